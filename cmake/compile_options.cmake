@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language level, warnings and sanitizers, the same for every target of this tree.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(kith_options INTERFACE)
+target_compile_options(kith_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False alarms inside std::string of g++ 12 (GCC bugs 105329, 105651).
+  target_compile_options(kith_options INTERFACE -Wno-restrict -Wno-stringop-overflow)
+endif()
+if(KITH_WARNINGS_AS_ERRORS)
+  target_compile_options(kith_options INTERFACE -Werror)
+endif()
+if(KITH_SANITIZE)
+  add_compile_options(-fsanitize=${KITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${KITH_SANITIZE})
+endif()

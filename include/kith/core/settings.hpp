@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings are aggregates with defaults whose fields are described once:
+//
+//   void describe(SvmSettings& s, FieldVisitor& field) {
+//     field("cost", s.cost, above(0.0), "penalty C on margin violations");
+//     field("spectrum", s.spectrum, "what is done to negative eigenvalues");
+//   }
+//
+// Validation, JSON, command-line flags, Python keywords and documentation tables visit that
+// description.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kith/core/json.hpp"
+#include "kith/core/types.hpp"
+
+namespace kith {
+
+/// Specialise with `static constexpr std::array names`, one name per enumerator 0, 1, ...;
+/// optionally with `static constexpr std::array<std::pair<std::string_view, std::string_view>, N>
+/// aliases`.
+template <class E>
+struct EnumNames;
+
+template <class E>
+concept NamedEnum = requires {
+  EnumNames<E>::names;
+};
+
+using Alias = std::pair<std::string_view, std::string_view>;
+
+/// The name of an enumerator as users type it.
+template <NamedEnum E>
+[[nodiscard]] constexpr std::string_view enum_name(E value) {
+  return EnumNames<E>::names[static_cast<std::size_t>(value)];
+}
+
+/// The numbers a field may take.
+struct NumberRange {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = true;
+  bool high_open = true;
+
+  [[nodiscard]] bool contains(double value) const;
+  /// As a rule in words: "above 0", "at least 1", "between 0 and 1", "any number".
+  [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] constexpr NumberRange above(double low) { return {.low = low}; }
+[[nodiscard]] constexpr NumberRange at_least(double low) { return {.low = low, .low_open = false}; }
+[[nodiscard]] constexpr NumberRange between(double low, double high) {
+  return {.low = low, .high = high, .low_open = false, .high_open = false};
+}
+[[nodiscard]] constexpr NumberRange any_number() { return {}; }
+
+/// Called once per field by `describe`. Subclasses read or write the field they are handed.
+class FieldVisitor {
+ public:
+  virtual ~FieldVisitor() = default;
+
+  void operator()(std::string_view name, double& value, NumberRange range, std::string_view help) {
+    on_real(name, value, range, help);
+  }
+  void operator()(std::string_view name, Index& value, NumberRange range, std::string_view help) {
+    on_count(name, value, range, help);
+  }
+  void operator()(std::string_view name, bool& value, std::string_view help) {
+    on_switch(name, value, help);
+  }
+  void operator()(std::string_view name, std::string& value, std::string_view help) {
+    on_text(name, value, help);
+  }
+  /// A number that may be absent; `absent_word` is what users type for that ("none", "all",
+  /// "auto").
+  void operator()(std::string_view name, std::optional<double>& value, NumberRange range,
+                  std::string_view absent_word, std::string_view help) {
+    on_optional_real(name, value, range, absent_word, help);
+  }
+  void operator()(std::string_view name, std::optional<Index>& value, NumberRange range,
+                  std::string_view absent_word, std::string_view help) {
+    on_optional_count(name, value, range, absent_word, help);
+  }
+  template <NamedEnum E>
+  void operator()(std::string_view name, E& value, std::string_view help) {
+    int index = static_cast<int>(value);
+    std::span<const Alias> aliases;
+    if constexpr (requires { EnumNames<E>::aliases; }) aliases = EnumNames<E>::aliases;
+    on_choice(name, index, EnumNames<E>::names, aliases, help);
+    value = static_cast<E>(index);
+  }
+
+ protected:
+  virtual void on_real(std::string_view name, double& value, NumberRange range,
+                       std::string_view help) = 0;
+  virtual void on_count(std::string_view name, Index& value, NumberRange range,
+                        std::string_view help) = 0;
+  virtual void on_switch(std::string_view name, bool& value, std::string_view help) = 0;
+  virtual void on_text(std::string_view name, std::string& value, std::string_view help) = 0;
+  virtual void on_optional_real(std::string_view name, std::optional<double>& value,
+                                NumberRange range, std::string_view absent_word,
+                                std::string_view help) = 0;
+  virtual void on_optional_count(std::string_view name, std::optional<Index>& value,
+                                 NumberRange range, std::string_view absent_word,
+                                 std::string_view help) = 0;
+  virtual void on_choice(std::string_view name, int& index, std::span<const std::string_view> names,
+                         std::span<const Alias> aliases, std::string_view help) = 0;
+};
+
+template <class S>
+concept Described = requires(S& settings, FieldVisitor& field) {
+  describe(settings, field);
+};
+
+/// One row of a documentation table.
+struct FieldInfo {
+  std::string name;
+  std::string type;           ///< "number", "count", "yes/no", "text", "choice"
+  std::string default_value;  ///< as a user would type it
+  std::string rule;           ///< the range in words, or the choices separated by ", "
+  std::string help;
+  std::vector<std::string> choices;  ///< for "choice"
+};
+
+namespace detail {
+using DescribeFunction = void (*)(void* settings, FieldVisitor& field);
+template <Described S>
+void describe_erased(void* settings, FieldVisitor& field) {
+  describe(*static_cast<S*>(settings), field);
+}
+std::vector<FieldInfo> fields(void* settings, DescribeFunction describe);
+void set_field(void* settings, DescribeFunction describe, std::string_view subject,
+               std::string_view key, std::string_view text);
+void validate(void* settings, DescribeFunction describe, std::string_view subject);
+Json to_json(void* settings, DescribeFunction describe);
+void from_json(void* settings, DescribeFunction describe, std::string_view subject,
+               const Json& json);
+}  // namespace detail
+
+/// The fields of S with their defaults, in the order of `describe`.
+template <Described S>
+[[nodiscard]] std::vector<FieldInfo> fields(S defaults = {}) {
+  return detail::fields(&defaults, detail::describe_erased<S>);
+}
+
+/// Sets the field `key` from what a user typed. Throws Error naming subject, key, value and rule
+/// (with the closest existing name when there is no such key).
+template <Described S>
+void set_field(S& settings, std::string_view subject, std::string_view key, std::string_view text) {
+  detail::set_field(&settings, detail::describe_erased<S>, subject, key, text);
+}
+
+/// Throws Error naming the first field outside its range.
+template <Described S>
+void validate(S settings, std::string_view subject) {
+  detail::validate(&settings, detail::describe_erased<S>, subject);
+}
+
+template <Described S>
+[[nodiscard]] Json settings_json(S settings) {
+  return detail::to_json(&settings, detail::describe_erased<S>);
+}
+
+/// Fields missing from `json` keep their value; unknown keys and wrong types throw.
+template <Described S>
+void settings_from_json(S& settings, std::string_view subject, const Json& json) {
+  detail::from_json(&settings, detail::describe_erased<S>, subject, json);
+}
+
+}  // namespace kith

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+#include "kith/core/types.hpp"
+
+namespace kith {
+
+/// How a solver ended. Only `kSolved` means that the stated tolerance was met.
+enum class SolveStatus {
+  kSolved,
+  kStationary,       ///< tolerance met, but the problem is not convex: a stationary point
+  kReducedAccuracy,  ///< no further progress in double precision; see the residuals
+  kIterationLimit,
+  kInfeasible,
+  kNumericalFailure,
+};
+
+[[nodiscard]] std::string_view name(SolveStatus status);
+[[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
+  return status == SolveStatus::kSolved || status == SolveStatus::kStationary;
+}
+
+/// The evidence a solver returns with its answer. NaN: the quantity does not exist for this
+/// problem.
+struct SolveInfo {
+  SolveStatus status = SolveStatus::kSolved;
+  long iterations = 0;
+  double objective = std::numeric_limits<double>::quiet_NaN();
+  double gap = std::numeric_limits<double>::quiet_NaN();           ///< relative duality gap
+  double kkt_residual = std::numeric_limits<double>::quiet_NaN();  ///< largest violation
+  double seconds = 0;
+};
+
+}  // namespace kith

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every file format similarities come in. One source file per format in src/data/formats; this is
+// the only header a caller needs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kith/core/context.hpp"
+#include "kith/core/settings.hpp"
+#include "kith/data/similarity_set.hpp"
+
+namespace kith {
+
+enum class Format { kCsv, kTsv, kNpy, kMatrixMarket, kLibsvm, kPhylip, kEdges, kBlast, kMat };
+template <>
+struct EnumNames<Format> {
+  static constexpr std::array<std::string_view, 9> names = {
+      "csv", "tsv", "npy", "matrix-market", "libsvm", "phylip", "edges", "blast", "mat"};
+};
+
+/// What is done with a pair that an edge list or BLAST table lists more than once.
+enum class Duplicates { kMax, kMean, kSum, kError };
+template <>
+struct EnumNames<Duplicates> {
+  static constexpr std::array<std::string_view, 4> names = {"max", "mean", "sum", "error"};
+};
+
+struct ReadSettings {
+  std::optional<Format> format;  ///< none: by content and name
+  Duplicates duplicates = Duplicates::kMax;
+  std::string score_column =
+      "bitscore";        ///< of a BLAST table: a name of outfmt 6 or a number from 1
+  std::string variable;  ///< of a .mat file; empty: the only numeric matrix
+};
+
+/// Reads the whole of `path` (plain, gzip or zstd). Errors name file, line, column, value and rule.
+/// Missing values (empty cell, NA, NaN, ?) become NaN in a dense block; infinities are refused.
+[[nodiscard]] SimilaritySet read_similarity(const std::string& path, const ReadSettings& settings,
+                                            const RunContext& ctx);
+
+/// The rows of a file one after the other, for blocks too tall for memory. csv, tsv, npy and LIBSVM
+/// text are streamed; other formats are read whole and handed out row by row.
+class RowReader {
+ public:
+  virtual ~RowReader() = default;
+  [[nodiscard]] virtual Index cols() const = 0;
+  [[nodiscard]] virtual std::span<const std::string> column_ids() const = 0;
+  [[nodiscard]] virtual bool has_row_ids() const = 0;
+  /// Fills `row` (of cols() numbers; NaN: missing) and `id` (empty without ids); false at the end.
+  [[nodiscard]] virtual bool next(std::span<double> row, std::string& id) = 0;
+};
+[[nodiscard]] std::unique_ptr<RowReader> open_rows(const std::string& path,
+                                                   const ReadSettings& settings,
+                                                   const RunContext& ctx);
+
+/// Writes to a temporary name beside `path`, then renames. The format follows from `format` or from
+/// the name's ending; `.gz` and `.zst` compress. Numbers are written so that they read back to the
+/// same bits. csv, tsv, npy, matrix-market, libsvm and edges can be written.
+/// `class_ids` are the labels column of LIBSVM text (0 where there are none).
+void write_similarity(const std::string& path, std::optional<Format> format,
+                      const SimilaritySet& set, std::span<const int> class_ids,
+                      const RunContext& ctx);
+
+/// The format `path` would be written as or is named after; nothing when the ending is not known.
+[[nodiscard]] std::optional<Format> format_of_name(std::string_view path);
+
+}  // namespace kith

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/core/types.hpp"
+
+namespace kith {
+
+/// Class ids 0 .. C-1 per sample with the names users gave. Classes are numbered in natural order
+/// of their names (numbers by value, then text), so that the order of the file does not matter.
+struct Labels {
+  std::vector<int> ids;
+  std::vector<std::string> names;
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(ids.size()); }
+  [[nodiscard]] int class_count() const { return static_cast<int>(names.size()); }
+  [[nodiscard]] const std::string& name_of(Index sample) const {
+    return names[static_cast<std::size_t>(ids[static_cast<std::size_t>(sample)])];
+  }
+  /// Samples per class.
+  [[nodiscard]] std::vector<Index> counts() const;
+};
+
+[[nodiscard]] Labels make_labels(std::span<const std::string> per_sample);
+/// The labels of `samples`, in that order, over the same class names.
+[[nodiscard]] Labels select(const Labels& labels, std::span<const Index> samples);
+
+/// A label file as read: labels, with ids where the file has two columns.
+struct LabelFile {
+  std::string source;
+  std::vector<std::string> ids;  ///< empty: one label per line
+  std::vector<std::string> labels;
+};
+[[nodiscard]] LabelFile read_labels(const std::string& path);
+
+/// Labels in the order of the samples. By id where the label file has ids, else by position. A
+/// sample without a label and a number of labels that does not fit throw Error; labels of ids that
+/// are not among the samples are listed and counted through `ctx.message` and in `unmatched`.
+struct JoinedLabels {
+  Labels labels;
+  std::vector<std::string> unmatched;
+};
+[[nodiscard]] JoinedLabels join_labels(const LabelFile& file,
+                                       std::span<const std::string> sample_ids, Index sample_count,
+                                       const RunContext& ctx);
+
+}  // namespace kith

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kith/data/block.hpp"
+
+namespace kith {
+
+enum class PairKind { kSimilarity, kDistance };
+
+/// One table of pairwise values as it was read: numbers, ids, and what has been done to it since.
+struct SimilaritySet {
+  std::string name;    ///< given by `name=FILE`, else the file's stem
+  std::string source;  ///< the file, for messages and records
+  std::string format;  ///< the format it was read as ("csv", "npy", ...)
+  PairKind kind = PairKind::kSimilarity;
+  Block block;
+  std::vector<std::string> row_ids;     ///< empty: the source has none
+  std::vector<std::string> column_ids;  ///< empty: the source has none
+  std::vector<std::string> applied;     ///< what was applied to it, in words, in order
+
+  [[nodiscard]] Index rows() const { return kith::rows(block); }
+  [[nodiscard]] Index cols() const { return kith::cols(block); }
+  /// The id of row i, or its position counted from 1.
+  [[nodiscard]] std::string row_id(Index i) const;
+};
+
+/// Throws Error unless the table is square and its row and column ids (where both exist) are the
+/// same set; columns are put into the order of the rows.
+[[nodiscard]] SimilaritySet square(SimilaritySet set);
+
+/// Several tables over the same samples, brought to the order of the first: by id where every table
+/// has ids (samples that are not in all of them: Error naming the first few), else by position.
+struct MatchedSets {
+  std::vector<SimilaritySet> sets;
+  std::vector<std::string> ids;  ///< empty: no ids
+};
+[[nodiscard]] MatchedSets match(std::vector<SimilaritySet> sets);
+
+}  // namespace kith

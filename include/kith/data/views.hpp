@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a learner sees. No path leads from a TrainingSet to a test sample.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kith/data/block.hpp"
+#include "kith/data/labels.hpp"
+
+namespace kith {
+
+/// One conditioned matrix of a training set: n x n, finite, possibly asymmetric, dense or sparse.
+struct TrainingMatrix {
+  std::string name;
+  Block block;
+};
+
+/// Everything a fit may look at. Usually one matrix; several are over the same samples in the same
+/// order.
+struct TrainingSet {
+  std::vector<TrainingMatrix> matrices;
+  Labels labels;
+  std::vector<std::string> ids;  ///< empty: samples are known by position
+  Vector weights;                ///< per sample, positive; empty: all 1
+
+  [[nodiscard]] Index size() const { return labels.size(); }
+};
+
+/// Similarities of new samples under one matrix: rows are queries, columns training samples.
+struct QueryMatrix {
+  Block to_training;                   ///< similarity of the query to each training sample
+  std::optional<Block> from_training;  ///< of each training sample to the query; none: symmetric
+  std::optional<Vector> self;          ///< of each query to itself; none: not known
+};
+
+/// Everything a prediction may look at: one QueryMatrix per training matrix, the same queries in
+/// each.
+struct QueryBlock {
+  std::vector<QueryMatrix> matrices;
+
+  [[nodiscard]] Index size() const {
+    return matrices.empty() ? 0 : rows(matrices.front().to_training);
+  }
+};
+
+}  // namespace kith

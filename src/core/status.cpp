@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/core/status.hpp"
+
+namespace kith {
+
+std::string_view name(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::kSolved:
+      return "solved";
+    case SolveStatus::kStationary:
+      return "stationary point of a non-convex problem";
+    case SolveStatus::kReducedAccuracy:
+      return "reduced accuracy";
+    case SolveStatus::kIterationLimit:
+      return "iteration limit";
+    case SolveStatus::kInfeasible:
+      return "infeasible";
+    case SolveStatus::kNumericalFailure:
+      return "numerical failure";
+  }
+  return "unknown";
+}
+
+}  // namespace kith

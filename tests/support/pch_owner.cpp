@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exists so that the test programs can share one precompiled header.
+#include <gtest/gtest.h>

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/core/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace kith {
+namespace {
+
+TEST(ParseDouble, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parse_double("1.5"), 1.5);
+  EXPECT_EQ(parse_double("+2e-3"), 2e-3);
+  EXPECT_EQ(parse_double("-0.25"), -0.25);
+  EXPECT_FALSE(parse_double(""));
+  EXPECT_FALSE(parse_double("+"));
+  EXPECT_FALSE(parse_double("1.5x"));
+  EXPECT_FALSE(parse_double(" 1"));
+  EXPECT_FALSE(parse_double("1,5"));
+  EXPECT_FALSE(parse_double("+-1"));
+}
+
+TEST(FormatDouble, ReadsBackToTheSameBits) {
+  for (const double value : {0.1, 1.0 / 3, -1e300, 5e-324, 123456789.125, -0.0}) {
+    const auto back = parse_double(format_double(value));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(std::signbit(*back), std::signbit(value));
+    EXPECT_EQ(*back, value);
+  }
+}
+
+TEST(Quoted, EscapesControlCharactersAndCutsLongText) {
+  EXPECT_EQ(quoted("a\tb\"c"), "\"a\\tb\\\"c\"");
+  EXPECT_EQ(quoted(std::string("\x01", 1)), "\"\\x01\"");
+  EXPECT_LT(quoted(std::string(1000, 'x')).size(), 80U);
+  EXPECT_EQ(quoted("caf\xc3\xa9"), "\"caf\xc3\xa9\"");
+}
+
+TEST(ListSome, CountsWhatItLeavesOut) {
+  const std::vector<std::string> items = {"a", "b", "c", "d"};
+  EXPECT_EQ(list_some(items, 4), "a, b, c and d");
+  EXPECT_EQ(list_some(items, 2), "a, b and 2 more");
+}
+
+TEST(Closest, FindsALikelyTypoAndNothingElse) {
+  const std::vector<std::string> names = {"cost", "spectrum", "scope"};
+  EXPECT_EQ(closest("spectum", names), "spectrum");
+  EXPECT_FALSE(closest("neighbours", names));
+}
+
+TEST(DisplayWidth, CountsTerminalColumns) {
+  EXPECT_EQ(display_width("abc"), 3U);
+  EXPECT_EQ(display_width("caf\xc3\xa9"), 4U);
+  EXPECT_EQ(display_width("\xe6\x97\xa5\xe6\x9c\xac"), 4U);  // two wide characters
+  EXPECT_EQ(display_width("e\xcc\x81"), 1U);                 // combining accent
+}
+
+TEST(Utf8, IsCheckedStrictly) {
+  EXPECT_TRUE(is_valid_utf8("na\xc3\xafve \xf0\x9f\x90\x9f"));
+  EXPECT_FALSE(is_valid_utf8("\xff"));
+  EXPECT_FALSE(is_valid_utf8("\xc3"));
+  EXPECT_FALSE(is_valid_utf8("\xc0\x80"));      // overlong
+  EXPECT_FALSE(is_valid_utf8("\xed\xa0\x80"));  // surrogate
+}
+
+TEST(NaturalLess, OrdersNumbersByValueBeforeText) {
+  EXPECT_TRUE(natural_less("2", "10"));
+  EXPECT_TRUE(natural_less("10", "a"));
+  EXPECT_TRUE(natural_less("a", "b"));
+  EXPECT_FALSE(natural_less("a", "a"));
+  EXPECT_TRUE(natural_less("1", "1.0"));
+}
+
+}  // namespace
+}  // namespace kith
