@@ -11,10 +11,11 @@ endif()
 
 add_library(kith_options INTERFACE)
 target_compile_options(kith_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  -Wno-missing-field-initializers)  # settings are named at the call: f({.tolerance = 1e-8})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms inside std::string of g++ 12 (GCC bugs 105329, 105651).
-  target_compile_options(kith_options INTERFACE -Wno-restrict -Wno-stringop-overflow)
+  target_compile_options(kith_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 if(KITH_WARNINGS_AS_ERRORS)
   target_compile_options(kith_options INTERFACE -Werror)

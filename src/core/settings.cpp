@@ -173,7 +173,7 @@ class SetVisitor final : public FieldVisitor {
     }
   }
   [[nodiscard]] Error refuse(const std::string& rule) const {
-    return bad_value(subject_, key_, quoted(text_), rule);
+    return bad_value(subject_, key_, in_quotes(text_), rule);
   }
 
   std::string_view subject_;
@@ -257,7 +257,7 @@ std::string json_as_text(const Json& value, std::string_view subject, const std:
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_number_integer()) return std::to_string(value.get<long long>());
   if (value.is_number()) return format_double(value.get<double>());
-  throw bad_value(subject, key, quoted(value.dump()), "a number, a text or true/false");
+  throw bad_value(subject, key, in_quotes(value.dump()), "a number, a text or true/false");
 }
 
 }  // namespace
@@ -298,7 +298,7 @@ void set_field(void* settings, DescribeFunction describe, std::string_view subje
   if (visitor.found) return;
   const auto guess = closest(key, visitor.seen);
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} has no setting {}{}; it has {}", subject, quoted(key),
+              fmt::format("{} has no setting {}{}; it has {}", subject, in_quotes(key),
                           guess ? " (did you mean " + *guess + "?)" : "",
                           visitor.seen.empty() ? "none" : list_some(visitor.seen, 30)));
 }
@@ -316,7 +316,7 @@ Json to_json(void* settings, DescribeFunction describe) {
 
 void from_json(void* settings, DescribeFunction describe, std::string_view subject,
                const Json& json) {
-  if (!json.is_object()) throw bad_value(subject, "(all)", quoted(json.dump()), "a JSON object");
+  if (!json.is_object()) throw bad_value(subject, "(all)", in_quotes(json.dump()), "a JSON object");
   for (const auto& [key, value] : json.items()) {
     set_field(settings, describe, subject, key, json_as_text(value, subject, key));
   }

@@ -16,8 +16,10 @@ namespace {
 
 template <class T>
 std::optional<T> parse_whole(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.empty() || text.starts_with('+')) return std::nullopt;
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return std::nullopt;
+  }
   T value{};
   const char* end = text.data() + text.size();
   const auto [stop, code] = std::from_chars(text.data(), end, value);
@@ -120,7 +122,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string quoted(std::string_view text, std::size_t limit) {
+std::string in_quotes(std::string_view text, std::size_t limit) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;

@@ -23,7 +23,7 @@ namespace kith {
 
 /// `text` in double quotes, control characters and quotes escaped, cut to `limit` bytes: for
 /// messages.
-[[nodiscard]] std::string quoted(std::string_view text, std::size_t limit = 60);
+[[nodiscard]] std::string in_quotes(std::string_view text, std::size_t limit = 60);
 
 /// "a, b, c and 12 more".
 [[nodiscard]] std::string list_some(std::span<const std::string> items, std::size_t most = 5);

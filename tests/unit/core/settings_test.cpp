@@ -13,6 +13,16 @@ namespace {
 
 enum class Colour { kRed, kGreen };
 
+}  // namespace
+
+template <>
+struct EnumNames<Colour> {
+  static constexpr std::array<std::string_view, 2> names = {"red", "green"};
+  static constexpr std::array<Alias, 1> aliases = {{{"crimson", "red"}}};
+};
+
+namespace {
+
 struct Paint {
   double cost = 1;
   Index coats = 2;
@@ -30,16 +40,6 @@ void describe(Paint& s, FieldVisitor& field) {
   field("radius", s.radius, above(0.0), "none", "of the brush");
   field("note", s.note, "for the painter");
 }
-
-}  // namespace
-
-template <>
-struct EnumNames<Colour> {
-  static constexpr std::array<std::string_view, 2> names = {"red", "green"};
-  static constexpr std::array<Alias, 1> aliases = {{{"crimson", "red"}}};
-};
-
-namespace {
 
 std::string refusal(std::string_view key, std::string_view text) {
   Paint paint;

@@ -31,10 +31,10 @@ TEST(FormatDouble, ReadsBackToTheSameBits) {
 }
 
 TEST(Quoted, EscapesControlCharactersAndCutsLongText) {
-  EXPECT_EQ(quoted("a\tb\"c"), "\"a\\tb\\\"c\"");
-  EXPECT_EQ(quoted(std::string("\x01", 1)), "\"\\x01\"");
-  EXPECT_LT(quoted(std::string(1000, 'x')).size(), 80U);
-  EXPECT_EQ(quoted("caf\xc3\xa9"), "\"caf\xc3\xa9\"");
+  EXPECT_EQ(in_quotes("a\tb\"c"), "\"a\\tb\\\"c\"");
+  EXPECT_EQ(in_quotes(std::string("\x01", 1)), "\"\\x01\"");
+  EXPECT_LT(in_quotes(std::string(1000, 'x')).size(), 80U);
+  EXPECT_EQ(in_quotes("caf\xc3\xa9"), "\"caf\xc3\xa9\"");
 }
 
 TEST(ListSome, CountsWhatItLeavesOut) {
