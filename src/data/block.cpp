@@ -1,2 +1,209 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/data/block.hpp"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "kith/core/error.hpp"
+
+namespace kith {
+namespace {
+
+/// Bytes that can be had without swapping. The kernel's own estimate counts page cache that it
+/// would give back, which sysinfo's free memory does not; without it, all physical memory.
+double available_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  double kibibytes = 0;
+  std::string rest;
+  while (info >> key >> kibibytes && std::getline(info, rest)) {
+    if (key == "MemAvailable:") return kibibytes * 1024.0;
+  }
+  struct sysinfo system {};
+  if (sysinfo(&system) != 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(system.totalram) * static_cast<double>(system.mem_unit);
+}
+
+void check_fits(Index rows, Index cols) {
+  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+  const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
+  const double available = available_memory();
+  if (bytes <= available) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{0} x {1} similarities need {2:.1f} GiB as a dense matrix, and {3:.1f} "
+                          "GiB of memory are available; this step cannot work on the sparse form",
+                          rows, cols, bytes / kGibibyte, available / kGibibyte));
+}
+
+DenseBlock dense_of(const SparseBlock& block) {
+  check_fits(block.rows(), block.cols);
+  const double fill =
+      block.absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  RowMatrix values = RowMatrix::Constant(block.rows(), block.cols, fill);
+  for (Index i = 0; i < block.rows(); ++i) {
+    for (auto e = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]); ++e) {
+      values(i, block.columns[e]) = block.values[e];
+    }
+  }
+  return DenseBlock(std::move(values));
+}
+
+std::int64_t count_nan(std::span<const double> values) {
+  return std::count_if(values.begin(), values.end(),
+                       [](double value) { return std::isnan(value); });
+}
+
+bool is_everything_in_order(std::span<const Index> order, Index count) {
+  if (static_cast<Index>(order.size()) != count) return false;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] != static_cast<Index>(i)) return false;
+  }
+  return true;
+}
+
+DenseBlock select_dense(const DenseBlock& block, std::span<const Index> row_order,
+                        std::span<const Index> column_order) {
+  if (is_everything_in_order(row_order, block.rows()) &&
+      is_everything_in_order(column_order, block.cols())) {
+    return block;
+  }
+  const bool whole_rows = is_everything_in_order(column_order, block.cols());
+  RowMatrix values(static_cast<Index>(row_order.size()), static_cast<Index>(column_order.size()));
+  for (Index i = 0; i < values.rows(); ++i) {
+    assert(row_order[static_cast<std::size_t>(i)] < block.rows() && "a position of the block");
+    const std::span<const double> from = block.row(row_order[static_cast<std::size_t>(i)]);
+    double* to = values.data() + i * values.cols();
+    if (whole_rows) {
+      std::copy(from.begin(), from.end(), to);
+    } else {
+      for (const Index j : column_order) *to++ = from[static_cast<std::size_t>(j)];
+    }
+  }
+  return DenseBlock(std::move(values));
+}
+
+SparseBlock select_sparse(const SparseBlock& block, std::span<const Index> row_order,
+                          std::span<const Index> column_order) {
+  constexpr std::int32_t kDropped = -1;
+  std::vector<std::int32_t> place(static_cast<std::size_t>(block.cols), kDropped);
+  for (std::size_t j = 0; j < column_order.size(); ++j) {
+    place[static_cast<std::size_t>(column_order[j])] = static_cast<std::int32_t>(j);
+  }
+  const bool ascending = std::is_sorted(column_order.begin(), column_order.end());
+
+  SparseBlock chosen;
+  chosen.cols = static_cast<Index>(column_order.size());
+  chosen.absent = block.absent;
+  chosen.starts.reserve(row_order.size() + 1);
+  std::vector<std::pair<std::int32_t, double>> row;
+  for (const Index i : row_order) {
+    const auto begin = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
+    const auto end = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
+    row.clear();
+    for (std::size_t e = begin; e < end; ++e) {
+      const std::int32_t column = place[static_cast<std::size_t>(block.columns[e])];
+      if (column != kDropped) row.emplace_back(column, block.values[e]);
+    }
+    if (!ascending) {
+      std::sort(row.begin(), row.end(),
+                [](const auto& a, const auto& b) { return a.first < b.first; });
+    }
+    for (const auto& [column, value] : row) {
+      chosen.columns.push_back(column);
+      chosen.values.push_back(value);
+    }
+    chosen.starts.push_back(static_cast<std::int64_t>(chosen.values.size()));
+  }
+  return chosen;
+}
+
+}  // namespace
+
+DenseBlock::DenseBlock(RowMatrix values)
+    : own_(std::make_shared<RowMatrix>(std::move(values))),
+      data_(own_->data()),
+      rows_(own_->rows()),
+      cols_(own_->cols()) {}
+
+DenseBlock::DenseBlock(const double* data, Index rows, Index cols,
+                       std::shared_ptr<const void> owner)
+    : owner_(std::move(owner)), data_(data), rows_(rows), cols_(cols) {}
+
+RowMatrix DenseBlock::take() && {
+  if (own_ == nullptr || own_.use_count() > 1) return values();
+  RowMatrix values = std::move(*own_);
+  *this = DenseBlock();
+  return values;
+}
+
+Index rows(const Block& block) {
+  return std::visit([](const auto& held) { return held.rows(); }, block);
+}
+
+Index cols(const Block& block) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) return dense->cols();
+  return std::get<SparseBlock>(block).cols;
+}
+
+bool is_sparse(const Block& block) { return std::holds_alternative<SparseBlock>(block); }
+
+std::int64_t missing_pairs(const Block& block) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    std::int64_t missing = 0;
+    for (Index i = 0; i < dense->rows(); ++i) missing += count_nan(dense->row(i));
+    return missing;
+  }
+  const auto& sparse = std::get<SparseBlock>(block);
+  const std::int64_t unlisted =
+      sparse.absent == Absent::kMissing ? sparse.rows() * sparse.cols - sparse.entries() : 0;
+  return unlisted + count_nan(sparse.values);
+}
+
+DenseBlock to_dense(const Block& block) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) return *dense;
+  return dense_of(std::get<SparseBlock>(block));
+}
+
+Block select(const Block& block, std::span<const Index> row_order,
+             std::span<const Index> column_order) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    return select_dense(*dense, row_order, column_order);
+  }
+  return select_sparse(std::get<SparseBlock>(block), row_order, column_order);
+}
+
+SparseBlock transposed(const SparseBlock& block) {
+  SparseBlock turned;
+  turned.cols = block.rows();
+  turned.absent = block.absent;
+  turned.starts.assign(static_cast<std::size_t>(block.cols) + 1, 0);
+  for (const std::int32_t column : block.columns) {
+    ++turned.starts[static_cast<std::size_t>(column) + 1];
+  }
+  for (std::size_t j = 1; j < turned.starts.size(); ++j) turned.starts[j] += turned.starts[j - 1];
+  turned.columns.resize(block.columns.size());
+  turned.values.resize(block.values.size());
+  std::vector<std::int64_t> next(turned.starts.begin(), turned.starts.end() - 1);
+  // Rows are visited in ascending order, so the columns of each turned row come out ascending.
+  for (Index i = 0; i < block.rows(); ++i) {
+    for (auto e = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]); ++e) {
+      const auto slot =
+          static_cast<std::size_t>(next[static_cast<std::size_t>(block.columns[e])]++);
+      turned.columns[slot] = static_cast<std::int32_t>(i);
+      turned.values[slot] = block.values[e];
+    }
+  }
+  return turned;
+}
+
+}  // namespace kith

@@ -1,2 +1,165 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/data/similarity_set.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+using Positions = std::unordered_map<std::string_view, Index>;
+
+std::string described(const SimilaritySet& set) {
+  if (!set.source.empty()) return set.source;
+  return set.name.empty() ? std::string("the matrix") : in_quotes(set.name);
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+/// Where each id stands. Throws when one stands twice.
+Positions positions_of(const std::vector<std::string>& ids, const SimilaritySet& set,
+                       std::string_view what) {
+  Positions positions;
+  positions.reserve(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto [found, is_new] = positions.try_emplace(ids[i], static_cast<Index>(i));
+    if (is_new) continue;
+    refuse(fmt::format("{}: {} id {} stands at {} {} and {}; ids must be unique", described(set),
+                       what, in_quotes(ids[i]), what, found->second + 1, i + 1));
+  }
+  return positions;
+}
+
+/// Those of `ids` that `positions` does not know, in quotes.
+std::vector<std::string> unknown_ids(const std::vector<std::string>& ids,
+                                     const Positions& positions) {
+  std::vector<std::string> unknown;
+  for (const std::string& id : ids) {
+    if (!positions.contains(id)) unknown.push_back(in_quotes(id));
+  }
+  return unknown;
+}
+
+/// Where the samples `ids` stand; every one of them is known.
+std::vector<Index> order_of(const std::vector<std::string>& ids, const Positions& positions) {
+  std::vector<Index> order;
+  order.reserve(ids.size());
+  for (const std::string& id : ids) order.push_back(positions.at(id));
+  return order;
+}
+
+std::vector<Index> everything(Index count) {
+  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), Index{0});
+  return order;
+}
+
+void check_id_count(const std::vector<std::string>& ids, Index count, const SimilaritySet& set,
+                    std::string_view what) {
+  if (ids.empty() || static_cast<Index>(ids.size()) == count) return;
+  refuse(fmt::format("{}: {} {} ids for {} {}s", described(set), ids.size(), what, count, what));
+}
+
+/// Throws unless every sample of `first` is in `other` and the other way round.
+void check_same_samples(const SimilaritySet& first, const Positions& first_positions,
+                        const SimilaritySet& other, const Positions& other_positions) {
+  const std::vector<std::string> absent = unknown_ids(first.row_ids, other_positions);
+  if (!absent.empty()) {
+    refuse(fmt::format("{} of the {} samples of {} are not in {}: {}", absent.size(),
+                       first.row_ids.size(), described(first), described(other),
+                       list_some(absent)));
+  }
+  const std::vector<std::string> extra = unknown_ids(other.row_ids, first_positions);
+  if (!extra.empty()) {
+    refuse(fmt::format("{} of the {} samples of {} are not in {}: {}", extra.size(),
+                       other.row_ids.size(), described(other), described(first), list_some(extra)));
+  }
+}
+
+void match_by_id(std::vector<SimilaritySet>& sets) {
+  const SimilaritySet& first = sets.front();
+  const Positions first_positions = positions_of(first.row_ids, first, "row");
+  for (std::size_t k = 1; k < sets.size(); ++k) {
+    SimilaritySet& other = sets[k];
+    if (other.row_ids == first.row_ids) continue;
+    const Positions positions = positions_of(other.row_ids, other, "row");
+    check_same_samples(first, first_positions, other, positions);
+    const std::vector<Index> order = order_of(first.row_ids, positions);
+    other.block = select(other.block, order, order);
+    other.row_ids = first.row_ids;
+    other.column_ids = first.row_ids;
+  }
+}
+
+void match_by_position(const std::vector<SimilaritySet>& sets) {
+  for (const SimilaritySet& other : sets) {
+    if (other.rows() == sets.front().rows()) continue;
+    refuse(
+        fmt::format("{} has {} samples and {} has {}; matrices that are matched by position "
+                    "(not all of them have ids) must have the same number",
+                    described(sets.front()), sets.front().rows(), described(other), other.rows()));
+  }
+}
+
+}  // namespace
+
+std::string SimilaritySet::row_id(Index i) const {
+  if (row_ids.empty()) return std::to_string(i + 1);
+  return row_ids[static_cast<std::size_t>(i)];
+}
+
+SimilaritySet square(SimilaritySet set) {
+  if (set.rows() != set.cols()) {
+    refuse(
+        fmt::format("{}: the table is {} x {}; similarities between training samples must be "
+                    "square",
+                    described(set), set.rows(), set.cols()));
+  }
+  check_id_count(set.row_ids, set.rows(), set, "row");
+  check_id_count(set.column_ids, set.cols(), set, "column");
+  if (set.row_ids.empty()) set.row_ids = set.column_ids;
+  if (set.column_ids.empty()) set.column_ids = set.row_ids;
+  if (set.row_ids.empty()) return set;
+
+  const Positions rows = positions_of(set.row_ids, set, "row");
+  if (set.row_ids == set.column_ids) return set;
+  const Positions columns = positions_of(set.column_ids, set, "column");
+  const std::vector<std::string> unknown = unknown_ids(set.row_ids, columns);
+  if (!unknown.empty()) {
+    refuse(fmt::format("{}: {} of {} rows have no column of the same id: {}", described(set),
+                       unknown.size(), set.rows(), list_some(unknown)));
+  }
+  set.block = select(set.block, everything(set.rows()), order_of(set.row_ids, columns));
+  set.column_ids = set.row_ids;
+  set.applied.emplace_back("columns put into the order of the rows by id");
+  return set;
+}
+
+MatchedSets match(std::vector<SimilaritySet> sets) {
+  MatchedSets matched;
+  bool all_have_ids = true;
+  for (SimilaritySet& set : sets) {
+    set = square(std::move(set));
+    all_have_ids = all_have_ids && !set.row_ids.empty();
+    if (matched.ids.empty()) matched.ids = set.row_ids;
+  }
+  if (all_have_ids && sets.size() > 1) {
+    match_by_id(sets);
+  } else if (!all_have_ids) {
+    match_by_position(sets);
+  }
+  matched.sets = std::move(sets);
+  return matched;
+}
+
+}  // namespace kith

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/data/block.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kith/core/error.hpp"
+
+namespace kith {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+RowMatrix counting(Index rows, Index cols) {
+  RowMatrix values(rows, cols);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < cols; ++j) values(i, j) = static_cast<double>(10 * i + j);
+  }
+  return values;
+}
+
+/// [ . 1 . 2 ]
+/// [ . . . . ]
+/// [ 3 . 4 . ]
+SparseBlock small_sparse(Absent absent = Absent::kMissing) {
+  return {.cols = 4,
+          .starts = {0, 2, 2, 4},
+          .columns = {1, 3, 0, 2},
+          .values = {1, 2, 3, 4},
+          .absent = absent};
+}
+
+TEST(DenseBlock, OwnsWhatItIsGiven) {
+  const DenseBlock block(counting(2, 3));
+  EXPECT_EQ(block.rows(), 2);
+  EXPECT_EQ(block.cols(), 3);
+  EXPECT_EQ(block(1, 2), 12);
+  EXPECT_THAT(block.row(1), testing::ElementsAre(10, 11, 12));
+  EXPECT_EQ(RowMatrix(block.values()), counting(2, 3));
+}
+
+TEST(DenseBlock, KeepsTheOwnerOfAViewAlive) {
+  auto memory = std::make_shared<std::vector<double>>(std::vector<double>{1, 2, 3, 4});
+  const std::weak_ptr<std::vector<double>> watch = memory;
+  {
+    const DenseBlock block(memory->data(), 2, 2, memory);
+    memory.reset();
+    EXPECT_FALSE(watch.expired());
+    EXPECT_EQ(block(1, 0), 3);
+  }
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(DenseBlock, TakeMovesWhenItIsTheOnlyOwner) {
+  DenseBlock block(counting(2, 2));
+  const double* before = block.values().data();
+  const RowMatrix taken = std::move(block).take();
+  EXPECT_EQ(taken.data(), before);
+  EXPECT_EQ(taken, counting(2, 2));
+}
+
+TEST(DenseBlock, TakeCopiesWhatOthersStillSee) {
+  DenseBlock block(counting(2, 2));
+  const DenseBlock other = block;
+  RowMatrix taken = std::move(block).take();
+  taken.setZero();
+  EXPECT_EQ(RowMatrix(other.values()), counting(2, 2));
+
+  const RowMatrix outside = counting(2, 2);
+  RowMatrix copied = DenseBlock(outside.data(), 2, 2, nullptr).take();
+  copied.setZero();
+  EXPECT_EQ(outside, counting(2, 2));
+}
+
+TEST(Block, ToDenseKeepsTheMeaningOfAbsentPairs) {
+  const DenseBlock zeros = to_dense(small_sparse(Absent::kZero));
+  RowMatrix expected(3, 4);
+  expected << 0, 1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0;
+  EXPECT_EQ(RowMatrix(zeros.values()), expected);
+
+  const DenseBlock holes = to_dense(small_sparse(Absent::kMissing));
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      if (expected(i, j) == 0) {
+        EXPECT_TRUE(std::isnan(holes(i, j)));
+      } else {
+        EXPECT_EQ(holes(i, j), expected(i, j));
+      }
+    }
+  }
+}
+
+TEST(Block, ToDenseRefusesWhatDoesNotFitIntoMemory) {
+  SparseBlock huge;
+  huge.cols = 1'000'000'000;
+  huge.starts.assign(1'000'001, 0);
+  try {
+    (void)to_dense(huge);
+    FAIL() << "8e15 bytes were allocated";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), testing::HasSubstr("1000000 x 1000000000"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("7450580.6 GiB"));
+  }
+}
+
+TEST(Block, SelectTakesRowsAndColumnsInTheGivenOrder) {
+  const std::vector<Index> row_order = {2, 0};
+  const std::vector<Index> column_order = {3, 0, 1};
+  const Block dense = DenseBlock(counting(3, 4));
+  const DenseBlock chosen = to_dense(select(dense, row_order, column_order));
+  RowMatrix expected(2, 3);
+  expected << 23, 20, 21, 3, 0, 1;
+  EXPECT_EQ(RowMatrix(chosen.values()), expected);
+}
+
+TEST(Block, SelectOfASparseBlockEqualsSelectOfItsDenseForm) {
+  const Block sparse = small_sparse(Absent::kZero);
+  for (const std::vector<Index>& columns :
+       {std::vector<Index>{3, 0, 1, 2}, std::vector<Index>{0, 2}, std::vector<Index>{}}) {
+    const std::vector<Index> row_order = {2, 1, 0};
+    const Block chosen = select(sparse, row_order, columns);
+    ASSERT_TRUE(is_sparse(chosen));
+    EXPECT_EQ(std::get<SparseBlock>(chosen).absent, Absent::kZero);
+    const Block expected = select(Block(to_dense(sparse)), row_order, columns);
+    EXPECT_EQ(RowMatrix(to_dense(chosen).values()), RowMatrix(to_dense(expected).values()));
+    const auto& held = std::get<SparseBlock>(chosen);
+    for (Index i = 0; i < held.rows(); ++i) {
+      EXPECT_TRUE(
+          std::is_sorted(held.columns.begin() + held.starts[static_cast<std::size_t>(i)],
+                         held.columns.begin() + held.starts[static_cast<std::size_t>(i) + 1]));
+    }
+  }
+}
+
+TEST(Block, TransposingTwiceGivesTheSameBlock) {
+  const SparseBlock block = small_sparse(Absent::kZero);
+  const SparseBlock once = transposed(block);
+  EXPECT_EQ(once.rows(), 4);
+  EXPECT_EQ(once.cols, 3);
+  EXPECT_EQ(RowMatrix(to_dense(once).values()), RowMatrix(to_dense(block).values().transpose()));
+  const SparseBlock twice = transposed(once);
+  EXPECT_EQ(twice.starts, block.starts);
+  EXPECT_EQ(twice.columns, block.columns);
+  EXPECT_EQ(twice.values, block.values);
+}
+
+TEST(Block, CountsMissingPairs) {
+  RowMatrix values = counting(2, 3);
+  values(0, 1) = kNan;
+  values(1, 2) = kNan;
+  EXPECT_EQ(missing_pairs(DenseBlock(values)), 2);
+  EXPECT_EQ(missing_pairs(small_sparse(Absent::kMissing)), 8);
+  EXPECT_EQ(missing_pairs(small_sparse(Absent::kZero)), 0);
+  EXPECT_EQ(missing_pairs(DenseBlock()), 0);
+}
+
+TEST(Block, KnowsItsShape) {
+  EXPECT_EQ(rows(Block(small_sparse())), 3);
+  EXPECT_EQ(cols(Block(small_sparse())), 4);
+  EXPECT_EQ(rows(Block()), 0);
+  EXPECT_EQ(cols(Block()), 0);
+  EXPECT_FALSE(is_sparse(Block()));
+}
+
+}  // namespace
+}  // namespace kith
