@@ -96,6 +96,21 @@ class FieldVisitor {
     on_choice(name, index, EnumNames<E>::names, aliases, help);
     value = static_cast<E>(index);
   }
+  /// A choice that may be left open; `absent_word` is what users type for that.
+  template <NamedEnum E>
+  void operator()(std::string_view name, std::optional<E>& value, std::string_view absent_word,
+                  std::string_view help) {
+    std::vector<std::string_view> names(EnumNames<E>::names.begin(), EnumNames<E>::names.end());
+    names.push_back(absent_word);
+    const int absent = static_cast<int>(names.size()) - 1;
+    int index = value ? static_cast<int>(*value) : absent;
+    on_choice(name, index, names, {}, help);
+    if (index == absent) {
+      value.reset();
+    } else {
+      value = static_cast<E>(index);
+    }
+  }
 
  protected:
   virtual void on_real(std::string_view name, double& value, NumberRange range,

@@ -38,6 +38,14 @@ struct ReadSettings {
   std::string variable;  ///< of a .mat file; empty: the only numeric matrix
 };
 
+inline void describe(ReadSettings& s, FieldVisitor& field) {
+  field("format", s.format, "auto", "format of the files; auto: by content and name");
+  field("duplicates", s.duplicates, "a pair that an edge list or BLAST table lists more than once");
+  field("score-column", s.score_column,
+        "column of a BLAST table: a name of outfmt 6 or a number from 1");
+  field("variable", s.variable, "variable of a .mat file; empty: its only numeric matrix");
+}
+
 /// Reads the whole of `path` (plain, gzip or zstd). Errors name file, line, column, value and rule.
 /// Missing values (empty cell, NA, NaN, ?) become NaN in a dense block; infinities are refused.
 [[nodiscard]] SimilaritySet read_similarity(const std::string& path, const ReadSettings& settings,

@@ -30,6 +30,7 @@ struct Paint {
   Colour colour = Colour::kGreen;
   std::optional<double> radius;
   std::string note;
+  std::optional<Colour> trim;
 };
 
 void describe(Paint& s, FieldVisitor& field) {
@@ -39,6 +40,7 @@ void describe(Paint& s, FieldVisitor& field) {
   field("colour", s.colour, "which");
   field("radius", s.radius, above(0.0), "none", "of the brush");
   field("note", s.note, "for the painter");
+  field("trim", s.trim, "auto", "colour of the frame");
 }
 
 std::string refusal(std::string_view key, std::string_view text) {
@@ -66,6 +68,10 @@ TEST(Settings, AreSetFromWhatAUserTyped) {
   EXPECT_EQ(paint.radius, 0.5);
   set_field(paint, "paint", "radius", "none");
   EXPECT_FALSE(paint.radius);
+  set_field(paint, "paint", "trim", "red");
+  EXPECT_EQ(paint.trim, Colour::kRed);
+  set_field(paint, "paint", "trim", "auto");
+  EXPECT_FALSE(paint.trim);
 }
 
 TEST(Settings, RefuseWithTheValueAndTheRule) {
@@ -90,8 +96,9 @@ TEST(Settings, SurviveJson) {
   Paint back;
   settings_from_json(back, "paint", settings_json(paint));
   EXPECT_EQ(settings_json(back), settings_json(paint));
-  EXPECT_EQ(settings_json(Paint{}).dump(),
-            R"({"cost":1.0,"coats":2,"matt":false,"colour":"green","radius":"none","note":""})");
+  EXPECT_EQ(
+      settings_json(Paint{}).dump(),
+      R"({"cost":1.0,"coats":2,"matt":false,"colour":"green","radius":"none","note":"","trim":"auto"})");
   EXPECT_THROW(settings_from_json(back, "paint", Json{{"cost", Json::array()}}), Error);
   EXPECT_THROW(settings_from_json(back, "paint", Json::array()), Error);
 }
@@ -105,7 +112,7 @@ TEST(Settings, AreValidatedAsAWhole) {
 
 TEST(Settings, ListTheirFieldsForDocumentation) {
   const std::vector<FieldInfo> rows = fields<Paint>();
-  ASSERT_EQ(rows.size(), 6U);
+  ASSERT_EQ(rows.size(), 7U);
   EXPECT_EQ(rows[0].rule, "above 0");
   EXPECT_EQ(rows[3].default_value, "green");
   EXPECT_THAT(rows[3].choices, testing::ElementsAre("red", "green"));
