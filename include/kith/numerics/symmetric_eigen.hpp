@@ -13,12 +13,19 @@ struct SymmetricEigen {
   Matrix U;
 };
 
-/// Full decomposition (LAPACK dsyevd). Only the lower triangle of S is read. O(n^3), 3 n^2 doubles
-/// of workspace beyond S when S is moved in.
+/// Full decomposition (LAPACK dsyevd). Only the lower triangle of S is read. O(n^3) time; when S is
+/// moved in, its memory becomes U and the peak is 3 n^2 doubles in all. Throws kInvalidArgument if
+/// S is not square, holds NaN or infinity, or has more than 32,766 rows (LAPACK counts its
+/// workspace with 32 bits). A raised stop token cannot interrupt it: check before and after.
 [[nodiscard]] SymmetricEigen symmetric_eigen(Matrix S);
 
-/// Eigenvalues alone, ascending.
+/// Eigenvalues alone, ascending; a fraction of the time. Reads, throws and stops like
+/// symmetric_eigen; n^2 doubles and a little when S is moved in.
 [[nodiscard]] Vector symmetric_eigenvalues(Matrix S);
+
+/// Flips columns so that each one's component of largest magnitude (the first such on ties) is
+/// positive: the sign LAPACK leaves open then no longer depends on the machine.
+void fix_signs(Matrix& U);
 
 enum class SpectrumEnd { kSmallest, kLargest };
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few LAPACK routines kith calls, declared by hand: lapacke.h would copy the matrix for its
+// checks, and Eigen's own lapacke route ends in the slow dsyev.
+#pragma once
+
+extern "C" {
+
+/// Eigenvalues, and vectors if asked for, by divide and conquer.
+void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
+             double* work, const int* lwork, int* iwork, const int* liwork, int* info);
+
+/// The same through a band matrix (LAPACK 3.7); jobz 'N' only.
+void dsyevd_2stage_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda,
+                    double* w, double* work, const int* lwork, int* iwork, const int* liwork,
+                    int* info);
+}

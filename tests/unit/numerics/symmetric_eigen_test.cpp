@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/numerics/symmetric_eigen.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <limits>
+
+#include "kith/core/error.hpp"
+#include "matrices.hpp"
+
+namespace kith {
+namespace {
+
+using test::rounding;
+using test::troubled_matrices;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+void expect_decomposes(const Matrix& S, const SymmetricEigen& e) {
+  const Index n = S.rows();
+  ASSERT_EQ(e.lambda.size(), n);
+  ASSERT_EQ(e.U.rows(), n);
+  ASSERT_EQ(e.U.cols(), n);
+  const Matrix residual = S * e.U - e.U * e.lambda.asDiagonal();
+  EXPECT_LE(residual.cwiseAbs().maxCoeff(), 4 * rounding(S));
+  const Matrix gram = e.U.transpose() * e.U - Matrix::Identity(n, n);
+  EXPECT_LE(gram.cwiseAbs().maxCoeff(), 4 * kEps * static_cast<double>(n + 10));
+  for (Index i = 1; i < n; ++i) EXPECT_LE(e.lambda[i - 1], e.lambda[i]);
+}
+
+TEST(SymmetricEigen, MeetsItsDefinitionOnTroubledMatrices) {
+  for (const Index n : {2, 3, 7, 40, 130}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      for (const auto& [name, S] : troubled_matrices(n, seed)) {
+        SCOPED_TRACE(name + " n=" + std::to_string(n) + " seed=" + std::to_string(seed));
+        expect_decomposes(S, symmetric_eigen(S));
+      }
+    }
+  }
+}
+
+TEST(SymmetricEigen, KeepsTraceAndFrobeniusNorm) {
+  const Matrix S = test::random_symmetric(150, 11);
+  const SymmetricEigen e = symmetric_eigen(S);
+  EXPECT_NEAR(e.lambda.sum(), S.trace(), rounding(S));
+  EXPECT_NEAR(e.lambda.norm(), S.norm(), rounding(S));
+}
+
+TEST(SymmetricEigen, WorksOnNoneOneAndTwoSamples) {
+  EXPECT_EQ(symmetric_eigen(Matrix(0, 0)).lambda.size(), 0);
+  EXPECT_EQ(symmetric_eigenvalues(Matrix(0, 0)).size(), 0);
+  const SymmetricEigen one = symmetric_eigen(Matrix::Constant(1, 1, -3));
+  EXPECT_EQ(one.lambda[0], -3);
+  EXPECT_EQ(one.U(0, 0), 1);
+  Matrix exchange(2, 2);
+  exchange << 0, 1, 1, 0;
+  const SymmetricEigen two = symmetric_eigen(exchange);
+  EXPECT_NEAR(two.lambda[0], -1, 4 * kEps);
+  EXPECT_NEAR(two.lambda[1], 1, 4 * kEps);
+}
+
+TEST(SymmetricEigen, ReadsTheLowerTriangleAlone) {
+  const Matrix S = test::random_symmetric(30, 5);
+  Matrix spoiled = S;
+  spoiled.triangularView<Eigen::StrictlyUpper>().setConstant(
+      std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(symmetric_eigen(spoiled).lambda, symmetric_eigen(S).lambda);
+  EXPECT_EQ(symmetric_eigenvalues(spoiled), symmetric_eigenvalues(S));
+}
+
+TEST(SymmetricEigen, MakesTheLargestComponentPositive) {
+  for (const auto& [name, S] : troubled_matrices(25, 4)) {
+    SCOPED_TRACE(name);
+    const SymmetricEigen e = symmetric_eigen(S);
+    for (Index j = 0; j < e.U.cols(); ++j) {
+      EXPECT_EQ(e.U.col(j).maxCoeff(), e.U.col(j).cwiseAbs().maxCoeff());
+    }
+  }
+}
+
+TEST(FixSigns, LetsTheFirstOfTiedComponentsDecide) {
+  Matrix U(3, 2);
+  U << -1, 2, 1, -2, 0.5, 1;
+  const Matrix before = U;
+  fix_signs(U);
+  EXPECT_EQ(U.col(0), -before.col(0));
+  EXPECT_EQ(U.col(1), before.col(1));
+}
+
+TEST(SymmetricEigenvalues, AgreeWithTheFullDecomposition) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const auto& [name, S] : troubled_matrices(90, seed)) {
+      SCOPED_TRACE(name);
+      const Vector difference = symmetric_eigenvalues(S) - symmetric_eigen(S).lambda;
+      EXPECT_LE(difference.cwiseAbs().maxCoeff(), rounding(S));
+    }
+  }
+}
+
+TEST(SymmetricEigen, RefusesNanInfinityAndRectangles) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Matrix S = test::random_symmetric(4, 1);
+    S(3, 1) = bad;
+    try {
+      static_cast<void>(symmetric_eigen(S));
+      FAIL() << "accepted " << bad;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+      EXPECT_NE(std::string(e.what()).find("(4, 2)"), std::string::npos) << e.what();
+    }
+    EXPECT_THROW(static_cast<void>(symmetric_eigenvalues(S)), Error);
+  }
+  EXPECT_THROW(static_cast<void>(symmetric_eigen(Matrix::Zero(3, 4))), Error);
+}
+
+TEST(SpectrumThresholds, FollowTheLargestMagnitude) {
+  Vector lambda(3);
+  lambda << -4, 1, 2;
+  EXPECT_DOUBLE_EQ(negative_threshold(lambda), -4e-9);
+  EXPECT_DOUBLE_EQ(zero_threshold(lambda), 3 * kEps * 4);
+  EXPECT_EQ(zero_threshold(Vector(0)), 0);
+  EXPECT_EQ(negative_threshold(Vector(0)), 0);
+}
+
+}  // namespace
+}  // namespace kith
