@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands people type. CMake does the work; CMakePresets.json says how.
+.DEFAULT_GOAL := build
+.PHONY: build test demo install bench format tidy coverage asan tsan fuzz clean help
+.PHONY: dependencies
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CORES := $(shell nproc 2>/dev/null || echo 2)
+JOBS ?= $(CORES)
+FUZZ_SECONDS ?= 30
+
+sources = $(shell git ls-files '*.cpp' '*.hpp')
+
+# $(call build_with,PRESET[,TARGETS]): configures once and after a change of the presets, then builds.
+define build_with
+@if [ ! -f build/$(1)/build.ninja ] || [ CMakePresets.json -nt build/$(1)/build.ninja ]; then \
+  cmake --preset $(1); fi
+@cmake --build --preset $(1) --parallel $(JOBS) $(if $(2),--target $(2))
+endef
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | \
+	  awk -F '\t' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+dependencies:
+	@tools/install_dependencies.sh build
+
+build: dependencies ## install what is missing and build a release in build/release
+	$(call build_with,release)
+
+test: build ## build, then run every test
+	@ctest --preset release --parallel $(JOBS)
+
+demo: build ## build, then run kith on the data that ships with it
+	@tools/demo.sh build/release/kith
+
+install: build ## build, then install below PREFIX (default /usr/local); DESTDIR is honoured
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+bench: dependencies ## build and run the benchmarks
+	@tools/install_dependencies.sh bench
+	$(call build_with,bench)
+	@bench/run.sh build/bench
+
+format: dependencies ## lay out every C++ file with clang-format
+	@clang-format -i $(sources)
+
+tidy: dependencies ## build with clang-tidy, warnings as errors
+	@tools/install_dependencies.sh developer
+	$(call build_with,tidy)
+
+coverage: dependencies ## run the tests with coverage; the report is build/coverage/coverage.html
+	@tools/install_dependencies.sh developer
+	$(call build_with,coverage)
+	@ctest --preset coverage --parallel $(JOBS)
+	@gcovr --root . --filter src/ --filter include/ --filter app/ build/coverage \
+	  --html-details build/coverage/coverage.html --print-summary
+
+asan: dependencies ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call build_with,asan)
+	@ctest --preset asan --parallel $(JOBS)
+
+tsan: dependencies ## run the tests labelled `threads` under ThreadSanitizer
+	@tools/run_tsan.sh $(JOBS)
+
+fuzz: dependencies ## run every fuzzer for FUZZ_SECONDS (default 30)
+	@tools/install_dependencies.sh developer
+	$(call build_with,fuzz)
+	@tools/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
+
+clean: ## remove everything that was built
+	@rm -rf build
