@@ -73,8 +73,8 @@ struct AtomicFile::Impl {
   std::string target;     // what the rename replaces
   std::string temporary;  // empty: written directly, or renamed already
   int fd = -1;
-  std::string buffer;         // plain bytes not yet written or compressed
-  std::vector<char> packed;   // room for compressed bytes
+  std::string buffer;        // plain bytes not yet written or compressed
+  std::vector<char> packed;  // room for compressed bytes
   z_stream gzip{};
   bool is_gzip = false;
   ZSTD_CCtx* zstd = nullptr;
@@ -205,7 +205,8 @@ void AtomicFile::Impl::finish() {
   if (temporary.empty()) return;
   if (::rename(temporary.c_str(), target.c_str()) != 0) fail("cannot rename to");
   temporary.clear();
-  // The rename itself is on the disk once the folder is. Some file systems refuse; the file is fine.
+  // The rename itself is on the disk once the folder is. Some file systems refuse; the file is
+  // fine.
   const int folder = ::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     (void)::fsync(folder);

@@ -40,6 +40,9 @@ namespace kith::detail {
 [[nodiscard]] bool looks_like_blast(std::string_view head);
 [[nodiscard]] bool looks_like_edges(std::string_view head);
 
+/// Row i of the block, dense: what an absent pair means (0 or NaN) stands where none is listed.
+void copy_row(const Block& block, Index i, std::span<double> row);
+
 // Writers. The dispatch opens the file and commits it.
 void write_csv(AtomicFile&, const SimilaritySet&, char separator, const RunContext&);
 void write_npy(AtomicFile&, const SimilaritySet&, const RunContext&);

@@ -124,8 +124,9 @@ struct ByteSource::Impl {
   bool next_gzip_member();
   std::string_view left() const { return {stored.data() + stored_at, stored_end - stored_at}; }
   [[nodiscard]] Error damaged(std::string_view kind, std::string_view what) const {
-    return bad_input({file.name()}, fmt::format("damaged {} data near stored byte {}: {}", kind,
-                                                file.position() - static_cast<std::int64_t>(left().size()), what));
+    return bad_input({file.name()},
+                     fmt::format("damaged {} data near stored byte {}: {}", kind,
+                                 file.position() - static_cast<std::int64_t>(left().size()), what));
   }
   [[nodiscard]] Error truncated(std::string_view kind) const {
     return bad_input({file.name()},
@@ -310,9 +311,9 @@ void LineReader::refill() {
   begin_ = 0;
   if (filled_ == buffer_.size()) {
     if (filled_ >= longest_line_) {
-      throw bad_input({name(), last_line_ + 1},
-                      fmt::format("a line of more than {} bytes; is this a text file?",
-                                  longest_line_));
+      throw bad_input(
+          {name(), last_line_ + 1},
+          fmt::format("a line of more than {} bytes; is this a text file?", longest_line_));
     }
     buffer_.resize(buffer_.size() * 2);
   }
@@ -325,8 +326,8 @@ void LineReader::refill() {
 /// before it.
 bool LineReader::find_end(std::size_t from) {
   while (true) {
-    const void* hit = from < filled_ ? std::memchr(buffer_.data() + from, '\n', filled_ - from)
-                                     : nullptr;
+    const void* hit =
+        from < filled_ ? std::memchr(buffer_.data() + from, '\n', filled_ - from) : nullptr;
     if (hit != nullptr) {
       end_ = static_cast<std::size_t>(static_cast<const char*>(hit) - buffer_.data());
       next_ = end_ + 1;

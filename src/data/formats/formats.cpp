@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which format a file has, and who reads or writes it.
+#include "kith/data/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "data/formats/readers.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+using detail::ByteSource;
+
+/// The name without folders and compression endings, in lower case.
+std::string plain_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  std::string name(path);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
+  return name;
+}
+
+/// "dir/Voting.csv.gz" -> "Voting".
+std::string stem(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  path = path.substr(0, plain_name(path).size());
+  const std::size_t dot = path.rfind('.');
+  return std::string(dot == std::string_view::npos || dot == 0 ? path : path.substr(0, dot));
+}
+
+/// A magic word outranks the name, the name of a particular format outranks a guess, and what is
+/// left is looked at: a table in csv or tsv clothes may still be an edge list or a BLAST table.
+Format detect(ByteSource& source) {
+  const std::string_view head = source.head();
+  if (detail::looks_like_npy(head)) return Format::kNpy;
+  if (detail::looks_like_mat(head)) return Format::kMat;
+  if (detail::looks_like_matrix_market(head)) return Format::kMatrixMarket;
+  const std::optional<Format> named = format_of_name(source.name());
+  if (named && named != Format::kCsv && named != Format::kTsv) return *named;
+  if (detail::looks_like_blast(head)) return Format::kBlast;
+  if (detail::looks_like_libsvm(head)) return Format::kLibsvm;
+  if (detail::looks_like_phylip(head)) return Format::kPhylip;
+  if (detail::looks_like_edges(head)) return Format::kEdges;
+  if (named) return *named;
+  return head.substr(0, head.find('\n')).find('\t') != std::string_view::npos ? Format::kTsv
+                                                                              : Format::kCsv;
+}
+
+SimilaritySet read_as(Format format, ByteSource& source, const ReadSettings& settings,
+                      const RunContext& ctx) {
+  switch (format) {
+    case Format::kCsv:
+    case Format::kTsv:
+      return detail::read_csv(source, settings, ctx);
+    case Format::kNpy:
+      return detail::read_npy(source, settings, ctx);
+    case Format::kMatrixMarket:
+      return detail::read_matrix_market(source, settings, ctx);
+    case Format::kLibsvm:
+      return detail::read_libsvm(source, settings, ctx);
+    case Format::kPhylip:
+      return detail::read_phylip(source, settings, ctx);
+    case Format::kEdges:
+      return detail::read_edges(source, settings, ctx);
+    case Format::kBlast:
+      return detail::read_blast(source, settings, ctx);
+    case Format::kMat:
+      return detail::read_mat(source, settings, ctx);
+  }
+  throw Error(ErrorCode::kInternal, "a format without a reader");
+}
+
+SimilaritySet read_opened(Format format, ByteSource& source, const ReadSettings& settings,
+                          const RunContext& ctx) {
+  const std::string_view head = source.head();
+  if (head.empty()) throw bad_input({source.name()}, "the file is empty; a matrix was expected");
+  SimilaritySet set = read_as(format, source, settings, ctx);
+  set.name = stem(source.name());
+  set.source = source.name();
+  set.format = enum_name(format);
+  return set;
+}
+
+/// Rows of a table that was read whole; for npy these come straight from the mapped file.
+class WholeRows final : public RowReader {
+ public:
+  explicit WholeRows(SimilaritySet set) : set_(std::move(set)) {}
+  [[nodiscard]] Index cols() const override { return set_.cols(); }
+  [[nodiscard]] std::span<const std::string> column_ids() const override { return set_.column_ids; }
+  [[nodiscard]] bool has_row_ids() const override { return !set_.row_ids.empty(); }
+  [[nodiscard]] bool next(std::span<double> row, std::string& id) override {
+    if (at_ == set_.rows()) return false;
+    detail::copy_row(set_.block, at_, row);
+    id = has_row_ids() ? set_.row_ids[static_cast<std::size_t>(at_)] : std::string();
+    ++at_;
+    return true;
+  }
+
+ private:
+  SimilaritySet set_;
+  Index at_ = 0;
+};
+
+struct Ending {
+  std::string_view text;
+  Format format;
+};
+constexpr std::array<Ending, 17> kEndings = {{{".csv", Format::kCsv},
+                                              {".tsv", Format::kTsv},
+                                              {".tab", Format::kTsv},
+                                              {".npy", Format::kNpy},
+                                              {".mtx", Format::kMatrixMarket},
+                                              {".mm", Format::kMatrixMarket},
+                                              {".libsvm", Format::kLibsvm},
+                                              {".svm", Format::kLibsvm},
+                                              {".phy", Format::kPhylip},
+                                              {".phylip", Format::kPhylip},
+                                              {".edges", Format::kEdges},
+                                              {".edgelist", Format::kEdges},
+                                              {".m8", Format::kBlast},
+                                              {".b6", Format::kBlast},
+                                              {".blast6", Format::kBlast},
+                                              {".blast", Format::kBlast},
+                                              {".mat", Format::kMat}}};
+
+std::string writable_endings() { return ".csv, .tsv, .npy, .mtx, .libsvm or .edges"; }
+
+}  // namespace
+
+void detail::copy_row(const Block& block, Index i, std::span<double> row) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    std::ranges::copy(dense->row(i), row.begin());
+    return;
+  }
+  const auto& sparse = std::get<SparseBlock>(block);
+  const bool zero = sparse.absent == Absent::kZero;
+  std::ranges::fill(row, zero ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+  const auto at = static_cast<std::size_t>(i);
+  for (std::int64_t k = sparse.starts[at]; k < sparse.starts[at + 1]; ++k) {
+    const auto entry = static_cast<std::size_t>(k);
+    row[static_cast<std::size_t>(sparse.columns[entry])] = sparse.values[entry];
+  }
+}
+
+std::optional<Format> format_of_name(std::string_view path) {
+  const std::string name = plain_name(path);
+  for (const Ending& ending : kEndings) {
+    if (name.ends_with(ending.text)) return ending.format;
+  }
+  return std::nullopt;
+}
+
+SimilaritySet read_similarity(const std::string& path, const ReadSettings& settings,
+                              const RunContext& ctx) {
+  ByteSource source = ByteSource::open(path);
+  const Format format = settings.format ? *settings.format : detect(source);
+  return read_opened(format, source, settings, ctx);
+}
+
+std::unique_ptr<RowReader> open_rows(const std::string& path, const ReadSettings& settings,
+                                     const RunContext& ctx) {
+  ByteSource source = ByteSource::open(path);
+  const Format format = settings.format ? *settings.format : detect(source);
+  if (source.head().empty()) {
+    throw bad_input({source.name()}, "the file is empty; a matrix was expected");
+  }
+  if (format == Format::kCsv || format == Format::kTsv) {
+    return detail::csv_rows(std::move(source), settings, ctx);
+  }
+  if (format == Format::kLibsvm) return detail::libsvm_rows(std::move(source), settings, ctx);
+  return std::make_unique<WholeRows>(read_opened(format, source, settings, ctx));
+}
+
+void write_similarity(const std::string& path, std::optional<Format> format,
+                      const SimilaritySet& set, std::span<const int> class_ids,
+                      const RunContext& ctx) {
+  const std::optional<Format> chosen = format ? format : format_of_name(path);
+  if (!chosen) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("cannot tell the format to write from the name {}; end it in {}, or "
+                            "name the format",
+                            in_quotes(path), writable_endings()));
+  }
+  if (*chosen == Format::kPhylip || *chosen == Format::kBlast || *chosen == Format::kMat) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: the format {} can be read but not written; use {}", path,
+                            enum_name(*chosen), writable_endings()));
+  }
+  AtomicFile file(path);
+  switch (*chosen) {
+    case Format::kCsv:
+      detail::write_csv(file, set, ',', ctx);
+      break;
+    case Format::kTsv:
+      detail::write_csv(file, set, '\t', ctx);
+      break;
+    case Format::kNpy:
+      detail::write_npy(file, set, ctx);
+      break;
+    case Format::kMatrixMarket:
+      detail::write_matrix_market(file, set, ctx);
+      break;
+    case Format::kLibsvm:
+      detail::write_libsvm(file, set, class_ids, ctx);
+      break;
+    case Format::kEdges:
+      detail::write_edges(file, set, ctx);
+      break;
+    case Format::kPhylip:
+    case Format::kBlast:
+    case Format::kMat:
+      throw Error(ErrorCode::kInternal, "refused above");
+  }
+  file.commit();
+}
+
+}  // namespace kith
