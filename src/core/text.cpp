@@ -192,6 +192,17 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
+std::optional<std::u32string> code_points(std::string_view utf8) {
+  std::u32string points;
+  points.reserve(utf8.size());
+  for (std::size_t at = 0; at < utf8.size();) {
+    const std::int32_t point = next_code_point(utf8, at);
+    if (point < 0) return std::nullopt;
+    points.push_back(static_cast<char32_t>(point));
+  }
+  return points;
+}
+
 bool natural_less(std::string_view a, std::string_view b) {
   const auto x = parse_double(a);
   const auto y = parse_double(b);

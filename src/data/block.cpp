@@ -32,19 +32,8 @@ double available_memory() {
   return static_cast<double>(system.totalram) * static_cast<double>(system.mem_unit);
 }
 
-void check_fits(Index rows, Index cols) {
-  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
-  const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
-  const double available = available_memory();
-  if (bytes <= available) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{0} x {1} similarities need {2:.1f} GiB as a dense matrix, and {3:.1f} "
-                          "GiB of memory are available; this step cannot work on the sparse form",
-                          rows, cols, bytes / kGibibyte, available / kGibibyte));
-}
-
 DenseBlock dense_of(const SparseBlock& block) {
-  check_fits(block.rows(), block.cols);
+  check_dense_fits(block.rows(), block.cols);
   const double fill =
       block.absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
   RowMatrix values = RowMatrix::Constant(block.rows(), block.cols, fill);
@@ -127,6 +116,17 @@ SparseBlock select_sparse(const SparseBlock& block, std::span<const Index> row_o
 }
 
 }  // namespace
+
+void check_dense_fits(Index rows, Index cols) {
+  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+  const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
+  const double available = available_memory();
+  if (bytes <= available) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{0} x {1} similarities need {2:.1f} GiB as a dense matrix, and {3:.1f} "
+                          "GiB of memory are available",
+                          rows, cols, bytes / kGibibyte, available / kGibibyte));
+}
 
 DenseBlock::DenseBlock(RowMatrix values)
     : own_(std::make_shared<RowMatrix>(std::move(values))),

@@ -35,6 +35,8 @@ namespace kith {
 /// Columns a terminal uses for this UTF-8 text (wide characters count 2, combining ones 0).
 [[nodiscard]] std::size_t display_width(std::string_view utf8);
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
+/// The code points of UTF-8 text, or nothing where the bytes are not UTF-8.
+[[nodiscard]] std::optional<std::u32string> code_points(std::string_view utf8);
 
 /// Order in which class names are shown: by value when both are numbers, else byte order.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);

@@ -62,6 +62,10 @@ using Block = std::variant<DenseBlock, SparseBlock>;
 /// Pairs without a value: NaN in a dense block, absent-and-missing in a sparse one.
 [[nodiscard]] std::int64_t missing_pairs(const Block& block);
 
+/// Throws Error(kInvalidArgument) naming the size when rows x cols doubles would not fit into
+/// memory.
+void check_dense_fits(Index rows, Index cols);
+
 /// The block as dense numbers: absent pairs become 0 or, where absent means missing, NaN. Throws
 /// Error(kInvalidArgument) naming the size when it would not fit into memory.
 [[nodiscard]] DenseBlock to_dense(const Block& block);

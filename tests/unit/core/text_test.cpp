@@ -64,6 +64,12 @@ TEST(Utf8, IsCheckedStrictly) {
   EXPECT_FALSE(is_valid_utf8("\xed\xa0\x80"));  // surrogate
 }
 
+TEST(Utf8, IsTakenApartIntoCodePoints) {
+  EXPECT_EQ(code_points("a\xc3\xb6\xe2\x82\xac\xf0\x9f\x90\x9f"), U"a\u00f6\u20ac\U0001f41f");
+  EXPECT_EQ(code_points(""), U"");
+  EXPECT_EQ(code_points("ab\xff"), std::nullopt);
+}
+
 TEST(NaturalLess, OrdersNumbersByValueBeforeText) {
   EXPECT_TRUE(natural_less("2", "10"));
   EXPECT_TRUE(natural_less("10", "a"));

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// edlib computes edit distances of byte strings bit-parallel, 64 cells of the dynamic program at a
+// time. Code points are brought into its alphabet of 256 symbols in one of two ways:
+//   - once for the whole collection, where it has at most 256 distinct code points;
+//   - else pair by pair. Only code points that both strings contain can ever match; all others of a
+//     become one symbol and all others of b another.
+// A pair that shares more than 254 distinct code points goes through the plain dynamic program.
+#include "kith/measure/edit.hpp"
+
+#include <edlib.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/core/text.hpp"
+#include "kith/data/block.hpp"
+
+namespace kith {
+namespace {
+
+constexpr std::size_t kSymbols = 256;
+
+/// A string in the forms the distance is computed on; `symbols` is empty without a common alphabet.
+struct Text {
+  std::u32string points;
+  std::string symbols;
+};
+
+using Alphabet = std::unordered_map<char32_t, unsigned char>;
+
+Text text_of(std::string_view utf8) {
+  std::optional<std::u32string> points = code_points(utf8);
+  if (!points) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} is not UTF-8; edit distance counts code points", in_quotes(utf8)));
+  }
+  if (points->size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a string has {} code points; edit distance takes at most {}",
+                            points->size(), std::numeric_limits<int>::max()));
+  }
+  return {std::move(*points), {}};
+}
+
+std::vector<Text> texts_of(std::span<const std::string> strings) {
+  std::vector<Text> texts;
+  texts.reserve(strings.size());
+  for (const std::string& string : strings) texts.push_back(text_of(string));
+  return texts;
+}
+
+/// Adds the code points of `texts` to the alphabet; false once they are more than it can hold.
+bool extend(Alphabet& alphabet, std::span<const Text> texts) {
+  for (const Text& text : texts) {
+    for (const char32_t point : text.points) {
+      if (alphabet.contains(point)) continue;
+      if (alphabet.size() == kSymbols) return false;
+      alphabet.emplace(point, static_cast<unsigned char>(alphabet.size()));
+    }
+  }
+  return true;
+}
+
+void spell(std::span<Text> texts, const Alphabet& alphabet) {
+  for (Text& text : texts) {
+    text.symbols.reserve(text.points.size());
+    for (const char32_t point : text.points) {
+      text.symbols.push_back(static_cast<char>(alphabet.at(point)));
+    }
+  }
+}
+
+Index distance_of_symbols(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return static_cast<Index>(std::max(a.size(), b.size()));
+  const EdlibAlignResult result =
+      edlibAlign(a.data(), static_cast<int>(a.size()), b.data(), static_cast<int>(b.size()),
+                 edlibNewAlignConfig(-1, EDLIB_MODE_NW, EDLIB_TASK_DISTANCE, nullptr, 0));
+  const int status = result.status;
+  const int distance = result.editDistance;
+  edlibFreeAlignResult(result);
+  if (status != EDLIB_STATUS_OK || distance < 0) {
+    throw Error(ErrorCode::kInternal, "edlib could not compute an edit distance");
+  }
+  return distance;
+}
+
+/// Both strings in an alphabet of their own; nothing where they share too many code points.
+std::optional<std::pair<std::string, std::string>> spell_pair(const std::u32string& a,
+                                                              const std::u32string& b) {
+  constexpr int kOnlyInA = 0;
+  constexpr int kOnlyInB = 1;
+  int next = 2;
+  std::unordered_map<char32_t, int> symbol;
+  for (const char32_t point : a) symbol.emplace(point, kOnlyInA);
+  std::pair<std::string, std::string> spelled;
+  spelled.second.reserve(b.size());
+  for (const char32_t point : b) {
+    const auto found = symbol.find(point);
+    if (found != symbol.end() && found->second == kOnlyInA) {
+      if (next == static_cast<int>(kSymbols)) return std::nullopt;
+      found->second = next++;
+    }
+    spelled.second.push_back(static_cast<char>(found == symbol.end() ? kOnlyInB : found->second));
+  }
+  spelled.first.reserve(a.size());
+  for (const char32_t point : a) spelled.first.push_back(static_cast<char>(symbol.at(point)));
+  return spelled;
+}
+
+/// The dynamic program itself, one row at a time.
+Index distance_of_points(const std::u32string& a, const std::u32string& b) {
+  std::vector<Index> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), Index{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    Index diagonal = std::exchange(row[0], static_cast<Index>(i) + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const Index substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+Index distance(const Text& a, const Text& b, bool common_alphabet) {
+  if (common_alphabet) return distance_of_symbols(a.symbols, b.symbols);
+  const auto spelled = spell_pair(a.points, b.points);
+  return spelled ? distance_of_symbols(spelled->first, spelled->second)
+                 : distance_of_points(a.points, b.points);
+}
+
+double value_of(Index distance, const Text& a, const Text& b, EditValue value) {
+  if (value == EditValue::kDistance) return static_cast<double>(distance);
+  const std::size_t longest = std::max(a.points.size(), b.points.size());
+  if (longest == 0) return 1.0;
+  return 1.0 - static_cast<double>(distance) / static_cast<double>(longest);
+}
+
+/// Counts pairs from any thread and reports them.
+class PairProgress {
+ public:
+  PairProgress(std::size_t total, const RunContext& ctx)
+      : total_(static_cast<double>(total)), ctx_(ctx) {}
+  void add(std::size_t pairs) {
+    const std::size_t done = done_.fetch_add(pairs, std::memory_order_relaxed) + pairs;
+    ctx_.progress("edit distances", static_cast<double>(done), total_);
+  }
+
+ private:
+  std::atomic<std::size_t> done_{0};
+  double total_;
+  const RunContext& ctx_;
+};
+
+constexpr std::size_t kRowsPerUnit = 8;
+
+}  // namespace
+
+Index edit_distance(std::string_view a, std::string_view b) {
+  return distance(text_of(a), text_of(b), false);
+}
+
+double edit_similarity(std::string_view a, std::string_view b) {
+  const Text x = text_of(a);
+  const Text y = text_of(b);
+  return value_of(distance(x, y, false), x, y, EditValue::kSimilarity);
+}
+
+RowMatrix edit_matrix(std::span<const std::string> samples, EditValue value,
+                      const RunContext& ctx) {
+  const std::size_t n = samples.size();
+  check_dense_fits(static_cast<Index>(n), static_cast<Index>(n));
+  std::vector<Text> texts = texts_of(samples);
+  Alphabet alphabet;
+  const bool common = extend(alphabet, texts);
+  if (common) spell(texts, alphabet);
+
+  RowMatrix values(static_cast<Index>(n), static_cast<Index>(n));
+  PairProgress progress(n * (n + 1) / 2, ctx);
+  parallel_chunks(n, kRowsPerUnit, ctx.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      ctx.check_stop();
+      const auto row = static_cast<Index>(i);
+      values(row, row) = value_of(0, texts[i], texts[i], value);
+      for (std::size_t j = i + 1; j < n; ++j) {
+        const auto column = static_cast<Index>(j);
+        values(row, column) =
+            value_of(distance(texts[i], texts[j], common), texts[i], texts[j], value);
+        values(column, row) = values(row, column);
+      }
+      progress.add(n - i);
+    }
+  });
+  return values;
+}
+
+RowMatrix edit_matrix(std::span<const std::string> queries, std::span<const std::string> training,
+                      EditValue value, const RunContext& ctx) {
+  check_dense_fits(static_cast<Index>(queries.size()), static_cast<Index>(training.size()));
+  std::vector<Text> rows = texts_of(queries);
+  std::vector<Text> columns = texts_of(training);
+  Alphabet alphabet;
+  const bool common = extend(alphabet, rows) && extend(alphabet, columns);
+  if (common) {
+    spell(rows, alphabet);
+    spell(columns, alphabet);
+  }
+
+  RowMatrix values(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
+  PairProgress progress(rows.size() * columns.size(), ctx);
+  parallel_chunks(rows.size(), kRowsPerUnit, ctx.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      ctx.check_stop();
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        values(static_cast<Index>(i), static_cast<Index>(j)) =
+            value_of(distance(rows[i], columns[j], common), rows[i], columns[j], value);
+      }
+      progress.add(columns.size());
+    }
+  });
+  return values;
+}
+
+}  // namespace kith

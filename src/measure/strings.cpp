@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/strings.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_map>
+
+#include "data/formats/stream.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+constexpr long kLinesPerProgress = 1 << 14;
+
+void check_utf8(const LineReader& lines, std::string_view line) {
+  if (is_valid_utf8(line)) return;
+  throw bad_input(lines.place(),
+                  fmt::format("{} is not UTF-8; strings must be UTF-8 text", in_quotes(line)));
+}
+
+/// The id and the string of a line with ids.
+class IdColumn {
+ public:
+  /// Takes the id off the front of the line and returns the rest.
+  std::string_view take(const LineReader& lines, std::string_view line, StringData& data) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) {
+      throw bad_input(lines.place(),
+                      fmt::format("{} has no tab, but the first line has; every line must be "
+                                  "id<TAB>string, or none",
+                                  in_quotes(line)));
+    }
+    const std::string id(line.substr(0, tab));
+    if (id.empty()) throw bad_input(lines.place(1), "the id before the tab is empty");
+    const auto [first, is_new] = first_line_.emplace(id, lines.line_number());
+    if (!is_new) {
+      throw bad_input(lines.place(1),
+                      fmt::format("the id {} is already on line {}; ids must differ", in_quotes(id),
+                                  first->second));
+    }
+    data.ids.push_back(id);
+    return line.substr(tab + 1);
+  }
+
+ private:
+  std::unordered_map<std::string, long> first_line_;
+};
+
+void check_string(const LineReader& lines, std::string_view string, bool has_ids) {
+  if (string.find('\t') != std::string_view::npos) {
+    throw bad_input(
+        lines.place(),
+        has_ids ? fmt::format("{} has a second tab; a line is id<TAB>string", in_quotes(string))
+                : fmt::format("{} has a tab, but the first line has none; every line "
+                              "must be id<TAB>string, or none",
+                              in_quotes(string)));
+  }
+  if (string.empty() && !has_ids) {
+    throw bad_input(lines.place(),
+                    "the line is empty; give every line an id (id<TAB>string) to have an empty "
+                    "string among the samples");
+  }
+}
+
+}  // namespace
+
+StringData read_strings(const std::string& path, const RunContext& ctx) {
+  ByteSource source = ByteSource::open(path);
+  LineReader lines(source);
+  StringData data;
+  data.source = path;
+  IdColumn ids;
+  bool has_ids = false;
+  std::string_view line;
+  while (lines.next(line)) {
+    check_utf8(lines, line);
+    if (data.values.empty()) has_ids = line.find('\t') != std::string_view::npos;
+    if (has_ids) line = ids.take(lines, line, data);
+    check_string(lines, line, has_ids);
+    data.values.emplace_back(line);
+    if (lines.line_number() % kLinesPerProgress == 0) {
+      ctx.check_stop();
+      ctx.progress("reading strings", static_cast<double>(source.stored_bytes_read()),
+                   static_cast<double>(source.stored_bytes_total()));
+    }
+  }
+  if (data.values.empty()) throw bad_input({path}, "the file has no lines; it must hold strings");
+  return data;
+}
+
+}  // namespace kith::detail
