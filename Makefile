@@ -10,8 +10,6 @@ CORES := $(shell nproc 2>/dev/null || echo 2)
 JOBS ?= $(CORES)
 FUZZ_SECONDS ?= 30
 
-sources = $(shell git ls-files '*.cpp' '*.hpp')
-
 # $(call build_with,PRESET[,TARGETS]): configures once and after a change of the presets, then builds.
 define build_with
 @if [ ! -f build/$(1)/build.ninja ] || [ CMakePresets.json -nt build/$(1)/build.ninja ]; then \
@@ -44,7 +42,7 @@ bench: dependencies ## build and run the benchmarks
 	@bench/run.sh build/bench
 
 format: dependencies ## lay out every C++ file with clang-format
-	@clang-format -i $(sources)
+	@tools/check_format.sh --fix
 
 tidy: dependencies ## build with clang-tidy, warnings as errors
 	@tools/install_dependencies.sh developer

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>

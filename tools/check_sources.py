@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what every source file has in common: an SPDX line on top, ASCII text, `#pragma once` in
+headers.
+
+    tools/check_sources.py [ROOT]
+"""
+
+import sys
+from pathlib import Path
+
+FOLDERS = ["include", "src", "app", "tests", "bench", "examples", "python", "tools", "cmake"]
+CPP = {".cpp", ".hpp"}
+ENDINGS = CPP | {".py", ".sh", ".cmake"}
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+
+
+def problems_of_file(root, path):
+    lines = (root / path).read_bytes().split(b"\n")
+    if not any(SPDX.encode() in line for line in lines[:2]):
+        yield f"{path}:1: no line with '{SPDX}' on top"
+    if path.suffix == ".hpp" and b"#pragma once" not in lines:
+        yield f"{path}:1: no '#pragma once'"
+    if path.suffix not in CPP:
+        return
+    for number, line in enumerate(lines, start=1):
+        if not line.isascii():
+            yield f"{path}:{number}: not ASCII; write \\u escapes"
+
+
+def check(root):
+    files = sorted(p.relative_to(root) for folder in FOLDERS for p in (root / folder).rglob("*")
+                   if p.is_file() and p.suffix in ENDINGS)
+    return len(files), [problem for path in files for problem in problems_of_file(root, path)]
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    count, problems = check(root)
+    for problem in problems:
+        print(problem)
+    print(f"{count} files, {len(problems)} problems")
+    return 1 if problems or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
