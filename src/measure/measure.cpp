@@ -25,11 +25,17 @@ EditValue edit_value(Measure measure) {
   return measure == Measure::kEditDistance ? EditValue::kDistance : EditValue::kSimilarity;
 }
 
+/// "dir/words.tsv.gz" -> "words".
+std::string stem(std::filesystem::path path) {
+  if (path.extension() == ".gz" || path.extension() == ".zst") path = path.stem();
+  return path.stem().string();
+}
+
 /// The table around the numbers: what they are, of which samples, computed how.
 SimilaritySet table(RowMatrix values, const RawData& rows, const RawData& columns,
                     const MeasureSettings& settings) {
   SimilaritySet set;
-  set.name = std::filesystem::path(source_of(rows)).stem().string();
+  set.name = stem(source_of(rows));
   set.source = source_of(rows);
   set.format = enum_name(kind_of(rows));
   set.kind = pair_kind(settings.measure);

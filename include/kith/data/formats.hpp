@@ -74,6 +74,10 @@ void write_similarity(const std::string& path, std::optional<Format> format,
                       const SimilaritySet& set, std::span<const int> class_ids,
                       const RunContext& ctx);
 
+/// The format write_similarity would write `path` as. Throws Error(kInvalidArgument) where it would
+/// refuse: to be called before hours of computing.
+[[nodiscard]] Format writable_format(const std::string& path, std::optional<Format> format);
+
 /// The format `path` would be written as or is named after; nothing when the ending is not known.
 [[nodiscard]] std::optional<Format> format_of_name(std::string_view path);
 

@@ -185,9 +185,7 @@ std::unique_ptr<RowReader> open_rows(const std::string& path, const ReadSettings
   return std::make_unique<WholeRows>(read_opened(format, source, settings, ctx));
 }
 
-void write_similarity(const std::string& path, std::optional<Format> format,
-                      const SimilaritySet& set, std::span<const int> class_ids,
-                      const RunContext& ctx) {
+Format writable_format(const std::string& path, std::optional<Format> format) {
   const std::optional<Format> chosen = format ? format : format_of_name(path);
   if (!chosen) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -200,8 +198,15 @@ void write_similarity(const std::string& path, std::optional<Format> format,
                 fmt::format("{}: the format {} can be read but not written; use {}", path,
                             enum_name(*chosen), writable_endings()));
   }
+  return *chosen;
+}
+
+void write_similarity(const std::string& path, std::optional<Format> format,
+                      const SimilaritySet& set, std::span<const int> class_ids,
+                      const RunContext& ctx) {
+  const Format chosen = writable_format(path, format);
   AtomicFile file(path);
-  switch (*chosen) {
+  switch (chosen) {
     case Format::kCsv:
       detail::write_csv(file, set, ',', ctx);
       break;

@@ -18,13 +18,14 @@ namespace {
 
 using testing::ElementsAre;
 
-const StringData kTrees{.source = "trees.tsv", .ids = {"a", "b", "c"}, .values = {"oak", "ok", ""}};
+const StringData kTrees{
+    .source = "wood/trees.tsv.gz", .ids = {"a", "b", "c"}, .values = {"oak", "ok", ""}};
 const StringData kBushes{.source = "bushes.tsv", .ids = {"q"}, .values = {"oaks"}};
 
 TEST(Measure, KeepsIdsAndSaysWhatItComputed) {
   const SimilaritySet set = measure(kTrees, {.measure = Measure::kEdit}, RunContext{});
   EXPECT_EQ(set.name, "trees");
-  EXPECT_EQ(set.source, "trees.tsv");
+  EXPECT_EQ(set.source, "wood/trees.tsv.gz");
   EXPECT_EQ(set.kind, PairKind::kSimilarity);
   EXPECT_THAT(set.row_ids, ElementsAre("a", "b", "c"));
   EXPECT_THAT(set.column_ids, ElementsAre("a", "b", "c"));

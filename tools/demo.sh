@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kith's main job on the data that ship with it. Each step says what it does, runs one command that
+# a reader can type, and leaves its result in build/demo.
+#   tools/demo.sh [PROGRAM]      (default: build/release/kith)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+kith=${1:-build/release/kith}
+words=examples/words
+out=build/demo
+
+if [ ! -x "$kith" ]; then
+  echo "demo: $kith is not built; run \`make build\` first" >&2
+  exit 1
+fi
+mkdir -p "$out"
+
+step() { printf '\n%s\n' "$*"; }
+run() {  # shows the command as typed after an installation, then runs this build of it
+  printf '  $ kith %s\n' "$*"
+  "$kith" "$@"
+}
+
+languages=$(cut -f 2 $words/languages.tsv | sort -u | wc -l)
+count=$(wc -l <$words/words.tsv)
+
+step "1. Similarities: $((count)) words of $((languages)) languages, each pair compared by edit distance."
+run measure --data $words/words.tsv --measure edit --out $out/words.csv
+
+step "2. What is this matrix? The labels are the languages; the task is to tell a word's language."
+run inspect --similarity $out/words.csv --labels $words/languages.tsv
+
+step "The matrix is in $out/words.csv, the words and labels in $words."
