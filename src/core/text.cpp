@@ -204,8 +204,13 @@ std::optional<std::u32string> code_points(std::string_view utf8) {
 }
 
 bool natural_less(std::string_view a, std::string_view b) {
-  const auto x = parse_double(a);
-  const auto y = parse_double(b);
+  // "nan" is a word here: as a number it would have no place in an order.
+  const auto number = [](std::string_view text) {
+    const auto value = parse_double(text);
+    return value && !std::isnan(*value) ? value : std::nullopt;
+  };
+  const auto x = number(a);
+  const auto y = number(b);
   if (x && y && *x != *y) return *x < *y;
   if (x.has_value() != y.has_value()) return x.has_value();
   return a < b;

@@ -1,2 +1,206 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/data/labels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "data/formats/delimited.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+using detail::Cell;
+
+struct Record {
+  std::string text;
+  long line = 0;
+};
+
+bool same_word(std::string_view text, std::string_view word) {
+  return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == b;
+  });
+}
+
+/// All lines up to the last that is not blank.
+std::vector<Record> read_records(detail::ByteSource& source, char separator) {
+  detail::RecordReader reader(source, separator);
+  std::vector<Record> records;
+  std::size_t wanted = 0;
+  std::string_view record;
+  while (reader.next(record)) {
+    records.push_back({std::string(record), reader.line_number()});
+    if (!trim(record).empty()) wanted = records.size();
+  }
+  records.resize(wanted);
+  return records;
+}
+
+void check_cell(const std::string& file, const Record& record, const Cell& cell,
+                std::string_view what) {
+  const FilePlace place = detail::place_in(file, record.line, record.text, cell.offset);
+  if (cell.text.empty()) {
+    throw bad_input(place, fmt::format("an empty {}; every line must hold one", what));
+  }
+  if (!is_valid_utf8(cell.text)) {
+    throw bad_input(place, fmt::format("the {} {} is not UTF-8; convert the file first, for "
+                                       "example with iconv -f LATIN1 -t UTF-8",
+                                       what, in_quotes(cell.text)));
+  }
+}
+
+[[noreturn]] void refuse_cells(const std::string& file, const Record& record, std::size_t found) {
+  throw bad_input({file, record.line},
+                  fmt::format("{} holds {} cell{}; every line must hold two, an id and a label, "
+                              "separated by a tab as on the first line",
+                              in_quotes(record.text), found, found == 1 ? "" : "s"));
+}
+
+[[noreturn]] void refuse_repeated(const std::string& file, const std::string& id, long earlier,
+                                  long line, char separator) {
+  std::string message = fmt::format("the id {} stands on lines {} and {}; ids must differ",
+                                    in_quotes(id), earlier, line);
+  if (separator == ',') {
+    message += " (where the comma belongs to a label and is no separator, put the label in quotes)";
+  }
+  throw bad_input({file, line, 1}, message);
+}
+
+LabelFile pairs(const std::string& path, std::span<const Record> records, char separator) {
+  LabelFile file{.source = path};
+  std::unordered_map<std::string, long> seen;
+  for (const Record& record : records) {
+    const std::vector<Cell> cells = detail::split_cells(record.text, separator);
+    if (cells.size() != 2) refuse_cells(path, record, cells.size());
+    if (&record == &records.front() && same_word(cells[0].text, "id") &&
+        same_word(cells[1].text, "label")) {
+      continue;
+    }
+    check_cell(path, record, cells[0], "id");
+    check_cell(path, record, cells[1], "label");
+    const auto [earlier, fresh] = seen.emplace(cells[0].text, record.line);
+    if (!fresh) refuse_repeated(path, cells[0].text, earlier->second, record.line, separator);
+    file.ids.push_back(cells[0].text);
+    file.labels.push_back(cells[1].text);
+  }
+  if (file.labels.empty()) throw bad_input({path}, "a header and no labels below it");
+  return file;
+}
+
+LabelFile singles(const std::string& path, std::span<const Record> records) {
+  LabelFile file{.source = path};
+  for (const Record& record : records) {
+    Cell cell = detail::cell_at(record.text, 0, record.text.size());
+    check_cell(path, record, cell, "label");
+    file.labels.push_back(std::move(cell.text));
+  }
+  return file;
+}
+
+JoinedLabels join_by_position(const LabelFile& file, Index sample_count, const RunContext& ctx) {
+  if (static_cast<Index>(file.labels.size()) != sample_count) {
+    std::string message =
+        fmt::format("{}: {} label{} for {} sample{}; there must be one per sample", file.source,
+                    file.labels.size(), file.labels.size() == 1 ? "" : "s", sample_count,
+                    sample_count == 1 ? "" : "s");
+    if (same_word(file.labels.front(), "label") || same_word(file.labels.front(), "class")) {
+      message += fmt::format(" (its first line is {}: a header belongs only above id and label)",
+                             in_quotes(file.labels.front()));
+    }
+    throw Error(ErrorCode::kBadInput, message);
+  }
+  if (!file.ids.empty()) {
+    ctx.message(
+        fmt::format("{}: the samples have no ids, so that the labels are taken in the "
+                    "order of the file",
+                    file.source));
+  }
+  return {make_labels(file.labels), {}};
+}
+
+}  // namespace
+
+std::vector<Index> Labels::counts() const {
+  std::vector<Index> count(names.size(), 0);
+  for (const int id : ids) ++count[static_cast<std::size_t>(id)];
+  return count;
+}
+
+Labels make_labels(std::span<const std::string> per_sample) {
+  Labels labels;
+  labels.names.assign(per_sample.begin(), per_sample.end());
+  std::sort(labels.names.begin(), labels.names.end(), natural_less);
+  labels.names.erase(std::unique(labels.names.begin(), labels.names.end()), labels.names.end());
+  std::unordered_map<std::string_view, int> number;
+  for (const std::string& name : labels.names)
+    number.emplace(name, static_cast<int>(number.size()));
+  labels.ids.reserve(per_sample.size());
+  for (const std::string& name : per_sample) labels.ids.push_back(number.at(name));
+  return labels;
+}
+
+Labels select(const Labels& labels, std::span<const Index> samples) {
+  Labels chosen{.ids = {}, .names = labels.names};
+  chosen.ids.reserve(samples.size());
+  for (const Index i : samples) chosen.ids.push_back(labels.ids[static_cast<std::size_t>(i)]);
+  return chosen;
+}
+
+LabelFile read_labels(const std::string& path) {
+  detail::ByteSource source = detail::ByteSource::open(path);
+  std::string_view head = source.head();
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
+  const bool tabs =
+      head.substr(start, head.find('\n', start) - start).find('\t') != std::string_view::npos;
+  const std::vector<Record> records = read_records(source, tabs ? '\t' : ',');
+  if (records.empty()) throw bad_input({path}, "the file is empty; labels were expected");
+  if (tabs) return pairs(path, records, '\t');
+  const bool commas = std::all_of(records.begin(), records.end(), [](const Record& record) {
+    return detail::split_cells(record.text, ',').size() == 2;
+  });
+  return commas ? pairs(path, records, ',') : singles(path, records);
+}
+
+JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sample_ids,
+                         Index sample_count, const RunContext& ctx) {
+  if (file.ids.empty() || sample_ids.empty()) return join_by_position(file, sample_count, ctx);
+  std::unordered_map<std::string_view, std::size_t> position;
+  for (std::size_t i = 0; i < file.ids.size(); ++i) position.emplace(file.ids[i], i);
+  std::vector<char> used(file.ids.size(), 0);
+  std::vector<std::string> per_sample;
+  std::vector<std::string> without;
+  for (const std::string& id : sample_ids) {
+    const auto found = position.find(id);
+    if (found == position.end()) {
+      without.push_back(in_quotes(id));
+      continue;
+    }
+    used[found->second] = 1;
+    per_sample.push_back(file.labels[found->second]);
+  }
+  if (!without.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{}: {} of {} samples have no label: {}; every sample needs one",
+                            file.source, without.size(), sample_ids.size(), list_some(without)));
+  }
+  JoinedLabels joined{make_labels(per_sample), {}};
+  for (std::size_t i = 0; i < file.ids.size(); ++i) {
+    if (used[i] == 0) joined.unmatched.push_back(file.ids[i]);
+  }
+  if (!joined.unmatched.empty()) {
+    ctx.message(fmt::format("{}: {} of {} ids are not among the samples and are left out: {}",
+                            file.source, joined.unmatched.size(), file.ids.size(),
+                            list_some(joined.unmatched)));
+  }
+  return joined;
+}
+
+}  // namespace kith

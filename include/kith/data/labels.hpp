@@ -35,11 +35,16 @@ struct LabelFile {
   std::vector<std::string> ids;  ///< empty: one label per line
   std::vector<std::string> labels;
 };
+/// One label per line; or two cells per line, id and label, separated by a tab or (where every line
+/// has exactly two) by a comma, with an optional first line `id label`. A label that holds the
+/// separator stands in quotes, which RFC 4180 doubles inside. Throws Error naming file, line and
+/// rule on an empty or repeated id, an empty label and text that is not UTF-8.
 [[nodiscard]] LabelFile read_labels(const std::string& path);
 
-/// Labels in the order of the samples. By id where the label file has ids, else by position. A
-/// sample without a label and a number of labels that does not fit throw Error; labels of ids that
-/// are not among the samples are listed and counted through `ctx.message` and in `unmatched`.
+/// Labels in the order of the samples: by id where both the label file and the samples have ids,
+/// else by position. A sample without a label and a number of labels that does not fit throw Error;
+/// labels of ids that are not among the samples are listed and counted through `ctx.message` and in
+/// `unmatched`.
 struct JoinedLabels {
   Labels labels;
   std::vector<std::string> unmatched;

@@ -12,12 +12,6 @@ namespace {
 
 }  // namespace
 
-SimilaritySet read_csv(ByteSource&, const ReadSettings&, const RunContext&) { not_yet(); }
-std::unique_ptr<RowReader> csv_rows(ByteSource, const ReadSettings&, const RunContext&) {
-  not_yet();
-}
-void write_csv(AtomicFile&, const SimilaritySet&, char, const RunContext&) { not_yet(); }
-
 SimilaritySet read_npy(ByteSource&, const ReadSettings&, const RunContext&) { not_yet(); }
 bool looks_like_npy(std::string_view) { return false; }
 void write_npy(AtomicFile&, const SimilaritySet&, const RunContext&) { not_yet(); }

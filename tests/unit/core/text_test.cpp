@@ -76,6 +76,8 @@ TEST(NaturalLess, OrdersNumbersByValueBeforeText) {
   EXPECT_TRUE(natural_less("a", "b"));
   EXPECT_FALSE(natural_less("a", "a"));
   EXPECT_TRUE(natural_less("1", "1.0"));
+  EXPECT_TRUE(natural_less("7", "nan"));
+  EXPECT_FALSE(natural_less("nan", "7"));
 }
 
 }  // namespace
