@@ -6,7 +6,7 @@ set -euo pipefail
 
 build_packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy
-  libeigen3-dev libopenblas-pthread-dev liblapacke-dev libtbb-dev libcli11-dev libfmt-dev
+  libeigen3-dev libopenblas-pthread-dev libtbb-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev zlib1g-dev libzstd-dev libmatio-dev libhdf5-dev libedlib-dev
   libgtest-dev libgmock-dev clang-format)
 bench_packages=(libbenchmark-dev python3-pandas)

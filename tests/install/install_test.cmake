@@ -17,6 +17,7 @@ function(configure wanted)
     COMMAND ${CMAKE_COMMAND} -S ${OUTSIDE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
             -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
             -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_BUILD_TYPE=Debug -DWANTED_VERSION=${wanted}
+            -DREADME_EXAMPLE=${WORK_DIR}/readme_example.cpp
     RESULT_VARIABLE result OUTPUT_QUIET)
   if(result EQUAL 0)
     set(configured YES PARENT_SCOPE)
@@ -27,6 +28,12 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+
+file(READ ${README} page)
+if(NOT page MATCHES "```cpp\n([^`]*)```")
+  message(FATAL_ERROR "README.md has no C++ example")
+endif()
+file(WRITE ${WORK_DIR}/readme_example.cpp "${CMAKE_MATCH_1}")
 
 foreach(wrong 99.0 ${MAJOR_MINOR}.99)
   message(STATUS "version ${wrong} must be refused:")
@@ -42,6 +49,12 @@ if(NOT configured)
 endif()
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/outside)
+file(WRITE ${WORK_DIR}/scores.csv "0,2\n2,0\n")
+execute_process(COMMAND ${WORK_DIR}/build/readme_example WORKING_DIRECTORY ${WORK_DIR}
+                OUTPUT_VARIABLE printed RESULT_VARIABLE result)
+if(NOT result EQUAL 0 OR NOT printed STREQUAL "2 samples, smallest eigenvalue -2\n")
+  message(FATAL_ERROR "the example of README.md ended with ${result} and printed: ${printed}")
+endif()
 if(WITH_APP)
   run(${WORK_DIR}/prefix/bin/kith --version)
 endif()
