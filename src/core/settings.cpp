@@ -285,6 +285,12 @@ std::string NumberRange::text() const {
 
 namespace detail {
 
+void refuse_choice(std::string_view subject, std::string_view text,
+                   std::span<const std::string_view> names) {
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is {}; it must be one of {}", subject,
+                                                       in_quotes(text), choice_list(names)));
+}
+
 std::vector<FieldInfo> fields(void* settings, DescribeFunction describe) {
   TableVisitor visitor;
   describe(settings, visitor);

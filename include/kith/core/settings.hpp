@@ -44,6 +44,20 @@ template <NamedEnum E>
   return EnumNames<E>::names[static_cast<std::size_t>(value)];
 }
 
+namespace detail {
+[[noreturn]] void refuse_choice(std::string_view subject, std::string_view text,
+                                std::span<const std::string_view> names);
+}  // namespace detail
+
+/// The enumerator of that name; throws Error naming the subject, the text and the names there are.
+template <NamedEnum E>
+[[nodiscard]] E parse_enum(std::string_view subject, std::string_view text) {
+  for (std::size_t i = 0; i < EnumNames<E>::names.size(); ++i) {
+    if (EnumNames<E>::names[i] == text) return static_cast<E>(i);
+  }
+  detail::refuse_choice(subject, text, EnumNames<E>::names);
+}
+
 /// The numbers a field may take.
 struct NumberRange {
   double low = -std::numeric_limits<double>::infinity();

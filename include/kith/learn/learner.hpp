@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every method is made of: settings with a description, a model that is plain data, `fit`,
+// `predict`, and one `archive` function that both saves and loads the model.
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/core/json.hpp"
+#include "kith/core/settings.hpp"
+#include "kith/core/status.hpp"
+#include "kith/data/views.hpp"
+#include "kith/learn/shared_work.hpp"
+
+namespace kith {
+
+/// The evidence of one optimisation inside a fit, such as one pair of classes.
+struct Subproblem {
+  std::string name;
+  SolveInfo info;
+};
+
+/// What a fit can say for itself. Methods without an optimiser leave `subproblems` empty.
+struct FitInfo {
+  std::vector<Subproblem> subproblems;
+  /// Largest relative distance between a training row treated as new and its row of the kernel; NaN
+  /// where the notion does not apply.
+  double consistency = std::numeric_limits<double>::quiet_NaN();
+  double objective_offset = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::string> notes;  ///< for the user, in words
+
+  [[nodiscard]] SolveStatus status() const;  ///< the worst of the subproblems
+  [[nodiscard]] double gap() const;          ///< the largest, NaN when none has one
+  [[nodiscard]] double kkt_residual() const;
+  [[nodiscard]] long iterations() const;  ///< the sum
+  /// Of the only subproblem; NaN with several.
+  [[nodiscard]] double objective() const;
+};
+
+template <class Model>
+struct Fitted {
+  Model model;
+  FitInfo info;
+};
+
+/// One row per query. `scores` order the classes; they are no probabilities.
+struct Prediction {
+  std::vector<int> labels;
+  Matrix scores;         ///< queries x classes, or empty
+  Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
+};
+
+/// Handed to a model's `archive` function, which names each part once, to save or to load it.
+class Archive {
+ public:
+  virtual ~Archive() = default;
+  [[nodiscard]] virtual bool loading() const = 0;
+
+  virtual void operator()(std::string_view name, double& value) = 0;
+  virtual void operator()(std::string_view name, Index& value) = 0;
+  virtual void operator()(std::string_view name, bool& value) = 0;
+  virtual void operator()(std::string_view name, std::string& value) = 0;
+  virtual void operator()(std::string_view name, Vector& value) = 0;
+  virtual void operator()(std::string_view name, Matrix& value) = 0;
+  virtual void operator()(std::string_view name, std::vector<int>& value) = 0;
+  virtual void operator()(std::string_view name, std::vector<Index>& value) = 0;
+
+  template <NamedEnum E>
+  void operator()(std::string_view name, E& value) {
+    std::string text(enum_name(value));
+    (*this)(name, text);
+    value = parse_enum<E>(name, text);
+  }
+};
+
+/// How many classes and training columns a model speaks of, which a file states before its parts.
+struct ModelShape {
+  int classes = 0;
+  Index samples = 0;  ///< of the whole training set
+};
+
+/// A method: its settings type S fits to a model type. `M` is what fit returns in Fitted<M>.
+template <class S, class M>
+concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
+    requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,
+             const QueryBlock& queries, std::span<const S> path, Archive& archiver) {
+  { fit(work, settings, ctx) } -> std::same_as<Fitted<M>>;
+  { fit_path(work, path, ctx) } -> std::same_as<std::vector<Fitted<M>>>;
+  { predict(fitted, queries, ctx) } -> std::same_as<Prediction>;
+  { needed_columns(fitted) } -> std::same_as<std::vector<Index>>;
+  archive(model, archiver);
+};
+
+}  // namespace kith

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work that every method on one training block shares: made once per fold, passed to each fit,
+// each part computed on first use. STYLE section 8.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/data/views.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
+
+namespace kith {
+
+/// A value computed by the first caller; others wait for it. Not computed again after an exception
+/// is thrown by the first: the next caller tries anew.
+template <class T>
+class OnFirstUse {
+ public:
+  const T& get(const std::function<T()>& compute) {
+    const std::lock_guard lock(mutex_);
+    if (!value_) value_.emplace(compute());
+    return *value_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<T> value_;
+};
+
+/// Holds a reference to its training set: it must not outlive it. Safe to use from several threads.
+class SharedWork {
+ public:
+  explicit SharedWork(const TrainingSet& train);
+
+  [[nodiscard]] const TrainingSet& train() const { return train_; }
+  /// Matrix `which` as dense rows.
+  [[nodiscard]] const DenseBlock& dense(Index which = 0);
+  /// The mean of S and its transpose: the block's own memory where it is exactly symmetric.
+  [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
+  /// Its decomposition.
+  [[nodiscard]] const SymmetricEigen& eigen(Index which = 0);
+  /// A lower bound on its smallest eigenvalue, tight to rounding, without a full decomposition
+  /// (unless there already is one).
+  [[nodiscard]] double smallest_eigenvalue(const RunContext& ctx, Index which = 0);
+  /// S S' of the matrix as it is, asymmetric or not.
+  [[nodiscard]] const Matrix& square(Index which = 0);
+
+ private:
+  struct Part {
+    OnFirstUse<DenseBlock> dense;
+    OnFirstUse<bool> is_symmetric;
+    OnFirstUse<Matrix> mean;
+    OnFirstUse<SymmetricEigen> eigen;
+    OnFirstUse<double> smallest;
+    OnFirstUse<Matrix> square;
+  };
+  [[nodiscard]] Part& part(Index which);
+
+  const TrainingSet& train_;
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+}  // namespace kith

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/decision.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "data/formats/stream.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+Index class_of(std::string_view name, const Labels& labels, const std::string& where) {
+  const auto at = std::find(labels.names.begin(), labels.names.end(), name);
+  if (at != labels.names.end()) return at - labels.names.begin();
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: there is no class {}; the classes are {}", where, in_quotes(name),
+                          list_some(labels.names, 20)));
+}
+
+double number_of(std::string_view text, NumberRange range, const std::string& where) {
+  const auto value = parse_double(trim(text));
+  if (value && range.contains(*value)) return *value;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: {} must be a number, {}", where, in_quotes(text), range.text()));
+}
+
+/// The entries of a setting: lines of a file with `parts` columns separated by tabs, or
+/// comma-separated text whose parts are separated by `separators`.
+struct Entry {
+  std::string where;
+  std::vector<std::string> parts;
+};
+
+std::vector<Entry> entries_of_file(const std::string& path, std::size_t parts) {
+  std::vector<Entry> entries;
+  detail::ByteSource source = detail::ByteSource::open(path);
+  detail::LineReader lines(source);
+  std::string_view line;
+  while (lines.next(line)) {
+    if (trim(line).empty()) continue;
+    Entry entry{.where = fmt::format("{}:{}", path, lines.line_number()), .parts = {}};
+    for (const std::string_view part : split(line, '\t')) entry.parts.emplace_back(trim(part));
+    if (entry.parts.size() != parts) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{}: {} columns separated by tabs; there must be {}", entry.where,
+                              entry.parts.size(), parts));
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<Entry> entries_of(const std::string& text, const std::string& setting,
+                              const std::string& separators, const std::string& form) {
+  struct stat info {};
+  if (stat(text.c_str(), &info) == 0) return entries_of_file(text, separators.size() + 1);
+  std::vector<Entry> entries;
+  for (const std::string_view item : split(text, ',')) {
+    Entry entry{.where = "setting " + setting, .parts = {}};
+    std::string_view rest = item;
+    for (const char separator : separators) {
+      const std::size_t at = rest.find(separator);
+      if (at == std::string_view::npos) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("setting {}: {} is neither a file nor of the form {}", setting,
+                                in_quotes(item), form));
+      }
+      entry.parts.emplace_back(trim(rest.substr(0, at)));
+      rest.remove_prefix(at + 1);
+    }
+    entry.parts.emplace_back(trim(rest));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+Vector read_priors(const std::string& text, const Labels& labels) {
+  Vector priors = Vector::Constant(labels.class_count(), -1);
+  for (const Entry& entry : entries_of(text, "priors", "=", "class=number")) {
+    priors(class_of(entry.parts[0], labels, entry.where)) =
+        number_of(entry.parts[1], at_least(0), entry.where);
+  }
+  for (Index c = 0; c < priors.size(); ++c) {
+    if (priors(c) < 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("setting priors: class {} has none",
+                              in_quotes(labels.names[static_cast<std::size_t>(c)])));
+    }
+  }
+  if (!(priors.sum() > 0)) {
+    throw Error(ErrorCode::kInvalidArgument, "setting priors: at least one must be above 0");
+  }
+  return priors / priors.sum();
+}
+
+Matrix read_costs(const std::string& text, const Labels& labels) {
+  const Index classes = labels.class_count();
+  Matrix costs = Matrix::Ones(classes, classes) - Matrix::Identity(classes, classes);
+  for (const Entry& entry : entries_of(text, "costs", ":=", "truth:said=cost")) {
+    const Index truth = class_of(entry.parts[0], labels, entry.where);
+    const Index said = class_of(entry.parts[1], labels, entry.where);
+    costs(truth, said) = number_of(entry.parts[2], at_least(0), entry.where);
+  }
+  return costs;
+}
+
+}  // namespace
+
+void describe(DecisionSettings& settings, FieldVisitor& field) {
+  field("priors", settings.priors,
+        "class frequencies to expect among new samples: a=0.2,b=0.8 or a file of class<TAB>number");
+  field("costs", settings.costs,
+        "what mistakes cost: a:b=5 (a called b costs 5; others 1) or a file of "
+        "truth<TAB>said<TAB>cost");
+}
+
+DecisionRule make_decision_rule(const DecisionSettings& settings, const Labels& labels) {
+  DecisionRule rule;
+  if (!settings.priors.empty()) {
+    rule.priors = read_priors(settings.priors, labels);
+    const std::vector<Index> counts = labels.counts();
+    rule.training_shares.resize(labels.class_count());
+    for (std::size_t c = 0; c < counts.size(); ++c) {
+      rule.training_shares(static_cast<Index>(c)) =
+          static_cast<double>(counts[c]) / static_cast<double>(labels.size());
+    }
+  }
+  if (!settings.costs.empty()) rule.costs = read_costs(settings.costs, labels);
+  return rule;
+}
+
+void apply(const DecisionRule& rule, Prediction& prediction) {
+  if (rule.empty()) return;
+  if (prediction.probabilities.size() == 0 && !prediction.labels.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "priors and costs need probabilities, which this model does not have");
+  }
+  Matrix& p = prediction.probabilities;
+  const Index classes = p.cols();
+  for (Index i = 0; i < p.rows(); ++i) {
+    if (rule.priors.size() > 0) {
+      Vector weighted =
+          p.row(i).transpose().cwiseProduct(rule.priors).cwiseQuotient(rule.training_shares);
+      if (weighted.sum() > 0) p.row(i) = weighted.transpose() / weighted.sum();
+    }
+    Vector expected(classes);
+    for (Index said = 0; said < classes; ++said) {
+      expected(said) = rule.costs.size() > 0 ? p.row(i).dot(rule.costs.col(said)) : 1 - p(i, said);
+    }
+    Index best = 0;
+    for (Index said = 1; said < classes; ++said) {
+      if (expected(said) < expected(best) ||
+          (expected(said) == expected(best) && p(i, said) > p(i, best))) {
+        best = said;
+      }
+    }
+    prediction.labels[static_cast<std::size_t>(i)] = static_cast<int>(best);
+  }
+}
+
+}  // namespace kith

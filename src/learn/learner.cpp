@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// From a met tolerance to no answer at all.
+int badness(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::kSolved:
+      return 0;
+    case SolveStatus::kStationary:
+      return 1;
+    case SolveStatus::kReducedAccuracy:
+      return 2;
+    case SolveStatus::kIterationLimit:
+      return 3;
+    case SolveStatus::kNumericalFailure:
+      return 4;
+    case SolveStatus::kInfeasible:
+      return 5;
+  }
+  return 6;
+}
+
+double largest(const std::vector<Subproblem>& subproblems, double SolveInfo::*field) {
+  double most = kNan;
+  for (const Subproblem& one : subproblems) {
+    const double value = one.info.*field;
+    if (!std::isnan(value) && !(value <= most)) most = value;
+  }
+  return most;
+}
+
+}  // namespace
+
+SolveStatus FitInfo::status() const {
+  SolveStatus worst = SolveStatus::kSolved;
+  for (const Subproblem& one : subproblems) {
+    if (badness(one.info.status) > badness(worst)) worst = one.info.status;
+  }
+  return worst;
+}
+
+double FitInfo::gap() const { return largest(subproblems, &SolveInfo::gap); }
+
+double FitInfo::kkt_residual() const { return largest(subproblems, &SolveInfo::kkt_residual); }
+
+long FitInfo::iterations() const {
+  long sum = 0;
+  for (const Subproblem& one : subproblems) sum += one.info.iterations;
+  return sum;
+}
+
+double FitInfo::objective() const {
+  return subproblems.size() == 1 ? subproblems.front().info.objective : kNan;
+}
+
+}  // namespace kith
