@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kith/data/block.hpp"
+
+namespace kith {
+
+/// (S + S') / 2 as an exactly symmetric column-major matrix, in one pass over tiles. S must be
+/// square; entries that agree keep their bits.
+[[nodiscard]] Matrix symmetric_mean(const DenseBlock& block, int threads = 1);
+/// The larger of S_ij and S_ji.
+[[nodiscard]] Matrix symmetric_max(const DenseBlock& block, int threads = 1);
+/// The smaller of S_ij and S_ji.
+[[nodiscard]] Matrix symmetric_min(const DenseBlock& block, int threads = 1);
+/// S itself, column-major.
+[[nodiscard]] Matrix column_major(const DenseBlock& block, int threads = 1);
+
+/// How far a square block is from its transposed. Pairs that are missing in a direction take no
+/// part; absent zeros do.
+struct Asymmetry {
+  double largest_difference = 0;  ///< max |S_ij - S_ji|
+  double relative = 0;            ///< ||S - S'||_F / ||S||_F
+  Index i = 0;                    ///< the first pair with the largest difference, i < j;
+  Index j = 0;                    ///< i == j: the block is symmetric
+  [[nodiscard]] bool is_symmetric() const { return largest_difference == 0; }
+};
+[[nodiscard]] Asymmetry asymmetry(const Block& block, int threads = 1);
+
+}  // namespace kith

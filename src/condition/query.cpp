@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// New rows through a fitted rule, in the order of the steps of the training block.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "condition/distance.hpp"
+#include "condition/missing.hpp"
+#include "condition/rows_rbf.hpp"
+#include "condition/scale.hpp"
+#include "condition/symmetrise.hpp"
+#include "condition/table.hpp"
+#include "kith/condition/pipeline.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+using namespace detail;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+struct Work {
+  const InputRule& rule;
+  Table to;
+  std::optional<Table> from;
+  std::optional<Vector> self;
+  int threads = 1;
+
+  [[nodiscard]] Index size() const { return rows(to); }
+};
+
+PairNames to_names() {
+  return {[](Index q) { return fmt::format("query {}", q + 1); },
+          [](Index j) { return fmt::format("training sample {}", j + 1); }};
+}
+
+/// The columns of the samples that were kept, where the block has one for every given sample.
+Block training_columns(const InputRule& rule, Block block, const char* what) {
+  if (cols(block) == rule.samples) return block;
+  if (cols(block) != rule.given_samples) {
+    refuse(fmt::format("{} have {} columns; the training block has {} samples", what, cols(block),
+                       rule.samples));
+  }
+  std::vector<Index> all(static_cast<std::size_t>(rows(block)));
+  for (std::size_t q = 0; q < all.size(); ++q) all[q] = static_cast<Index>(q);
+  return select(block, all, rule.kept);
+}
+
+void check_shapes(const QueryMatrix& raw) {
+  const Index count = rows(raw.to_training);
+  if (raw.from_training && rows(*raw.from_training) != count) {
+    refuse(fmt::format("there are {} rows of similarities to the training samples and {} from them",
+                       count, rows(*raw.from_training)));
+  }
+  if (!raw.self) return;
+  if (raw.self->size() != count) {
+    refuse(fmt::format("there are {} queries and {} self-similarities", count, raw.self->size()));
+  }
+  for (Index q = 0; q < count; ++q) {
+    if (!std::isfinite((*raw.self)[q])) {
+      refuse(fmt::format("the self-similarity of query {} is {}; it must be a finite number", q + 1,
+                         format_short((*raw.self)[q])));
+    }
+  }
+}
+
+/// True when complete rows pass through unchanged.
+bool changes_nothing(const InputRule& rule) {
+  const InputSettings& settings = rule.settings;
+  return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
+         settings.diagonal == DiagonalRule::kGiven && settings.scale == ScaleRule::kNone &&
+         settings.transform == InputTransform::kNone;
+}
+
+void symmetrise_step(Work& work) {
+  const Symmetrise how = work.rule.settings.symmetrise;
+  if (!combines(how) || !work.from) return;
+  work.to = combined(std::move(work.to), std::move(*work.from), how, work.threads);
+  work.from.reset();
+}
+
+/// Refuses missing pairs that no rule fills.
+void check_missing(const Work& work, const Table& table) {
+  if (missing_pairs(table) == 0) return;
+  if (work.rule.keeps_missing && std::holds_alternative<SparseBlock>(table)) return;
+  const bool is_filled = work.rule.settings.missing == MissingRule::kZero ||
+                         work.rule.settings.missing == MissingRule::kMin;
+  const bool needs_distance = work.rule.kind == PairKind::kDistance &&
+                              work.rule.settings.from_distance == FromDistance::kDoubleCentre &&
+                              work.rule.settings.missing == MissingRule::kZero;
+  if (is_filled && !needs_distance) return;
+  refuse_missing(
+      table, to_names(),
+      fmt::format("the model was trained with --missing {}, which fills no pair of a new "
+                  "row; --missing {} does",
+                  enum_name(work.rule.settings.missing),
+                  needs_distance ? "min" : "zero or --missing min"));
+}
+
+void fill(Work& work) {
+  if (work.rule.keeps_missing) return;
+  fill_missing(work.to, work.rule.fill, work.threads);
+  if (work.from) fill_missing(*work.from, work.rule.fill, work.threads);
+}
+
+void missing_and_distance_step(Work& work) {
+  check_missing(work, work.to);
+  if (work.from) check_missing(work, *work.from);
+  if (work.rule.kind == PairKind::kDistance) {
+    if (!work.self) work.self = Vector::Zero(work.size());
+    // Double centring is filled with a distance, the other rules with a similarity.
+    if (work.rule.settings.from_distance == FromDistance::kDoubleCentre) fill(work);
+    convert_distances(work.rule, work.to, work.from ? &*work.from : nullptr, *work.self,
+                      work.threads);
+  }
+  fill(work);
+}
+
+void diagonal_step(Work& work) {
+  switch (work.rule.settings.diagonal) {
+    case DiagonalRule::kGiven:
+      return;
+    case DiagonalRule::kOne:
+      work.self = Vector::Ones(work.size());
+      return;
+    case DiagonalRule::kMaxRow: {
+      Vector most(work.size());
+      for (Index q = 0; q < work.size(); ++q) {
+        const std::optional<double> of_row = row_maximum(work.to, q);
+        if (!of_row && !work.self) {
+          refuse(
+              fmt::format("query {} has no similarity at all, so --diagonal max-row has no value "
+                          "for it",
+                          q + 1));
+        }
+        most[q] = of_row.value_or((*work.self)[q]);
+        if (work.self) most[q] = std::max(most[q], (*work.self)[q]);
+      }
+      work.self = std::move(most);
+      return;
+    }
+  }
+}
+
+void cosine(Work& work) {
+  if (!work.self) {
+    refuse(
+        "--scale cosine divides by self-similarities: new rows need theirs (--self), or a model "
+        "trained with --diagonal one or --diagonal max-row");
+  }
+  Vector root(work.size());
+  for (Index q = 0; q < work.size(); ++q) {
+    if (!((*work.self)[q] > 0)) {
+      refuse(
+          fmt::format("the self-similarity of query {} is {}; --scale cosine needs positive ones",
+                      q + 1, format_short((*work.self)[q])));
+    }
+    root[q] = std::sqrt((*work.self)[q]);
+  }
+  apply_cosine(work.rule, work.to, root, work.threads);
+  if (work.from) apply_cosine(work.rule, *work.from, root, work.threads);
+  work.self = Vector::Ones(work.size());
+}
+
+void scale_step(Work& work) {
+  switch (work.rule.settings.scale) {
+    case ScaleRule::kNone:
+      return;
+    case ScaleRule::kUnit:
+      apply_unit(work.rule, work.to, work.threads);
+      if (work.from) apply_unit(work.rule, *work.from, work.threads);
+      if (work.self) {
+        work.self = work.self->unaryExpr([&](double s) { return unit_value(work.rule, s); });
+      }
+      return;
+    case ScaleRule::kCosine:
+      return cosine(work);
+  }
+}
+
+void transform_step(Work& work) {
+  if (work.rule.settings.transform != InputTransform::kRowsRbf) return;
+  check_finite(work.to, to_names());
+  make_dense(work.to);
+  work.to = rows_rbf(work.rule, std::move(std::get<RowMatrix>(work.to)), work.threads);
+  work.from.reset();
+  work.self = Vector::Ones(work.size());
+}
+
+QueryMatrix result_of(Work work) {
+  check_finite(work.to, to_names());
+  if (work.from) check_finite(*work.from, to_names());
+  if (work.self && !work.self->allFinite()) {
+    refuse(
+        "a self-similarity became infinite while the input was conditioned: the given values "
+        "are too large; divide all by a constant");
+  }
+  QueryMatrix result;
+  result.to_training = finished(std::move(work.to));
+  if (work.from) result.from_training = finished(std::move(*work.from));
+  result.self = std::move(work.self);
+  return result;
+}
+
+}  // namespace
+
+QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw, const RunContext& ctx) {
+  check_shapes(raw);
+  raw.to_training =
+      training_columns(rule, std::move(raw.to_training), "similarities to the training samples");
+  if (raw.from_training) {
+    raw.from_training = training_columns(rule, std::move(*raw.from_training),
+                                         "similarities from the training samples");
+  }
+  if (changes_nothing(rule) && is_complete(raw.to_training) &&
+      (!raw.from_training || is_complete(*raw.from_training))) {
+    return raw;
+  }
+  Work work{.rule = rule,
+            .to = editable(std::move(raw.to_training)),
+            .from = std::nullopt,
+            .self = std::move(raw.self),
+            .threads = ctx.threads};
+  if (raw.from_training) work.from = editable(std::move(*raw.from_training));
+  symmetrise_step(work);
+  missing_and_distance_step(work);
+  diagonal_step(work);
+  scale_step(work);
+  transform_step(work);
+  return result_of(std::move(work));
+}
+
+}  // namespace kith

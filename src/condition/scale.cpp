@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "condition/scale.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+
+std::string fit_unit(Table& table, InputRule& rule, int threads) {
+  const std::optional<ValueRange> range = known_range(table, threads);
+  if (!range || range->low == range->high) return "not scaled: all similarities are the same";
+  rule.low = range->low;
+  rule.span = range->high - range->low;
+  if (!std::isfinite(rule.span)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("similarities reach from {} to {}; that range is too wide for --scale "
+                            "unit",
+                            format_short(range->low), format_short(range->high)));
+  }
+  apply_unit(rule, table, threads);
+  return fmt::format("scaled from [{}, {}] to [0, 1]", format_short(range->low),
+                     format_short(range->high));
+}
+
+double unit_value(const InputRule& rule, double similarity) {
+  return (similarity - rule.low) / rule.span;
+}
+
+void apply_unit(const InputRule& rule, Table& table, int threads) {
+  if (rule.low == 0 && rule.span == 1) return;
+  map_values(table, threads, [&](double value) { return unit_value(rule, value); });
+}
+
+void fit_cosine(Table& table, InputRule& rule, const PairNames& names, int threads) {
+  rule.root_diagonal.resize(rows(table));
+  for (Index i = 0; i < rows(table); ++i) {
+    const std::optional<double> self = diagonal_value(table, i);
+    if (!self || !(*self > 0)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the self-similarity of {} is {}; --scale cosine needs positive ones "
+                              "(--diagonal one or --diagonal max-row set them)",
+                              names.row(i), self ? format_short(*self) : "missing"));
+    }
+    rule.root_diagonal[i] = std::sqrt(*self);
+  }
+  apply_cosine(rule, table, rule.root_diagonal, threads);
+  set_diagonal(table, [](Index, std::optional<double>) { return std::optional(1.0); });
+}
+
+void apply_cosine(const InputRule& rule, Table& table, const Vector& root, int threads) {
+  edit_rows(table, threads, [&](Index i, std::span<double> values, const std::int32_t* columns) {
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      const Index j = columns == nullptr ? static_cast<Index>(e) : columns[e];
+      values[e] /= root[i] * rule.root_diagonal[j];
+    }
+  });
+}
+
+}  // namespace kith::detail

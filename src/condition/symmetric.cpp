@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/condition/symmetric.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kith/core/parallel.hpp"
+
+namespace kith {
+namespace {
+
+/// Tiles of both (i, j) and (j, i) fit into the first-level cache together.
+constexpr Index kTile = 32;
+
+template <class Combine>
+Matrix combined(const DenseBlock& block, int threads, const Combine& combine) {
+  assert(block.rows() == block.cols() && "only a square block has two directions");
+  const Index n = block.rows();
+  Matrix result(n, n);
+  parallel_for(static_cast<std::size_t>((n + kTile - 1) / kTile), threads, [&](std::size_t stripe) {
+    const Index j0 = static_cast<Index>(stripe) * kTile;
+    const Index j1 = std::min(j0 + kTile, n);
+    for (Index i0 = j0; i0 < n; i0 += kTile) {
+      const Index i1 = std::min(i0 + kTile, n);
+      for (Index j = j0; j < j1; ++j) {
+        for (Index i = std::max(i0, j); i < i1; ++i) {
+          const double both = combine(block(i, j), block(j, i));
+          result(i, j) = both;
+          result(j, i) = both;
+        }
+      }
+    }
+  });
+  return result;
+}
+
+/// What one part of a block adds to the measures. Sums are of (value / scale)^2.
+struct Part {
+  double squares = 0;
+  double difference_squares = 0;
+  double largest = 0;
+  Index i = 0;
+  Index j = 0;
+
+  void compare(Index a, Index b, double forth, double back, double scale) {
+    const double difference = std::abs(forth - back);
+    if (std::isnan(difference)) return;
+    difference_squares += 2 * (difference / scale) * (difference / scale);
+    const bool is_first =
+        difference == largest && difference > 0 && std::pair(a, b) < std::pair(i, j);
+    if (difference > largest || is_first) {
+      largest = difference;
+      i = a;
+      j = b;
+    }
+  }
+  void add(double value, double scale) {
+    if (!std::isnan(value)) squares += (value / scale) * (value / scale);
+  }
+  void merge(const Part& other) {
+    squares += other.squares;
+    difference_squares += other.difference_squares;
+    const bool is_first = other.largest == largest && other.largest > 0 &&
+                          std::pair(other.i, other.j) < std::pair(i, j);
+    if (other.largest > largest || is_first) {
+      largest = other.largest;
+      i = other.i;
+      j = other.j;
+    }
+  }
+};
+
+Asymmetry measures(const Part& total) {
+  Asymmetry result{.largest_difference = total.largest, .i = total.i, .j = total.j};
+  if (total.squares > 0) result.relative = std::sqrt(total.difference_squares / total.squares);
+  return result;
+}
+
+double largest_magnitude(std::span<const double> values) {
+  double most = 0;
+  for (const double value : values) most = std::abs(value) > most ? std::abs(value) : most;
+  return most;
+}
+
+double dense_scale(const DenseBlock& block) {
+  double most = 0;
+  for (Index i = 0; i < block.rows(); ++i) most = std::max(most, largest_magnitude(block.row(i)));
+  return most;
+}
+
+Asymmetry dense_asymmetry(const DenseBlock& block, int threads) {
+  const Index n = block.rows();
+  const double scale = dense_scale(block);
+  if (scale == 0) return {};
+  std::vector<Part> parts(static_cast<std::size_t>((n + kTile - 1) / kTile));
+  parallel_for(parts.size(), threads, [&](std::size_t stripe) {
+    const Index i0 = static_cast<Index>(stripe) * kTile;
+    const Index i1 = std::min(i0 + kTile, n);
+    for (Index i = i0; i < i1; ++i) {
+      for (const double value : block.row(i)) parts[stripe].add(value, scale);
+    }
+    for (Index j0 = i0; j0 < n; j0 += kTile) {
+      for (Index i = i0; i < i1; ++i) {
+        for (Index j = std::max(j0, i + 1); j < std::min(j0 + kTile, n); ++j) {
+          parts[stripe].compare(i, j, block(i, j), block(j, i), scale);
+        }
+      }
+    }
+  });
+  Part total;
+  for (const Part& part : parts) total.merge(part);
+  return measures(total);
+}
+
+Asymmetry sparse_asymmetry(const SparseBlock& block) {
+  const double scale = largest_magnitude(block.values);
+  if (scale == 0) return {};
+  const double absent =
+      block.absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  const SparseBlock turned = transposed(block);
+  Part total;
+  for (const double value : block.values) total.add(value, scale);
+  for (Index i = 0; i < block.rows(); ++i) {
+    auto a = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
+    auto b = static_cast<std::size_t>(turned.starts[static_cast<std::size_t>(i)]);
+    const auto end_a = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
+    const auto end_b = static_cast<std::size_t>(turned.starts[static_cast<std::size_t>(i) + 1]);
+    while (a < end_a || b < end_b) {
+      const Index column_a = a < end_a ? block.columns[a] : block.cols;
+      const Index column_b = b < end_b ? turned.columns[b] : block.cols;
+      const double forth = column_a <= column_b ? block.values[a++] : absent;
+      const double back = column_b <= column_a ? turned.values[b++] : absent;
+      const Index j = std::min(column_a, column_b);
+      if (i < j) total.compare(i, j, forth, back, scale);
+    }
+  }
+  return measures(total);
+}
+
+}  // namespace
+
+Matrix symmetric_mean(const DenseBlock& block, int threads) {
+  return combined(block, threads, [](double a, double b) { return 0.5 * a + 0.5 * b; });
+}
+
+Matrix symmetric_max(const DenseBlock& block, int threads) {
+  return combined(block, threads, [](double a, double b) { return std::max(a, b); });
+}
+
+Matrix symmetric_min(const DenseBlock& block, int threads) {
+  return combined(block, threads, [](double a, double b) { return std::min(a, b); });
+}
+
+Matrix column_major(const DenseBlock& block, int threads) {
+  Matrix result(block.rows(), block.cols());
+  const Index rows = block.rows();
+  parallel_for(static_cast<std::size_t>((rows + kTile - 1) / kTile), threads,
+               [&](std::size_t stripe) {
+                 const Index i0 = static_cast<Index>(stripe) * kTile;
+                 const Index i1 = std::min(i0 + kTile, rows);
+                 for (Index j0 = 0; j0 < block.cols(); j0 += kTile) {
+                   for (Index i = i0; i < i1; ++i) {
+                     for (Index j = j0; j < std::min(j0 + kTile, block.cols()); ++j) {
+                       result(i, j) = block(i, j);
+                     }
+                   }
+                 }
+               });
+  return result;
+}
+
+Asymmetry asymmetry(const Block& block, int threads) {
+  assert(rows(block) == cols(block) && "only a square block has two directions");
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) return dense_asymmetry(*dense, threads);
+  return sparse_asymmetry(std::get<SparseBlock>(block));
+}
+
+}  // namespace kith

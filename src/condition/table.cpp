@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "condition/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+/// A listed NaN says the same as an absent pair where absent means missing.
+SparseBlock without_nan(SparseBlock block) {
+  SparseBlock clean;
+  clean.cols = block.cols;
+  clean.absent = block.absent;
+  clean.starts.reserve(block.starts.size());
+  for (std::size_t i = 0; i + 1 < block.starts.size(); ++i) {
+    for (auto e = static_cast<std::size_t>(block.starts[i]);
+         e < static_cast<std::size_t>(block.starts[i + 1]); ++e) {
+      if (std::isnan(block.values[e])) continue;
+      clean.columns.push_back(block.columns[e]);
+      clean.values.push_back(block.values[e]);
+    }
+    clean.starts.push_back(static_cast<std::int64_t>(clean.values.size()));
+  }
+  return clean;
+}
+
+ValueRange wider(const ValueRange& a, const ValueRange& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+/// Low above high: nothing known. NaN takes no part.
+ValueRange range_of(std::span<const double> values) {
+  ValueRange range{std::numeric_limits<double>::infinity(),
+                   -std::numeric_limits<double>::infinity()};
+  for (const double value : values) {
+    range.low = value < range.low ? value : range.low;
+    range.high = value > range.high ? value : range.high;
+  }
+  return range;
+}
+
+std::pair<std::size_t, std::size_t> row_bounds(const SparseBlock& block, Index i) {
+  return {static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]),
+          static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1])};
+}
+
+/// Where (i, i) is or would be listed.
+std::size_t diagonal_slot(const SparseBlock& block, Index i) {
+  const auto [first, last] = row_bounds(block, i);
+  const auto begin = block.columns.begin();
+  return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(first),
+                                                   begin + static_cast<std::ptrdiff_t>(last),
+                                                   static_cast<std::int32_t>(i)) -
+                                  begin);
+}
+
+bool lists_diagonal(const SparseBlock& block, Index i, std::size_t slot) {
+  return slot < row_bounds(block, i).second && block.columns[slot] == i;
+}
+
+SparseBlock with_diagonal(
+    const SparseBlock& block,
+    const std::function<std::optional<double>(Index, std::optional<double>)>& value) {
+  SparseBlock changed;
+  changed.cols = block.cols;
+  changed.absent = block.absent;
+  changed.starts.reserve(block.starts.size());
+  changed.columns.reserve(block.columns.size() + static_cast<std::size_t>(block.rows()));
+  changed.values.reserve(block.values.size() + static_cast<std::size_t>(block.rows()));
+  const auto add = [&](Index column, double number) {
+    changed.columns.push_back(static_cast<std::int32_t>(column));
+    changed.values.push_back(number);
+  };
+  for (Index i = 0; i < block.rows(); ++i) {
+    const auto [first, last] = row_bounds(block, i);
+    const std::size_t slot = diagonal_slot(block, i);
+    const bool listed = lists_diagonal(block, i, slot);
+    std::optional<double> before;
+    if (listed) {
+      before = block.values[slot];
+    } else if (block.absent == Absent::kZero) {
+      before = 0.0;
+    }
+    for (std::size_t e = first; e < slot; ++e) add(block.columns[e], block.values[e]);
+    if (const std::optional<double> after = value(i, before)) {
+      add(i, *after);
+    } else if (listed) {
+      add(i, *before);
+    }
+    for (std::size_t e = slot + (listed ? 1 : 0); e < last; ++e) {
+      add(block.columns[e], block.values[e]);
+    }
+    changed.starts.push_back(static_cast<std::int64_t>(changed.values.size()));
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::size_t row_grain(Index cols) {
+  constexpr Index kValuesPerChunk = 1 << 16;
+  return static_cast<std::size_t>(std::max<Index>(1, kValuesPerChunk / std::max<Index>(1, cols)));
+}
+
+double ordered_sum(std::span<const double> values) {
+  double sums[4] = {0, 0, 0, 0};
+  std::size_t i = 0;
+  for (; i + 4 <= values.size(); i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += values[i + k];
+  }
+  for (std::size_t k = 0; i + k < values.size(); ++k) sums[k] += values[i + k];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+bool is_complete(const Block& block) {
+  const auto all_finite = [](std::span<const double> values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](double value) { return std::isfinite(value); });
+  };
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
+    return kith::missing_pairs(block) == 0 && all_finite(sparse->values);
+  }
+  const auto& dense = std::get<DenseBlock>(block);
+  for (Index i = 0; i < dense.rows(); ++i) {
+    if (!all_finite(dense.row(i))) return false;
+  }
+  return true;
+}
+
+Table editable(Block block) {
+  if (auto* dense = std::get_if<DenseBlock>(&block)) return std::move(*dense).take();
+  auto& sparse = std::get<SparseBlock>(block);
+  if (std::none_of(sparse.values.begin(), sparse.values.end(),
+                   [](double value) { return std::isnan(value); })) {
+    return std::move(sparse);
+  }
+  if (sparse.absent == Absent::kMissing) return without_nan(std::move(sparse));
+  return to_dense(block).take();
+}
+
+Block finished(Table table) {
+  if (auto* dense = std::get_if<RowMatrix>(&table)) return DenseBlock(std::move(*dense));
+  return std::move(std::get<SparseBlock>(table));
+}
+
+Index rows(const Table& table) {
+  return std::visit([](const auto& held) { return static_cast<Index>(held.rows()); }, table);
+}
+
+Index cols(const Table& table) {
+  if (const auto* dense = std::get_if<RowMatrix>(&table)) return dense->cols();
+  return std::get<SparseBlock>(table).cols;
+}
+
+std::int64_t absent_pairs(const Table& table) {
+  const auto* sparse = std::get_if<SparseBlock>(&table);
+  return sparse == nullptr ? 0 : sparse->rows() * sparse->cols - sparse->entries();
+}
+
+std::int64_t missing_pairs(const Table& table) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&table)) {
+    return sparse->absent == Absent::kMissing ? absent_pairs(table) : 0;
+  }
+  const auto& dense = std::get<RowMatrix>(table);
+  return std::count_if(dense.data(), dense.data() + dense.size(),
+                       [](double value) { return std::isnan(value); });
+}
+
+std::optional<std::pair<Index, Index>> first_missing(const Table& table) {
+  for (Index i = 0; i < rows(table); ++i) {
+    const std::span<const double> values = row_values(table, i);
+    if (const auto* sparse = std::get_if<SparseBlock>(&table)) {
+      if (sparse->absent == Absent::kZero) return std::nullopt;
+      const std::int32_t* columns = sparse->columns.data() + row_bounds(*sparse, i).first;
+      Index j = 0;
+      while (j < static_cast<Index>(values.size()) && columns[j] == j) ++j;
+      if (j < sparse->cols) return std::pair{i, j};
+    } else {
+      const auto found = std::find_if(values.begin(), values.end(),
+                                      [](double value) { return std::isnan(value); });
+      if (found != values.end()) return std::pair{i, static_cast<Index>(found - values.begin())};
+    }
+  }
+  return std::nullopt;
+}
+
+RowMatrix& make_dense(Table& table) {
+  if (auto* sparse = std::get_if<SparseBlock>(&table)) {
+    table = to_dense(Block(std::move(*sparse))).take();
+  }
+  return std::get<RowMatrix>(table);
+}
+
+std::optional<ValueRange> known_range(const Table& table, int threads) {
+  const auto count = static_cast<std::size_t>(rows(table));
+  const std::size_t grain = row_grain(cols(table));
+  std::vector<ValueRange> parts((count + grain - 1) / grain, range_of({}));
+  parallel_chunks(count, grain, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      parts[begin / grain] =
+          wider(parts[begin / grain], range_of(row_values(table, static_cast<Index>(i))));
+    }
+  });
+  ValueRange range = range_of({});
+  for (const ValueRange& part : parts) range = wider(range, part);
+  const auto* sparse = std::get_if<SparseBlock>(&table);
+  if (sparse != nullptr && sparse->absent == Absent::kZero && absent_pairs(table) > 0) {
+    range = wider(range, {0, 0});
+  }
+  if (range.low > range.high) return std::nullopt;
+  return range;
+}
+
+std::span<const double> row_values(const Table& table, Index i) {
+  if (const auto* dense = std::get_if<RowMatrix>(&table)) {
+    return {dense->data() + i * dense->cols(), static_cast<std::size_t>(dense->cols())};
+  }
+  const auto& sparse = std::get<SparseBlock>(table);
+  const auto [first, last] = row_bounds(sparse, i);
+  return {sparse.values.data() + first, last - first};
+}
+
+std::optional<double> row_maximum(const Table& table, Index i) {
+  const std::span<const double> values = row_values(table, i);
+  ValueRange range = range_of(values);
+  const auto* sparse = std::get_if<SparseBlock>(&table);
+  if (sparse != nullptr && sparse->absent == Absent::kZero &&
+      static_cast<Index>(values.size()) < sparse->cols) {
+    range = wider(range, {0, 0});
+  }
+  if (range.low > range.high) return std::nullopt;
+  return range.high;
+}
+
+std::optional<double> diagonal_value(const Table& table, Index i) {
+  if (const auto* dense = std::get_if<RowMatrix>(&table)) {
+    const double value = (*dense)(i, i);
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+  }
+  const auto& sparse = std::get<SparseBlock>(table);
+  const std::size_t slot = diagonal_slot(sparse, i);
+  if (lists_diagonal(sparse, i, slot)) return sparse.values[slot];
+  return sparse.absent == Absent::kZero ? std::optional(0.0) : std::nullopt;
+}
+
+void set_diagonal(Table& table,
+                  const std::function<std::optional<double>(Index, std::optional<double>)>& value) {
+  if (auto* dense = std::get_if<RowMatrix>(&table)) {
+    for (Index i = 0; i < dense->rows(); ++i) {
+      if (const auto after = value(i, diagonal_value(table, i))) (*dense)(i, i) = *after;
+    }
+    return;
+  }
+  table = with_diagonal(std::get<SparseBlock>(table), value);
+}
+
+void check_finite(const Table& table, const PairNames& names) {
+  for (Index i = 0; i < rows(table); ++i) {
+    const std::span<const double> values = row_values(table, i);
+    const auto bad = std::find_if(values.begin(), values.end(),
+                                  [](double value) { return !std::isfinite(value); });
+    if (bad == values.end()) continue;
+    Index j = bad - values.begin();
+    if (const auto* sparse = std::get_if<SparseBlock>(&table)) {
+      j = sparse->columns[row_bounds(*sparse, i).first + static_cast<std::size_t>(j)];
+    }
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the similarity of {} to {} became {} while the input was "
+                            "conditioned: the given values are too large; divide all by a constant",
+                            names.row(i), names.column(j), format_short(*bad)));
+  }
+}
+
+}  // namespace kith::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/condition/symmetric.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kith/core/rng.hpp"
+
+namespace kith {
+namespace {
+
+RowMatrix random_square(Index n, std::uint64_t seed) {
+  Rng rng(seed);
+  RowMatrix values(n, n);
+  for (double& value : values.reshaped()) value = rng.normal();
+  return values;
+}
+
+TEST(SymmetricMatrix, CombinesBothDirectionsExactly) {
+  for (const Index n : {0, 1, 2, 33, 100}) {
+    const RowMatrix S = random_square(n, 7);
+    const DenseBlock block(S);
+    const Matrix T = S.transpose();
+    EXPECT_EQ(symmetric_mean(block), Matrix(0.5 * S + 0.5 * T));
+    EXPECT_EQ(symmetric_max(block), Matrix(Matrix(S).cwiseMax(T)));
+    EXPECT_EQ(symmetric_min(block, 2), Matrix(Matrix(S).cwiseMin(T)));
+    EXPECT_EQ(column_major(block, 2), Matrix(S));
+  }
+}
+
+TEST(Asymmetry, OfASymmetricBlockIsZero) {
+  const RowMatrix S = random_square(70, 7);
+  const Asymmetry measured = asymmetry(DenseBlock(RowMatrix(S + S.transpose())));
+  EXPECT_TRUE(measured.is_symmetric());
+  EXPECT_EQ(measured.relative, 0);
+  EXPECT_TRUE(asymmetry(DenseBlock(RowMatrix::Zero(3, 3))).is_symmetric());
+  EXPECT_TRUE(asymmetry(DenseBlock(RowMatrix::Ones(1, 1))).is_symmetric());
+}
+
+TEST(Asymmetry, IsItsDefinitionForAnyNumberOfThreads) {
+  const RowMatrix S = random_square(70, 7);
+  const RowMatrix difference = S - S.transpose();
+  const Asymmetry measured = asymmetry(DenseBlock(S));
+  EXPECT_EQ(measured.largest_difference, difference.cwiseAbs().maxCoeff());
+  EXPECT_LT(measured.i, measured.j);
+  EXPECT_EQ(std::abs(difference(measured.i, measured.j)), measured.largest_difference);
+  EXPECT_NEAR(measured.relative, difference.norm() / S.norm(), 1e-14);
+  const Asymmetry again = asymmetry(DenseBlock(S), 2);
+  EXPECT_EQ(again.relative, measured.relative);
+  EXPECT_EQ(again.i, measured.i);
+  EXPECT_EQ(again.j, measured.j);
+}
+
+TEST(Asymmetry, NamesTheFirstOfEqualPairs) {
+  RowMatrix S = RowMatrix::Zero(80, 80);
+  S(70, 3) = 1;
+  S(1, 79) = -1;
+  S(50, 2) = 1;
+  const Asymmetry measured = asymmetry(DenseBlock(S));
+  EXPECT_EQ(measured.i, 1);
+  EXPECT_EQ(measured.j, 79);
+}
+
+TEST(Asymmetry, SurvivesHugeValuesAndMissingPairs) {
+  RowMatrix S(2, 2);
+  S << 1e200, 3e200, 1e200, 1e200;
+  EXPECT_NEAR(asymmetry(DenseBlock(S)).relative, std::sqrt(8.0 / 12.0), 1e-14);
+  S(0, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(asymmetry(DenseBlock(S)).is_symmetric());
+}
+
+TEST(Asymmetry, OfASparseBlockCountsAbsentZerosAndSkipsMissingPairs) {
+  SparseBlock block{.cols = 3,
+                    .starts = {0, 2, 3, 4},
+                    .columns = {1, 2, 0, 2},
+                    .values = {4, 5, 1, 7},
+                    .absent = Absent::kZero};
+  const Asymmetry zeros = asymmetry(block);
+  const Asymmetry dense = asymmetry(to_dense(block));
+  EXPECT_EQ(zeros.largest_difference, 5);
+  EXPECT_EQ(zeros.i, 0);
+  EXPECT_EQ(zeros.j, 2);
+  EXPECT_NEAR(zeros.relative, dense.relative, 1e-15);
+  block.absent = Absent::kMissing;
+  EXPECT_EQ(asymmetry(block).largest_difference, 3);
+  EXPECT_NEAR(asymmetry(block).relative, asymmetry(to_dense(block)).relative, 1e-15);
+}
+
+}  // namespace
+}  // namespace kith
