@@ -85,6 +85,28 @@ bool numbered(std::span<const Cell> cells) {
   return std::adjacent_find(seen.begin(), seen.end()) == seen.end();
 }
 
+/// `head` with x for every byte of a quoted cell, whatever separates the cells: what stands inside
+/// quotes says nothing about separators and lines.
+std::string without_quoted(std::string_view head) {
+  std::string masked(head);
+  std::size_t at = 0;
+  while ((at = masked.find('"', at)) != std::string::npos) {
+    if (at > 0 && std::string_view("\t;, \n").find(masked[at - 1]) == std::string_view::npos) {
+      ++at;
+      continue;
+    }
+    std::size_t end = masked.find('"', at + 1);
+    while (end != std::string::npos && end + 1 < masked.size() && masked[end + 1] == '"') {
+      end = masked.find('"', end + 2);
+    }
+    end = std::min(end, masked.size() - 1);
+    std::fill(masked.begin() + static_cast<std::ptrdiff_t>(at),
+              masked.begin() + static_cast<std::ptrdiff_t>(end) + 1, 'x');
+    at = end + 1;
+  }
+  return masked;
+}
+
 /// Lines of `head` that are certainly whole.
 std::vector<std::string_view> whole_lines(std::string_view head) {
   std::vector<std::string_view> lines;
@@ -122,7 +144,8 @@ std::size_t agreed_cells(std::span<const std::string_view> lines, char separator
 
 char find_separator(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const std::vector<std::string_view> lines = whole_lines(head);
+  const std::string masked = without_quoted(head);
+  const std::vector<std::string_view> lines = whole_lines(masked);
   if (lines.empty()) return ',';
   const bool commas_in_numbers = all_decimal_commas(lines.back());
   char present = '\0';

@@ -191,7 +191,7 @@ double CsvParser::slow_cell(std::string_view record, std::size_t begin, std::siz
                             std::size_t column) const {
   end = cell_end(record, begin, separator_);
   const Cell cell = cell_at(record, begin, end);
-  const CellValue read = read_cell(cell.text);
+  const CellValue read = read_cell(trim(cell.text));
   if (read.kind != CellKind::kNumber && read.kind != CellKind::kMissing) {
     refuse(record, cell.offset,
            fmt::format("{} holds {}, {}", describe_cell(column), in_quotes(cell.text),
