@@ -13,4 +13,13 @@ void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const 
 void dsyevd_2stage_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda,
                     double* w, double* work, const int* lwork, int* iwork, const int* liwork,
                     int* info);
+
+/// Chosen eigenpairs of a tridiagonal matrix.
+void dstevr_(const char* jobz, const char* range, const int* n, double* d, double* e,
+             const double* vl, const double* vu, const int* il, const int* iu, const double* abstol,
+             int* m, double* w, double* z, const int* ldz, int* isuppz, double* work,
+             const int* lwork, int* iwork, const int* liwork, int* info);
+
+/// Cholesky factor L of A = L L'; info > 0: the leading minor of that order is not positive.
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
 
 namespace kith {
@@ -26,18 +25,6 @@ struct SymmetricEigen {
 /// Flips columns so that each one's component of largest magnitude (the first such on ties) is
 /// positive: the sign LAPACK leaves open then no longer depends on the machine.
 void fix_signs(Matrix& U);
-
-enum class SpectrumEnd { kSmallest, kLargest };
-
-/// Extreme pairs without a full decomposition. `residual[i]` = ||S u_i - lambda_i u_i||, which
-/// bounds the distance of lambda_i from an eigenvalue of S.
-struct ExtremePairs {
-  Vector lambda;  ///< the `count` algebraically smallest ascending, or largest descending
-  Matrix U;
-  Vector residual;
-};
-[[nodiscard]] ExtremePairs extreme_eigenpairs(const MatrixRef& S, Index count, SpectrumEnd end,
-                                              const RunContext& ctx);
 
 /// lambda below which an eigenvalue counts as negative in reports: -1e-9 max|lambda|.
 [[nodiscard]] double negative_threshold(const VectorRef& lambda);
