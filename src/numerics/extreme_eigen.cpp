@@ -130,6 +130,13 @@ class Search {
   [[nodiscard]] bool extend_by_inverse(detail::LanczosResult stalled);
   [[nodiscard]] std::optional<double> factor_below(double theta, double distance);
   void measure(detail::LanczosResult& found) const;
+  [[nodiscard]] Index count_below(double bound) const;
+
+  /// A failed verification: `below` locked pairs lay below `bound` at the time.
+  struct Miss {
+    double bound;
+    Index below;
+  };
 
   const MatrixRef& S_;
   double factor_;
@@ -266,6 +273,7 @@ std::optional<double> Search::run(Index count) {
   const Index rounds = 2 * count + 8;
   double widening = 1;
   Vector start = random_start(n(), 0);
+  std::optional<Miss> miss;
   for (Index round = 1; round <= rounds; ++round) {
     const Index missing = count - locked_.theta.size();
     if (!extend(start, std::max<Index>(missing, 1))) return std::nullopt;
@@ -273,16 +281,19 @@ std::optional<double> Search::run(Index count) {
       start = random_start(n(), static_cast<std::uint64_t>(round));
       continue;
     }
+    // A factor that fails although no pair lies below fails from rounding: leave it more room.
+    if (miss && count_below(miss->bound) == miss->below) widening *= 4;
     const double edge = locked_.theta[count - 1];
     const double delta = widening * (kVerified * std::abs(edge) + floor());
     const std::optional<Vector> missed = factor_shifted(edge - delta, count - 1);
     if (!missed) return delta;
     start = *missed;
-    // From the second failure on it may be rounding that fails, not a missed pair.
-    widening *= 2;
+    miss = Miss{edge - delta / 2, count_below(edge - delta / 2)};
   }
   return std::nullopt;
 }
+
+Index Search::count_below(double bound) const { return (locked_.theta.array() < bound).count(); }
 
 /// Whether the search pays and its scaled arithmetic stays in range.
 bool worth_searching(Index n, Index count, double norm) {
@@ -304,6 +315,7 @@ ExtremePairs from_full(const MatrixRef& S, Index count, SpectrumEnd end, double 
 }
 
 void add_residuals(const MatrixRef& S, ExtremePairs& pairs) {
+  if (pairs.lambda.size() == 0) return;
   const Matrix R =
       S.selfadjointView<Eigen::Lower>() * pairs.U - pairs.U * pairs.lambda.asDiagonal();
   pairs.residual.resize(R.cols());

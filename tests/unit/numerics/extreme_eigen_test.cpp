@@ -35,7 +35,9 @@ void expect_extreme(const Matrix& S, const Vector& all, const ExtremePairs& pair
     EXPECT_EQ(pairs.U.col(i).maxCoeff(), pairs.U.col(i).cwiseAbs().maxCoeff()) << i;
   }
   const Matrix gram = pairs.U.transpose() * pairs.U - Matrix::Identity(count, count);
-  if (count > 0) EXPECT_LE(gram.cwiseAbs().maxCoeff(), 1e-12);
+  if (count > 0) {
+    EXPECT_LE(gram.cwiseAbs().maxCoeff(), 1e-12);
+  }
 }
 
 TEST(ExtremeEigenpairs, AgreeWithTheFullSpectrumOnTroubledMatrices) {
