@@ -116,7 +116,7 @@ std::vector<std::string_view> whole_lines(std::string_view head) {
     if (end == std::string_view::npos && !lines.empty()) break;
     std::string_view line = head.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!is_blank(line)) lines.push_back(line);
+    if (!is_blank(line) && !(lines.empty() && is_comment(line))) lines.push_back(line);
     head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
   }
   return lines;
@@ -141,6 +141,10 @@ std::size_t agreed_cells(std::span<const std::string_view> lines, char separator
 }
 
 }  // namespace
+
+bool is_comment(std::string_view record) {
+  return record.starts_with('#') && (record.size() == 1 || is_blank(record[1]));
+}
 
 char find_separator(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);

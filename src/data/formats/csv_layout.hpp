@@ -40,6 +40,9 @@ struct CsvLayout {
   std::size_t cells = 0;
 };
 
+/// A line that begins with # and a blank; such lines may stand above the first row.
+[[nodiscard]] bool is_comment(std::string_view record);
+
 [[nodiscard]] char find_separator(std::string_view head);
 
 /// `second` is empty where the file has a single record.

@@ -64,12 +64,13 @@ CsvParser::CsvParser(ByteSource& source, std::optional<char> separator)
   }
 }
 
-/// The next record that is not blank. Blank lines may stand before the first and after the last
-/// row; between rows they are more likely a lost row than decoration.
+/// The next record that is not blank. Comments may stand before the first row; blank lines
+/// there and behind the last row, but between rows they are more likely a lost row.
 bool CsvParser::read_record(std::string_view& record) {
   const bool started = line_ > 0;
   long blank = 0;
   while (records_.next(record)) {
+    if (!started && is_comment(record)) continue;
     if (is_blank(record)) {
       if (blank == 0) blank = records_.line_number();
       continue;

@@ -77,6 +77,12 @@ TEST(CsvReader, DoesNotMindHowTheFileEnds) {
   }
 }
 
+TEST(CsvReader, SkipsCommentsAboveTheFirstRow) {
+  expect_plain_pair(read("# made by savetxt, 2 rows\n#\n1 0.5\n0.25 1\n", "m.txt"));
+  expect_ids(read("# one; two\n   a  b\na  1  0.5\nb  0.25  1\n", "m.txt"), {"a", "b"}, {"a", "b"});
+  expect_ids(read("#id,a,b\na,1,0.5\nb,0.25,1\n"), {"a", "b"}, {"a", "b"});
+}
+
 TEST(CsvReader, RefusesABlankLineBetweenRows) {
   EXPECT_THAT(refused("1,0.5\n\n0.25,1\n"),
               AllOf(HasSubstr("m.csv:2: a blank line between the rows"), HasSubstr("line 3"),
