@@ -36,6 +36,10 @@ struct ReadSettings {
   std::string score_column =
       "bitscore";        ///< of a BLAST table: a name of outfmt 6 or a number from 1
   std::string variable;  ///< of a .mat file; empty: the only numeric matrix
+  /// Of an edge list or BLAST table: rows are the distinct first ids and columns the distinct
+  /// second ones (queries x training samples), not both the same samples. Set by the task, not by
+  /// users.
+  bool bipartite = false;
 };
 
 inline void describe(ReadSettings& s, FieldVisitor& field) {

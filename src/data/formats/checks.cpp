@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+Error infinite(Index row, Index column, double value, const std::string& file) {
+  return bad_input({file}, "row " + std::to_string(row + 1) + ", column " +
+                               std::to_string(column + 1) + " is " + (value > 0 ? "inf" : "-inf") +
+                               "; similarities must be finite (NaN marks a missing pair)");
+}
+
+/// A loop without an early exit, which the compiler turns into vector code.
+bool any_infinite(std::span<const double> values) {
+  bool found = false;
+  for (const double value : values) found |= std::isinf(value);
+  return found;
+}
+
+}  // namespace
+
+void refuse_infinite(const DenseBlock& block, const std::string& file) {
+  for (Index i = 0; i < block.rows(); ++i) {
+    const std::span<const double> row = block.row(i);
+    if (!any_infinite(row)) continue;
+    const auto bad = std::find_if(row.begin(), row.end(), [](double v) { return std::isinf(v); });
+    throw infinite(i, static_cast<Index>(bad - row.begin()), *bad, file);
+  }
+}
+
+void refuse_infinite(const SparseBlock& block, const std::string& file) {
+  if (!any_infinite(block.values)) return;
+  for (Index i = 0; i < block.rows(); ++i) {
+    const auto begin = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
+    const auto end = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
+    for (std::size_t k = begin; k < end; ++k) {
+      if (std::isinf(block.values[k])) throw infinite(i, block.columns[k], block.values[k], file);
+    }
+  }
+}
+
+double number_in(std::string_view field, const FilePlace& place, MissingWord missing) {
+  const std::optional<double> value = parse_double(field);
+  if (!value) {
+    std::string point(field);
+    std::replace(point.begin(), point.end(), ',', '.');
+    const bool comma = point != field && parse_double(point).has_value();
+    throw bad_input(place, in_quotes(field) + " is not a number within the range of double" +
+                               (comma ? "; decimal commas are not read, write a point" : ""));
+  }
+  if (std::isinf(*value)) {
+    throw bad_input(place, in_quotes(field) + " is infinite; similarities must be finite");
+  }
+  if (std::isnan(*value) && missing == MissingWord::kRefused) {
+    throw bad_input(place,
+                    in_quotes(field) + " is not a number; this format leaves a missing pair out");
+  }
+  return *value;
+}
+
+void split_blanks(std::string_view line, std::vector<std::string_view>& fields) {
+  fields.clear();
+  std::size_t at = 0;
+  while (true) {
+    at = line.find_first_not_of(" \t", at);
+    if (at == std::string_view::npos) return;
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    fields.push_back(line.substr(at, end - at));
+    at = end;
+  }
+}
+
+std::vector<std::string_view> whole_lines(std::string_view head, char comment, std::size_t most) {
+  constexpr std::size_t kWholeFile = 60000;  // a shorter head is all of the file
+  std::vector<std::string_view> lines;
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  while (!head.empty() && lines.size() < most) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos && head.size() > kWholeFile) break;
+    const std::string_view line = trim(head.substr(0, end));
+    if (!line.empty() && line.front() != comment) lines.push_back(line);
+    if (end == std::string_view::npos) break;
+    head.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+}  // namespace kith::detail

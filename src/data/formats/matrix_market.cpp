@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatrixMarket. Coordinate files stay sparse, and a pair they do not list is zero: that is their
+// definition. A sparse table whose absent pairs are missing is written with the comment
+// `%kith absent missing`, which is honoured when it is read.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "data/formats/checks.hpp"
+#include "data/formats/pair_list.hpp"
+#include "data/formats/readers.hpp"
+#include "data/formats/text_out.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+constexpr std::string_view kBanner = "%%matrixmarket";
+constexpr std::string_view kMissingComment = "%kith absent missing";
+constexpr long kLinesBetweenChecks = 1L << 16;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+struct MarketHeader {
+  bool coordinate = false;
+  bool pattern = false;
+  bool symmetric = false;
+  Absent absent = Absent::kZero;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t entries = 0;  ///< numbers that follow
+};
+
+/// The lines behind the banner that are neither comment nor blank, split into fields.
+class MarketLines {
+ public:
+  explicit MarketLines(ByteSource& source) : lines(source) {}
+
+  [[nodiscard]] bool next(const RunContext& ctx) {
+    std::string_view line;
+    while (lines.next(line)) {
+      if (lines.line_number() % kLinesBetweenChecks == 0) ctx.check_stop();
+      if (line.starts_with('%')) {
+        says_missing = says_missing || trim(line) == kMissingComment;
+        continue;
+      }
+      split_blanks(line, fields);
+      if (!fields.empty()) return true;
+    }
+    return false;
+  }
+
+  LineReader lines;
+  std::vector<std::string_view> fields;
+  bool says_missing = false;
+};
+
+void read_banner(MarketLines& text, MarketHeader& header) {
+  std::string_view line;
+  if (!text.lines.next(line)) throw bad_input({text.lines.name()}, "the file is empty");
+  split_blanks(line, text.fields);
+  std::vector<std::string> words;
+  for (const std::string_view field : text.fields) words.push_back(lower(field));
+  if (words.size() != 5 || words[0] != kBanner || words[1] != "matrix") {
+    throw bad_input(text.lines.place(),
+                    in_quotes(line) +
+                        " is not the banner %%MatrixMarket matrix, followed by coordinate or "
+                        "array, real, integer or pattern, and general or symmetric");
+  }
+  const auto refuse = [&](std::size_t word, const std::string& rule) {
+    return bad_input(text.lines.place(static_cast<long>(word) + 1),
+                     in_quotes(words[word]) + " cannot be read; " + rule);
+  };
+  if (words[2] != "coordinate" && words[2] != "array") {
+    throw refuse(2, "coordinate and array can");
+  }
+  header.coordinate = words[2] == "coordinate";
+  header.pattern = words[3] == "pattern";
+  const bool number = words[3] == "real" || words[3] == "integer" || words[3] == "double";
+  if (!number && !header.pattern) throw refuse(3, "real, integer and pattern can");
+  if (header.pattern && !header.coordinate) throw refuse(3, "an array holds numbers");
+  if (words[4] != "general" && words[4] != "symmetric") {
+    throw refuse(4, "general and symmetric similarities can");
+  }
+  header.symmetric = words[4] == "symmetric";
+}
+
+void read_sizes(MarketLines& text, MarketHeader& header, const RunContext& ctx) {
+  const std::size_t wanted = header.coordinate ? 3 : 2;
+  if (!text.next(ctx)) throw bad_input(text.lines.place(), "the line with the sizes is missing");
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < text.fields.size(); ++i) {
+    const std::optional<long long> size = parse_integer(text.fields[i]);
+    if (!size || *size < 0) {
+      throw bad_input(text.lines.place(static_cast<long>(i) + 1),
+                      in_quotes(text.fields[i]) + " is not a size; a whole number from 0 is");
+    }
+    sizes.push_back(*size);
+  }
+  if (sizes.size() != wanted) {
+    throw bad_input(text.lines.place(),
+                    std::to_string(sizes.size()) + " sizes where rows, columns" +
+                        (header.coordinate ? " and entries" : "") + " are expected");
+  }
+  header.absent = text.says_missing ? Absent::kMissing : Absent::kZero;
+  header.rows = sizes[0];
+  header.cols = sizes[1];
+  if (header.rows == 0 || header.cols == 0) {
+    throw bad_input(text.lines.place(), "the matrix is empty (" + std::to_string(header.rows) +
+                                            " x " + std::to_string(header.cols) + ")");
+  }
+  if (header.symmetric && header.rows != header.cols) {
+    throw bad_input(text.lines.place(), "a symmetric matrix of " + std::to_string(header.rows) +
+                                            " x " + std::to_string(header.cols) +
+                                            "; it must be square");
+  }
+  if (header.coordinate) header.entries = sizes[2];
+}
+
+/// Refuses sizes that the file cannot back, before anything is allocated for them.
+void check_sizes(MarketHeader& header, const MarketLines& text, const ByteSource& source) {
+  const std::string claim = "the header claims " + std::to_string(header.rows) + " x " +
+                            std::to_string(header.cols) + " numbers";
+  if (header.coordinate) {
+    if (std::max(header.rows, header.cols) > std::numeric_limits<std::int32_t>::max()) {
+      throw bad_input(text.lines.place(), claim + "; at most 2147483647 rows or columns are read");
+    }
+  } else {
+    const bool overflow = __builtin_mul_overflow(header.rows, header.cols, &header.entries) ||
+                          header.entries > std::numeric_limits<std::int64_t>::max() / 16;
+    if (overflow) throw bad_input(text.lines.place(), claim + ", more than any memory holds");
+    if (header.symmetric) header.entries = header.rows * (header.rows + 1) / 2;
+  }
+  // The shortest entry is "1 1" or "0", and a line end.
+  const std::int64_t shortest = header.coordinate ? 4 : 2;
+  const std::optional<std::int64_t> size = source.plain_size();
+  if (size && header.entries > (*size + 1) / shortest) {
+    throw bad_input(text.lines.place(),
+                    claim + (header.coordinate ? " with " : ", ") + std::to_string(header.entries) +
+                        " entries; a file of " + std::to_string(*size) + " bytes cannot hold them");
+  }
+}
+
+Error too_many(const MarketLines& text, const MarketHeader& header) {
+  return bad_input(text.lines.place(), "more entries than the " + std::to_string(header.entries) +
+                                           " the header claims");
+}
+
+Error too_few(const MarketLines& text, const MarketHeader& header, std::int64_t found) {
+  return bad_input({text.lines.name()}, "the file ends after " + std::to_string(found) +
+                                            " of the " + std::to_string(header.entries) +
+                                            " entries the header claims");
+}
+
+std::int32_t position_in(const MarketLines& text, std::size_t field, std::int64_t count) {
+  const std::optional<long long> position = parse_integer(text.fields[field]);
+  if (!position || *position < 1 || *position > count) {
+    throw bad_input(text.lines.place(static_cast<long>(field) + 1),
+                    in_quotes(text.fields[field]) + " is not a " + (field == 0 ? "row" : "column") +
+                        "; they go from 1 to " + std::to_string(count));
+  }
+  return static_cast<std::int32_t>(*position - 1);
+}
+
+SparseBlock read_coordinates(MarketLines& text, const MarketHeader& header, const RunContext& ctx) {
+  const std::size_t width = header.pattern ? 2 : 3;
+  PairEntries pairs;
+  std::int64_t found = 0;
+  while (text.next(ctx)) {
+    if (++found > header.entries) throw too_many(text, header);
+    if (text.fields.size() != width) {
+      throw bad_input(text.lines.place(),
+                      std::to_string(text.fields.size()) + " fields where row, column" +
+                          (header.pattern ? "" : " and value") + " are expected");
+    }
+    const std::int32_t row = position_in(text, 0, header.rows);
+    const std::int32_t column = position_in(text, 1, header.cols);
+    const double value =
+        header.pattern ? 1.0
+                       : number_in(text.fields[2], text.lines.place(3), MissingWord::kRefused);
+    pairs.add(row, column, value);
+    pairs.lines.push_back(text.lines.line_number());
+    if (header.symmetric && row != column) {
+      pairs.add(column, row, value);
+      pairs.lines.push_back(text.lines.line_number());
+    }
+  }
+  if (found < header.entries) throw too_few(text, header, found);
+  // Rows without an entry are fine, but memory is given only in proportion to what was read.
+  constexpr std::int64_t kFreeRows = 10'000'000;
+  constexpr std::int64_t kRowsPerEntry = 100;
+  if (std::max(header.rows, header.cols) > kFreeRows + kRowsPerEntry * found) {
+    throw bad_input({text.lines.name()}, "the header claims " + std::to_string(header.rows) +
+                                             " x " + std::to_string(header.cols) + " for only " +
+                                             std::to_string(found) + " entries");
+  }
+  const DuplicateError duplicate = [&](const PairEntry& entry, std::int64_t first,
+                                       std::int64_t line) {
+    return bad_input({text.lines.name(), static_cast<long>(line)},
+                     "row " + std::to_string(entry.row + 1) + ", column " +
+                         std::to_string(entry.column + 1) +
+                         " is listed a second time (first in line " + std::to_string(first) + ")");
+  };
+  return compress(std::move(pairs), header.rows, header.cols, header.absent, Duplicates::kError,
+                  duplicate);
+}
+
+DenseBlock read_array(MarketLines& text, const MarketHeader& header, const RunContext& ctx) {
+  std::vector<double> numbers;  // grows with what is read, not with what is claimed
+  const auto wanted = static_cast<std::size_t>(header.entries);
+  while (text.next(ctx)) {
+    for (std::size_t i = 0; i < text.fields.size(); ++i) {
+      if (numbers.size() == wanted) throw too_many(text, header);
+      if (numbers.size() == numbers.capacity()) {
+        numbers.reserve(std::min(wanted, std::max<std::size_t>(1024, 2 * numbers.size())));
+      }
+      numbers.push_back(
+          number_in(text.fields[i], text.lines.place(static_cast<long>(i) + 1), MissingWord::kNan));
+    }
+  }
+  if (numbers.size() < wanted) {
+    throw too_few(text, header, static_cast<std::int64_t>(numbers.size()));
+  }
+  RowMatrix values(header.rows, header.cols);
+  if (!header.symmetric) {
+    values = Eigen::Map<const Matrix>(numbers.data(), header.rows, header.cols);
+    return DenseBlock(std::move(values));
+  }
+  std::size_t at = 0;  // the lower triangle, column by column
+  for (Index j = 0; j < values.cols(); ++j) {
+    for (Index i = j; i < values.rows(); ++i) {
+      values(i, j) = values(j, i) = numbers[at];
+      ++at;
+    }
+  }
+  return DenseBlock(std::move(values));
+}
+
+}  // namespace
+
+bool looks_like_matrix_market(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  return lower(head.substr(0, kBanner.size())) == kBanner;
+}
+
+SimilaritySet read_matrix_market(ByteSource& source, const ReadSettings& /*settings*/,
+                                 const RunContext& ctx) {
+  MarketLines text(source);
+  MarketHeader header;
+  read_banner(text, header);
+  read_sizes(text, header, ctx);
+  check_sizes(header, text, source);
+  SimilaritySet set;
+  if (header.coordinate) {
+    set.block = read_coordinates(text, header, ctx);
+  } else {
+    set.block = read_array(text, header, ctx);
+  }
+  return set;
+}
+
+void write_matrix_market(AtomicFile& file, const SimilaritySet& set, const RunContext& ctx) {
+  TextOut out(file);
+  if (const auto* dense = std::get_if<DenseBlock>(&set.block)) {
+    out << "%%MatrixMarket matrix array real general\n" << set.rows() << ' ' << set.cols();
+    out.end_line();
+    for (Index j = 0; j < set.cols(); ++j) {
+      ctx.check_stop();
+      for (Index i = 0; i < set.rows(); ++i) {
+        out << (*dense)(i, j);
+        out.end_line();
+      }
+    }
+    out.flush();
+    return;
+  }
+  const auto& sparse = std::get<SparseBlock>(set.block);
+  out << "%%MatrixMarket matrix coordinate real general\n";
+  if (sparse.absent == Absent::kMissing) out << kMissingComment << '\n';
+  out << set.rows() << ' ' << set.cols() << ' ' << sparse.entries();
+  out.end_line();
+  for (Index i = 0; i < set.rows(); ++i) {
+    ctx.check_stop();
+    const auto row = static_cast<std::size_t>(i);
+    for (std::int64_t k = sparse.starts[row]; k < sparse.starts[row + 1]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      out << i + 1 << ' ' << sparse.columns[entry] + 1L << ' ' << sparse.values[entry];
+      out.end_line();
+    }
+  }
+  out.flush();
+}
+
+}  // namespace kith::detail

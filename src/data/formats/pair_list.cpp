@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two stable counting sorts, by column and then by row, put m pairs over n samples into compressed
+// rows in O(m + n); nothing of size n^2 exists at any time.
+#include "data/formats/pair_list.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+constexpr std::size_t at(std::int64_t position) { return static_cast<std::size_t>(position); }
+
+/// Where the entries of each key begin: count + 1 numbers.
+template <class Key>
+std::vector<std::int64_t> starts_by(const std::vector<PairEntry>& entries, Index count, Key key) {
+  std::vector<std::int64_t> starts(at(count) + 1, 0);
+  for (const PairEntry& entry : entries) ++starts[at(key(entry)) + 1];
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  return starts;
+}
+
+template <class Key>
+PairEntries sorted_by(const PairEntries& pairs, Index count, Key key) {
+  std::vector<std::int64_t> next = starts_by(pairs.entries, count, key);
+  PairEntries sorted;
+  sorted.entries.resize(pairs.entries.size());
+  sorted.lines.resize(pairs.lines.size());
+  for (std::size_t k = 0; k < pairs.entries.size(); ++k) {
+    const std::size_t slot = at(next[at(key(pairs.entries[k]))]++);
+    sorted.entries[slot] = pairs.entries[k];
+    if (!pairs.lines.empty()) sorted.lines[slot] = pairs.lines[k];
+  }
+  return sorted;
+}
+
+/// The entries begin .. end-1 are the same pair in the order of the file.
+double combined(const PairEntries& pairs, std::size_t begin, std::size_t end, Duplicates rule,
+                const DuplicateError& duplicate) {
+  double value = pairs.entries[begin].value;
+  if (end - begin == 1) return value;
+  if (rule == Duplicates::kError) {
+    throw duplicate(pairs.entries[begin], pairs.lines[begin], pairs.lines[begin + 1]);
+  }
+  for (std::size_t k = begin + 1; k < end; ++k) {
+    const double next = pairs.entries[k].value;
+    value = rule == Duplicates::kMax ? std::max(value, next) : value + next;
+  }
+  return rule == Duplicates::kMean ? value / static_cast<double>(end - begin) : value;
+}
+
+}  // namespace
+
+SparseBlock compress(PairEntries pairs, Index rows, Index cols, Absent absent,
+                     Duplicates duplicates, const DuplicateError& duplicate) {
+  assert((duplicates != Duplicates::kError || pairs.lines.size() == pairs.entries.size()) &&
+         "duplicates are reported by line");
+  pairs = sorted_by(pairs, cols, [](const PairEntry& e) { return e.column; });
+  pairs = sorted_by(pairs, rows, [](const PairEntry& e) { return e.row; });
+
+  SparseBlock block;
+  block.cols = cols;
+  block.absent = absent;
+  block.starts.assign(at(rows) + 1, 0);
+  block.columns.reserve(pairs.entries.size());
+  block.values.reserve(pairs.entries.size());
+  const std::vector<PairEntry>& entries = pairs.entries;
+  for (std::size_t k = 0; k < entries.size();) {
+    std::size_t end = k + 1;
+    while (end < entries.size() && entries[end].row == entries[k].row &&
+           entries[end].column == entries[k].column) {
+      ++end;
+    }
+    block.columns.push_back(entries[k].column);
+    block.values.push_back(combined(pairs, k, end, duplicates, duplicate));
+    ++block.starts[at(entries[k].row) + 1];
+    k = end;
+  }
+  for (std::size_t i = 1; i < block.starts.size(); ++i) block.starts[i] += block.starts[i - 1];
+  return block;
+}
+
+bool lists_both_directions(const SparseBlock& block, const SparseBlock& turned) {
+  for (std::size_t i = 0; i + 1 < block.starts.size(); ++i) {
+    std::size_t a = at(block.starts[i]);
+    std::size_t b = at(turned.starts[i]);
+    while (a < at(block.starts[i + 1]) && b < at(turned.starts[i + 1])) {
+      const std::int32_t from = block.columns[a];
+      const std::int32_t to = turned.columns[b];
+      if (from == to && at(from) != i) return true;
+      if (from <= to) ++a;
+      if (to <= from) ++b;
+    }
+  }
+  return false;
+}
+
+SparseBlock mirrored(const SparseBlock& block, const SparseBlock& turned) {
+  SparseBlock both;
+  both.cols = block.cols;
+  both.absent = block.absent;
+  both.starts.reserve(block.starts.size());
+  both.columns.reserve(block.columns.size() * 2);
+  both.values.reserve(block.values.size() * 2);
+  for (std::size_t i = 0; i + 1 < block.starts.size(); ++i) {
+    std::size_t a = at(block.starts[i]);
+    std::size_t b = at(turned.starts[i]);
+    const std::size_t a_end = at(block.starts[i + 1]);
+    const std::size_t b_end = at(turned.starts[i + 1]);
+    while (a < a_end || b < b_end) {
+      const bool take_a = b == b_end || (a < a_end && block.columns[a] <= turned.columns[b]);
+      const bool same = take_a && b < b_end && block.columns[a] == turned.columns[b];
+      both.columns.push_back(take_a ? block.columns[a] : turned.columns[b]);
+      both.values.push_back(take_a ? block.values[a] : turned.values[b]);
+      if (take_a) ++a;
+      if (!take_a || same) ++b;  // the same: the diagonal, which stands in both
+    }
+    both.starts.push_back(static_cast<std::int64_t>(both.values.size()));
+  }
+  return both;
+}
+
+PairList::PairList(std::string file, const ReadSettings& settings)
+    : file_(std::move(file)), duplicates_(settings.duplicates), bipartite_(settings.bipartite) {}
+
+std::int32_t PairList::number(IdTable& table, std::string_view id, long line) {
+  const std::int32_t number = table.intern(id);
+  if (number == IdTable::kNone) {
+    throw bad_input({file_, line}, "more than 2147483647 different ids");
+  }
+  return number;
+}
+
+void PairList::add(std::string_view from, std::string_view to, double value, long line) {
+  const std::int32_t row = number(row_ids_, from, line);
+  const std::int32_t column = number(columns(), to, line);
+  pairs_.add(row, column, value);
+  if (duplicates_ == Duplicates::kError) pairs_.lines.push_back(line);
+}
+
+void PairList::declare_row(std::string_view id, long line) { (void)number(row_ids_, id, line); }
+void PairList::declare_column(std::string_view id, long line) { (void)number(columns(), id, line); }
+
+SimilaritySet PairList::finish(const RunContext& ctx) {
+  if (pairs_.entries.empty()) throw bad_input({file_}, "the list has no pairs");
+  const DuplicateError duplicate = [&](const PairEntry& entry, std::int64_t first_line,
+                                       std::int64_t line) {
+    return bad_input({file_, static_cast<long>(line)},
+                     "the pair " + in_quotes(row_ids_[entry.row]) + ", " +
+                         in_quotes(columns()[entry.column]) +
+                         " is listed a second time (first in line " + std::to_string(first_line) +
+                         "); duplicates are set to error, and max, mean or sum would combine them");
+  };
+  ctx.check_stop();
+  SparseBlock block = compress(std::exchange(pairs_, {}), row_ids_.size(), columns().size(),
+                               absent_, duplicates_, duplicate);
+  SimilaritySet set;
+  if (!bipartite_ && direction_ == Direction::kByContent) {
+    ctx.check_stop();
+    const SparseBlock turned = transposed(block);
+    // The diagonal is its own mirror; without another pair there is nothing to say.
+    SparseBlock both;
+    if (!lists_both_directions(block, turned)) both = mirrored(block, turned);
+    if (both.entries() > block.entries()) {
+      set.applied.emplace_back(
+          "no pair is listed in both directions: each counts for both (undirected list)");
+      block = std::move(both);
+    }
+  }
+  set.block = std::move(block);
+  set.row_ids = row_ids_.strings();
+  set.column_ids = bipartite_ ? column_ids_.strings() : set.row_ids;
+  return set;
+}
+
+}  // namespace kith::detail
