@@ -33,6 +33,10 @@ void keep_complaint(int /*level*/, char* message) {
 class MatioSession {
  public:
   MatioSession() : lock_(matio_mutex) {
+    // What a damaged file leaves open makes HDF5 complain on standard error when the process ends;
+    // nothing is written here that its clean-up would have to save.
+    static const herr_t left_alone = H5dont_atexit();
+    (void)left_alone;
     matio_complaint.clear();
     Mat_LogInitFunc("kith", keep_complaint);
     H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
