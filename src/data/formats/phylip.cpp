@@ -45,11 +45,20 @@ Row relaxed_row(std::string_view line) {
   return row;
 }
 
+/// Whether a word behind the first is a number: then a short line is no name alone.
+bool names_a_number(std::string_view name) {
+  std::vector<std::string_view> words;
+  split_blanks(name, words);
+  return std::any_of(words.begin() + 1, words.end(),
+                     [](std::string_view word) { return parse_double(word).has_value(); });
+}
+
 std::optional<Row> strict_row(std::string_view line) {
   Row row;
   row.name = trim(line.substr(0, kStrictName));
   if (row.name.empty()) return std::nullopt;
   if (line.size() > kStrictName) split_blanks(line.substr(kStrictName), row.values);
+  if (row.values.empty() && names_a_number(row.name)) return std::nullopt;
   return row;
 }
 
