@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+std::string entry(const char* what, Index i, double value) {
+  return std::string(what) + "[" + std::to_string(i) + "] = " + format_double(value);
+}
+
+void require_length(const char* what, const Vector& v, Index n) {
+  if (v.size() == n) return;
+  refuse(std::string(what) + " has " + std::to_string(v.size()) + " entries; the matrix has " +
+         std::to_string(n) + " columns");
+}
+
+double linear_term(const SvmDual& problem, Index i) {
+  return problem.linear.size() == 0 ? -1.0 : problem.linear[i];
+}
+
+double largest_margin(const SvmDual& problem) {
+  if (problem.linear.size() == 0) return 1;
+  const double largest = problem.linear.cwiseAbs().maxCoeff();
+  return largest > 0 ? largest : 1;
+}
+
+}  // namespace
+
+void validate(const SvmDual& problem) {
+  const Index n = problem.K.size();
+  if (n == 0) refuse("a dual problem needs at least one sample");
+  require_length("y", problem.y, n);
+  require_length("cost", problem.cost, n);
+  if (problem.linear.size() != 0) require_length("linear", problem.linear, n);
+  for (Index i = 0; i < n; ++i) {
+    if (problem.y[i] != 1 && problem.y[i] != -1) {
+      refuse(entry("y", i, problem.y[i]) + "; a label is +1 or -1");
+    }
+    if (!(problem.cost[i] >= 0) || !std::isfinite(problem.cost[i])) {
+      refuse(entry("cost", i, problem.cost[i]) + "; a cost is finite and not negative");
+    }
+    if (!std::isfinite(linear_term(problem, i))) {
+      refuse(entry("linear", i, problem.linear[i]) + "; a linear term is finite");
+    }
+    if (!std::isfinite(problem.K.diagonal()[i])) {
+      refuse(entry("the diagonal of the matrix, K", i, problem.K.diagonal()[i]) +
+             "; entries are finite");
+    }
+  }
+}
+
+double kkt_unit(const SvmDual& problem) {
+  constexpr double kSmallest = 1e-6;  // rounding of the gradient allows 1e-6 of this, not less
+  const double margin = largest_margin(problem);
+  const double reach = (problem.cost.array() * problem.K.diagonal().array().abs()).maxCoeff();
+  return reach > 0 ? std::clamp(reach, kSmallest * margin, margin) : margin;
+}
+
+SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b) {
+  validate(problem);
+  const Index n = problem.K.size();
+  require_length("alpha", alpha, n);
+  const Vector u = problem.y.cwiseProduct(alpha);
+  const Vector Ku = problem.K.times(u);
+  const double largest_cost = problem.cost.maxCoeff();
+  const double largest_alpha = alpha.cwiseAbs().maxCoeff();
+  const double unit = kkt_unit(problem);
+
+  SvmCertificate c;
+  c.decision = Ku.array() + b;
+  c.quadratic = u.dot(Ku);
+  double linear = 0;
+  double loss = 0;
+  double outside = std::abs(u.sum());
+  for (Index i = 0; i < n; ++i) {
+    const double p = linear_term(problem, i);
+    const double cost = problem.cost[i];
+    const double r = problem.y[i] * c.decision[i] + p;
+    linear += p * alpha[i];
+    if (cost > 0) loss += cost * std::max(0.0, -r);
+    outside = std::max({outside, -alpha[i], alpha[i] - cost});
+    const double room = r < 0 ? cost - alpha[i] : alpha[i];
+    if (!(room > 0)) continue;
+    const double distance = largest_alpha > 0 ? room / largest_alpha : 1.0;
+    c.kkt_residual = std::max(c.kkt_residual, std::min(std::abs(r) / unit, distance));
+  }
+  c.dual = -linear - 0.5 * c.quadratic;
+  c.primal = 0.5 * c.quadratic + loss;
+  const double size = std::max(std::abs(c.primal), std::abs(c.dual));
+  c.gap = size > 0 ? (c.primal - c.dual) / size : 0.0;
+  c.feasibility = largest_cost > 0 ? outside / largest_cost : outside;
+  return c;
+}
+
+}  // namespace kith

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem of `smo` in signed variables u = y.*a, in which labels disappear:
+//
+//   min  1/2 u'Ku + q'u   s.t.  lower <= u <= upper,  sum u = const,      g = K u + q,
+//
+// and its solution over a subset of the variables, the others held.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/core/types.hpp"
+#include "kith/optim/symmetric_view.hpp"
+#include "optim/vector_kernels.hpp"
+
+namespace kith::detail {
+
+struct BoxProblem {
+  SymmetricView K;
+  Vector q;
+  Vector lower;
+  Vector upper;
+};
+
+struct BoxIterate {
+  Vector u;
+  Vector g;
+};
+
+/// What a run of the solver remembers beside the iterate.
+struct BoxProgress {
+  long iterations = 0;
+  long limit = 0;
+  bool newton = true;  ///< turned off for good once a factorisation shows indefiniteness
+  bool negative_curvature = false;
+  bool stalled = false;  ///< the last step changed nothing: rounding
+};
+
+/// Working memory for blocks, kept from block to block.
+struct BlockMemory {
+  std::unique_ptr<double[]> columns;
+  std::size_t capacity = 0;
+};
+
+/// A subset of the variables with its own copy of their vectors; columns of K restricted to the
+/// subset are fetched at first use.
+class PairBlock {
+ public:
+  /// `rows` ascending.
+  PairBlock(const BoxProblem& problem, const BoxIterate& iterate, std::span<const Index> rows,
+            BlockMemory& memory);
+
+  /// Lowers the violation within the block to `tolerance`, or stops at the limit or when stalled.
+  void solve(double tolerance, BoxProgress& progress, const RunContext& ctx);
+
+  [[nodiscard]] const std::vector<double>& u() const { return u_; }
+  [[nodiscard]] const std::vector<double>& g() const { return g_; }
+
+ private:
+  struct NewtonStep;
+
+  [[nodiscard]] const double* column(Index k);
+  void mark(Index k);
+  [[nodiscard]] GradientEnds scan();
+  [[nodiscard]] bool pair_steps(double tolerance, long budget, BoxProgress& progress,
+                                const RunContext& ctx);
+  void newton_steps(double tolerance, BoxProgress& progress, const RunContext& ctx);
+  [[nodiscard]] bool newton_direction(NewtonStep& step, BoxProgress& progress);
+  void project(NewtonStep& step) const;
+  void block_product(NewtonStep& step);
+  [[nodiscard]] bool take_newton_step(NewtonStep& step);
+  [[nodiscard]] std::vector<Index> free_variables() const;
+  [[nodiscard]] long newton_budget() const;
+
+  const SymmetricView& K_;
+  std::span<const Index> rows_;
+  Index m_;
+  bool whole_;  // every variable, in place: columns need no copy
+  BlockMemory& memory_;
+  std::vector<char> fetched_;
+  std::vector<double> u_, g_, lower_, upper_, diagonal_;
+  std::vector<double> up_, low_;  // 0, or +inf / -inf where the variable cannot go up / down
+  double largest_diagonal_;
+};
+
+/// Most negative curvature that rounding in a positive semidefinite n x n matrix explains.
+[[nodiscard]] double curvature_noise(const SymmetricView& K);
+
+}  // namespace kith::detail
