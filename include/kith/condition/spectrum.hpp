@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel from an indefinite similarity matrix, together with what has to be done to new rows
+// ([TR] 2.1-2.2, [CGR] 2; [CY] 1 for diffusion). With S = U diag(lambda) U' and a new row s:
+//
+//             kernel                    new row
+//   none      S                         s
+//   clip      U max(lambda, 0) U'       U diag(1[lambda > 0]) U' s
+//   flip      U |lambda| U'             U diag(sgn lambda) U' s
+//   shift     S + |min(lambda_min,0)| I s
+//   square    S S' (S as it is)         S s
+//   diffusion exp(beta S)               U diag(exp(beta lambda) / lambda) U' s
+//
+// |lambda| <= n eps max|lambda| counts as zero and has multiplier 0: [TR]'s printed indicator
+// 1[lambda >= 0] contradicts its own Proposition 1, whose proof drops zeros. Diffusion divides by
+// lambda, so there the cut is 1e-3 max|lambda|; what is cut is in the kernel but no row can show
+// it.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "kith/core/context.hpp"
+#include "kith/core/settings.hpp"
+#include "kith/data/block.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
+
+namespace kith {
+
+enum class Spectrum { kNone, kClip, kFlip, kShift, kSquare, kDiffusion };
+template <>
+struct EnumNames<Spectrum> {
+  static constexpr std::array<std::string_view, 6> names = {"none",  "clip",   "flip",
+                                                            "shift", "square", "diffusion"};
+  static constexpr std::array<Alias, 1> aliases = {{{"denoise", "clip"}}};
+};
+
+/// Made once per training block, used by every kernel and transform that needs it.
+using SharedDecomposition = std::shared_ptr<const SymmetricEigen>;
+
+/// New rows are used as they are.
+struct Unchanged {};
+/// s becomes U diag(multipliers) U' s.
+struct SpectralMap {
+  SharedDecomposition eigen;
+  Vector multipliers;
+};
+/// s becomes S s: entry j is the product of s with row j of S.
+struct SquareMap {
+  DenseBlock S;
+};
+using TestTransform = std::variant<Unchanged, SpectralMap, SquareMap>;
+
+/// A symmetric training kernel and the treatment of new rows that belongs to it.
+struct Conditioned {
+  Matrix kernel;
+  TestTransform transform;
+};
+
+/// True for clip, flip and diffusion; shift needs lambda_min alone.
+[[nodiscard]] bool needs_decomposition(Spectrum spectrum);
+
+/// Multipliers of the test rule, one per eigenvalue; 0 where it counts as zero or is cut. Ones for
+/// none and shift, the eigenvalues themselves for square.
+[[nodiscard]] Vector test_multipliers(Spectrum spectrum, const VectorRef& lambda, double beta = 1);
+
+/// clip, flip and diffusion of S, both triangles of which hold it, with its decomposition. Moved
+/// in, S's memory becomes the kernel. Throws Error where exp(beta lambda) overflows.
+[[nodiscard]] Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eigen,
+                                          double beta = 1);
+/// S + shift I with shift >= 0, which numerics/extreme_eigen finds without a decomposition.
+[[nodiscard]] Conditioned shifted_kernel(Matrix S, double shift);
+/// S S', for any square S.
+[[nodiscard]] Conditioned squared_kernel(DenseBlock S);
+
+/// Everything at once from a training block, decomposing only where that is needed. The mean of
+/// both directions is taken for all but square.
+[[nodiscard]] Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block,
+                                           const RunContext& ctx, double beta = 1);
+
+/// Coefficients on raw rows from coefficients on the kernel: for every row s,
+/// s' fold(t, c) = transform(s)' c. One column per classifier.
+[[nodiscard]] Matrix fold(const TestTransform& transform, const MatrixRef& coefficients);
+
+/// Every row as the kernel would see it: queries x training samples.
+[[nodiscard]] RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows);
+
+/// max_i ||transform(s_i) - K_i|| / ||K_i|| over the rows s_i of the training block: how far a
+/// training sample presented as new is from its row of the kernel. O(n^3).
+[[nodiscard]] double consistency(const Conditioned& conditioned, const DenseBlock& rows);
+
+}  // namespace kith

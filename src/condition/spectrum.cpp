@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/condition/spectrum.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "kith/condition/symmetric.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/numerics/extreme_eigen.hpp"
+#include "kith/numerics/psd.hpp"
+
+namespace kith {
+namespace {
+
+/// Eigenvalues below this part of the largest magnitude are not inverted: their eigenvectors are
+/// mostly noise, which the inverse would amplify.
+constexpr double kDiffusionCut = 1e-3;
+
+double largest_magnitude(const VectorRef& lambda) {
+  return lambda.size() == 0 ? 0.0 : lambda.cwiseAbs().maxCoeff();
+}
+
+Vector diffused(const VectorRef& lambda, double beta) {
+  const Vector values = (beta * lambda.array()).exp();
+  if (!values.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("exp(beta S) overflows: beta is {} and the largest eigenvalue {}; beta "
+                            "times it must stay below 709",
+                            format_short(beta), format_short(lambda.maxCoeff())));
+  }
+  return values;
+}
+
+Vector diffusion_multipliers(const VectorRef& lambda, double beta) {
+  const double cut = std::max(kDiffusionCut * largest_magnitude(lambda), zero_threshold(lambda));
+  Vector multipliers = diffused(lambda, beta);
+  for (Index i = 0; i < lambda.size(); ++i) {
+    multipliers[i] = std::abs(lambda[i]) <= cut ? 0.0 : multipliers[i] / lambda[i];
+  }
+  return multipliers;
+}
+
+}  // namespace
+
+bool needs_decomposition(Spectrum spectrum) {
+  return spectrum == Spectrum::kClip || spectrum == Spectrum::kFlip ||
+         spectrum == Spectrum::kDiffusion;
+}
+
+Vector test_multipliers(Spectrum spectrum, const VectorRef& lambda, double beta) {
+  switch (spectrum) {
+    case Spectrum::kNone:
+    case Spectrum::kShift:
+      return Vector::Ones(lambda.size());
+    case Spectrum::kClip:
+      return clip_multipliers(lambda);
+    case Spectrum::kFlip:
+      return flip_multipliers(lambda);
+    case Spectrum::kSquare:
+      return lambda;
+    case Spectrum::kDiffusion:
+      return diffusion_multipliers(lambda, beta);
+  }
+  throw Error(ErrorCode::kInternal, "a spectrum without multipliers");
+}
+
+Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eigen, double beta) {
+  assert(needs_decomposition(spectrum) && "the other kernels need no decomposition");
+  Vector multipliers = test_multipliers(spectrum, eigen->lambda, beta);
+  if (spectrum == Spectrum::kDiffusion) {
+    S = reconstruct(eigen->U, diffused(eigen->lambda, beta));
+  } else {
+    modify_spectrum(S, *eigen, multipliers);
+  }
+  return {.kernel = std::move(S),
+          .transform = SpectralMap{std::move(eigen), std::move(multipliers)}};
+}
+
+Conditioned shifted_kernel(Matrix S, double shift) {
+  assert(shift >= 0 && "a negative shift would make S less definite");
+  S.diagonal().array() += shift;
+  return {.kernel = std::move(S), .transform = Unchanged{}};
+}
+
+Conditioned squared_kernel(DenseBlock S) {
+  const Index n = S.rows();
+  Matrix kernel = Matrix::Zero(n, n);
+  kernel.selfadjointView<Eigen::Lower>().rankUpdate(S.values());
+  kernel.triangularView<Eigen::StrictlyUpper>() = kernel.transpose();
+  if (!kernel.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the squares of the similarities overflow; divide all by a constant");
+  }
+  return {.kernel = std::move(kernel), .transform = SquareMap{std::move(S)}};
+}
+
+Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const RunContext& ctx,
+                             double beta) {
+  if (spectrum == Spectrum::kSquare) return squared_kernel(block);
+  Matrix S = symmetric_mean(block, ctx.threads);
+  if (spectrum == Spectrum::kNone) return {.kernel = std::move(S), .transform = Unchanged{}};
+  if (spectrum == Spectrum::kShift) {
+    const double shift = shift_to_psd(S, ctx);
+    return shifted_kernel(std::move(S), shift);
+  }
+  auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+  return spectral_kernel(spectrum, std::move(S), std::move(eigen), beta);
+}
+
+Matrix fold(const TestTransform& transform, const MatrixRef& coefficients) {
+  if (const auto* map = std::get_if<SpectralMap>(&transform)) {
+    Matrix folded = coefficients;
+    apply_spectral_to_columns(map->eigen->U, map->multipliers, folded);
+    return folded;
+  }
+  if (const auto* map = std::get_if<SquareMap>(&transform)) {
+    return map->S.values().transpose() * coefficients;
+  }
+  return coefficients;
+}
+
+RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
+  if (const auto* map = std::get_if<SpectralMap>(&transform)) {
+    // Row-major rows are the columns of their transposed in the same memory.
+    Eigen::Map<Matrix> columns(rows.data(), rows.cols(), rows.rows());
+    apply_spectral_to_columns(map->eigen->U, map->multipliers, columns);
+    return rows;
+  }
+  if (const auto* map = std::get_if<SquareMap>(&transform)) {
+    RowMatrix squared(rows.rows(), map->S.rows());
+    squared.noalias() = rows * map->S.values().transpose();
+    return squared;
+  }
+  return rows;
+}
+
+double consistency(const Conditioned& conditioned, const DenseBlock& rows) {
+  constexpr Index kRows = 256;  // at a time, so that no second n x n matrix is held
+  const Matrix& K = conditioned.kernel;
+  double worst = 0;
+  for (Index begin = 0; begin < rows.rows(); begin += kRows) {
+    const Index count = std::min(kRows, rows.rows() - begin);
+    const RowMatrix seen =
+        transform_rows(conditioned.transform, rows.values().middleRows(begin, count));
+    for (Index i = 0; i < count; ++i) {
+      const double norm = K.col(begin + i).norm();
+      const double distance = (seen.row(i).transpose() - K.col(begin + i)).norm();
+      if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);
+    }
+  }
+  return worst;
+}
+
+}  // namespace kith
