@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # kith's main job on the data that ship with it. Each step says what it does, runs one command that
-# a reader can type, and leaves its result in build/demo.
-#   tools/demo.sh [PROGRAM]      (default: build/release/kith)
+# a reader can type, and leaves its result in a folder.
+#   tools/demo.sh [PROGRAM [FOLDER]]      (default: build/release/kith build/demo)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 kith=${1:-build/release/kith}
 words=examples/words
-out=build/demo
+out=${2:-build/demo}
 
 if [ ! -x "$kith" ]; then
   echo "demo: $kith is not built; run \`make build\` first" >&2
@@ -26,9 +26,9 @@ languages=$(cut -f 2 $words/languages.tsv | sort -u | wc -l)
 count=$(wc -l <$words/words.tsv)
 
 step "1. Similarities: $((count)) words of $((languages)) languages, each pair compared by edit distance."
-run measure --data $words/words.tsv --measure edit --out $out/words.csv
+run measure --data $words/words.tsv --measure edit --out "$out/words.csv"
 
 step "2. What is this matrix? The labels are the languages; the task is to tell a word's language."
-run inspect --similarity $out/words.csv --labels $words/languages.tsv
+run inspect --similarity "$out/words.csv" --labels $words/languages.tsv
 
 step "The matrix is in $out/words.csv, the words and labels in $words."

@@ -142,7 +142,8 @@ double value_of(Index distance, const Text& a, const Text& b, EditValue value) {
   if (value == EditValue::kDistance) return static_cast<double>(distance);
   const std::size_t longest = std::max(a.points.size(), b.points.size());
   if (longest == 0) return 1.0;
-  return 1.0 - static_cast<double>(distance) / static_cast<double>(longest);
+  // One rounding, where 1 - d / longest has two.
+  return static_cast<double>(static_cast<Index>(longest) - distance) / static_cast<double>(longest);
 }
 
 /// Counts pairs from any thread and reports them.

@@ -30,7 +30,7 @@ TEST(Measure, KeepsIdsAndSaysWhatItComputed) {
   EXPECT_THAT(set.row_ids, ElementsAre("a", "b", "c"));
   EXPECT_THAT(set.column_ids, ElementsAre("a", "b", "c"));
   EXPECT_THAT(set.applied, ElementsAre("measure edit"));
-  EXPECT_EQ(to_dense(set.block)(0, 1), 1.0 - 1.0 / 3.0);
+  EXPECT_EQ(to_dense(set.block)(0, 1), 2.0 / 3.0);
 }
 
 TEST(Measure, SetsQueriesAgainstTrainingSamples) {

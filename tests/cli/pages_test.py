@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of the documentation run: every ```sh block, each page in a folder of its own."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import PROGRAM, SOURCE
+
+PAGES = ["docs/measure.md", "examples/words/README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_run(page, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kith").symlink_to(PROGRAM)
+    (tmp_path / "examples").symlink_to(SOURCE / "examples")
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    text = (SOURCE / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks, f"{page} has no example"
+    for block in blocks:
+        result = subprocess.run(["bash", "-euc", block], cwd=tmp_path, env=environment,
+                                capture_output=True, text=True, encoding="utf-8", timeout=300)
+        assert result.returncode == 0, block + result.stderr
