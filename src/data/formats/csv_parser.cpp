@@ -133,6 +133,7 @@ void CsvParser::check_id(const Cell& cell, std::string_view record, std::string_
 bool CsvParser::next(std::span<double> row, std::string& id) {
   std::string_view record;
   if (!next_record(record)) return false;
+  id.clear();
   if (separator_ == ' ') {
     parse<true>(record, row, id);
   } else {

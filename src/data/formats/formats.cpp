@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "data/formats/csv_layout.hpp"
 #include "data/formats/readers.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
@@ -45,7 +46,8 @@ std::string stem(std::string_view path) {
 /// A magic word outranks the name, the name of a particular format outranks a guess, and what is
 /// left is looked at: a table in csv or tsv clothes may still be an edge list or a BLAST table.
 Format detect(ByteSource& source) {
-  const std::string_view head = source.head();
+  std::string_view head = source.head();
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   if (detail::looks_like_npy(head)) return Format::kNpy;
   if (detail::looks_like_mat(head)) return Format::kMat;
   if (detail::looks_like_matrix_market(head)) return Format::kMatrixMarket;
@@ -56,8 +58,7 @@ Format detect(ByteSource& source) {
   if (detail::looks_like_phylip(head)) return Format::kPhylip;
   if (detail::looks_like_edges(head)) return Format::kEdges;
   if (named) return *named;
-  return head.substr(0, head.find('\n')).find('\t') != std::string_view::npos ? Format::kTsv
-                                                                              : Format::kCsv;
+  return detail::find_separator(head) == '\t' ? Format::kTsv : Format::kCsv;
 }
 
 SimilaritySet read_as(Format format, ByteSource& source, const ReadSettings& settings,

@@ -290,6 +290,16 @@ TEST(CsvRows, AreTheRowsOfTheWholeTable) {
   EXPECT_FALSE(reader->next(values, id));
 }
 
+TEST(CsvRows, GiveAnEmptyIdWhereThereIsNone) {
+  const TempFolder folder;
+  const std::unique_ptr<RowReader> reader = open_rows(folder.file("q.csv", "1,2\n"), {}, {});
+  EXPECT_FALSE(reader->has_row_ids());
+  std::vector<double> values(2);
+  std::string id = "left over";
+  ASSERT_TRUE(reader->next(values, id));
+  EXPECT_EQ(id, "");
+}
+
 // --- writing
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }

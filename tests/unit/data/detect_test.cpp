@@ -33,6 +33,8 @@ TEST(ReadSimilarity, RecordsNameSourceAndFormat) {
   EXPECT_EQ(set.format, "csv");
   EXPECT_EQ(read_similarity(folder.file("t.txt", "1\t2\n2\t1\n"), {}, {}).format, "tsv");
   EXPECT_EQ(read_similarity(folder.file("t", "1 2\n2 1\n"), {}, {}).format, "csv");
+  const std::string quoted_tab = ",\"a\tb\",c\nx,1,2\ny,2,1\n";
+  EXPECT_EQ(read_similarity(folder.file("q", quoted_tab), {}, {}).format, "csv");
 }
 
 TEST(ReadSimilarity, RefusesWhatIsNoFile) {
