@@ -2,8 +2,11 @@
 #include "kith/numerics/blas.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <string>
+
+#include "kith/core/error.hpp"
 
 namespace kith {
 namespace {
@@ -15,29 +18,50 @@ Function find(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
+struct OpenBlas {
+  char* (*config)() = find<char* (*)()>("openblas_get_config");
+  char* (*corename)() = find<char* (*)()>("openblas_get_corename");
+  int (*get_threads)() = find<int (*)()>("openblas_get_num_threads");
+  void (*set_threads)(int) = find<void (*)(int)>("openblas_set_num_threads");
+};
+
+const OpenBlas& open_blas() {
+  static const OpenBlas functions;
+  return functions;
+}
+
 }  // namespace
 
 std::string blas_description() {
-  const auto config = find<char* (*)()>("openblas_get_config");
-  if (config == nullptr) return "a BLAS that does not describe itself (not OpenBLAS)";
-  const auto core = find<char* (*)()>("openblas_get_corename");
-  std::string text = config();
+  const OpenBlas& blas = open_blas();
+  if (blas.config == nullptr) return "a BLAS that does not describe itself (not OpenBLAS)";
+  std::string text = blas.config();
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  if (core != nullptr && text.find(core()) == std::string::npos) text += std::string(" ") + core();
+  if (blas.corename != nullptr && text.find(blas.corename()) == std::string::npos) {
+    text += std::string(" ") + blas.corename();
+  }
   return text;
 }
 
-BlasThreads::BlasThreads(int threads) : before_(0) {
-  const auto get = find<int (*)()>("openblas_get_num_threads");
-  const auto set = find<void (*)(int)>("openblas_set_num_threads");
-  if (get == nullptr || set == nullptr) return;
-  before_ = get();
-  set(threads);
+int blas_threads() {
+  const OpenBlas& blas = open_blas();
+  return blas.get_threads == nullptr ? 0 : blas.get_threads();
+}
+
+BlasThreads::BlasThreads(int threads) : before_(blas_threads()) {
+  if (threads < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} BLAS threads; there must be at least 1", threads));
+  }
+  if (open_blas().set_threads == nullptr) {
+    before_ = 0;
+  } else {
+    open_blas().set_threads(threads);
+  }
 }
 
 BlasThreads::~BlasThreads() {
-  const auto set = find<void (*)(int)>("openblas_set_num_threads");
-  if (set != nullptr && before_ > 0) set(before_);
+  if (before_ > 0) open_blas().set_threads(before_);
 }
 
 }  // namespace kith

@@ -38,6 +38,8 @@ constexpr Index kSmall = 200;
 constexpr double kVerified = 1e-9;
 /// Residual asked of a returned eigenvector, relative to ||S||.
 constexpr double kResidual = 1e-10;
+/// Where only the eigenvalue is wanted: the factorisation bounds it whatever the vector.
+constexpr double kAnyResidual = 1;
 /// Krylov space in products with S: at n = 4,000 about a seventh of a full decomposition.
 constexpr Index kBasis = 320;
 /// The same for solves with a factor, of which a dense edge needs a few dozen.
@@ -322,6 +324,20 @@ void add_residuals(const MatrixRef& S, ExtremePairs& pairs) {
   for (Index i = 0; i < R.cols(); ++i) pairs.residual[i] = R.col(i).stableNorm();
 }
 
+std::optional<EigenvalueBracket> search_bracket(Search& search, Index n, double norm) {
+  const std::optional<double> delta = search.run(1);
+  if (!delta) return std::nullopt;
+  const double theta = search.locked().theta[0];
+  return EigenvalueBracket{(theta - 2 * *delta) * norm, (theta + rounding_floor(n)) * norm};
+}
+
+EigenvalueBracket bracket_from_values(const MatrixRef& S, double norm) {
+  if (S.rows() == 0 || norm == 0) return {0, 0};
+  const double lambda = symmetric_eigenvalues(S)[0];
+  const double rounding = static_cast<double>(S.rows()) * kEps * norm;
+  return {lambda - rounding, lambda + rounding};
+}
+
 }  // namespace
 
 ExtremePairs extreme_eigenpairs(const MatrixRef& S, Index count, SpectrumEnd end,
@@ -353,34 +369,28 @@ ExtremePairs extreme_eigenpairs(const MatrixRef& S, Index count, SpectrumEnd end
 
 EigenvalueBracket smallest_eigenvalue(const MatrixRef& S, const RunContext& ctx) {
   const double norm = checked_norm(S);
-  const Index n = S.rows();
   ctx.check_stop();
-  if (n == 0 || norm == 0) return {0, 0};
-  if (worth_searching(n, 1, norm)) {
-    // Any residual will do: the factorisation bounds the eigenvalue itself.
-    Search search(S, 1 / norm, 1, ctx);
-    if (const std::optional<double> delta = search.run(1)) {
-      const double theta = search.locked().theta[0];
-      return {(theta - 2 * *delta) * norm, (theta + rounding_floor(n)) * norm};
-    }
+  if (worth_searching(S.rows(), 1, norm)) {
+    Search search(S, 1 / norm, kAnyResidual, ctx);
+    if (const auto bracket = search_bracket(search, S.rows(), norm)) return *bracket;
   }
-  const double lambda = symmetric_eigenvalues(S)[0];
-  const double rounding = static_cast<double>(n) * kEps * norm;
-  return {lambda - rounding, lambda + rounding};
+  return bracket_from_values(S, norm);
 }
 
 double shift_to_psd(const MatrixRef& S, const RunContext& ctx) {
   const double norm = checked_norm(S);
   const Index n = S.rows();
   const double zero = static_cast<double>(n) * kEps * norm;
-  if (n == 0 || norm == 0) return 0;
+  ctx.check_stop();
+  std::optional<EigenvalueBracket> bracket;
   if (worth_searching(n, 1, norm)) {
     // One factorisation settles the positive case; the others mostly fail in its first columns.
-    Search search(S, 1 / norm, 1, ctx);
+    Search search(S, 1 / norm, kAnyResidual, ctx);
     if (!search.factor_shifted(-zero / norm, 0)) return 0;
+    bracket = search_bracket(search, n, norm);
   }
-  const EigenvalueBracket bracket = smallest_eigenvalue(S, ctx);
-  return bracket.upper >= -zero ? 0 : -bracket.lower;
+  if (!bracket) bracket = bracket_from_values(S, norm);
+  return bracket->upper >= -zero ? 0 : -bracket->lower;
 }
 
 }  // namespace kith

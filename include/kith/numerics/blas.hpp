@@ -8,11 +8,15 @@ namespace kith {
 /// The BLAS this process runs on, as it describes itself ("OpenBLAS 0.3.21 ... SkylakeX").
 [[nodiscard]] std::string blas_description();
 
+/// Threads a BLAS or LAPACK call uses at present; 0 if this BLAS does not say.
+[[nodiscard]] int blas_threads();
+
 /// Holds BLAS and LAPACK to `threads` for as long as it lives, then restores what was before. The
 /// setting is process-wide: only the outermost code of a run makes one; units of a parallel_for
 /// never do.
 class BlasThreads {
  public:
+  /// Throws kInvalidArgument unless threads >= 1. No effect on a BLAS other than OpenBLAS.
   explicit BlasThreads(int threads);
   ~BlasThreads();
   BlasThreads(const BlasThreads&) = delete;
