@@ -1,2 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() { return 0; }
+// The `kith` program: parses the command line, runs one command, turns errors into exit codes.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "kith/core/error.hpp"
+#include "kith/numerics/blas.hpp"
+#include "kith/version.hpp"
+
+namespace kith::app {
+namespace {
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kBadInput:
+    case ErrorCode::kIo:
+      return kBadUsage;
+    case ErrorCode::kInterrupted:
+      return kInterrupted;
+    case ErrorCode::kInternal:
+      return kInternalError;
+  }
+  return kInternalError;
+}
+
+int guarded(const std::function<int()>& run) {
+  try {
+    return run();
+  } catch (const Error& error) {
+    fmt::print(stderr, "kith: {}\n", error.what());
+    return exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "kith: out of memory\n");
+    return kBadUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kith: internal error: {}\n", error.what());
+    return kInternalError;
+  }
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App program(
+      "kith: classification from pairwise similarities, indefinite ones included.\n"
+      "Start with `kith inspect --similarity FILE --labels FILE`.");
+  program.name("kith");
+  program.require_subcommand(1);
+  program.set_version_flag("--version",
+                           fmt::format("kith {}\nBLAS: {}", kVersion, blas_description()));
+  program.get_formatter()->column_width(34);
+
+  const std::vector<Command> commands = {add_inspect(program), add_convert(program)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return program.exit(help);
+  } catch (const CLI::ParseError& error) {
+    const std::vector<CLI::App*> chosen = program.get_subcommands();
+    const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, error.what(), name);
+    return kBadUsage;
+  }
+  for (const Command& command : commands) {
+    if (command.parser->parsed()) return command.run();
+  }
+  throw Error(ErrorCode::kInternal, "no command was run");
+}
+
+}  // namespace
+}  // namespace kith::app
+
+int main(int argc, char** argv) {
+  return kith::app::guarded([&] { return kith::app::parse_and_run(argc, argv); });
+}

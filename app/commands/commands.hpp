@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per command; each adds its parser to the program and says what it runs.
+#pragma once
+
+#include "session.hpp"
+
+namespace kith::app {
+
+[[nodiscard]] Command add_inspect(CLI::App& program);
+[[nodiscard]] Command add_convert(CLI::App& program);
+
+}  // namespace kith::app

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "input_options.hpp"
+#include "kith/core/error.hpp"
+
+namespace kith::app {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  InputOptions input;
+  std::string out;
+  std::optional<Format> out_format;
+};
+
+int run(const Options& options) {
+  Session session(options.common);
+  const SimilaritySet set = read_one(options.input, session.context);
+  std::vector<int> class_ids;
+  if (!options.input.labels.empty()) {
+    class_ids =
+        join_labels(read_labels(options.input.labels), set.row_ids, set.rows(), session.context)
+            .labels.ids;
+  }
+  write_similarity(options.out, options.out_format, set, class_ids, session.context);
+  const std::string shape = fmt::format("{} x {}", set.rows(), set.cols());
+  if (options.common.json) {
+    print_json({{"source", set.source},
+                {"format", set.format},
+                {"out", options.out},
+                {"rows", set.rows()},
+                {"cols", set.cols()},
+                {"sparse", is_sparse(set.block)},
+                {"missing", missing_pairs(set.block)},
+                {"applied", set.applied}});
+  } else {
+    session.context.message(
+        fmt::format("{} ({}, {}) written to {}", set.source, set.format, shape, options.out));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_convert(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("convert", "any matrix format to any writable one");
+  const auto options = std::make_shared<Options>();
+  add_input_options(*parser, options->input, {.labels = true, .conditioning = false});
+  parser
+      ->add_option("--out", options->out,
+                   "file to write; its ending names the format (.gz, .zst compress)")
+      ->required()
+      ->type_name("FILE")
+      ->group("Output");
+  parser
+      ->add_option_function<std::string>(
+          "--out-format",
+          [options](const std::string& text) {
+            options->out_format = parse_enum<Format>("--out-format", text);
+          },
+          "format to write: csv, tsv, npy, matrix-market, libsvm, edges")
+      ->type_name("NAME")
+      ->default_str("by the ending of --out")
+      ->group("Output");
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "Numbers are written so that they read back to the same bits. LIBSVM text takes its label "
+      "column\n"
+      "from --labels (class numbers from 1) and has 0 there without it.\n\n"
+      "Examples:\n"
+      "  kith convert --similarity scores.csv --out scores.npy\n"
+      "  kith convert --similarity hits.blast --score-column bitscore --out hits.edges.gz "
+      "--out-format edges\n"
+      "  kith convert --similarity all.mat --variable K --out k.mtx");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app

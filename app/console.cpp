@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace kith::app {
+namespace {
+
+constexpr std::chrono::milliseconds kBarEvery{100};
+constexpr std::chrono::seconds kLineEvery{10};
+
+std::string duration(double seconds) {
+  const long whole = std::lround(std::max(0.0, seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+int terminal_width(int descriptor) {
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string text = value;
+    return text.find("UTF-8") != std::string::npos || text.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+ConsoleSink::ConsoleSink(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+ConsoleSink::~ConsoleSink() { clear_bar(); }
+
+void ConsoleSink::clear_bar() {
+  if (!bar_shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  bar_shown_ = false;
+}
+
+void ConsoleSink::progress(std::string_view stage, double done, double total) {
+  if (quiet_) return;
+  const std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  if (stage != stage_) {
+    stage_ = stage;
+    stage_began_ = now;
+    last_shown_ = now;
+    return;  // short stages are never shown
+  }
+  const Clock::duration pause = now - last_shown_;
+  if (terminal_ ? pause < kBarEvery : pause < kLineEvery) return;
+  last_shown_ = now;
+  const double elapsed = std::chrono::duration<double>(now - stage_began_).count();
+  std::string line = fmt::format("{}: {:.0f}", stage_, done);
+  if (total > 0) {
+    const double share = std::clamp(done / total, 0.0, 1.0);
+    line += fmt::format(" of {:.0f} ({:.0f} %), {} so far", total, 100 * share, duration(elapsed));
+    if (share > 0) line += fmt::format(", about {} to go", duration(elapsed * (1 - share) / share));
+  } else {
+    line += fmt::format(", {} so far", duration(elapsed));
+  }
+  if (!terminal_) {
+    fmt::print(stderr, "kith: {}\n", line);
+    return;
+  }
+  line.resize(std::min(line.size(), static_cast<std::size_t>(terminal_width(STDERR_FILENO) - 1)));
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+  bar_shown_ = true;
+}
+
+void ConsoleSink::message(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  clear_bar();
+  if (!quiet_) fmt::print(stderr, "kith: {}\n", text);
+}
+
+OutputStyle output_style() {
+  OutputStyle style;
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  style.unicode = locale_is_utf8();
+  style.colour = terminal && std::getenv("NO_COLOR") == nullptr;
+  if (terminal) style.width = std::clamp(terminal_width(STDOUT_FILENO), 40, 120);
+  return style;
+}
+
+}  // namespace kith::app

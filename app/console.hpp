@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "kith/core/context.hpp"
+
+namespace kith::app {
+
+/// Progress and messages on standard error: a bar with an estimate on a terminal, otherwise a plain
+/// line every so often. Nothing but messages when quiet.
+class ConsoleSink final : public ProgressSink {
+ public:
+  explicit ConsoleSink(bool quiet);
+  ~ConsoleSink() override;
+  ConsoleSink(const ConsoleSink&) = delete;
+  ConsoleSink& operator=(const ConsoleSink&) = delete;
+
+  void progress(std::string_view stage, double done, double total) override;
+  void message(std::string_view text) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void clear_bar();
+
+  std::mutex mutex_;
+  const bool quiet_;
+  const bool terminal_;
+  bool bar_shown_ = false;
+  std::string stage_;
+  Clock::time_point stage_began_;
+  Clock::time_point last_shown_;
+};
+
+/// Whether text written to standard output may use UTF-8 box characters and colour.
+struct OutputStyle {
+  bool unicode = false;
+  bool colour = false;
+  int width = 80;
+};
+[[nodiscard]] OutputStyle output_style();
+
+}  // namespace kith::app

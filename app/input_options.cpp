@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input_options.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "kith/core/error.hpp"
+
+namespace kith::app {
+namespace {
+
+constexpr const char* kInput = "Input";
+constexpr const char* kConditioning = "What is done to the input";
+
+struct NamedFile {
+  std::string name;  // empty: from the file
+  std::string path;
+};
+
+/// `name=FILE`, unless a file of that whole name exists.
+NamedFile parse_named_file(const std::string& text) {
+  struct stat info {};
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || stat(text.c_str(), &info) == 0) return {"", text};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+SimilaritySet read_named(const std::string& text, PairKind kind, const InputOptions& options,
+                         const RunContext& ctx) {
+  const NamedFile file = parse_named_file(text);
+  SimilaritySet set = read_similarity(file.path, options.read, ctx);
+  if (!file.name.empty()) set.name = file.name;
+  set.kind = kind;
+  return set;
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags) {
+  command
+      .add_option("--similarity", options.similarity,
+                  "matrix of similarities (repeatable; name=FILE names one)")
+      ->type_name("FILE")
+      ->group(kInput);
+  command
+      .add_option("--distance", options.distance,
+                  "matrix of distances instead of similarities (repeatable)")
+      ->type_name("FILE")
+      ->group(kInput);
+  if (flags.labels) {
+    command
+        .add_option("--labels", options.labels, "one label per line, or id<TAB>label joined by id")
+        ->type_name("FILE")
+        ->group(kInput);
+  }
+  add_settings_flags(command, options.read, kInput);
+  if (flags.conditioning) add_settings_flags(command, options.condition, kConditioning);
+}
+
+MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
+  if (options.similarity.empty() && options.distance.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "no input: give --similarity FILE or --distance FILE");
+  }
+  std::vector<SimilaritySet> sets;
+  for (const std::string& text : options.similarity) {
+    sets.push_back(square(read_named(text, PairKind::kSimilarity, options, ctx)));
+  }
+  for (const std::string& text : options.distance) {
+    sets.push_back(square(read_named(text, PairKind::kDistance, options, ctx)));
+  }
+  return match(std::move(sets));
+}
+
+SimilaritySet read_one(const InputOptions& options, const RunContext& ctx) {
+  const std::size_t files = options.similarity.size() + options.distance.size();
+  if (files != 1) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} input files; give exactly one with --similarity or --distance", files));
+  }
+  const bool similarity = !options.similarity.empty();
+  return read_named(similarity ? options.similarity.front() : options.distance.front(),
+                    similarity ? PairKind::kSimilarity : PairKind::kDistance, options, ctx);
+}
+
+std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
+                                               const MatchedSets& matrices, const RunContext& ctx) {
+  if (options.labels.empty()) return std::nullopt;
+  return join_labels(read_labels(options.labels), matrices.ids, matrices.sets.front().rows(), ctx);
+}
+
+}  // namespace kith::app

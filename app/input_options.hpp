@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The input flags of INTERFACE "Input", the same for every command that reads similarities.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kith/condition/pipeline.hpp"
+#include "kith/data/formats.hpp"
+#include "kith/data/labels.hpp"
+#include "session.hpp"
+
+namespace kith::app {
+
+struct InputOptions {
+  std::vector<std::string> similarity;  ///< FILE or name=FILE
+  std::vector<std::string> distance;
+  std::string labels;
+  ReadSettings read;
+  InputSettings condition;
+};
+
+/// Which flags a command takes beside --similarity and --distance.
+struct InputFlags {
+  bool labels = true;
+  bool conditioning = true;
+};
+void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags = {});
+
+/// The matrices as read, square and over the same samples, before any conditioning.
+[[nodiscard]] MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx);
+
+/// One table, rectangular or square, as read. Throws unless exactly one file is given.
+[[nodiscard]] SimilaritySet read_one(const InputOptions& options, const RunContext& ctx);
+
+/// The labels joined to the samples, or nothing when no label file was given.
+[[nodiscard]] std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
+                                                             const MatchedSets& matrices,
+                                                             const RunContext& ctx);
+
+}  // namespace kith::app

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/numerics/blas.hpp"
+
+namespace kith::app {
+namespace {
+
+/// Below this many samples one BLAS call gains nothing from a second thread.
+constexpr Index kOneBlasThreadBelow = 2000;
+
+StopSource& interrupts() {
+  static StopSource source;
+  return source;
+}
+
+/// The first Ctrl-C asks the run to stop; the handler is then gone, so a second one ends it at
+/// once.
+void on_interrupt(int) { interrupts().request_stop(); }
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.add_flag("--json", options.json, "print one JSON document on standard output")
+      ->group("Common");
+  command
+      .add_option("--threads", options.threads,
+                  "threads for independent pieces of work; results do not depend on it")
+      ->check(CLI::Range(1, 4096))
+      ->default_str("all cores")
+      ->group("Common");
+  command
+      .add_option("--blas-threads", options.blas_threads,
+                  "threads inside one matrix decomposition; recorded with results")
+      ->check(CLI::Range(1, 4096))
+      ->default_str("1 below 2,000 samples, else all cores")
+      ->group("Common");
+  command.add_option("--seed", options.seed, "seed of every random choice")
+      ->capture_default_str()
+      ->group("Common");
+  command.add_flag("--quiet", options.quiet, "no progress and no notes on standard error")
+      ->group("Common");
+}
+
+Session::Session(const CommonOptions& options) : options_(options), sink_(options.quiet) {
+  catch_interrupts();
+  context.threads = options.threads > 0 ? options.threads : available_cores();
+  context.rng = RngStreams(options.seed);
+  context.sink = &sink_;
+  context.stop = StopToken(interrupts());
+  use_blas_for(0);
+}
+
+void Session::use_blas_for(Index n) {
+  const int automatic = n < kOneBlasThreadBelow ? 1 : available_cores();
+  context.blas_threads = options_.blas_threads > 0 ? options_.blas_threads : automatic;
+  blas_.reset();  // restore before setting anew
+  blas_ = std::make_shared<BlasThreads>(context.blas_threads);
+}
+
+void print_text(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw io_error("cannot write to standard output");
+  }
+}
+
+void print_json(const Json& document) {
+  print_text(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace kith::app

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command shares: the common flags, the run context made from them, and the console.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "console.hpp"
+#include "kith/core/context.hpp"
+#include "kith/core/json.hpp"
+#include "kith/core/settings.hpp"
+
+namespace kith::app {
+
+enum ExitCode : int {
+  kDone = 0,
+  kBadUsage = 1,
+  kMissedTolerance = 2,
+  kInternalError = 3,
+  kInterrupted = 130,
+};
+
+/// The flags every command has.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;       ///< 0: all cores
+  int blas_threads = 0;  ///< 0: chosen from the size of the problem
+  std::uint64_t seed = 1;
+};
+void add_common_options(CLI::App& command, CommonOptions& options);
+
+/// Held while a command works: progress on standard error, Ctrl-C raises the stop token, BLAS runs
+/// on the stated number of threads.
+class Session {
+ public:
+  explicit Session(const CommonOptions& options);
+
+  RunContext context;
+
+  /// Chooses the BLAS threads for a problem of n samples (INTERFACE: 1 below 2,000) and sets them.
+  void use_blas_for(Index n);
+
+ private:
+  const CommonOptions& options_;
+  ConsoleSink sink_;
+  std::shared_ptr<void> blas_;
+};
+
+/// A command of the program: its parser and what it does, which returns an exit code.
+struct Command {
+  CLI::App* parser = nullptr;
+  std::function<int()> run;
+};
+
+/// Adds one flag per field of `settings`, named and explained as `describe` does. Values are
+/// checked while parsing, so a bad one is bad usage that names its rule.
+template <Described S>
+void add_settings_flags(CLI::App& command, S& settings, const std::string& group) {
+  for (const FieldInfo& field : fields(settings)) {
+    const std::string flag = "--" + field.name;
+    command
+        .add_option_function<std::string>(
+            flag,
+            [&settings, flag, name = field.name](const std::string& text) {
+              set_field(settings, flag, name, text);
+            },
+            field.help + " (" + field.rule + ")")
+        ->default_str(field.default_value)
+        ->group(group)
+        ->type_name(field.type == "choice" ? "NAME"
+                    : field.type == "text" ? "TEXT"
+                                           : "NUMBER");
+  }
+}
+
+/// Prints one JSON document to standard output; throws when it cannot be written.
+void print_json(const Json& document);
+/// Prints text to standard output; throws when it cannot be written.
+void print_text(std::string_view text);
+
+}  // namespace kith::app

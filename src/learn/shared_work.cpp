@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/shared_work.hpp"
+
+#include <fmt/format.h>
+
+#include "kith/condition/symmetric.hpp"
+#include "kith/core/error.hpp"
+
+namespace kith {
+
+SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
+  for (const TrainingMatrix& matrix : train.matrices) {
+    if (rows(matrix.block) != train.size() || cols(matrix.block) != train.size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("matrix {} is {} x {}, but there are {} labelled training samples",
+                              matrix.name, rows(matrix.block), cols(matrix.block), train.size()));
+    }
+    parts_.push_back(std::make_unique<Part>());
+  }
+}
+
+SharedWork::Part& SharedWork::part(Index which) {
+  if (which < 0 || static_cast<std::size_t>(which) >= parts_.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("matrix {} of {} was asked for", which + 1, parts_.size()));
+  }
+  return *parts_[static_cast<std::size_t>(which)];
+}
+
+const DenseBlock& SharedWork::dense(Index which) {
+  return part(which).dense.get(
+      [&] { return to_dense(train_.matrices[static_cast<std::size_t>(which)].block); });
+}
+
+Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
+  const DenseBlock& block = dense(which);
+  const bool as_it_is = part(which).is_symmetric.get(
+      [&] { return measure_asymmetry(block).largest_difference == 0; });
+  // Row-major and column-major are the same bytes for a symmetric matrix.
+  if (as_it_is) return {block.values().data(), block.rows(), block.cols()};
+  const Matrix& mean = part(which).mean.get([&] { return symmetric_mean(block); });
+  return {mean.data(), mean.rows(), mean.cols()};
+}
+
+const SymmetricEigen& SharedWork::eigen(Index which) {
+  // A matrix of its own is moved in and becomes U: the decomposition then peaks at 3 n^2 doubles.
+  return part(which).eigen.get([&] { return symmetric_eigen(symmetric_mean(dense(which))); });
+}
+
+double SharedWork::smallest_eigenvalue(const RunContext& ctx, Index which) {
+  return part(which).smallest.get([&] { return smallest_eigenvalue_bound(symmetric(which), ctx); });
+}
+
+const Matrix& SharedWork::square(Index which) {
+  return part(which).square.get([&] {
+    const auto S = dense(which).values();
+    Matrix K = Matrix::Zero(S.rows(), S.rows());
+    K.selfadjointView<Eigen::Lower>().rankUpdate(Matrix(S));
+    K.triangularView<Eigen::StrictlyUpper>() = K.transpose();
+    return K;
+  });
+}
+
+}  // namespace kith

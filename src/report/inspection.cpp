@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/report/inspection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/text.hpp"
+#include "kith/report/text_art.hpp"
+
+namespace kith {
+namespace {
+
+constexpr std::size_t kClassesShown = 30;
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+std::string number(double value) { return std::isnan(value) ? "-" : format_short(value, 6); }
+
+std::string heading(const std::string& text, const TextStyle& style) {
+  return style.colour ? "\n\033[1m" + text + "\033[0m\n" : "\n" + text + "\n";
+}
+
+std::string plural(std::int64_t count, const std::string& singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+/// "  name     value" lines that line up.
+std::string fact(const std::string& name, const std::string& value, const TextStyle& style) {
+  constexpr std::size_t kNameWidth = 15;
+  const std::string indent(kNameWidth + 2, ' ');
+  std::string text = wrap(value, style.width, indent);
+  text.replace(0, indent.size(), fmt::format("  {:<{}}", name, kNameWidth));
+  return text;
+}
+
+std::string class_section(const MatrixSummary& matrix, const TextStyle& style) {
+  TextTable table{.header = {"class", "samples", "", "alike within", "alike to others"},
+                  .rows = {},
+                  .right = {false, true, false, true, true}};
+  Index most = 0;
+  for (const ClassSummary& one : matrix.classes) most = std::max(most, one.count);
+  for (std::size_t c = 0; c < std::min(kClassesShown, matrix.classes.size()); ++c) {
+    const ClassSummary& one = matrix.classes[c];
+    table.rows.push_back(
+        {one.name, std::to_string(one.count),
+         draw_bar(static_cast<double>(one.count), static_cast<double>(most), 16, style.unicode),
+         std::isnan(one.within) ? "-" : format_short(one.within),
+         std::isnan(one.between) ? "-" : format_short(one.between)});
+  }
+  std::string text = heading("Classes", style) + draw_table(table, style.unicode);
+  if (matrix.classes.size() > kClassesShown) {
+    text += fmt::format("  and {} more classes (all in --json)\n",
+                        matrix.classes.size() - kClassesShown);
+  }
+  return text;
+}
+
+std::string matrix_section(const MatrixSummary& matrix, const TextStyle& style) {
+  const bool distance = matrix.kind == PairKind::kDistance;
+  std::string text = heading("The matrix", style);
+  text += fact("range", fmt::format("{} to {}", number(matrix.min), number(matrix.max)), style);
+  text +=
+      fact("diagonal",
+           matrix.diagonal_min == matrix.diagonal_max
+               ? fmt::format("{} everywhere", number(matrix.diagonal_min))
+               : fmt::format("{} to {}", number(matrix.diagonal_min), number(matrix.diagonal_max)),
+           style);
+  text += fact("symmetry",
+               matrix.symmetric ? "symmetric"
+                                : fmt::format("asymmetric: S and its transpose differ by {} of the "
+                                              "norm",
+                                              percent(matrix.asymmetry)),
+               style);
+  if (matrix.missing > 0) {
+    text += fact("missing",
+                 fmt::format("{} of {} pairs have no value", matrix.missing,
+                             matrix.missing + matrix.entries),
+                 style);
+  }
+  if (matrix.triangles && matrix.triangles->checked > 0) {
+    const TriangleSummary& triangles = *matrix.triangles;
+    text += fact("triangles",
+                 fmt::format("{} of {} {}triples break the triangle inequality ({} distances)",
+                             percent(triangles.fraction()), triangles.checked,
+                             triangles.sampled ? "sampled " : "", distance ? "given" : "implied"),
+                 style);
+  }
+  if (matrix.neighbours) {
+    const NeighbourSummary& neighbours = *matrix.neighbours;
+    std::string value = fmt::format("leave-one-out 1-NN error {}", percent(neighbours.error));
+    if (neighbours.tied > 0) {
+      value += fmt::format(" ({} with several equally near: error averaged over them)",
+                           plural(neighbours.tied, "sample"));
+    }
+    if (neighbours.isolated > 0) {
+      value += fmt::format("; {} without any known neighbour counted as wrong",
+                           plural(neighbours.isolated, "sample"));
+    }
+    text += fact("neighbours", value, style);
+  }
+  for (std::size_t i = 0; i < matrix.applied.size(); ++i) {
+    text += fact(i == 0 ? "applied" : "", matrix.applied[i], style);
+  }
+  return text;
+}
+
+std::string spectrum_section(const MatrixSummary& matrix, const TextStyle& style) {
+  std::string text = heading("How indefinite", style);
+  if (!matrix.spectrum) return text + wrap(matrix.no_spectrum_because, style.width, "  ");
+  const SpectrumSummary& spectrum = *matrix.spectrum;
+  const Index n = spectrum.lambda.size();
+  text += draw_spectrum(spectrum.lambda, style.width, style.unicode);
+  text +=
+      wrap("eigenvalues from largest to smallest; height grows with the square root of |lambda|",
+           style.width, "  ");
+  text +=
+      fact("lambda",
+           fmt::format("{} to {}", number(spectrum.smallest()), number(spectrum.largest())), style);
+  text +=
+      fact("signature",
+           fmt::format("{} positive, {} zero, {} negative of {}",
+                       n - spectrum.negative - spectrum.zero, spectrum.zero, spectrum.negative, n),
+           style);
+  text += fact("negative part", percent(spectrum.negative_fraction) + " of the absolute spectrum",
+               style);
+  return text;
+}
+
+std::string agreement_section(const Inspection& inspection, const TextStyle& style) {
+  TextTable table{.header = {""}, .rows = {}, .right = {false}};
+  for (const MatrixSummary& matrix : inspection.matrices) {
+    table.header.push_back(matrix.name);
+    table.right.push_back(true);
+  }
+  for (Index a = 0; a < inspection.agreement.rows(); ++a) {
+    std::vector<std::string> row = {inspection.matrices[static_cast<std::size_t>(a)].name};
+    for (Index b = 0; b < inspection.agreement.cols(); ++b) {
+      row.push_back(fmt::format("{:.2f}", inspection.agreement(a, b)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return heading("How much the matrices agree (1: they say the same)", style) +
+         draw_table(table, style.unicode);
+}
+
+Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json matrix_json(const MatrixSummary& matrix) {
+  Json json = Json::object();
+  json["name"] = matrix.name;
+  json["source"] = matrix.source;
+  json["format"] = matrix.format;
+  json["kind"] = matrix.kind == PairKind::kDistance ? "distance" : "similarity";
+  json["applied"] = matrix.applied;
+  json["n"] = matrix.n;
+  Json classes = Json::object();
+  Json table = Json::array();
+  for (const ClassSummary& one : matrix.classes) {
+    classes[one.name] = one.count;
+    table.push_back({{"class", one.name},
+                     {"count", one.count},
+                     {"mean_similarity_within", real(one.within)},
+                     {"mean_similarity_to_others", real(one.between)}});
+  }
+  json["classes"] = classes;
+  json["class_table"] = table;
+  json["symmetric"] = matrix.symmetric;
+  json["asymmetry"] = real(matrix.asymmetry);
+  json["min"] = real(matrix.min);
+  json["max"] = real(matrix.max);
+  json["diagonal_min"] = real(matrix.diagonal_min);
+  json["diagonal_max"] = real(matrix.diagonal_max);
+  json["sparse"] = matrix.sparse;
+  json["missing"] = matrix.missing;
+  const bool known = matrix.spectrum.has_value();
+  json["negative_eigenvalues"] = known ? Json(matrix.spectrum->negative) : Json(nullptr);
+  json["zero_eigenvalues"] = known ? Json(matrix.spectrum->zero) : Json(nullptr);
+  json["negative_eigenfraction"] = known ? real(matrix.spectrum->negative_fraction) : Json(nullptr);
+  json["lambda_min"] = known ? real(matrix.spectrum->smallest()) : Json(nullptr);
+  json["lambda_max"] = known ? real(matrix.spectrum->largest()) : Json(nullptr);
+  if (!known) json["no_spectrum_because"] = matrix.no_spectrum_because;
+  json["loo_1nn_error"] = matrix.neighbours ? real(matrix.neighbours->error) : Json(nullptr);
+  if (matrix.neighbours) {
+    json["loo_1nn_tied"] = matrix.neighbours->tied;
+    json["loo_1nn_isolated"] = matrix.neighbours->isolated;
+  }
+  json["triangle_violations"] =
+      matrix.triangles ? real(matrix.triangles->fraction()) : Json(nullptr);
+  if (matrix.triangles) {
+    json["triangles_checked"] = matrix.triangles->checked;
+    json["triangles_sampled"] = matrix.triangles->sampled;
+  }
+  if (known) {
+    json["eigenvalues"] =
+        std::vector<double>(matrix.spectrum->lambda.begin(), matrix.spectrum->lambda.end());
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string inspection_text(const Inspection& inspection, const TextStyle& style) {
+  std::string text;
+  for (const MatrixSummary& matrix : inspection.matrices) {
+    text += heading(matrix.name, style).substr(text.empty() ? 1 : 0);
+    std::string shape = plural(matrix.n, "sample");
+    if (inspection.labels) shape += ", " + plural(inspection.labels->class_count(), "class");
+    if (inspection.labels && inspection.labels->class_count() != 1) {
+      shape.replace(shape.rfind("classs"), 6, "classes");
+    }
+    text += wrap(fmt::format("{}, {} from {} ({}{})", shape,
+                             matrix.kind == PairKind::kDistance ? "distances" : "similarities",
+                             matrix.source, matrix.format, matrix.sparse ? ", sparse" : ""),
+                 style.width, "  ");
+    if (!matrix.classes.empty()) text += class_section(matrix, style);
+    text += matrix_section(matrix, style);
+    text += spectrum_section(matrix, style);
+  }
+  if (inspection.agreement.size() > 0) text += agreement_section(inspection, style);
+  if (!inspection.unmatched_labels.empty()) {
+    text += heading("Labels without a sample", style);
+    text += wrap(
+        fmt::format("{}: {}",
+                    plural(static_cast<std::int64_t>(inspection.unmatched_labels.size()), "id"),
+                    list_some(inspection.unmatched_labels)),
+        style.width, "  ");
+  }
+  text += heading("What to try, and why", style);
+  for (const Advice& advice : inspection.advice) {
+    text += fmt::format("  {} {}\n", style.unicode ? "\u2022" : "*", advice.what);
+    text += wrap(advice.why, style.width, "      ");
+  }
+  return text;
+}
+
+Json inspection_json(const Inspection& inspection) {
+  Json json = Json::object();
+  if (inspection.matrices.size() == 1) {
+    json = matrix_json(inspection.matrices.front());
+  } else {
+    json["n"] = inspection.matrices.front().n;
+    Json matrices = Json::array();
+    for (const MatrixSummary& matrix : inspection.matrices) matrices.push_back(matrix_json(matrix));
+    json["matrices"] = matrices;
+    Json agreement = Json::array();
+    for (Index a = 0; a < inspection.agreement.rows(); ++a) {
+      const Vector row = inspection.agreement.row(a);
+      agreement.push_back(std::vector<double>(row.begin(), row.end()));
+    }
+    json["agreement"] = agreement;
+  }
+  json["unmatched_labels"] = inspection.unmatched_labels;
+  Json advice = Json::array();
+  for (const Advice& one : inspection.advice) {
+    advice.push_back({{"what", one.what}, {"why", one.why}});
+  }
+  json["advice"] = advice;
+  json["blas_threads"] = inspection.blas_threads;
+  json["timing"] = {{"seconds", inspection.seconds}};
+  return json;
+}
+
+}  // namespace kith

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kith inspect` on small matrices whose answers are known, and on the shared data sets."""
+
+import math
+import re
+
+import pytest
+
+IDENTITY = "1,0,0\n0,1,0\n0,0,1\n"
+
+
+def matrix_csv(rows):
+    return "".join(",".join(map(repr, row)) + "\n" for row in rows)
+
+
+def test_a_known_two_by_two(kith):
+    kith.write("s.csv", "1,3\n3,1\n")  # eigenvalues -2 and 4
+    found = kith.json("inspect", "--similarity", "s.csv")
+    assert found["n"] == 2
+    assert found["symmetric"] is True
+    assert found["negative_eigenvalues"] == 1
+    assert found["negative_eigenfraction"] == pytest.approx(1 / 3, rel=1e-12)
+    assert found["lambda_min"] == pytest.approx(-2, rel=1e-12)
+    assert found["lambda_max"] == pytest.approx(4, rel=1e-12)
+    assert found["loo_1nn_error"] is None
+    assert found["classes"] == {}
+
+
+def test_contract_fields_are_all_there(kith):
+    kith.write("s.csv", IDENTITY)
+    kith.write("l.txt", "a\nb\na\n")
+    found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+    for field in ("n", "classes", "symmetric", "asymmetry", "min", "max", "negative_eigenvalues",
+                  "negative_eigenfraction", "lambda_min", "lambda_max", "loo_1nn_error",
+                  "triangle_violations", "advice", "timing"):
+        assert field in found, field
+    assert found["classes"] == {"a": 2, "b": 1}
+
+
+def test_asymmetry_and_diagonal(kith):
+    kith.write("s.csv", "2,1\n0,2\n")
+    found = kith.json("inspect", "--similarity", "s.csv")
+    assert found["symmetric"] is False
+    assert found["asymmetry"] == pytest.approx(math.sqrt(2) / 3)
+    assert (found["diagonal_min"], found["diagonal_max"]) == (2, 2)
+
+
+def test_equally_near_neighbours_count_by_their_share(kith):
+    # Sample 1 has two equally near neighbours, one of each class; the others tie as well.
+    kith.write("s.csv", "1,0.5,0.5\n0.5,1,0.5\n0.5,0.5,1\n")
+    kith.write("l.txt", "a\na\nb\n")
+    found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+    assert found["loo_1nn_error"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+    assert found["loo_1nn_tied"] == 3
+
+
+def test_order_of_the_file_does_not_matter(kith):
+    values = [[1, .8, .3, .1], [.8, 1, .8, .2], [.3, .8, 1, .8], [.1, .2, .8, 1]]
+    labels = ["x", "x", "y", "y"]
+    order = [2, 0, 3, 1]
+    kith.write("a.csv", matrix_csv(values))
+    kith.write("a.txt", "\n".join(labels) + "\n")
+    kith.write("b.csv", matrix_csv([[values[i][j] for j in order] for i in order]))
+    kith.write("b.txt", "\n".join(labels[i] for i in order) + "\n")
+    one = kith.json("inspect", "--similarity", "a.csv", "--labels", "a.txt")
+    two = kith.json("inspect", "--similarity", "b.csv", "--labels", "b.txt")
+    for field in ("loo_1nn_error", "triangle_violations", "negative_eigenvalues", "classes"):
+        assert one[field] == two[field], field
+
+
+def test_triangle_violations_of_given_distances(kith):
+    kith.write("d.csv", "0,1,5\n1,0,1\n5,1,0\n")
+    assert kith.json("inspect", "--distance", "d.csv")["triangle_violations"] == 1
+    kith.write("d.csv", "0,1,2\n1,0,1\n2,1,0\n")
+    found = kith.json("inspect", "--distance", "d.csv")
+    assert found["triangle_violations"] == 0
+    assert found["kind"] == "distance"
+    # Points 0, 1, 2 on a line: double centring gives their inner products about the mean.
+    assert found["lambda_max"] == pytest.approx(2)
+    assert found["negative_eigenvalues"] == 0
+
+
+def test_missing_pairs_are_described_not_guessed(kith):
+    kith.write("e.tsv", "a\tb\t2\na\ta\t3\nb\tb\t3\nc\tc\t3\n")
+    found = kith.json("inspect", "--similarity", "e.tsv", "--format", "edges")
+    assert found["missing"] == 4
+    assert found["negative_eigenvalues"] is None
+    assert "--missing" in found["no_spectrum_because"]
+    found = kith.json("inspect", "--similarity", "e.tsv", "--format", "edges", "--missing", "zero")
+    assert found["lambda_min"] == pytest.approx(1)
+    assert found["lambda_max"] == pytest.approx(5)
+
+
+def test_tiny_inputs(kith):
+    kith.write("one.csv", "3\n")
+    found = kith.json("inspect", "--similarity", "one.csv")
+    assert (found["n"], found["lambda_min"], found["lambda_max"]) == (1, 3, 3)
+    kith.write("two.csv", "1,0\n0,1\n")
+    kith.write("two.txt", "a\nb\n")
+    found = kith.json("inspect", "--similarity", "two.csv", "--labels", "two.txt")
+    assert found["loo_1nn_error"] == 1
+    assert kith("inspect", "--similarity", "two.csv", "--labels", "two.txt").returncode == 0
+
+
+def test_one_class_only_is_described(kith):
+    kith.write("s.csv", IDENTITY)
+    kith.write("l.txt", "same\nsame\nsame\n")
+    found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+    assert any("one class only" in advice["why"] for advice in found["advice"])
+
+
+def test_a_class_with_one_member_is_pointed_out(kith):
+    kith.write("s.csv", IDENTITY)
+    kith.write("l.txt", "a\na\nlonely\n")
+    found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+    assert any("lonely" in advice["why"] for advice in found["advice"])
+
+
+def test_several_matrices(kith):
+    kith.write("a.csv", "1,2,0\n2,1,0\n0,0,1\n")
+    kith.write("b.csv", "1,4,0\n4,1,0\n0,0,1\n")
+    found = kith.json("inspect", "--similarity", "first=a.csv", "--similarity", "b.csv")
+    assert [matrix["name"] for matrix in found["matrices"]] == ["first", "b"]
+    assert found["agreement"][0][1] == pytest.approx(1)
+    text = kith("inspect", "--similarity", "first=a.csv", "--similarity", "b.csv").stdout
+    assert "agree" in text
+
+
+def test_the_page_fits_the_terminal_and_says_what_matters(kith):
+    kith.write("s.csv", "1,3\n3,1\n")
+    kith.write("l.txt", "cat\ndog\n")
+    for language in ("C", "C.UTF-8"):
+        result = kith("inspect", "--similarity", "s.csv", "--labels", "l.txt", env={"LC_ALL": language})
+        assert result.returncode == 0
+        assert "33.33 %" in result.stdout
+        assert "1 negative of 2" in result.stdout
+        assert "cat" in result.stdout and "dog" in result.stdout
+        assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "\033[" not in result.stdout
+
+
+def test_the_same_bytes_for_any_number_of_threads(kith, shared):
+    arguments = ("inspect", "--similarity", shared / "scop40-10sf/similarity.csv",
+                 "--labels", shared / "scop40-10sf/labels.txt")
+    pages = {kith(*arguments, "--threads", threads).stdout for threads in (1, 2, 7)}
+    assert len(pages) == 1
+    documents = []
+    for threads in (1, 2):
+        document = kith.json(*arguments, "--threads", threads)
+        del document["timing"]
+        documents.append(document)
+    assert documents[0] == documents[1]
+
+
+@pytest.mark.parametrize("name, negative, fraction", [
+    ("aural-sonar", 38, 0.2066),
+    ("protein", 40, 0.2002),
+    ("voting", 162, 0.0006),
+    ("yeast-sw-5-12", 96, 0.3640),
+    ("scop40-10sf", 244, 0.4138),
+])
+def test_shared_data_sets_are_as_their_provenance_says(kith, shared, name, negative, fraction):
+    folder = shared / name
+    found = kith.json("inspect", "--similarity", folder / "similarity.csv", "--labels", folder / "labels.txt")
+    provenance = (folder / "PROVENANCE.md").read_text()
+    stated = re.search(r"Eigenvalues: min (-?[\d.]+), max ([\d.]+); (\d+) of (\d+) negative", provenance)
+    assert found["lambda_min"] == pytest.approx(float(stated[1]), rel=1e-7)
+    assert found["lambda_max"] == pytest.approx(float(stated[2]), rel=1e-7)
+    assert found["negative_eigenvalues"] == int(stated[3]) == negative
+    assert found["n"] == int(stated[4])
+    assert found["negative_eigenfraction"] == pytest.approx(fraction, abs=5e-5)
+
+
+def test_distances_of_time_series_are_as_their_provenance_says(kith, shared):
+    folder = shared / "ucr-beef"
+    found = kith.json("inspect", "--distance", folder / "dtw_distance.csv", "--labels", folder / "labels.txt")
+    provenance = (folder / "PROVENANCE.md").read_text()
+    stated = re.search(r"Eigenvalues of \(S \+ S\^T\)/2: min (-?[\d.]+), max ([\d.]+); (\d+) of", provenance)
+    assert found["lambda_min"] == pytest.approx(float(stated[1]), rel=1e-6)
+    assert found["lambda_max"] == pytest.approx(float(stated[2]), rel=1e-6)
+    assert found["negative_eigenvalues"] == int(stated[3])

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program itself: help, version, usage errors, exit codes."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+from conftest import PROGRAM
+
+
+def commands(kith):
+    text = kith("--help").stdout
+    return re.findall(r"^  ([a-z]+)\s", text[text.index("ubcommands"):], re.MULTILINE)
+
+
+def test_help_lists_every_command(kith):
+    assert {"inspect", "convert", "measure"} <= set(commands(kith))
+
+
+def test_every_command_has_help_with_an_example_and_the_common_flags(kith):
+    for command in commands(kith):
+        result = kith(command, "--help")
+        assert result.returncode == 0
+        assert f"kith {command}" in result.stdout, command
+        for flag in ("--json", "--threads", "--blas-threads", "--seed", "--quiet"):
+            assert flag in result.stdout, (command, flag)
+
+
+def test_version_names_the_blas(kith):
+    result = kith("--version")
+    assert result.returncode == 0
+    assert re.match(r"kith \d+\.\d+\.\d+\nBLAS: .*", result.stdout)
+
+
+def test_bad_usage_exits_with_1_and_points_to_help(kith):
+    for arguments in ([], ["frobnicate"], ["inspect", "--nonsense"], ["inspect", "--threads", "0"]):
+        result = kith(*arguments)
+        assert result.returncode == 1, arguments
+        assert "--help" in result.stderr
+        assert result.stdout == ""
+
+
+def test_a_setting_outside_its_range_names_the_rule(kith):
+    message = kith.refusal("inspect", "--similarity", "x.csv", "--missing", "perhaps")
+    assert "--missing" in message and '"perhaps"' in message and "error, zero, min, drop-sample" in message
+
+
+def test_no_input_says_what_to_give(kith):
+    assert "--similarity FILE or --distance FILE" in kith.refusal("inspect")
+
+
+def test_full_standard_output_is_an_error(kith):
+    kith.write("s.csv", "1,0\n0,1\n")
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([PROGRAM, "inspect", "--similarity", "s.csv"], cwd=kith.folder,
+                                stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert "standard output" in result.stderr
+
+
+def test_interrupt_ends_with_130(kith):
+    # Reading from a pipe that never ends keeps the program busy until it is interrupted.
+    os.mkfifo(kith.folder / "pipe.csv")
+    process = subprocess.Popen([PROGRAM, "inspect", "--similarity", "pipe.csv"], cwd=kith.folder,
+                               stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    line = ("0.5," * 50_000 + "0.5\n").encode()
+    with open(kith.folder / "pipe.csv", "wb") as pipe:
+        pipe.write(line)
+        pipe.flush()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        try:
+            for _ in range(2000):
+                pipe.write(line)
+        except BrokenPipeError:
+            pass
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
