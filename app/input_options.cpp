@@ -41,11 +41,13 @@ void add_input_options(CLI::App& command, InputOptions& options, InputFlags flag
       .add_option("--similarity", options.similarity,
                   "matrix of similarities (repeatable; name=FILE names one)")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->group(kInput);
   command
       .add_option("--distance", options.distance,
                   "matrix of distances instead of similarities (repeatable)")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->group(kInput);
   if (flags.labels) {
     command

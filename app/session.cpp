@@ -41,15 +41,18 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       .add_option("--threads", options.threads,
                   "threads for independent pieces of work; results do not depend on it")
       ->check(CLI::Range(1, 4096))
+      ->type_name("N")
       ->default_str("all cores")
       ->group("Common");
   command
       .add_option("--blas-threads", options.blas_threads,
                   "threads inside one matrix decomposition; recorded with results")
       ->check(CLI::Range(1, 4096))
+      ->type_name("N")
       ->default_str("1 below 2,000 samples, else all cores")
       ->group("Common");
   command.add_option("--seed", options.seed, "seed of every random choice")
+      ->type_name("N")
       ->capture_default_str()
       ->group("Common");
   command.add_flag("--quiet", options.quiet, "no progress and no notes on standard error")

@@ -25,7 +25,7 @@ Conditioned condition(const SimilaritySet& set, const std::optional<JoinedLabels
                       const InputSettings& settings, const RunContext& ctx) {
   Conditioned result;
   if (joined) result.labels = joined->labels;
-  if (settings.missing == Missing::kError && missing_pairs(set.block) > 0) return result;
+  if (settings.missing == MissingRule::kError && missing_pairs(set.block) > 0) return result;
   result.input = condition_training(set, settings, ctx);
   if (joined) result.labels = select(joined->labels, result.input->kept);
   return result;

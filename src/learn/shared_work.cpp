@@ -34,8 +34,8 @@ const DenseBlock& SharedWork::dense(Index which) {
 
 Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
   const DenseBlock& block = dense(which);
-  const bool as_it_is = part(which).is_symmetric.get(
-      [&] { return measure_asymmetry(block).largest_difference == 0; });
+  const bool as_it_is =
+      part(which).is_symmetric.get([&] { return asymmetry(block).is_symmetric(); });
   // Row-major and column-major are the same bytes for a symmetric matrix.
   if (as_it_is) return {block.values().data(), block.rows(), block.cols()};
   const Matrix& mean = part(which).mean.get([&] { return symmetric_mean(block); });
@@ -45,10 +45,6 @@ Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
 const SymmetricEigen& SharedWork::eigen(Index which) {
   // A matrix of its own is moved in and becomes U: the decomposition then peaks at 3 n^2 doubles.
   return part(which).eigen.get([&] { return symmetric_eigen(symmetric_mean(dense(which))); });
-}
-
-double SharedWork::smallest_eigenvalue(const RunContext& ctx, Index which) {
-  return part(which).smallest.get([&] { return smallest_eigenvalue_bound(symmetric(which), ctx); });
 }
 
 const Matrix& SharedWork::square(Index which) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "kith/condition/symmetric.hpp"
@@ -38,8 +39,6 @@ void range_of_dense(const DenseBlock& block, MatrixSummary& summary) {
   const Vector diagonal = block.values().diagonal();
   summary.diagonal_min = diagonal.minCoeff();
   summary.diagonal_max = diagonal.maxCoeff();
-  const Asymmetry asymmetry = measure_asymmetry(block);
-  summary.asymmetry = asymmetry.relative;
 }
 
 double entry(const SparseBlock& block, Index i, Index j) {
@@ -60,24 +59,14 @@ void range_of_sparse(const SparseBlock& block, MatrixSummary& summary) {
   summary.max = block.values.empty() ? (zeros ? 0 : kNan) : zeros ? std::max(0.0, *high) : *high;
   summary.diagonal_min = std::numeric_limits<double>::infinity();
   summary.diagonal_max = -summary.diagonal_min;
-  double difference = 0;
-  double norm = 0;
   for (Index i = 0; i < block.rows(); ++i) {
     const double own = entry(block, i, i);
     summary.diagonal_min = std::min(summary.diagonal_min, own);  // a missing one is left out
     summary.diagonal_max = std::max(summary.diagonal_max, own);
-    for (auto at = block.starts[static_cast<std::size_t>(i)];
-         at < block.starts[static_cast<std::size_t>(i) + 1]; ++at) {
-      const double value = block.values[static_cast<std::size_t>(at)];
-      const double mirrored = entry(block, block.columns[static_cast<std::size_t>(at)], i);
-      norm += value * value;
-      if (!std::isnan(mirrored)) difference += (value - mirrored) * (value - mirrored);
-    }
   }
   if (summary.diagonal_min > summary.diagonal_max) {
     summary.diagonal_min = summary.diagonal_max = kNan;
   }
-  summary.asymmetry = norm > 0 ? std::sqrt(difference / norm) : 0;
 }
 
 // ---------------------------------------------------------------- neighbours
@@ -245,18 +234,22 @@ SpectrumSummary spectrum_of(Matrix S) {
 void summarise_dense(const SimilaritySet& raw, const DenseBlock& block, const Labels* labels,
                      const SummarySettings& settings, const RunContext& ctx,
                      MatrixSummary& summary) {
-  Matrix S = symmetric_mean(block);
+  Matrix S = symmetric_mean(block, ctx.threads);
+  const DenseBlock* distances =
+      raw.kind == PairKind::kDistance ? std::get_if<DenseBlock>(&raw.block) : nullptr;
+  // Given distances speak for themselves, as long as they are of the samples that were kept.
+  const bool given =
+      distances != nullptr && distances->rows() == S.rows() && missing_pairs(raw.block) == 0;
   if (labels != nullptr) {
-    summary.neighbours = nearest_dense(S, *labels, ctx);
     summary.classes = class_table(*labels, &S);
+    summary.neighbours = given
+                             ? nearest_dense(-symmetric_mean(*distances, ctx.threads), *labels, ctx)
+                             : nearest_dense(S, *labels, ctx);
   }
   ctx.check_stop();
   const auto implied = [&](Index i, Index j) {
     return std::sqrt(std::max(0.0, S(i, i) + S(j, j) - 2 * S(i, j)));
   };
-  const DenseBlock* distances =
-      raw.kind == PairKind::kDistance ? std::get_if<DenseBlock>(&raw.block) : nullptr;
-  const bool given = distances != nullptr && distances->rows() == S.rows() && summary.missing == 0;
   const auto as_read = [&](Index i, Index j) {
     return 0.5 * ((*distances)(i, j) + (*distances)(j, i));
   };
@@ -275,8 +268,8 @@ void summarise_known(const Block& block, double sign, const Labels* labels, cons
   if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
     summary.neighbours = nearest_sparse(*sparse, sign, *labels);
   } else {
-    summary.neighbours =
-        nearest_dense(sign * symmetric_mean(std::get<DenseBlock>(block)), *labels, ctx);
+    summary.neighbours = nearest_dense(
+        sign * symmetric_mean(std::get<DenseBlock>(block), ctx.threads), *labels, ctx);
   }
 }
 
@@ -303,6 +296,7 @@ MatrixSummary summarise(const SimilaritySet& raw, const TrainingMatrix* conditio
         }
       },
       block);
+  summary.asymmetry = asymmetry(block, ctx.threads).relative;
   summary.symmetric = summary.asymmetry <= 1e-12;
   if (conditioned == nullptr) {
     const double sign = raw.kind == PairKind::kDistance ? -1 : 1;

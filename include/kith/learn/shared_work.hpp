@@ -43,9 +43,6 @@ class SharedWork {
   [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
   /// Its decomposition.
   [[nodiscard]] const SymmetricEigen& eigen(Index which = 0);
-  /// A lower bound on its smallest eigenvalue, tight to rounding, without a full decomposition
-  /// (unless there already is one).
-  [[nodiscard]] double smallest_eigenvalue(const RunContext& ctx, Index which = 0);
   /// S S' of the matrix as it is, asymmetric or not.
   [[nodiscard]] const Matrix& square(Index which = 0);
 
@@ -55,7 +52,6 @@ class SharedWork {
     OnFirstUse<bool> is_symmetric;
     OnFirstUse<Matrix> mean;
     OnFirstUse<SymmetricEigen> eigen;
-    OnFirstUse<double> smallest;
     OnFirstUse<Matrix> square;
   };
   [[nodiscard]] Part& part(Index which);

@@ -36,8 +36,9 @@ struct TriangleSummary {
   }
 };
 
-/// Leave-one-out error of the nearest neighbour by s(i,j) + s(j,i). Where several are equally near,
-/// the expected error over a random choice: file order plays no part.
+/// Leave-one-out error of the nearest neighbour by s(i,j) + s(j,i), or by the given distances.
+/// Where several are equally near, the expected error over a random choice: file order plays no
+/// part.
 struct NeighbourSummary {
   double error = 0;
   Index tied = 0;      ///< samples with more than one nearest neighbour
