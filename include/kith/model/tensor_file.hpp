@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named arrays and named texts in one file of the safetensors layout, with a checksum over every
-// byte. docs/model-file.md describes the bytes.
+// byte. docs/formats.md describes the bytes.
 #pragma once
 
 #include <map>

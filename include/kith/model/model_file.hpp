@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file with everything a prediction needs: what was done to the input, the columns a query must
+// have, the fitted model, and where they came from. This layer knows no method: whoever saves or
+// loads hands over the function that archives the model. docs/formats.md describes the bytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/condition/pipeline.hpp"
+#include "kith/core/json.hpp"
+#include "kith/learn/decision.hpp"
+#include "kith/model/archive.hpp"
+#include "kith/model/tensor_file.hpp"
+#include "kith/version.hpp"
+
+namespace kith {
+
+/// Version 1: kith 0.1.
+inline constexpr TensorFormat kModelFormat{"kith-model", 1};
+
+/// One training matrix: its name and the rule for new rows, over the stored columns.
+struct ModelMatrix {
+  std::string name;
+  InputRule rule;
+};
+
+/// What a file says beside the parts of the model itself.
+struct ModelRecord {
+  int format_version = kModelFormat.newest;  ///< set by loading; saving writes the newest
+  std::string kith_version{kVersion};        ///< of the library that fitted the model
+  std::string method;
+  Json settings = Json::object();
+  std::vector<std::string> class_names;
+
+  Index samples = 0;             ///< training samples of the fit
+  Index given_samples = 0;       ///< before drop-sample
+  std::vector<Index> kept;       ///< their positions among the given ones; empty: all
+  std::vector<Index> positions;  ///< columns a query must have, ascending, among `samples`
+  std::vector<std::string> ids;  ///< of those columns; empty: known by position
+  std::vector<ModelMatrix> matrices;
+  DecisionRule decision;
+
+  std::uint64_t fingerprint = 0;  ///< of the training set (model/fingerprint)
+  std::uint64_t seed = 1;
+  int blas_threads = 1;
+  std::vector<std::string> applied;  ///< what was done to the input, in words
+  Json certificate;                  ///< what `train` printed; null: nothing
+};
+
+/// The columns to store for a method that needs `needed` (ascending): those alone, with the rules
+/// for them, or all of them where one of the rules needs whole rows.
+struct RequiredColumns {
+  std::vector<Index> positions;
+  std::vector<InputRule> rules;
+};
+[[nodiscard]] RequiredColumns required_columns(std::span<const InputRule> rules,
+                                               std::span<const Index> needed, Index samples);
+
+using ArchiveFunction = std::function<void(Archive&)>;
+
+/// Writes through AtomicFile; the same model gives the same bytes. Throws Error(kInternal) naming
+/// the rule when the record contradicts itself, Error(kInvalidArgument) for text that is not UTF-8.
+void save_model(const std::string& path, const ModelRecord& record,
+                const ArchiveFunction& write_parts);
+/// What save_model would write.
+[[nodiscard]] std::string model_bytes(const ModelRecord& record,
+                                      const ArchiveFunction& write_parts);
+
+/// A file that was read and checked; the parts of the model wait to be asked for.
+struct LoadedModel {
+  ModelRecord record;
+  ArchiveReader parts;
+
+  /// Throws Error(kBadInput) naming the file when a part is absent, of another kind, left over or
+  /// refused by `read` itself.
+  void read_parts(const ArchiveFunction& read);
+};
+
+/// Throws as read_tensor_file does, and Error(kBadInput) when the record contradicts itself.
+[[nodiscard]] LoadedModel load_model(const std::string& path);
+/// The same over bytes in memory; `name` stands for the file in messages.
+[[nodiscard]] LoadedModel load_model_bytes(std::string_view bytes, const std::string& name);
+
+}  // namespace kith

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts and single numbers of a record are metadata of the tensor file, everything that grows with
+// the data is an array: `columns.*`, `decision.*`, `matrix.K.*` for the input rule of matrix K, and
+// `model.*` for the parts of the model.
+#include "kith/model/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/model/xxh64.hpp"
+#include "model/record_rules.hpp"
+#include "model/strict_json.hpp"
+
+namespace kith {
+namespace {
+
+constexpr const char* kModelPrefix = "model.";
+
+std::string matrix_prefix(std::size_t k) { return fmt::format("matrix.{}.", k); }
+
+/// The arrays of a record under their names, so that writing and reading visit the same list.
+template <class Archiver>
+void visit_arrays(Archiver& archiver, ModelRecord& record) {
+  archiver.texts("columns.ids", record.ids);
+  archiver("columns.kept", record.kept);
+  archiver("columns.positions", record.positions);
+  archiver("decision.costs", record.decision.costs);
+  archiver("decision.priors", record.decision.priors);
+  archiver("decision.training_shares", record.decision.training_shares);
+}
+
+// Writing.
+
+Tensor tensor_of(const DenseBlock& block) {
+  const auto owner = std::make_shared<const DenseBlock>(block);
+  const auto bytes = static_cast<std::size_t>(block.rows() * block.cols()) * sizeof(double);
+  return {TensorType::kF64,
+          {block.rows(), block.cols()},
+          {reinterpret_cast<const char*>(owner->values().data()), bytes},
+          owner};
+}
+
+Json matrices_json(const ModelRecord& record) {
+  Json list = Json::array();
+  for (const ModelMatrix& matrix : record.matrices) {
+    Json entry = Json::object();
+    entry["name"] = matrix.name;
+    entry["rule"] = rule_json(matrix.rule);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::map<std::string, std::string> metadata_of(const ModelRecord& record) {
+  using detail::strict_text;
+  return {{"applied", strict_text(Json(record.applied), "what was applied")},
+          {"blas_threads", std::to_string(record.blas_threads)},
+          {"certificate", strict_text(record.certificate, "the certificate")},
+          {"class_names", strict_text(Json(record.class_names), "a class name")},
+          {"fingerprint", hex_digits(record.fingerprint)},
+          {"given_samples", std::to_string(record.given_samples)},
+          {"kith_version", record.kith_version},
+          {"matrices", strict_text(matrices_json(record), "a matrix name or input rule")},
+          {"method", record.method},
+          {"samples", std::to_string(record.samples)},
+          {"seed", std::to_string(record.seed)},
+          {"settings", strict_text(record.settings, "the settings")}};
+}
+
+TensorFile tensor_file(ModelRecord record, const ArchiveFunction& write_parts) {
+  const std::string rule = detail::broken_rule(record);
+  if (!rule.empty()) throw Error(ErrorCode::kInternal, "model to be saved: " + rule);
+  TensorFile file;
+  file.metadata = metadata_of(record);
+  ArchiveWriter arrays(file, "");
+  visit_arrays(arrays, record);
+  for (std::size_t k = 0; k < record.matrices.size(); ++k) {
+    ArchiveWriter writer(file, matrix_prefix(k));
+    for (const NamedTensor& part : rule_tensors(record.matrices[k].rule)) {
+      writer.tensor(part.name, tensor_of(part.values));
+    }
+  }
+  ArchiveWriter parts(file, kModelPrefix);
+  write_parts(parts);
+  return file;
+}
+
+// Reading.
+
+/// The texts of a file, each asked for once.
+class Texts {
+ public:
+  Texts(std::map<std::string, std::string> texts, std::string source)
+      : texts_(std::move(texts)), source_(std::move(source)) {}
+
+  std::string text(const char* key) {
+    const auto node = texts_.extract(key);
+    if (node.empty()) refuse(key, "is absent");
+    return node.mapped();
+  }
+
+  Json json(const char* key) {
+    try {
+      return detail::parse_strict<Json>(text(key), fmt::format("metadata {}", in_quotes(key)));
+    } catch (const Error& error) {
+      throw with_file(error);
+    }
+  }
+
+  template <class Number>
+  Number number(const char* key, int base = 10) {
+    const std::string digits = text(key);
+    Number value{};
+    const char* end = digits.data() + digits.size();
+    const auto [stop, code] = std::from_chars(digits.data(), end, value, base);
+    if (code != std::errc() || stop != end) {
+      refuse(key, fmt::format("is {}, which is no count", in_quotes(digits)));
+    }
+    return value;
+  }
+
+  std::vector<std::string> list(const char* key) {
+    const Json stored = json(key);
+    std::vector<std::string> values;
+    if (!stored.is_array()) refuse(key, "is no list");
+    for (const Json& value : stored) {
+      if (!value.is_string()) refuse(key, "is no list of texts");
+      values.push_back(value.get<std::string>());
+    }
+    return values;
+  }
+
+  void finish() const {
+    if (!texts_.empty()) refuse(texts_.begin()->first.c_str(), "is unknown");
+  }
+
+  [[nodiscard]] Error with_file(const Error& error) const {
+    const std::string message = error.what();
+    if (message.starts_with(source_ + ":")) return error;
+    return bad_input({source_}, message);
+  }
+
+ private:
+  [[noreturn]] void refuse(const char* key, const std::string& rule) const {
+    throw bad_input({source_}, fmt::format("metadata {} {}", in_quotes(key), rule));
+  }
+
+  std::map<std::string, std::string> texts_;
+  std::string source_;
+};
+
+/// The input rule of matrix k out of its JSON and every array under its prefix.
+InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
+  const std::string prefix = matrix_prefix(k);
+  std::vector<NamedTensor> parts;
+  for (const std::string& name : arrays.unread()) {
+    if (!name.starts_with(prefix)) continue;
+    const Tensor& found = arrays.tensor(name);
+    if (found.type != TensorType::kF64 || found.shape.size() != 2) {
+      throw bad_input({arrays.source()},
+                      fmt::format("part {} is {}; a matrix was expected", name, found.text()));
+    }
+    const auto* data = reinterpret_cast<const double*>(found.bytes.data());
+    parts.push_back({name.substr(prefix.size()),
+                     DenseBlock(data, found.shape[0], found.shape[1], found.owner)});
+  }
+  InputRule rule = restore_rule(json, parts);
+  if (rule_tensors(rule).size() != parts.size()) {
+    throw bad_input({arrays.source()},
+                    fmt::format("there are parts {}* that its input rule does not use", prefix));
+  }
+  return rule;
+}
+
+std::vector<ModelMatrix> matrices_of(Texts& texts, ArchiveReader& arrays) {
+  const Json stored = texts.json("matrices");
+  std::vector<ModelMatrix> matrices;
+  if (!stored.is_array()) throw bad_input({arrays.source()}, "metadata \"matrices\" is no list");
+  for (const Json& entry : stored) {
+    const bool has_parts = entry.is_object() && entry.size() == 2 && entry.contains("name") &&
+                           entry.at("name").is_string() && entry.contains("rule");
+    if (!has_parts) {
+      throw bad_input({arrays.source()}, "metadata \"matrices\" is no list of names and rules");
+    }
+    try {
+      matrices.push_back({entry.at("name").get<std::string>(),
+                          rule_of(entry.at("rule"), matrices.size(), arrays)});
+    } catch (const Error& error) {
+      throw texts.with_file(error);
+    }
+  }
+  return matrices;
+}
+
+LoadedModel model_of(ReadTensorFile read, const std::string& source) {
+  Texts texts(std::move(read.file.metadata), source);
+  LoadedModel loaded{{}, ArchiveReader({{}, std::move(read.file.tensors)}, source)};
+  ModelRecord& record = loaded.record;
+  record.format_version = read.version;
+  record.kith_version = texts.text("kith_version");
+  record.method = texts.text("method");
+  record.settings = texts.json("settings");
+  record.class_names = texts.list("class_names");
+  record.samples = texts.number<Index>("samples");
+  record.given_samples = texts.number<Index>("given_samples");
+  record.fingerprint = texts.number<std::uint64_t>("fingerprint", 16);
+  record.seed = texts.number<std::uint64_t>("seed");
+  record.blas_threads = texts.number<int>("blas_threads");
+  record.applied = texts.list("applied");
+  record.certificate = texts.json("certificate");
+  visit_arrays(loaded.parts, record);
+  record.matrices = matrices_of(texts, loaded.parts);
+  texts.finish();
+  const std::string rule = detail::broken_rule(record);
+  if (!rule.empty()) throw bad_input({source}, rule);
+  loaded.parts.set_prefix(kModelPrefix);
+  return loaded;
+}
+
+}  // namespace
+
+RequiredColumns required_columns(std::span<const InputRule> rules, std::span<const Index> needed,
+                                 Index samples) {
+  RequiredColumns required{{needed.begin(), needed.end()}, {}};
+  for (const InputRule& rule : rules) {
+    std::optional<InputRule> part = restricted(rule, needed);
+    if (!part) break;
+    required.rules.push_back(*std::move(part));
+  }
+  if (required.rules.size() == rules.size()) return required;
+  required.positions.resize(static_cast<std::size_t>(samples));
+  std::iota(required.positions.begin(), required.positions.end(), Index{0});
+  required.rules.assign(rules.begin(), rules.end());
+  return required;
+}
+
+void save_model(const std::string& path, const ModelRecord& record,
+                const ArchiveFunction& write_parts) {
+  write_tensor_file(path, tensor_file(record, write_parts), kModelFormat);
+}
+
+std::string model_bytes(const ModelRecord& record, const ArchiveFunction& write_parts) {
+  return tensor_file_bytes(tensor_file(record, write_parts), kModelFormat);
+}
+
+LoadedModel load_model(const std::string& path) {
+  return model_of(read_tensor_file(path, kModelFormat), path);
+}
+
+LoadedModel load_model_bytes(std::string_view bytes, const std::string& name) {
+  return model_of(read_tensor_bytes(bytes, name, kModelFormat), name);
+}
+
+void LoadedModel::read_parts(const ArchiveFunction& read) {
+  try {
+    read(parts);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (message.starts_with(parts.source() + ":")) throw;
+    throw bad_input({parts.source()}, message);
+  }
+  parts.finish();
+}
+
+}  // namespace kith

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold between the fields of a record, whoever made it.
+#include "model/record_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+bool is_ascending_below(std::span<const Index> positions, Index limit) {
+  Index last = -1;
+  for (const Index position : positions) {
+    if (position <= last || position >= limit) return false;
+    last = position;
+  }
+  return true;
+}
+
+std::string first_repeated(std::span<const std::string> texts) {
+  std::set<std::string_view> seen;
+  for (const std::string& text : texts) {
+    if (!seen.insert(text).second) return in_quotes(text);
+  }
+  return {};
+}
+
+std::string broken_columns(const ModelRecord& record) {
+  if (record.samples < 0 || record.given_samples < record.samples) {
+    return fmt::format("{} training samples of {} given ones", record.samples,
+                       record.given_samples);
+  }
+  const Index kept = static_cast<Index>(record.kept.size());
+  if ((kept == 0 ? record.given_samples : kept) != record.samples ||
+      !is_ascending_below(record.kept, record.given_samples)) {
+    return "the kept samples are no ascending positions of all training samples";
+  }
+  if (!is_ascending_below(record.positions, record.samples)) {
+    return fmt::format("column positions are not ascending below {}", record.samples);
+  }
+  if (!record.ids.empty() && record.ids.size() != record.positions.size()) {
+    return fmt::format("{} ids for {} columns", record.ids.size(), record.positions.size());
+  }
+  const std::string repeated = first_repeated(record.ids);
+  return repeated.empty() ? "" : fmt::format("id {} twice", repeated);
+}
+
+std::string broken_decision(const DecisionRule& rule, Index classes) {
+  const auto fits = [&](Index size) { return size == 0 || size == classes; };
+  if (fits(rule.priors.size()) && fits(rule.training_shares.size()) && fits(rule.costs.rows()) &&
+      rule.costs.cols() == rule.costs.rows()) {
+    return {};
+  }
+  return fmt::format("priors or costs are not for {} classes", classes);
+}
+
+}  // namespace
+
+std::string broken_rule(const ModelRecord& record) {
+  if (record.method.empty()) return "the method has no name";
+  if (!record.settings.is_object()) return "the settings are no JSON object";
+  if (record.class_names.empty()) return "there are no classes";
+  const std::string repeated = first_repeated(record.class_names);
+  if (!repeated.empty()) return fmt::format("class {} twice", repeated);
+  if (std::string rule = broken_columns(record); !rule.empty()) return rule;
+  const auto columns = static_cast<Index>(record.positions.size());
+  for (const ModelMatrix& matrix : record.matrices) {
+    if (matrix.rule.samples != columns) {
+      return fmt::format("the input rule of matrix {} is for {} columns, not for {}",
+                         in_quotes(matrix.name), matrix.rule.samples, columns);
+    }
+  }
+  if (record.blas_threads < 1) return fmt::format("{} BLAS threads", record.blas_threads);
+  return broken_decision(record.decision, static_cast<Index>(record.class_names.size()));
+}
+
+}  // namespace kith::detail
