@@ -53,7 +53,8 @@ int parse_and_run(int argc, char** argv) {
                            fmt::format("kith {}\nBLAS: {}", kVersion, blas_description()));
   program.get_formatter()->column_width(34);
 
-  const std::vector<Command> commands = {add_inspect(program), add_convert(program)};
+  const std::vector<Command> commands = {add_inspect(program), add_convert(program),
+                                         add_measure(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {

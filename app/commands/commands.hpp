@@ -8,5 +8,6 @@ namespace kith::app {
 
 [[nodiscard]] Command add_inspect(CLI::App& program);
 [[nodiscard]] Command add_convert(CLI::App& program);
+[[nodiscard]] Command add_measure(CLI::App& program);
 
 }  // namespace kith::app

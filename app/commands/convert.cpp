@@ -6,7 +6,7 @@
 
 #include "commands.hpp"
 #include "input_options.hpp"
-#include "kith/core/error.hpp"
+#include "output_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -14,8 +14,7 @@ namespace {
 struct Options {
   CommonOptions common;
   InputOptions input;
-  std::string out;
-  std::optional<Format> out_format;
+  OutputOptions output;
 };
 
 int run(const Options& options) {
@@ -27,20 +26,20 @@ int run(const Options& options) {
         join_labels(read_labels(options.input.labels), set.row_ids, set.rows(), session.context)
             .labels.ids;
   }
-  write_similarity(options.out, options.out_format, set, class_ids, session.context);
+  write_similarity(options.output.path, options.output.format, set, class_ids, session.context);
   const std::string shape = fmt::format("{} x {}", set.rows(), set.cols());
   if (options.common.json) {
     print_json({{"source", set.source},
                 {"format", set.format},
-                {"out", options.out},
+                {"out", options.output.path},
                 {"rows", set.rows()},
                 {"cols", set.cols()},
                 {"sparse", is_sparse(set.block)},
                 {"missing", missing_pairs(set.block)},
                 {"applied", set.applied}});
   } else {
-    session.context.message(
-        fmt::format("{} ({}, {}) written to {}", set.source, set.format, shape, options.out));
+    session.context.message(fmt::format("{} ({}, {}) written to {}", set.source, set.format, shape,
+                                        options.output.path));
   }
   return kDone;
 }
@@ -51,22 +50,7 @@ Command add_convert(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("convert", "any matrix format to any writable one");
   const auto options = std::make_shared<Options>();
   add_input_options(*parser, options->input, {.labels = true, .conditioning = false});
-  parser
-      ->add_option("--out", options->out,
-                   "file to write; its ending names the format (.gz, .zst compress)")
-      ->required()
-      ->type_name("FILE")
-      ->group("Output");
-  parser
-      ->add_option_function<std::string>(
-          "--out-format",
-          [options](const std::string& text) {
-            options->out_format = parse_enum<Format>("--out-format", text);
-          },
-          "format to write: csv, tsv, npy, matrix-market, libsvm, edges")
-      ->type_name("NAME")
-      ->default_str("by the ending of --out")
-      ->group("Output");
+  add_output_options(*parser, options->output);
   add_common_options(*parser, options->common);
   parser->footer(
       "Numbers are written so that they read back to the same bits. LIBSVM text takes its label "
