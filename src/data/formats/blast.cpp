@@ -118,14 +118,13 @@ SimilaritySet read_blast(ByteSource& source, const ReadSettings& settings, const
                                        : " for the score column"));
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      fields[i] = trim(fields[i]);
+      fields[i] = trimmed_in_place(fields[i]);
       if (fields[i].empty()) {
-        throw bad_input(lines.place(static_cast<long>(i) + 1), "the id is empty");
+        throw bad_input(lines.place_of(fields[i]), "the id is empty");
       }
     }
     const double value =
-        number_in(trim(fields[score.column - 1]), lines.place(static_cast<long>(score.column)),
-                  MissingWord::kRefused);
+        number_in(trimmed_in_place(fields[score.column - 1]), lines, MissingWord::kRefused);
     list.add(fields[0], fields[1], value, lines.line_number());
   }
   return list.finish(ctx);

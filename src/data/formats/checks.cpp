@@ -45,23 +45,30 @@ void refuse_infinite(const SparseBlock& block, const std::string& file) {
   }
 }
 
-double number_in(std::string_view field, const FilePlace& place, MissingWord missing) {
+double number_in(std::string_view field, const LineReader& lines, MissingWord missing) {
   const std::optional<double> value = parse_double(field);
   if (!value) {
     std::string point(field);
     std::replace(point.begin(), point.end(), ',', '.');
     const bool comma = point != field && parse_double(point).has_value();
-    throw bad_input(place, in_quotes(field) + " is not a number within the range of double" +
-                               (comma ? "; decimal commas are not read, write a point" : ""));
+    throw bad_input(lines.place_of(field),
+                    in_quotes(field) + " is not a number within the range of double" +
+                        (comma ? "; decimal commas are not read, write a point" : ""));
   }
   if (std::isinf(*value)) {
-    throw bad_input(place, in_quotes(field) + " is infinite; similarities must be finite");
+    throw bad_input(lines.place_of(field),
+                    in_quotes(field) + " is infinite; similarities must be finite");
   }
   if (std::isnan(*value) && missing == MissingWord::kRefused) {
-    throw bad_input(place,
+    throw bad_input(lines.place_of(field),
                     in_quotes(field) + " is not a number; this format leaves a missing pair out");
   }
   return *value;
+}
+
+std::string_view trimmed_in_place(std::string_view text) {
+  const std::string_view inner = trim(text);
+  return inner.empty() ? text.substr(0, 0) : inner;
 }
 
 void split_blanks(std::string_view line, std::vector<std::string_view>& fields) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "data/formats/stream.hpp"
 #include "kith/data/block.hpp"
 
 namespace kith::detail {
@@ -19,9 +19,13 @@ void refuse_infinite(const SparseBlock& block, const std::string& file);
 /// Whether a text format has a word for a missing number.
 enum class MissingWord { kRefused, kNan };
 
-/// The number in `field`, finite or (kNan) NaN. Throws Error(kBadInput) at `place` with the text
-/// and the rule it breaks; decimal commas are explained.
-[[nodiscard]] double number_in(std::string_view field, const FilePlace& place, MissingWord missing);
+/// The number in `field`, a part of the current line: finite or (kNan) NaN. Throws Error(kBadInput)
+/// with its place, its text and the rule it breaks; decimal commas are explained.
+[[nodiscard]] double number_in(std::string_view field, const LineReader& lines,
+                               MissingWord missing);
+
+/// `text` without blanks around it; what is empty still points to where it stood.
+[[nodiscard]] std::string_view trimmed_in_place(std::string_view text);
 
 /// Splits at runs of blanks and tabs; `fields` is overwritten.
 void split_blanks(std::string_view line, std::vector<std::string_view>& fields);

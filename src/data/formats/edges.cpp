@@ -35,7 +35,7 @@ struct Fields {
   std::size_t count = 0;
 
   void add(std::string_view field) {
-    if (count < text.size()) text[count] = trim(field);
+    if (count < text.size()) text[count] = trimmed_in_place(field);
     ++count;
   }
 };
@@ -92,10 +92,10 @@ void add_pair(std::string_view line, Separator separator, const LineReader& line
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (fields.text[i].empty()) {
-      throw bad_input(lines.place(static_cast<long>(i) + 1), "the id is empty");
+      throw bad_input(lines.place_of(fields.text[i]), "the id is empty");
     }
   }
-  const double weight = number_in(fields.text[2], lines.place(3), MissingWord::kRefused);
+  const double weight = number_in(fields.text[2], lines, MissingWord::kRefused);
   list.add(fields.text[0], fields.text[1], weight, lines.line_number());
 }
 

@@ -9,9 +9,11 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 1024;
 
+}  // namespace
+
 /// Eight bytes at a time, multiplied and folded. Only speed depends on it: numbers are given in
 /// order of appearance.
-std::uint32_t hash_of(std::string_view id) {
+std::uint32_t IdTable::hash_of(std::string_view id) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;
   std::uint64_t state = id.size() * kOdd;
   const char* at = id.data();
@@ -29,12 +31,24 @@ std::uint32_t hash_of(std::string_view id) {
   return static_cast<std::uint32_t>(state >> 32U);
 }
 
-}  // namespace
+void IdTable::prefetch_slot(std::uint32_t hash) const {
+  if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+}
+
+void IdTable::prefetch_text(std::uint32_t hash) const {
+  if (slots_.empty()) return;
+  const Slot& slot = slots_[hash & (slots_.size() - 1)];
+  if (slot.number != kNone) __builtin_prefetch(arena_.data() + slot.place);
+}
+
+std::string_view IdTable::text_at(std::uint64_t place) const {
+  std::uint64_t length = 0;
+  std::memcpy(&length, arena_.data() + place, sizeof length);
+  return {arena_.data() + place + sizeof length, static_cast<std::size_t>(length)};
+}
 
 std::string_view IdTable::operator[](std::int32_t number) const {
-  const auto i = static_cast<std::size_t>(number);
-  const std::uint64_t begin = i == 0 ? 0 : ends_[i - 1];
-  return {arena_.data() + begin, static_cast<std::size_t>(ends_[i] - begin)};
+  return text_at(places_[static_cast<std::size_t>(number)]);
 }
 
 /// Where `id` is, or the free slot it would take.
@@ -42,7 +56,7 @@ std::size_t IdTable::slot_of(std::string_view id, std::uint32_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
   while (slots_[at].number != kNone &&
-         (slots_[at].hash != hash || (*this)[slots_[at].number] != id)) {
+         (slots_[at].hash != hash || text_at(slots_[at].place) != id)) {
     at = (at + 1) & mask;
   }
   return at;
@@ -60,17 +74,19 @@ void IdTable::grow() {
   }
 }
 
-std::int32_t IdTable::intern(std::string_view id) {
-  if (ends_.size() * 3 >= slots_.size() * 2) grow();
-  const std::uint32_t hash = hash_of(id);
+std::int32_t IdTable::intern(std::string_view id, std::uint32_t hash) {
+  if (places_.size() * 3 >= slots_.size() * 2) grow();
   Slot& slot = slots_[slot_of(id, hash)];
   if (slot.number != kNone) return slot.number;
-  if (ends_.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+  if (places_.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     return kNone;
   }
-  slot = {hash, static_cast<std::int32_t>(ends_.size())};
+  slot = {hash, static_cast<std::int32_t>(places_.size()), arena_.size()};
+  places_.push_back(arena_.size());
+  const std::uint64_t length = id.size();
+  const auto* bytes = reinterpret_cast<const char*>(&length);
+  arena_.insert(arena_.end(), bytes, bytes + sizeof length);
   arena_.insert(arena_.end(), id.begin(), id.end());
-  ends_.push_back(arena_.size());
   return slot.number;
 }
 
@@ -81,10 +97,8 @@ std::int32_t IdTable::find(std::string_view id) const {
 
 std::vector<std::string> IdTable::strings() const {
   std::vector<std::string> all;
-  all.reserve(ends_.size());
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    all.emplace_back((*this)[static_cast<std::int32_t>(i)]);
-  }
+  all.reserve(places_.size());
+  for (const std::uint64_t place : places_) all.emplace_back(text_at(place));
   return all;
 }
 

@@ -48,7 +48,7 @@ class LibsvmLines {
       if (!lines_.next(line)) return false;
     } while (trim(line).empty());
     const std::string_view label = next_field(line);
-    (void)number_in(label, lines_.place(1), MissingWord::kRefused);
+    (void)number_in(label, lines_, MissingWord::kRefused);
     serial = read_serial(next_field(line));
     long position = 1;
     for (std::string_view field = next_field(line); !field.empty(); field = next_field(line)) {
@@ -59,29 +59,28 @@ class LibsvmLines {
     return true;
   }
   [[nodiscard]] Index cols() const { return cols_; }
-  [[nodiscard]] FilePlace place() const { return lines_.place(); }
 
  private:
   [[nodiscard]] double read_serial(std::string_view field) const {
     const std::optional<Pair> pair = split_pair(field);
     if (!pair || pair->position != "0") {
-      throw bad_input(lines_.place(2), in_quotes(field) +
-                                           " is not 0:serial; a line of precomputed similarities "
-                                           "is label 0:serial 1:value 2:value ...");
+      throw bad_input(lines_.place_of(field),
+                      in_quotes(field) +
+                          " is not 0:serial; a line of precomputed similarities "
+                          "is label 0:serial 1:value 2:value ...");
     }
-    return number_in(pair->value, lines_.place(2), MissingWord::kRefused);
+    return number_in(pair->value, lines_, MissingWord::kRefused);
   }
   [[nodiscard]] double read_value(std::string_view field, long position) const {
-    const FilePlace place = lines_.place(position + 2);
     const std::optional<Pair> pair = split_pair(field);
     const std::optional<long long> found =
         pair ? parse_integer(pair->position) : std::optional<long long>();
     if (!found || *found != position) {
-      throw bad_input(place, in_quotes(field) + " stands where position " +
-                                 std::to_string(position) +
-                                 " is due; precomputed similarities list every position in order");
+      throw bad_input(lines_.place_of(field),
+                      in_quotes(field) + " stands where position " + std::to_string(position) +
+                          " is due; precomputed similarities list every position in order");
     }
-    return number_in(pair->value, place, MissingWord::kNan);
+    return number_in(pair->value, lines_, MissingWord::kNan);
   }
   void check_width(long width) {
     if (width == 0) throw bad_input(lines_.place(), "the line has no similarities");

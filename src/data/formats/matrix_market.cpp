@@ -77,7 +77,7 @@ void read_banner(MarketLines& text, MarketHeader& header) {
                         "array, real, integer or pattern, and general or symmetric");
   }
   const auto refuse = [&](std::size_t word, const std::string& rule) {
-    return bad_input(text.lines.place(static_cast<long>(word) + 1),
+    return bad_input(text.lines.place_of(text.fields[word]),
                      in_quotes(words[word]) + " cannot be read; " + rule);
   };
   if (words[2] != "coordinate" && words[2] != "array") {
@@ -101,7 +101,7 @@ void read_sizes(MarketLines& text, MarketHeader& header, const RunContext& ctx) 
   for (std::size_t i = 0; i < text.fields.size(); ++i) {
     const std::optional<long long> size = parse_integer(text.fields[i]);
     if (!size || *size < 0) {
-      throw bad_input(text.lines.place(static_cast<long>(i) + 1),
+      throw bad_input(text.lines.place_of(text.fields[i]),
                       in_quotes(text.fields[i]) + " is not a size; a whole number from 0 is");
     }
     sizes.push_back(*size);
@@ -164,7 +164,7 @@ Error too_few(const MarketLines& text, const MarketHeader& header, std::int64_t 
 std::int32_t position_in(const MarketLines& text, std::size_t field, std::int64_t count) {
   const std::optional<long long> position = parse_integer(text.fields[field]);
   if (!position || *position < 1 || *position > count) {
-    throw bad_input(text.lines.place(static_cast<long>(field) + 1),
+    throw bad_input(text.lines.place_of(text.fields[field]),
                     in_quotes(text.fields[field]) + " is not a " + (field == 0 ? "row" : "column") +
                         "; they go from 1 to " + std::to_string(count));
   }
@@ -185,8 +185,7 @@ SparseBlock read_coordinates(MarketLines& text, const MarketHeader& header, cons
     const std::int32_t row = position_in(text, 0, header.rows);
     const std::int32_t column = position_in(text, 1, header.cols);
     const double value =
-        header.pattern ? 1.0
-                       : number_in(text.fields[2], text.lines.place(3), MissingWord::kRefused);
+        header.pattern ? 1.0 : number_in(text.fields[2], text.lines, MissingWord::kRefused);
     pairs.add(row, column, value);
     pairs.lines.push_back(text.lines.line_number());
     if (header.symmetric && row != column) {
@@ -196,7 +195,7 @@ SparseBlock read_coordinates(MarketLines& text, const MarketHeader& header, cons
   }
   if (found < header.entries) throw too_few(text, header, found);
   // Rows without an entry are fine, but memory is given only in proportion to what was read.
-  constexpr std::int64_t kFreeRows = 10'000'000;
+  constexpr std::int64_t kFreeRows = 1'000'000;
   constexpr std::int64_t kRowsPerEntry = 100;
   if (std::max(header.rows, header.cols) > kFreeRows + kRowsPerEntry * found) {
     throw bad_input({text.lines.name()}, "the header claims " + std::to_string(header.rows) +
@@ -223,8 +222,7 @@ DenseBlock read_array(MarketLines& text, const MarketHeader& header, const RunCo
       if (numbers.size() == numbers.capacity()) {
         numbers.reserve(std::min(wanted, std::max<std::size_t>(1024, 2 * numbers.size())));
       }
-      numbers.push_back(
-          number_in(text.fields[i], text.lines.place(static_cast<long>(i) + 1), MissingWord::kNan));
+      numbers.push_back(number_in(text.fields[i], text.lines, MissingWord::kNan));
     }
   }
   if (numbers.size() < wanted) {

@@ -13,6 +13,8 @@
 namespace kith::detail {
 namespace {
 
+constexpr std::size_t kTogether = 64;  // lookups of ids whose waits for memory overlap
+
 constexpr std::size_t at(std::int64_t position) { return static_cast<std::size_t>(position); }
 
 /// Where the entries of each key begin: count + 1 numbers.
@@ -127,8 +129,8 @@ SparseBlock mirrored(const SparseBlock& block, const SparseBlock& turned) {
 PairList::PairList(std::string file, const ReadSettings& settings)
     : file_(std::move(file)), duplicates_(settings.duplicates), bipartite_(settings.bipartite) {}
 
-std::int32_t PairList::number(IdTable& table, std::string_view id, long line) {
-  const std::int32_t number = table.intern(id);
+std::int32_t PairList::number(IdTable& table, std::string_view id, std::uint32_t hash, long line) {
+  const std::int32_t number = table.intern(id, hash);
   if (number == IdTable::kNone) {
     throw bad_input({file_, line}, "more than 2147483647 different ids");
   }
@@ -136,16 +138,52 @@ std::int32_t PairList::number(IdTable& table, std::string_view id, long line) {
 }
 
 void PairList::add(std::string_view from, std::string_view to, double value, long line) {
-  const std::int32_t row = number(row_ids_, from, line);
-  const std::int32_t column = number(columns(), to, line);
-  pairs_.add(row, column, value);
-  if (duplicates_ == Duplicates::kError) pairs_.lines.push_back(line);
+  const Waiting pair = {.text = waiting_text_.size(),
+                        .from_size = from.size(),
+                        .to_size = to.size(),
+                        .from_hash = IdTable::hash_of(from),
+                        .to_hash = IdTable::hash_of(to),
+                        .value = value,
+                        .line = line};
+  row_ids_.prefetch_slot(pair.from_hash);
+  columns().prefetch_slot(pair.to_hash);
+  waiting_text_.append(from).append(to);
+  waiting_.push_back(pair);
+  if (waiting_.size() == kTogether) look_up_waiting();
 }
 
-void PairList::declare_row(std::string_view id, long line) { (void)number(row_ids_, id, line); }
-void PairList::declare_column(std::string_view id, long line) { (void)number(columns(), id, line); }
+/// A million ids do not fit into the cache. Looked up one by one, most of the time would be spent
+/// waiting for memory; looked up together, the waits overlap.
+void PairList::look_up_waiting() {
+  for (const Waiting& pair : waiting_) {
+    row_ids_.prefetch_text(pair.from_hash);
+    columns().prefetch_text(pair.to_hash);
+  }
+  for (const Waiting& pair : waiting_) {
+    const std::string_view text(waiting_text_);
+    const std::string_view from = text.substr(pair.text, pair.from_size);
+    const std::string_view to = text.substr(pair.text + pair.from_size, pair.to_size);
+    const std::int32_t row = number(row_ids_, from, pair.from_hash, pair.line);
+    const std::int32_t column = number(columns(), to, pair.to_hash, pair.line);
+    pairs_.add(row, column, pair.value);
+    if (duplicates_ == Duplicates::kError) pairs_.lines.push_back(pair.line);
+  }
+  waiting_.clear();
+  waiting_text_.clear();
+}
+
+void PairList::declare_row(std::string_view id, long line) {
+  look_up_waiting();
+  (void)number(row_ids_, id, IdTable::hash_of(id), line);
+}
+
+void PairList::declare_column(std::string_view id, long line) {
+  look_up_waiting();
+  (void)number(columns(), id, IdTable::hash_of(id), line);
+}
 
 SimilaritySet PairList::finish(const RunContext& ctx) {
+  look_up_waiting();
   if (pairs_.entries.empty()) throw bad_input({file_}, "the list has no pairs");
   const DuplicateError duplicate = [&](const PairEntry& entry, std::int64_t first_line,
                                        std::int64_t line) {

@@ -63,14 +63,28 @@ class PairList {
   /// Only before the first pair or declaration.
   void set_bipartite() { bipartite_ = true; }
   void set_absent(Absent absent) { absent_ = absent; }
-  [[nodiscard]] bool empty() const { return pairs_.entries.empty() && row_ids_.size() == 0; }
+  [[nodiscard]] bool empty() const {
+    return waiting_.empty() && pairs_.entries.empty() && row_ids_.size() == 0;
+  }
 
   /// The table; this list is used up. Throws Error(kBadInput) for duplicates under kError and for a
   /// list without pairs.
   [[nodiscard]] SimilaritySet finish(const RunContext& ctx);
 
  private:
-  [[nodiscard]] std::int32_t number(IdTable& table, std::string_view id, long line);
+  /// A pair whose ids are not looked up yet; their text is in waiting_text_.
+  struct Waiting {
+    std::size_t text;
+    std::size_t from_size;
+    std::size_t to_size;
+    std::uint32_t from_hash;
+    std::uint32_t to_hash;
+    double value;
+    long line;
+  };
+  void look_up_waiting();
+  [[nodiscard]] std::int32_t number(IdTable& table, std::string_view id, std::uint32_t hash,
+                                    long line);
   [[nodiscard]] IdTable& columns() { return bipartite_ ? column_ids_ : row_ids_; }
 
   std::string file_;
@@ -81,6 +95,8 @@ class PairList {
   IdTable row_ids_;     // of both sides unless bipartite
   IdTable column_ids_;  // used when bipartite
   PairEntries pairs_;
+  std::vector<Waiting> waiting_;
+  std::string waiting_text_;
 };
 
 }  // namespace kith::detail

@@ -122,16 +122,17 @@ class PhylipReader {
     if (!next_line(line)) throw bad_input({lines_.name()}, "the file is empty");
     const std::optional<long long> count = parse_integer(trim(line));
     if (!count || *count < 1 || *count > std::numeric_limits<std::int32_t>::max()) {
-      throw bad_input(lines_.place(1), in_quotes(trim(line)) +
-                                           " is not the number of samples, a whole number from 1");
+      throw bad_input(
+          lines_.place_of(trim(line)),
+          in_quotes(trim(line)) + " is not the number of samples, a whole number from 1");
     }
     // Each sample takes a name of one letter and a line end at least, each distance two bytes.
     const double least = 2.0 * static_cast<double>(*count) +
                          static_cast<double>(*count) * static_cast<double>(*count - 1);
     if (plain_size_ && least > static_cast<double>(*plain_size_) + 1) {
-      throw bad_input(lines_.place(1), "the file claims " + std::to_string(*count) +
-                                           " samples; its " + std::to_string(*plain_size_) +
-                                           " bytes cannot hold their distances");
+      throw bad_input(lines_.place_of(trim(line)),
+                      "the file claims " + std::to_string(*count) + " samples; its " +
+                          std::to_string(*plain_size_) + " bytes cannot hold their distances");
     }
     count_ = static_cast<Index>(*count);
   }
@@ -149,13 +150,13 @@ class PhylipReader {
     if (i == 0) set_layout(static_cast<Index>(row.values.size()));
     const std::int32_t number = ids_.intern(row.name);
     if (number != static_cast<std::int32_t>(i)) {
-      throw bad_input(lines_.place(1), "the name " + in_quotes(row.name) + " of sample " +
-                                           std::to_string(i + 1) + " is also that of sample " +
-                                           std::to_string(number + 1));
+      throw bad_input(lines_.place_of(row.name),
+                      "the name " + in_quotes(row.name) + " of sample " + std::to_string(i + 1) +
+                          " is also that of sample " + std::to_string(number + 1));
     }
     const Index wanted = row_length(layout_, i, count_);
     Index found = 0;
-    add_values(row.values, 1, i, found, wanted);
+    add_values(row.values, i, found, wanted);
     std::vector<std::string_view> fields;
     while (found < wanted) {
       if (!next_line(line)) {
@@ -164,7 +165,7 @@ class PhylipReader {
                                              std::to_string(wanted) + " distances");
       }
       split_blanks(line, fields);
-      add_values(fields, 0, i, found, wanted);
+      add_values(fields, i, found, wanted);
     }
   }
 
@@ -176,15 +177,15 @@ class PhylipReader {
     }
   }
 
-  void add_values(const std::vector<std::string_view>& fields, long columns_before, Index sample,
-                  Index& found, Index wanted) {
+  void add_values(const std::vector<std::string_view>& fields, Index sample, Index& found,
+                  Index wanted) {
     for (std::size_t k = 0; k < fields.size(); ++k) {
-      const FilePlace place = lines_.place(columns_before + static_cast<long>(k) + 1);
       if (found == wanted) {
-        throw bad_input(place, in_quotes(fields[k]) + " is one distance too many; sample " +
-                                   std::to_string(sample + 1) + " has " + std::to_string(wanted));
+        throw bad_input(lines_.place_of(fields[k]),
+                        in_quotes(fields[k]) + " is one distance too many; sample " +
+                            std::to_string(sample + 1) + " has " + std::to_string(wanted));
       }
-      values_.push_back(number_in(fields[k], place, MissingWord::kNan));
+      values_.push_back(number_in(fields[k], lines_, MissingWord::kNan));
       ++found;
     }
   }

@@ -70,6 +70,10 @@ class LineReader {
   [[nodiscard]] const std::string& name() const { return source_->name(); }
   /// A place in the current line for messages.
   [[nodiscard]] FilePlace place(long column = 0) const { return {name(), first_line_, column}; }
+  /// The place of a part of the current line, a view into what next() gave.
+  [[nodiscard]] FilePlace place_of(std::string_view part) const {
+    return place(part.data() - (buffer_.data() + begin_) + 1);
+  }
 
  private:
   [[nodiscard]] bool find_end(std::size_t from);

@@ -57,7 +57,7 @@ TEST(Blast, NamesLineColumnValueAndRule) {
   EXPECT_THAT(error_of_text("a\tb\t1\n", Format::kBlast), HasSubstr("3 tab-separated columns"));
   const std::string start = "a\tb\t1\t1\t1\t1\t1\t1\t1\t1\t1\t";
   EXPECT_THAT(error_of_text(start + "high\n", Format::kBlast),
-              HasSubstr(":1:12: \"high\" is not a number"));
+              HasSubstr(":1:23: \"high\" is not a number"));
   EXPECT_THAT(error_of_text(start + "inf\n", Format::kBlast), HasSubstr("infinite"));
   EXPECT_THAT(error_of_text("\tb\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n", Format::kBlast),
               HasSubstr(":1:1: the id is empty"));

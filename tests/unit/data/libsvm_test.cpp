@@ -43,9 +43,9 @@ TEST(Libsvm, ReadsQueriesWithAnySerial) {
 TEST(Libsvm, NamesLineFieldValueAndRule) {
   EXPECT_THAT(error_of_libsvm("1 0:1 1:1\n1 0:2 1:1 2:1\n"),
               HasSubstr(":2: the line has 2 similarities where the first has 1"));
-  EXPECT_THAT(error_of_libsvm("1 1:1 2:1\n"), HasSubstr(":1:2: \"1:1\" is not 0:serial"));
-  EXPECT_THAT(error_of_libsvm("1 0:1 2:1\n"), HasSubstr(":1:3: \"2:1\" stands where position 1"));
-  EXPECT_THAT(error_of_libsvm("1 0:1 1:x\n"), HasSubstr(":1:3: \"x\" is not a number"));
+  EXPECT_THAT(error_of_libsvm("1 1:1 2:1\n"), HasSubstr(":1:3: \"1:1\" is not 0:serial"));
+  EXPECT_THAT(error_of_libsvm("1 0:1 2:1\n"), HasSubstr(":1:7: \"2:1\" stands where position 1"));
+  EXPECT_THAT(error_of_libsvm("1 0:1 1:x\n"), HasSubstr(":1:9: \"x\" is not a number"));
   EXPECT_THAT(error_of_libsvm("1 0:1 1:inf\n"), HasSubstr("infinite"));
   EXPECT_THAT(error_of_libsvm("1 0:1 1:0,5\n"), HasSubstr("decimal commas"));
   EXPECT_THAT(error_of_libsvm("cat 0:1 1:1\n"), HasSubstr(":1:1: \"cat\" is not a number"));

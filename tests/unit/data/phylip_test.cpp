@@ -62,8 +62,8 @@ TEST(Phylip, NamesLineFieldValueAndRule) {
   EXPECT_THAT(error_of_phylip("2\nA 0 1\n      \n"), HasSubstr("ends after 1 of 2 samples"));
   EXPECT_THAT(error_of_phylip("2\nA 0 1\nB 1\n"), HasSubstr("after 1 of 2 distances"));
   EXPECT_THAT(error_of_phylip("2\nA 0 1\nA 1 0\n"), HasSubstr(":3:1: the name \"A\" of sample 2"));
-  EXPECT_THAT(error_of_phylip("2\nA 0 1\nB 1 0 3\n"), HasSubstr(":3:4: \"3\" is one distance"));
-  EXPECT_THAT(error_of_phylip("2\nA 0 x\nB 1 0\n"), HasSubstr(":2:3: \"x\" is not a number"));
+  EXPECT_THAT(error_of_phylip("2\nA 0 1\nB 1 0 3\n"), HasSubstr(":3:7: \"3\" is one distance"));
+  EXPECT_THAT(error_of_phylip("2\nA 0 x\nB 1 0\n"), HasSubstr(":2:5: \"x\" is not a number"));
   EXPECT_THAT(error_of_phylip("2\nA 0 inf\nB 1 0\n"), HasSubstr("infinite"));
   EXPECT_THAT(error_of_phylip("2\nA 0 0,5\nB 1 0\n"), HasSubstr("decimal commas"));
   EXPECT_THAT(error_of_phylip("2\nA 0 1\nB 1 0\nC 1 1\n"), HasSubstr(":4: \"C 1 1\" follows"));
