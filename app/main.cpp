@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "describe_program.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/version.hpp"
@@ -55,6 +56,8 @@ int parse_and_run(int argc, char** argv) {
 
   const std::vector<Command> commands = {add_inspect(program), add_convert(program),
                                          add_measure(program)};
+  // Hidden: what the manual page and the completions are made from.
+  const CLI::App* describe = program.add_subcommand("__describe")->group("");
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -64,6 +67,10 @@ int parse_and_run(int argc, char** argv) {
     const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, error.what(), name);
     return kBadUsage;
+  }
+  if (describe->parsed()) {
+    print_json(describe_program(program));
+    return kDone;
   }
   for (const Command& command : commands) {
     if (command.parser->parsed()) return command.run();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manual page and the completions offer what the program offers.
 
-    pages_test.py FOLDER_OF_PAGES PROGRAM
+    program_pages_test.py FOLDER_OF_PAGES PROGRAM
 """
 
 import json
