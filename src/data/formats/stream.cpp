@@ -22,6 +22,15 @@ constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 constexpr std::string_view kZstdSkippable = "\x2a\x4d\x18";  // behind a byte 0x50 .. 0x5f
 
+constexpr std::size_t kSmallestBuffer = std::size_t{4} << 10;
+
+/// The size of a buffer for so many bytes: a small file needs no large one. One byte more than the
+/// content lets the end be seen in the same read.
+std::size_t fitting(std::size_t largest, bool known, std::int64_t bytes) {
+  if (!known) return largest;
+  return std::clamp(static_cast<std::size_t>(bytes) + 1, kSmallestBuffer, largest);
+}
+
 bool is_zstd(std::string_view bytes) {
   if (bytes.starts_with(kZstdMagic)) return true;
   return bytes.size() > 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0U) == 0x50U &&
@@ -107,7 +116,9 @@ class StoredBytes {
 /// up.
 struct ByteSource::Impl {
   template <class... Args>
-  explicit Impl(Args&&... args) : file(std::forward<Args>(args)...), stored(kStoredChunk) {}
+  explicit Impl(Args&&... args)
+      : file(std::forward<Args>(args)...),
+        stored(fitting(kStoredChunk, file.size_known(), file.size())) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
@@ -266,7 +277,7 @@ ByteSource ByteSource::from_memory(std::string_view bytes, std::string name) {
 
 std::string_view ByteSource::head() {
   if (!impl_->head_read) {
-    impl_->head.resize(kHeadBytes);
+    impl_->head.resize(fitting(kHeadBytes, plain_size().has_value(), plain_size().value_or(0)));
     impl_->head.resize(impl_->decode(impl_->head));
     impl_->head_read = true;
   }
@@ -300,7 +311,10 @@ constexpr std::size_t kLineBuffer = std::size_t{1} << 20;
 }
 
 LineReader::LineReader(ByteSource& source, std::size_t longest_line)
-    : source_(&source), longest_line_(longest_line), buffer_(kLineBuffer) {}
+    : source_(&source),
+      longest_line_(longest_line),
+      buffer_(
+          fitting(kLineBuffer, source.plain_size().has_value(), source.plain_size().value_or(0))) {}
 
 /// Moves the current line to the front of the buffer and reads on behind it.
 void LineReader::refill() {
