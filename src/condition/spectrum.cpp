@@ -138,19 +138,18 @@ RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
   return rows;
 }
 
-double consistency(const Conditioned& conditioned, const DenseBlock& rows) {
-  constexpr Index kRows = 256;  // at a time, so that no second n x n matrix is held
+double consistency(const Conditioned& conditioned, const DenseBlock& rows, Index most_rows) {
   const Matrix& K = conditioned.kernel;
+  const Index count = std::min(most_rows, rows.rows());
+  const auto sample = [&](Index i) { return i * rows.rows() / count; };
+  RowMatrix chosen(count, rows.cols());
+  for (Index i = 0; i < count; ++i) chosen.row(i) = rows.values().row(sample(i));
+  const RowMatrix seen = transform_rows(conditioned.transform, std::move(chosen));
   double worst = 0;
-  for (Index begin = 0; begin < rows.rows(); begin += kRows) {
-    const Index count = std::min(kRows, rows.rows() - begin);
-    const RowMatrix seen =
-        transform_rows(conditioned.transform, rows.values().middleRows(begin, count));
-    for (Index i = 0; i < count; ++i) {
-      const double norm = K.col(begin + i).norm();
-      const double distance = (seen.row(i).transpose() - K.col(begin + i)).norm();
-      if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);
-    }
+  for (Index i = 0; i < count; ++i) {
+    const double norm = K.col(sample(i)).norm();
+    const double distance = (seen.row(i).transpose() - K.col(sample(i))).norm();
+    if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);
   }
   return worst;
 }

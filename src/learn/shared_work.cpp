@@ -5,6 +5,7 @@
 
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
+#include "kith/numerics/extreme_eigen.hpp"
 
 namespace kith {
 
@@ -42,19 +43,15 @@ Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
   return {mean.data(), mean.rows(), mean.cols()};
 }
 
-const SymmetricEigen& SharedWork::eigen(Index which) {
+const SharedDecomposition& SharedWork::eigen(Index which) {
   // A matrix of its own is moved in and becomes U: the decomposition then peaks at 3 n^2 doubles.
-  return part(which).eigen.get([&] { return symmetric_eigen(symmetric_mean(dense(which))); });
+  return part(which).eigen.get([&] {
+    return std::make_shared<const SymmetricEigen>(symmetric_eigen(symmetric_mean(dense(which))));
+  });
 }
 
-const Matrix& SharedWork::square(Index which) {
-  return part(which).square.get([&] {
-    const auto S = dense(which).values();
-    Matrix K = Matrix::Zero(S.rows(), S.rows());
-    K.selfadjointView<Eigen::Lower>().rankUpdate(Matrix(S));
-    K.triangularView<Eigen::StrictlyUpper>() = K.transpose();
-    return K;
-  });
+double SharedWork::shift(const RunContext& ctx, Index which) {
+  return part(which).shift.get([&] { return shift_to_psd(symmetric(which), ctx); });
 }
 
 }  // namespace kith

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "kith/condition/spectrum.hpp"
 #include "kith/core/context.hpp"
 #include "kith/data/views.hpp"
-#include "kith/numerics/symmetric_eigen.hpp"
 
 namespace kith {
 
@@ -42,17 +42,18 @@ class SharedWork {
   /// The mean of S and its transpose: the block's own memory where it is exactly symmetric.
   [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
   /// Its decomposition.
-  [[nodiscard]] const SymmetricEigen& eigen(Index which = 0);
-  /// S S' of the matrix as it is, asymmetric or not.
-  [[nodiscard]] const Matrix& square(Index which = 0);
+  [[nodiscard]] const SharedDecomposition& eigen(Index which = 0);
+  /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no full
+  /// decomposition.
+  [[nodiscard]] double shift(const RunContext& ctx, Index which = 0);
 
  private:
   struct Part {
     OnFirstUse<DenseBlock> dense;
     OnFirstUse<bool> is_symmetric;
     OnFirstUse<Matrix> mean;
-    OnFirstUse<SymmetricEigen> eigen;
-    OnFirstUse<Matrix> square;
+    OnFirstUse<SharedDecomposition> eigen;
+    OnFirstUse<double> shift;
   };
   [[nodiscard]] Part& part(Index which);
 

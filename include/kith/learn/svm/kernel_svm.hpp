@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The support vector machine on a similarity matrix whose spectrum is modified first: `svm`.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "kith/condition/spectrum.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+
+namespace kith {
+
+/// What is done to the similarities of a new sample.
+enum class SvmTreatment { kLinear, kAugmented, kNone };
+template <>
+struct EnumNames<SvmTreatment> {
+  static constexpr std::array<std::string_view, 3> names = {"linear", "augmented", "none"};
+};
+
+/// Whether the spectrum is modified once for all classes or for each pair of classes.
+enum class SpectrumScope { kAll, kPair };
+template <>
+struct EnumNames<SpectrumScope> {
+  static constexpr std::array<std::string_view, 2> names = {"all", "pair"};
+};
+
+struct SvmSettings {
+  double cost = 1;
+  Spectrum spectrum = Spectrum::kClip;
+  SvmTreatment test_treatment = SvmTreatment::kLinear;
+  SpectrumScope scope = SpectrumScope::kAll;
+  double beta = 1;
+  bool probability = true;
+  double tolerance = 1e-6;
+};
+void describe(SvmSettings& settings, FieldVisitor& field);
+
+/// What the augmented treatment keeps: the spectrum of the training block, to which one new sample at a
+/// time is added, and the machines in that block's eigenbasis.
+struct AugmentedParts {
+  Vector lambda;
+  Matrix U;
+  Matrix rotated;  ///< U' c for the kernel coefficients c, samples x pairs
+};
+
+struct SvmModel {
+  Index samples = 0;           ///< of the training set
+  std::vector<Index> columns;  ///< training samples whose similarities a prediction needs
+  PairTable pairs;
+  Matrix coefficients;  ///< columns x pairs, for raw rows
+  Vector intercepts;    ///< one per pair
+  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+  Spectrum spectrum = Spectrum::kNone;
+  SvmTreatment test_treatment = SvmTreatment::kLinear;
+  double beta = 1;
+  AugmentedParts augmented;  ///< empty unless test_treatment is augmented
+};
+
+[[nodiscard]] Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& ctx);
+/// Settings that differ in cost alone share one kernel; they are solved in order of cost from warm
+/// starts, and a solution serves every cost above its largest coefficient. A kernel that is not convex
+/// starts cold each time.
+[[nodiscard]] std::vector<Fitted<SvmModel>> fit_path(SharedWork& work,
+                                                     std::span<const SvmSettings> path,
+                                                     RunContext& ctx);
+/// `queries` have all training columns, or just `needed_columns`, in that order.
+[[nodiscard]] Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx);
+/// Decision values, queries x pairs, positive for the first class of the pair.
+[[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
+                                     RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const SvmModel& model);
+void archive(SvmModel& model, Archive& archiver);
+
+static_assert(Learner<SvmSettings, SvmModel>);
+
+}  // namespace kith

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// `svm`: for each pair of classes the dual [CGR] (1)
+//
+//   max_a 1'a - 1/2 a' Y K Y a   s.t.  0 <= a <= C,  y'a = 0
+//
+// over the kernel K that condition/spectrum makes of S; a new sample has decision value k'c + b with
+// c = Y a. The rule that turns its raw row s into k is linear (or leaves it alone) and is folded into
+// the coefficients, so that a prediction is s'c_raw + b. [TR] 2.1-2.2; with flip this is the
+// Krein-space machine of Loosli, Canu and Ong (2016).
+//
+// Cost: one decomposition (clip, flip, diffusion), lambda_min (shift) or one product (square) for all
+// pairs and all costs, then one dual solution per pair and cost.
+#include "kith/learn/svm/kernel_svm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "kith/condition/symmetric.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/data/folds.hpp"
+#include "kith/learn/svm/augmented.hpp"
+#include "kith/optim/smo.hpp"
+
+namespace kith {
+namespace {
+
+constexpr int kCalibrationFolds = 5;
+/// Sigmoids need no more than a few digits of the decision values.
+constexpr double kCalibrationTolerance = 1e-3;
+
+bool is_convex(Spectrum spectrum) { return spectrum != Spectrum::kNone; }
+
+/// The kernel of every sample under one spectrum rule.
+Conditioned whole_kernel(SharedWork& work, const SvmSettings& settings, const RunContext& ctx) {
+  switch (settings.spectrum) {
+    case Spectrum::kNone:
+      return {.kernel = work.symmetric(), .transform = Unchanged{}};
+    case Spectrum::kShift:
+      return shifted_kernel(work.symmetric(), work.shift(ctx));
+    case Spectrum::kSquare:
+      return squared_kernel(work.dense());
+    case Spectrum::kClip:
+    case Spectrum::kFlip:
+    case Spectrum::kDiffusion: {
+      const SharedDecomposition eigen = work.eigen();
+      return spectral_kernel(settings.spectrum, work.symmetric(), eigen, settings.beta);
+    }
+  }
+  throw Error(ErrorCode::kInternal, "a spectrum rule without a kernel");
+}
+
+Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<const Index> cols) {
+  Matrix sub(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
+  for (std::size_t j = 0; j < cols.size(); ++j) {
+    const double* column = K.col(cols[j]).data();
+    double* out = sub.col(static_cast<Index>(j)).data();
+    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = column[rows[i]];
+  }
+  return sub;
+}
+
+Vector as_vector(std::span<const int> signs) {
+  Vector y(static_cast<Index>(signs.size()));
+  for (Index i = 0; i < y.size(); ++i) y(i) = signs[static_cast<std::size_t>(i)];
+  return y;
+}
+
+template <class T>
+std::vector<T> pick(std::span<const T> values, std::span<const Index> at) {
+  std::vector<T> picked;
+  picked.reserve(at.size());
+  for (const Index i : at) picked.push_back(values[static_cast<std::size_t>(i)]);
+  return picked;
+}
+
+/// One machine of one pair: coefficients c = Y a over the pair's samples.
+struct Machine {
+  Vector c;
+  double b = 0;
+  SolveInfo info;
+  Sigmoid sigmoid;
+};
+
+/// Everything that is fixed along a path: the pair, its block of the kernel, its sample weights.
+struct PairProblem {
+  const ClassPair* pair = nullptr;
+  Matrix own;            // the pair's block, where it is not the whole kernel
+  const Matrix* K = nullptr;
+  Vector weights;        // per sample, empty: all 1
+  bool convex = true;
+
+  [[nodiscard]] Vector costs(double cost) const {
+    if (weights.size() > 0) return cost * weights;
+    return Vector::Constant(static_cast<Index>(pair->samples.size()), cost);
+  }
+};
+
+PairProblem make_problem(const ClassPair& pair, const Matrix& K, const TrainingSet& train,
+                         bool convex) {
+  PairProblem problem;
+  problem.pair = &pair;
+  problem.convex = convex;
+  if (train.weights.size() > 0) {
+    problem.weights = train.weights(pair.samples);
+  }
+  if (static_cast<Index>(pair.samples.size()) == K.rows()) {
+    problem.K = &K;
+  } else {
+    problem.own = sub_matrix(K, pair.samples, pair.samples);
+  }
+  return problem;
+}
+
+const Matrix& kernel_of(const PairProblem& problem) {
+  return problem.K != nullptr ? *problem.K : problem.own;
+}
+
+/// Decision values of samples that took no part in making them, from a few machines on parts of the
+/// pair. A class of one cannot be left out: its machine's own values have to do.
+Sigmoid cross_fitted_sigmoid(const PairProblem& problem, double cost, const SmoSolution& whole,
+                             const Rng& stream, const RunContext& ctx) {
+  const std::vector<int>& signs = problem.pair->signs;
+  const auto positives = std::count(signs.begin(), signs.end(), 1);
+  const auto negatives = static_cast<std::ptrdiff_t>(signs.size()) - positives;
+  const int folds = static_cast<int>(std::min<std::ptrdiff_t>(kCalibrationFolds, std::min(positives, negatives)));
+  const Matrix& K = kernel_of(problem);
+  const Vector y = as_vector(signs);
+  if (folds < 2) {
+    const Vector decisions = (K * y.cwiseProduct(whole.alpha)).array() + whole.b;
+    return fit_sigmoid(decisions, signs);
+  }
+  Rng rng = stream;
+  const std::vector<int> fold_of = stratified_folds(signs, folds, rng);
+  const Vector costs = problem.costs(cost);
+  Vector decisions(K.rows());
+  for (int fold = 0; fold < folds; ++fold) {
+    const FoldSplit split = split_fold(fold_of, fold);
+    const Matrix inner = sub_matrix(K, split.outside, split.outside);
+    const SvmDual dual{.K = SymmetricView::dense(inner),
+                       .y = y(split.outside),
+                       .cost = costs(split.outside),
+                       .linear = {}};
+    const SmoSettings loose{.tolerance = kCalibrationTolerance,
+                            .gap_tolerance = std::numeric_limits<double>::infinity(),
+                            .indefinite = !problem.convex};
+    const SmoSolution part = smo(dual, loose, ctx, Vector(whole.alpha(split.outside)));
+    const Vector c = dual.y.cwiseProduct(part.alpha);
+    const Vector held_out = sub_matrix(K, split.inside, split.outside) * c;
+    decisions(split.inside) = held_out.array() + part.b;
+  }
+  return fit_sigmoid(decisions, signs);
+}
+
+/// The machines of one pair for ascending costs.
+std::vector<Machine> solve_pair(const PairProblem& problem, std::span<const SvmSettings> ascending,
+                                const Rng& stream, const RunContext& ctx) {
+  const Vector y = as_vector(problem.pair->signs);
+  std::vector<Machine> machines;
+  std::optional<SmoSolution> last;
+  double last_cost = 0;
+  for (const SvmSettings& settings : ascending) {
+    ctx.check_stop();
+    const bool reusable = last && problem.convex && problem.weights.size() == 0 &&
+                          last->info.status == SolveStatus::kSolved &&
+                          last->largest_alpha < last_cost;
+    if (!reusable) {
+      const SvmDual dual{.K = SymmetricView::dense(kernel_of(problem)),
+                         .y = y,
+                         .cost = problem.costs(settings.cost),
+                         .linear = {}};
+      const SmoSettings solver{.tolerance = settings.tolerance,
+                               .gap_tolerance = settings.tolerance,
+                               .indefinite = !problem.convex};
+      std::optional<Vector> start;
+      if (last && problem.convex) start = last->alpha;
+      last = smo(dual, solver, ctx, start);
+      last_cost = settings.cost;
+    }
+    Machine machine{.c = y.cwiseProduct(last->alpha), .b = last->b, .info = last->info, .sigmoid = {}};
+    if (settings.probability) {
+      machine.sigmoid = cross_fitted_sigmoid(problem, settings.cost, *last, stream, ctx);
+    }
+    machines.push_back(std::move(machine));
+  }
+  return machines;
+}
+
+/// The machines of all pairs for one cost become one model. `spread` is samples x pairs.
+struct Assembled {
+  Matrix kernel_coefficients;  // samples x pairs, over the kernel
+  Vector intercepts;
+  Matrix sigmoids;
+  FitInfo info;
+};
+
+Assembled assemble(std::span<const ClassPair> pairs, const std::vector<std::vector<Machine>>& machines,
+                   std::size_t step, const SvmSettings& settings, const Labels& labels) {
+  const auto count = static_cast<Index>(pairs.size());
+  Assembled all{.kernel_coefficients = Matrix::Zero(labels.size(), count),
+                .intercepts = Vector(count),
+                .sigmoids = settings.probability ? Matrix(2, count) : Matrix(),
+                .info = {}};
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const Machine& machine = machines[p][step];
+    const auto column = static_cast<Index>(p);
+    all.kernel_coefficients.col(column)(pairs[p].samples) = machine.c;
+    all.intercepts(column) = machine.b;
+    if (settings.probability) {
+      all.sigmoids.col(column) << machine.sigmoid.slope, machine.sigmoid.offset;
+    }
+    all.info.subproblems.push_back({pair_name(pairs[p], labels), machine.info});
+  }
+  return all;
+}
+
+void keep_needed_columns(SvmModel& model, const Matrix& coefficients) {
+  model.columns.clear();
+  for (Index i = 0; i < coefficients.rows(); ++i) {
+    if ((coefficients.row(i).array() != 0).any()) model.columns.push_back(i);
+  }
+  model.coefficients = coefficients(model.columns, Eigen::all);
+}
+
+std::vector<Index> all_samples(Index count) {
+  std::vector<Index> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+/// Training rows as they would come in as new ones.
+DenseBlock rows_as_new(SharedWork& work, Spectrum spectrum) {
+  if (spectrum == Spectrum::kSquare) return work.dense();
+  const Eigen::Map<const Matrix> S = work.symmetric();
+  return DenseBlock(S.data(), S.rows(), S.cols(), nullptr);
+}
+
+SvmModel blank_model(const SvmSettings& settings, SharedWork& work, std::span<const ClassPair> pairs) {
+  SvmModel model;
+  model.samples = work.train().size();
+  model.pairs = pair_table(pairs, work.train().labels);
+  model.spectrum = settings.spectrum;
+  model.test_treatment = settings.test_treatment;
+  model.beta = settings.beta;
+  return model;
+}
+
+/// The block of one pair, as a training set of its own.
+TrainingSet pair_set(const TrainingSet& train, const ClassPair& pair) {
+  TrainingSet set;
+  const TrainingMatrix& matrix = train.matrices.front();
+  set.matrices.push_back({matrix.name, select(matrix.block, pair.samples, pair.samples)});
+  set.labels = select(train.labels, pair.samples);
+  return set;
+}
+
+/// One step of a path with scope=all: settings that differ in cost alone, ascending.
+std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSettings> ascending,
+                                        const RunContext& ctx) {
+  const TrainingSet& train = work.train();
+  const SvmSettings& first = ascending.front();
+  Conditioned kernel = whole_kernel(work, first, ctx);
+  const std::vector<ClassPair> pairs = class_pairs(train.labels);
+  std::vector<std::vector<Machine>> machines(pairs.size());
+  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
+    const PairProblem problem =
+        make_problem(pairs[p], kernel.kernel, train, is_convex(first.spectrum));
+    machines[p] = solve_pair(problem, ascending, ctx.rng.stream("svm calibration", p), ctx);
+  });
+  if (first.test_treatment == SvmTreatment::kNone) kernel.transform = Unchanged{};
+  const double consistent = consistency(kernel, rows_as_new(work, first.spectrum));
+  std::vector<Fitted<SvmModel>> fitted;
+  for (std::size_t step = 0; step < ascending.size(); ++step) {
+    Assembled all = assemble(pairs, machines, step, ascending[step], train.labels);
+    SvmModel model = blank_model(ascending[step], work, pairs);
+    model.intercepts = all.intercepts;
+    model.sigmoids = all.sigmoids;
+    const Matrix folded = fold(kernel.transform, all.kernel_coefficients);
+    if (first.test_treatment == SvmTreatment::kAugmented) {
+      model.columns = all_samples(train.size());
+      model.coefficients = folded;
+      model.augmented = augmented_parts(first.spectrum, all.kernel_coefficients, work);
+    } else {
+      keep_needed_columns(model, folded);
+      all.info.consistency = consistent;
+    }
+    fitted.push_back({std::move(model), std::move(all.info)});
+  }
+  return fitted;
+}
+
+/// With scope=pair each pair is a two-class problem of its own; their machines are put side by side.
+std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const SvmSettings> ascending,
+                                           const RunContext& ctx) {
+  const TrainingSet& train = work.train();
+  if (ascending.front().test_treatment == SvmTreatment::kAugmented) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "svm: test-treatment augmented adds a new sample to the whole training block; it "
+                "needs scope all");
+  }
+  const std::vector<ClassPair> pairs = class_pairs(train.labels);
+  std::vector<std::vector<Fitted<SvmModel>>> parts(pairs.size());
+  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
+    TrainingSet set = pair_set(train, pairs[p]);
+    if (train.weights.size() > 0) set.weights = train.weights(pairs[p].samples);
+    SharedWork own(set);
+    RunContext inner = ctx;
+    inner.rng = ctx.rng.child("svm pair", p);
+    parts[p] = fit_whole(own, ascending, inner);
+  });
+  std::vector<Fitted<SvmModel>> fitted;
+  for (std::size_t step = 0; step < ascending.size(); ++step) {
+    SvmModel model = blank_model(ascending[step], work, pairs);
+    FitInfo info;
+    Matrix coefficients = Matrix::Zero(train.size(), static_cast<Index>(pairs.size()));
+    model.intercepts.resize(static_cast<Index>(pairs.size()));
+    if (ascending[step].probability) model.sigmoids.resize(2, static_cast<Index>(pairs.size()));
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const auto column = static_cast<Index>(p);
+      const Fitted<SvmModel>& part = parts[p][step];
+      const std::vector<Index> at = pick<Index>(pairs[p].samples, part.model.columns);
+      coefficients.col(column)(at) = part.model.coefficients.col(0);
+      model.intercepts(column) = part.model.intercepts(0);
+      if (ascending[step].probability) model.sigmoids.col(column) = part.model.sigmoids.col(0);
+      info.subproblems.push_back({pair_name(pairs[p], train.labels), part.info.subproblems.front().info});
+      if (!(part.info.consistency <= info.consistency)) info.consistency = part.info.consistency;
+    }
+    keep_needed_columns(model, coefficients);
+    fitted.push_back({std::move(model), std::move(info)});
+  }
+  return fitted;
+}
+
+/// Rows as the kernel's rule wants them: the mean of both directions where both are known, save for
+/// square, which takes the similarities of the query to the training samples alone.
+Matrix query_rows(const SvmModel& model, const QueryMatrix& query) {
+  const DenseBlock to = to_dense(query.to_training);
+  Matrix rows = to.values();
+  if (query.from_training && model.spectrum != Spectrum::kSquare) {
+    rows = 0.5 * (rows + Matrix(to_dense(*query.from_training).values()));
+  }
+  if (rows.cols() == static_cast<Index>(model.columns.size())) return rows;
+  if (rows.cols() == model.samples) return rows(Eigen::all, model.columns);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
+                          rows.cols(), model.columns.size(), model.samples));
+}
+
+/// The settings of a path that share a kernel, as positions in order of cost.
+std::vector<std::vector<std::size_t>> groups_by_kernel(std::span<const SvmSettings> path) {
+  using Key = std::tuple<Spectrum, SvmTreatment, SpectrumScope, double>;
+  std::map<Key, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const SvmSettings& s = path[i];
+    groups[{s.spectrum, s.test_treatment, s.scope, s.spectrum == Spectrum::kDiffusion ? s.beta : 0}]
+        .push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> ordered;
+  for (auto& [key, members] : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
+    ordered.push_back(members);
+  }
+  return ordered;
+}
+
+}  // namespace
+
+void describe(SvmSettings& settings, FieldVisitor& field) {
+  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field("spectrum", settings.spectrum, "what is done to the eigenvalues before training");
+  field("test-treatment", settings.test_treatment,
+        "what is done to the similarities of new samples: the same linear map as the training block's, "
+        "the modified spectrum of both together, or nothing");
+  field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
+  field("beta", settings.beta, above(0.0), "of spectrum diffusion: the kernel is exp(beta S)");
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("tolerance", settings.tolerance, above(0.0), "largest KKT violation and relative gap accepted");
+}
+
+std::vector<Fitted<SvmModel>> fit_path(SharedWork& work, std::span<const SvmSettings> path,
+                                       RunContext& ctx) {
+  std::vector<Fitted<SvmModel>> fitted(path.size());
+  for (const SvmSettings& settings : path) validate(settings, "svm");
+  for (const std::vector<std::size_t>& group : groups_by_kernel(path)) {
+    std::vector<SvmSettings> ascending;
+    for (const std::size_t i : group) ascending.push_back(path[i]);
+    std::vector<Fitted<SvmModel>> solved = ascending.front().scope == SpectrumScope::kAll
+                                               ? fit_whole(work, ascending, ctx)
+                                               : fit_pairwise(work, ascending, ctx);
+    for (std::size_t i = 0; i < group.size(); ++i) fitted[group[i]] = std::move(solved[i]);
+  }
+  return fitted;
+}
+
+Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  const QueryMatrix& query = queries.matrices.front();
+  const Matrix rows = query_rows(model, query);
+  Matrix decisions;
+  if (model.test_treatment == SvmTreatment::kAugmented) {
+    if (!query.self) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "svm: test-treatment augmented needs the self-similarity of each new sample "
+                  "(--self)");
+    }
+    decisions = augmented_decisions(model, rows, *query.self, ctx);
+  } else {
+    decisions.noalias() = rows * model.coefficients;
+  }
+  decisions.rowwise() += model.intercepts.transpose();
+  return decisions;
+}
+
+Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  std::vector<Sigmoid> sigmoids;
+  for (Index p = 0; p < model.sigmoids.cols(); ++p) {
+    sigmoids.push_back({.slope = model.sigmoids(0, p), .offset = model.sigmoids(1, p)});
+  }
+  return vote(model.pairs, decision_values(model, queries, ctx), sigmoids);
+}
+
+std::vector<Index> needed_columns(const SvmModel& model) { return model.columns; }
+
+void archive(SvmModel& model, Archive& archiver) {
+  archiver("samples", model.samples);
+  archiver("columns", model.columns);
+  archive(model.pairs, archiver);
+  archiver("coefficients", model.coefficients);
+  archiver("intercepts", model.intercepts);
+  archiver("sigmoids", model.sigmoids);
+  archiver("spectrum", model.spectrum);
+  archiver("test_treatment", model.test_treatment);
+  archiver("beta", model.beta);
+  archiver("augmented_lambda", model.augmented.lambda);
+  archiver("augmented_vectors", model.augmented.U);
+  archiver("augmented_coefficients", model.augmented.rotated);
+}
+
+}  // namespace kith
