@@ -8,6 +8,7 @@
 
 #include "kith/condition/spectrum.hpp"
 #include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
 
 namespace kith {
@@ -74,5 +75,18 @@ struct SvmModel {
 void archive(SvmModel& model, Archive& archiver);
 
 static_assert(Learner<SvmSettings, SvmModel>);
+
+template <>
+struct MethodTraits<SvmSettings> {
+  using Model = SvmModel;
+  static constexpr std::string_view name = "svm";
+  static constexpr std::string_view paper = "[TR] 2, [CGR] 2";
+  static constexpr std::string_view summary =
+      "support vector machine on the matrix after its spectrum has been made positive";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const SvmSettings& /*settings*/) {
+    return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
+  }
+};
 
 }  // namespace kith

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a method says of itself beside its settings: its name, its paper, the grid it is searched over.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith {
+
+/// Which side of a grid axis is the simpler model: it wins among equal cross-validation errors.
+enum class Simpler { kSmaller, kLarger };
+
+/// The values `evaluate` tries for one setting, as a user would type them, ascending.
+struct GridAxis {
+  std::string field;
+  std::vector<std::string> values;
+  Simpler simpler = Simpler::kSmaller;
+};
+
+/// 10^first, ..., 10^last as texts.
+[[nodiscard]] std::vector<std::string> powers_of_ten(int first, int last);
+
+/// Specialised beside each settings type S:
+///
+///   using Model = ...;
+///   static constexpr std::string_view name, paper, summary;
+///   static constexpr bool probabilities;    // whether models can have them
+///   static std::vector<GridAxis> grid(const S& settings);
+template <class S>
+struct MethodTraits;
+
+}  // namespace kith

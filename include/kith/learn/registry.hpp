@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every method there is. A new one is one line in `Methods`; flags, JSON, model files, grids, contract
+// tests and documentation follow from it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kith/learn/decision.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/svm/kernel_svm.hpp"
+
+namespace kith {
+
+template <class... S>
+struct MethodList {
+  using AnySettings = std::variant<S...>;
+  using AnyModel = std::variant<typename MethodTraits<S>::Model...>;
+};
+
+using Methods = MethodList<  //
+    SvmSettings>;
+using AnySettings = Methods::AnySettings;
+using AnyModel = Methods::AnyModel;
+
+/// What `kith methods` shows.
+struct MethodInfo {
+  std::string name;
+  std::string paper;
+  std::string summary;
+  bool probabilities = false;
+  std::vector<FieldInfo> fields;
+  std::vector<GridAxis> grid;
+};
+[[nodiscard]] std::vector<MethodInfo> all_methods();
+
+/// A method with its settings, as a user asked for it.
+struct MethodChoice {
+  std::string name;    ///< as typed: "svm-clip"
+  std::string method;  ///< of the registry: "svm"
+  AnySettings settings;
+  DecisionSettings decision;
+  std::vector<std::string> fixed;  ///< settings that were given and are not to be searched
+};
+
+/// "svm", or "svm-clip": the method with the setting that has a choice of that name. Throws Error naming
+/// the closest method otherwise.
+[[nodiscard]] MethodChoice parse_method(std::string_view name);
+/// Sets one field (or `priors`, `costs`) from what a user typed.
+void set(MethodChoice& choice, std::string_view key, std::string_view text);
+
+[[nodiscard]] std::string_view method_name(const AnySettings& settings);
+[[nodiscard]] MethodInfo method_info(const AnySettings& settings);
+[[nodiscard]] Json settings_json(const AnySettings& settings);
+/// The settings of `method` with the fields of `json`; throws on unknown methods and fields.
+[[nodiscard]] AnySettings settings_of(std::string_view method, const Json& json);
+/// An empty model of `method`, to be filled by `archive`.
+[[nodiscard]] AnyModel model_of(std::string_view method);
+
+[[nodiscard]] Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& ctx);
+/// All settings of one method; shares what that method can share.
+[[nodiscard]] std::vector<Fitted<AnyModel>> fit_path(SharedWork& work,
+                                                     std::span<const AnySettings> path,
+                                                     RunContext& ctx);
+[[nodiscard]] Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
+void archive(AnyModel& model, Archive& archiver);
+
+}  // namespace kith

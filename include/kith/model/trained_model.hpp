@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tables and labels to a model that predicts: what `kith train` and `kith predict` do, for C++ and
+// Python as well.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kith/condition/pipeline.hpp"
+#include "kith/data/labels.hpp"
+#include "kith/data/similarity_set.hpp"
+#include "kith/learn/registry.hpp"
+#include "kith/model/model_file.hpp"
+
+namespace kith {
+
+/// A training set under the input rules, with the rules for new rows.
+struct PreparedTraining {
+  TrainingSet set;
+  std::vector<InputRule> rules;      ///< one per matrix
+  std::vector<std::string> applied;  ///< in words
+  std::vector<Index> kept;           ///< positions among the given samples
+};
+
+/// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the given
+/// samples. Throws Error unless at least two classes are left.
+[[nodiscard]] PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
+                                                const InputSettings& settings, RunContext& ctx);
+
+struct TrainedModel {
+  ModelRecord record;
+  AnyModel model;
+};
+
+struct Training {
+  TrainedModel model;
+  FitInfo info;
+  double seconds = 0;  ///< the fit alone
+};
+
+[[nodiscard]] Training train(const PreparedTraining& prepared, const MethodChoice& choice,
+                             RunContext& ctx);
+
+/// What `train --json` prints of a fit.
+[[nodiscard]] Json training_json(const Training& training);
+
+void save(const TrainedModel& model, const std::string& path);
+[[nodiscard]] TrainedModel load_trained(const std::string& path);
+
+/// Raw rows as read, one QueryMatrix per training matrix, over `record.positions` in that order (or
+/// over all training samples). Conditions them, predicts, and applies priors and costs.
+[[nodiscard]] Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx);
+
+}  // namespace kith

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+template <class S>
+MethodInfo info_of(const S& settings) {
+  using Traits = MethodTraits<S>;
+  return {.name = std::string(Traits::name),
+          .paper = std::string(Traits::paper),
+          .summary = std::string(Traits::summary),
+          .probabilities = Traits::probabilities,
+          .fields = fields(settings),
+          .grid = Traits::grid(settings)};
+}
+
+/// Default settings of every method, in the order of the registry.
+template <std::size_t... I>
+std::vector<AnySettings> defaults(std::index_sequence<I...>) {
+  return {AnySettings(std::in_place_index<I>)...};
+}
+std::vector<AnySettings> defaults() {
+  return defaults(std::make_index_sequence<std::variant_size_v<AnySettings>>());
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const AnySettings& settings : defaults()) all.emplace_back(method_name(settings));
+  return all;
+}
+
+AnySettings defaults_of(std::string_view method) {
+  for (const AnySettings& settings : defaults()) {
+    if (method_name(settings) == method) return settings;
+  }
+  const std::vector<std::string> all = names();
+  const auto guess = closest(method, all);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("there is no method {}{}; there are {}", in_quotes(method),
+                          guess ? fmt::format(" (did you mean {}?)", *guess) : "",
+                          list_some(all, 60)));
+}
+
+void set_any(AnySettings& settings, std::string_view key, std::string_view text) {
+  std::visit([&](auto& own) { set_field(own, method_name(settings), key, text); }, settings);
+}
+
+/// Sets the first choice field that takes `suffix` (aliases included); false where there is none.
+bool set_by_choice(MethodChoice& choice, std::string_view suffix) {
+  for (const FieldInfo& field : method_info(choice.settings).fields) {
+    if (field.type != "choice") continue;
+    try {
+      set_any(choice.settings, field.name, suffix);
+    } catch (const Error&) {
+      continue;  // not one of this field's choices
+    }
+    choice.fixed.push_back(field.name);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> powers_of_ten(int first, int last) {
+  std::vector<std::string> values;
+  for (int exponent = first; exponent <= last; ++exponent) {
+    values.push_back(format_double(std::pow(10.0, exponent)));
+  }
+  return values;
+}
+
+std::vector<MethodInfo> all_methods() {
+  std::vector<MethodInfo> all;
+  for (const AnySettings& settings : defaults()) all.push_back(method_info(settings));
+  return all;
+}
+
+std::string_view method_name(const AnySettings& settings) {
+  return std::visit(
+      [](const auto& own) { return MethodTraits<std::decay_t<decltype(own)>>::name; }, settings);
+}
+
+MethodInfo method_info(const AnySettings& settings) {
+  return std::visit([](const auto& own) { return info_of(own); }, settings);
+}
+
+MethodChoice parse_method(std::string_view name) {
+  const std::vector<std::string> all = names();
+  // The longest method name that is the whole of `name` or stands before a hyphen in it.
+  for (std::size_t length = name.size(); length > 0; --length) {
+    const std::string_view head = name.substr(0, length);
+    if (length < name.size() && name[length] != '-') continue;
+    if (std::find(all.begin(), all.end(), head) == all.end()) continue;
+    MethodChoice choice{.name = std::string(name),
+                        .method = std::string(head),
+                        .settings = defaults_of(head),
+                        .decision = {},
+                        .fixed = {}};
+    if (length == name.size() || set_by_choice(choice, name.substr(length + 1))) return choice;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: method {} has no setting with a choice {}; `kith methods {}` lists them",
+                            name, head, in_quotes(name.substr(length + 1)), head));
+  }
+  return {.name = std::string(name),
+          .method = std::string(name),
+          .settings = defaults_of(name),  // throws with the closest name
+          .decision = {},
+          .fixed = {}};
+}
+
+void set(MethodChoice& choice, std::string_view key, std::string_view text) {
+  if (key == "priors" || key == "costs") {
+    if (!method_info(choice.settings).probabilities) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} has no probabilities, so {} has no meaning for it", choice.method, key));
+    }
+    set_field(choice.decision, choice.method, key, text);
+    return;
+  }
+  set_any(choice.settings, key, text);
+  choice.fixed.emplace_back(key);
+}
+
+Json settings_json(const AnySettings& settings) {
+  return std::visit([](const auto& own) { return settings_json(own); }, settings);
+}
+
+AnySettings settings_of(std::string_view method, const Json& json) {
+  AnySettings settings = defaults_of(method);
+  std::visit([&](auto& own) { settings_from_json(own, method, json); }, settings);
+  return settings;
+}
+
+AnyModel model_of(std::string_view method) {
+  return std::visit(
+      [](const auto& own) -> AnyModel {
+        return typename MethodTraits<std::decay_t<decltype(own)>>::Model{};
+      },
+      defaults_of(method));
+}
+
+Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+std::vector<Fitted<AnyModel>> fit_path(SharedWork& work, std::span<const AnySettings> path,
+                                       RunContext& ctx) {
+  if (path.empty()) return {};
+  return std::visit(
+      [&](const auto& first) {
+        using S = std::decay_t<decltype(first)>;
+        std::vector<S> own;
+        for (const AnySettings& settings : path) own.push_back(std::get<S>(settings));
+        std::vector<Fitted<AnyModel>> fitted;
+        for (auto& one : fit_path(work, std::span<const S>(own), ctx)) {
+          fitted.push_back({AnyModel(std::move(one.model)), std::move(one.info)});
+        }
+        return fitted;
+      },
+      path.front());
+}
+
+Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return std::visit([&](const auto& own) { return predict(own, queries, ctx); }, model);
+}
+
+std::vector<Index> needed_columns(const AnyModel& model) {
+  return std::visit([](const auto& own) { return needed_columns(own); }, model);
+}
+
+void archive(AnyModel& model, Archive& archiver) {
+  std::visit([&](auto& own) { archive(own, archiver); }, model);
+}
+
+}  // namespace kith

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/model/trained_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/model/fingerprint.hpp"
+
+namespace kith {
+namespace {
+
+SimilaritySet select_samples(const SimilaritySet& set, const std::vector<Index>& samples) {
+  SimilaritySet part = set;
+  part.block = select(set.block, samples, samples);
+  part.row_ids.clear();
+  part.column_ids.clear();
+  for (const Index i : samples) {
+    if (!set.row_ids.empty()) part.row_ids.push_back(set.row_ids[static_cast<std::size_t>(i)]);
+    if (!set.column_ids.empty()) part.column_ids.push_back(set.column_ids[static_cast<std::size_t>(i)]);
+  }
+  return part;
+}
+
+std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
+  std::vector<Index> common = inputs.front().kept;
+  for (const ConditionedInput& input : inputs) {
+    std::vector<Index> both;
+    std::set_intersection(common.begin(), common.end(), input.kept.begin(), input.kept.end(),
+                          std::back_inserter(both));
+    common = std::move(both);
+  }
+  return common;
+}
+
+std::vector<ConditionedInput> condition_all(const std::vector<SimilaritySet>& sets,
+                                            const InputSettings& settings, const RunContext& ctx) {
+  std::vector<ConditionedInput> inputs;
+  for (const SimilaritySet& set : sets) inputs.push_back(condition_training(set, settings, ctx));
+  return inputs;
+}
+
+void check_classes(const Labels& labels) {
+  const std::vector<Index> counts = labels.counts();
+  const auto present = std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; });
+  if (present >= 2) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("the {} training samples are all of one class{}; a classifier needs at "
+                          "least two",
+                          labels.size(),
+                          labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")"));
+}
+
+Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json info_json(const SolveInfo& info) {
+  return {{"objective", real(info.objective)},
+          {"gap", real(info.gap)},
+          {"kkt_residual", real(info.kkt_residual)},
+          {"iterations", info.iterations},
+          {"status", name(info.status)}};
+}
+
+Json certificate_json(const FitInfo& info) {
+  Json json = {{"objective", real(info.objective())},
+               {"gap", real(info.gap())},
+               {"kkt_residual", real(info.kkt_residual())},
+               {"iterations", info.iterations()},
+               {"status", name(info.status())},
+               {"consistency", real(info.consistency)}};
+  if (std::isfinite(info.objective_offset)) json["objective_offset"] = info.objective_offset;
+  if (info.subproblems.size() > 1) {
+    Json parts = Json::array();
+    for (const Subproblem& part : info.subproblems) {
+      Json one = {{"name", part.name}};
+      one.update(info_json(part.info));
+      parts.push_back(std::move(one));
+    }
+    json["subproblems"] = std::move(parts);
+  }
+  if (!info.notes.empty()) json["notes"] = info.notes;
+  return json;
+}
+
+}  // namespace
+
+PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
+                                  const InputSettings& settings, RunContext& ctx) {
+  std::vector<ConditionedInput> inputs = condition_all(matrices.sets, settings, ctx);
+  PreparedTraining prepared;
+  prepared.kept = common_samples(inputs);
+  const bool alike = std::all_of(inputs.begin(), inputs.end(),
+                                 [&](const ConditionedInput& input) { return input.kept == prepared.kept; });
+  if (!alike) {
+    std::vector<SimilaritySet> parts;
+    for (const SimilaritySet& set : matrices.sets) parts.push_back(select_samples(set, prepared.kept));
+    inputs = condition_all(parts, settings, ctx);
+  }
+  for (std::size_t m = 0; m < inputs.size(); ++m) {
+    prepared.set.matrices.push_back(std::move(inputs[m].matrix));
+    prepared.set.matrices.back().name = matrices.sets[m].name;
+    prepared.rules.push_back(std::move(inputs[m].rule));
+    for (const std::string& sentence : inputs[m].applied) {
+      prepared.applied.push_back(
+          inputs.size() > 1 ? matrices.sets[m].name + ": " + sentence : sentence);
+    }
+  }
+  prepared.set.labels = select(labels, prepared.kept);
+  for (const Index i : prepared.kept) {
+    if (!matrices.ids.empty()) prepared.set.ids.push_back(matrices.ids[static_cast<std::size_t>(i)]);
+  }
+  check_classes(prepared.set.labels);
+  return prepared;
+}
+
+Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
+  const TrainingSet& set = prepared.set;
+  const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
+  const auto began = std::chrono::steady_clock::now();
+  SharedWork work(set);
+  Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
+  Training training;
+  training.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  training.info = std::move(fitted.info);
+
+  ModelRecord& record = training.model.record;
+  record.method = choice.method;
+  record.settings = settings_json(choice.settings);
+  record.class_names = set.labels.names;
+  record.samples = set.size();
+  record.given_samples = prepared.rules.front().given_samples;
+  record.kept = prepared.rules.front().kept;
+  const std::vector<Index> needed = needed_columns(fitted.model);
+  RequiredColumns required = required_columns(prepared.rules, needed, set.size());
+  record.positions = std::move(required.positions);
+  for (const Index i : record.positions) {
+    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
+  }
+  for (std::size_t m = 0; m < set.matrices.size(); ++m) {
+    record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
+  }
+  record.decision = decision;
+  record.fingerprint = fingerprint(set);
+  record.seed = ctx.rng.seed();
+  record.blas_threads = ctx.blas_threads;
+  record.applied = prepared.applied;
+  record.certificate = certificate_json(training.info);
+  training.model.model = std::move(fitted.model);
+  return training;
+}
+
+Json training_json(const Training& training) {
+  const ModelRecord& record = training.model.record;
+  Json json = {{"method", record.method},
+               {"settings", record.settings},
+               {"n", record.samples},
+               {"classes", record.class_names}};
+  json.update(record.certificate);
+  json["columns_needed"] = record.positions.size();
+  json["applied"] = record.applied;
+  json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);
+  json["seed"] = record.seed;
+  json["blas_threads"] = record.blas_threads;
+  json["timing"] = {{"seconds", training.seconds}};
+  return json;
+}
+
+void save(const TrainedModel& model, const std::string& path) {
+  AnyModel parts = model.model;  // archiving writes through the same door that loads
+  save_model(path, model.record, [&](Archive& archiver) { archive(parts, archiver); });
+}
+
+TrainedModel load_trained(const std::string& path) {
+  LoadedModel loaded = load_model(path);
+  TrainedModel model;
+  try {
+    model.model = model_of(loaded.record.method);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kBadInput, path + ": " + error.what());
+  }
+  loaded.read_parts([&](Archive& archiver) { archive(model.model, archiver); });
+  model.record = std::move(loaded.record);
+  return model;
+}
+
+Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx) {
+  if (raw.matrices.size() != model.record.matrices.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} matrices of new rows; the model was trained on {}",
+                            raw.matrices.size(), model.record.matrices.size()));
+  }
+  QueryBlock conditioned;
+  for (std::size_t m = 0; m < raw.matrices.size(); ++m) {
+    conditioned.matrices.push_back(
+        condition_query(model.record.matrices[m].rule, std::move(raw.matrices[m]), ctx));
+  }
+  Prediction prediction = predict(model.model, conditioned, ctx);
+  apply(model.record.decision, prediction);
+  return prediction;
+}
+
+}  // namespace kith
