@@ -9,5 +9,8 @@ namespace kith::app {
 [[nodiscard]] Command add_inspect(CLI::App& program);
 [[nodiscard]] Command add_convert(CLI::App& program);
 [[nodiscard]] Command add_measure(CLI::App& program);
+[[nodiscard]] Command add_methods(CLI::App& program);
+[[nodiscard]] Command add_train(CLI::App& program);
+[[nodiscard]] Command add_predict(CLI::App& program);
 
 }  // namespace kith::app

@@ -3,13 +3,13 @@
 //
 //   max_a 1'a - 1/2 a' Y K Y a   s.t.  0 <= a <= C,  y'a = 0
 //
-// over the kernel K that condition/spectrum makes of S; a new sample has decision value k'c + b with
-// c = Y a. The rule that turns its raw row s into k is linear (or leaves it alone) and is folded into
-// the coefficients, so that a prediction is s'c_raw + b. [TR] 2.1-2.2; with flip this is the
-// Krein-space machine of Loosli, Canu and Ong (2016).
+// over the kernel K that condition/spectrum makes of S; a new sample has decision value k'c + b
+// with c = Y a. The rule that turns its raw row s into k is linear (or leaves it alone) and is
+// folded into the coefficients, so that a prediction is s'c_raw + b. [TR] 2.1-2.2; with flip this
+// is the Krein-space machine of Loosli, Canu and Ong (2016).
 //
-// Cost: one decomposition (clip, flip, diffusion), lambda_min (shift) or one product (square) for all
-// pairs and all costs, then one dual solution per pair and cost.
+// Cost: one decomposition (clip, flip, diffusion), lambda_min (shift) or one product (square) for
+// all pairs and all costs, then one dual solution per pair and cost.
 #include "kith/learn/svm/kernel_svm.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +36,13 @@ constexpr double kCalibrationTolerance = 1e-3;
 
 bool is_convex(Spectrum spectrum) { return spectrum != Spectrum::kNone; }
 
+/// The scale at which exp(beta lambda) neither overflows nor flattens out.
+double diffusion_beta(const SvmSettings& settings, const VectorRef& lambda) {
+  if (settings.beta) return *settings.beta;
+  const double largest = lambda.size() > 0 ? lambda.cwiseAbs().maxCoeff() : 0;
+  return largest > 0 ? 1 / largest : 1;
+}
+
 /// The kernel of every sample under one spectrum rule.
 Conditioned whole_kernel(SharedWork& work, const SvmSettings& settings, const RunContext& ctx) {
   switch (settings.spectrum) {
@@ -49,7 +56,8 @@ Conditioned whole_kernel(SharedWork& work, const SvmSettings& settings, const Ru
     case Spectrum::kFlip:
     case Spectrum::kDiffusion: {
       const SharedDecomposition eigen = work.eigen();
-      return spectral_kernel(settings.spectrum, work.symmetric(), eigen, settings.beta);
+      return spectral_kernel(settings.spectrum, work.symmetric(), eigen,
+                             diffusion_beta(settings, eigen->lambda));
     }
   }
   throw Error(ErrorCode::kInternal, "a spectrum rule without a kernel");
@@ -90,9 +98,9 @@ struct Machine {
 /// Everything that is fixed along a path: the pair, its block of the kernel, its sample weights.
 struct PairProblem {
   const ClassPair* pair = nullptr;
-  Matrix own;            // the pair's block, where it is not the whole kernel
+  Matrix own;  // the pair's block, where it is not the whole kernel
   const Matrix* K = nullptr;
-  Vector weights;        // per sample, empty: all 1
+  Vector weights;  // per sample, empty: all 1
   bool convex = true;
 
   [[nodiscard]] Vector costs(double cost) const {
@@ -128,7 +136,8 @@ Sigmoid cross_fitted_sigmoid(const PairProblem& problem, double cost, const SmoS
   const std::vector<int>& signs = problem.pair->signs;
   const auto positives = std::count(signs.begin(), signs.end(), 1);
   const auto negatives = static_cast<std::ptrdiff_t>(signs.size()) - positives;
-  const int folds = static_cast<int>(std::min<std::ptrdiff_t>(kCalibrationFolds, std::min(positives, negatives)));
+  const int folds =
+      static_cast<int>(std::min<std::ptrdiff_t>(kCalibrationFolds, std::min(positives, negatives)));
   const Matrix& K = kernel_of(problem);
   const Vector y = as_vector(signs);
   if (folds < 2) {
@@ -182,7 +191,8 @@ std::vector<Machine> solve_pair(const PairProblem& problem, std::span<const SvmS
       last = smo(dual, solver, ctx, start);
       last_cost = settings.cost;
     }
-    Machine machine{.c = y.cwiseProduct(last->alpha), .b = last->b, .info = last->info, .sigmoid = {}};
+    Machine machine{
+        .c = y.cwiseProduct(last->alpha), .b = last->b, .info = last->info, .sigmoid = {}};
     if (settings.probability) {
       machine.sigmoid = cross_fitted_sigmoid(problem, settings.cost, *last, stream, ctx);
     }
@@ -199,8 +209,9 @@ struct Assembled {
   FitInfo info;
 };
 
-Assembled assemble(std::span<const ClassPair> pairs, const std::vector<std::vector<Machine>>& machines,
-                   std::size_t step, const SvmSettings& settings, const Labels& labels) {
+Assembled assemble(std::span<const ClassPair> pairs,
+                   const std::vector<std::vector<Machine>>& machines, std::size_t step,
+                   const SvmSettings& settings, const Labels& labels) {
   const auto count = static_cast<Index>(pairs.size());
   Assembled all{.kernel_coefficients = Matrix::Zero(labels.size(), count),
                 .intercepts = Vector(count),
@@ -240,13 +251,16 @@ DenseBlock rows_as_new(SharedWork& work, Spectrum spectrum) {
   return DenseBlock(S.data(), S.rows(), S.cols(), nullptr);
 }
 
-SvmModel blank_model(const SvmSettings& settings, SharedWork& work, std::span<const ClassPair> pairs) {
+SvmModel blank_model(const SvmSettings& settings, SharedWork& work,
+                     std::span<const ClassPair> pairs) {
   SvmModel model;
   model.samples = work.train().size();
   model.pairs = pair_table(pairs, work.train().labels);
   model.spectrum = settings.spectrum;
   model.test_treatment = settings.test_treatment;
-  model.beta = settings.beta;
+  if (settings.spectrum == Spectrum::kDiffusion) {
+    model.beta = diffusion_beta(settings, work.eigen()->lambda);
+  }
   return model;
 }
 
@@ -294,7 +308,8 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
   return fitted;
 }
 
-/// With scope=pair each pair is a two-class problem of its own; their machines are put side by side.
+/// With scope=pair each pair is a two-class problem of its own; their machines are put side by
+/// side.
 std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const SvmSettings> ascending,
                                            const RunContext& ctx) {
   const TrainingSet& train = work.train();
@@ -327,7 +342,8 @@ std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const Svm
       coefficients.col(column)(at) = part.model.coefficients.col(0);
       model.intercepts(column) = part.model.intercepts(0);
       if (ascending[step].probability) model.sigmoids.col(column) = part.model.sigmoids.col(0);
-      info.subproblems.push_back({pair_name(pairs[p], train.labels), part.info.subproblems.front().info});
+      info.subproblems.push_back(
+          {pair_name(pairs[p], train.labels), part.info.subproblems.front().info});
       if (!(part.info.consistency <= info.consistency)) info.consistency = part.info.consistency;
     }
     keep_needed_columns(model, coefficients);
@@ -346,18 +362,20 @@ Matrix query_rows(const SvmModel& model, const QueryMatrix& query) {
   }
   if (rows.cols() == static_cast<Index>(model.columns.size())) return rows;
   if (rows.cols() == model.samples) return rows(Eigen::all, model.columns);
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
-                          rows.cols(), model.columns.size(), model.samples));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
+                  rows.cols(), model.columns.size(), model.samples));
 }
 
 /// The settings of a path that share a kernel, as positions in order of cost.
 std::vector<std::vector<std::size_t>> groups_by_kernel(std::span<const SvmSettings> path) {
-  using Key = std::tuple<Spectrum, SvmTreatment, SpectrumScope, double>;
+  using Key = std::tuple<Spectrum, SvmTreatment, SpectrumScope, std::optional<double>>;
   std::map<Key, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const SvmSettings& s = path[i];
-    groups[{s.spectrum, s.test_treatment, s.scope, s.spectrum == Spectrum::kDiffusion ? s.beta : 0}]
+    groups[{s.spectrum, s.test_treatment, s.scope,
+            s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt}]
         .push_back(i);
   }
   std::vector<std::vector<std::size_t>> ordered;
@@ -375,12 +393,15 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
   field("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("spectrum", settings.spectrum, "what is done to the eigenvalues before training");
   field("test-treatment", settings.test_treatment,
-        "what is done to the similarities of new samples: the same linear map as the training block's, "
+        "what is done to the similarities of new samples: the same linear map as the training "
+        "block's, "
         "the modified spectrum of both together, or nothing");
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
-  field("beta", settings.beta, above(0.0), "of spectrum diffusion: the kernel is exp(beta S)");
+  field("beta", settings.beta, above(0.0), "auto",
+        "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0), "largest KKT violation and relative gap accepted");
+  field("tolerance", settings.tolerance, above(0.0),
+        "largest KKT violation and relative gap accepted");
 }
 
 std::vector<Fitted<SvmModel>> fit_path(SharedWork& work, std::span<const SvmSettings> path,

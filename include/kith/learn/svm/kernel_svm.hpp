@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,14 +33,14 @@ struct SvmSettings {
   Spectrum spectrum = Spectrum::kClip;
   SvmTreatment test_treatment = SvmTreatment::kLinear;
   SpectrumScope scope = SpectrumScope::kAll;
-  double beta = 1;
+  std::optional<double> beta;  ///< none: 1 / max|lambda|
   bool probability = true;
   double tolerance = 1e-6;
 };
 void describe(SvmSettings& settings, FieldVisitor& field);
 
-/// What the augmented treatment keeps: the spectrum of the training block, to which one new sample at a
-/// time is added, and the machines in that block's eigenbasis.
+/// What the augmented treatment keeps: the spectrum of the training block, to which one new sample
+/// at a time is added, and the machines in that block's eigenbasis.
 struct AugmentedParts {
   Vector lambda;
   Matrix U;
@@ -61,8 +62,8 @@ struct SvmModel {
 
 [[nodiscard]] Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& ctx);
 /// Settings that differ in cost alone share one kernel; they are solved in order of cost from warm
-/// starts, and a solution serves every cost above its largest coefficient. A kernel that is not convex
-/// starts cold each time.
+/// starts, and a solution serves every cost above its largest coefficient. A kernel that is not
+/// convex starts cold each time.
 [[nodiscard]] std::vector<Fitted<SvmModel>> fit_path(SharedWork& work,
                                                      std::span<const SvmSettings> path,
                                                      RunContext& ctx);

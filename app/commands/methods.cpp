@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "kith/core/text.hpp"
+#include "kith/learn/registry.hpp"
+#include "kith/report/text_art.hpp"
+
+namespace kith::app {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string name;
+};
+
+std::string joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+  return text;
+}
+
+/// The fields of a method, and priors and costs where it has probabilities.
+std::vector<FieldInfo> all_fields(const MethodInfo& method) {
+  std::vector<FieldInfo> all = method.fields;
+  if (method.probabilities) {
+    for (FieldInfo& field : fields<DecisionSettings>()) all.push_back(std::move(field));
+  }
+  return all;
+}
+
+Json method_json(const MethodInfo& method) {
+  Json settings = Json::array();
+  for (const FieldInfo& field : all_fields(method)) {
+    settings.push_back({{"name", field.name},
+                        {"type", field.type},
+                        {"default", field.default_value},
+                        {"rule", field.rule},
+                        {"help", field.help}});
+    if (!field.choices.empty()) settings.back()["choices"] = field.choices;
+  }
+  Json grid = Json::array();
+  for (const GridAxis& axis : method.grid) {
+    grid.push_back({{"setting", axis.field},
+                    {"values", axis.values},
+                    {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
+  }
+  return {{"name", method.name},       {"paper", method.paper},
+          {"summary", method.summary}, {"probabilities", method.probabilities},
+          {"settings", settings},      {"grid", grid}};
+}
+
+std::string method_text(const MethodInfo& method, const OutputStyle& style) {
+  std::string text = fmt::format("{}  ({})\n", method.name, method.paper);
+  text += wrap(method.summary, style.width, "  ") + "\nSettings (--set NAME=VALUE)\n";
+  for (const FieldInfo& field : all_fields(method)) {
+    const std::string value = field.default_value.empty() ? "empty" : field.default_value;
+    text += fmt::format("  {} = {}\n", field.name, value);
+    text += wrap(field.help + "; " + field.rule, style.width, "      ");
+  }
+  if (!method.grid.empty())
+    text += "\nGrid (searched by cross-validation unless the setting is given)\n";
+  for (const GridAxis& axis : method.grid) {
+    text += wrap(fmt::format("{}: {}; among equals the {} wins", axis.field, joined(axis.values),
+                             axis.simpler == Simpler::kSmaller ? "smaller" : "larger"),
+                 style.width, "  ");
+  }
+  std::vector<std::string> short_names;
+  for (const FieldInfo& field : method.fields) {
+    for (const std::string& choice : field.choices) {
+      const std::string name = method.name + "-" + choice;
+      const MethodChoice parsed = parse_method(name);
+      if (parsed.fixed.front() == field.name) short_names.push_back(name);
+    }
+  }
+  if (!short_names.empty()) {
+    text += "\nShort names (the method with that setting fixed)\n";
+    text += wrap(joined(short_names), style.width, "  ");
+  }
+  return text;
+}
+
+std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle& style) {
+  TextTable table{
+      .header = {"method", "paper", "what it is"}, .rows = {}, .right = {false, false, false}};
+  for (const MethodInfo& method : methods) {
+    table.rows.push_back({method.name, method.paper, method.summary});
+  }
+  return draw_table(table, style.unicode) +
+         "\n`kith methods NAME` explains one and lists its settings.\n";
+}
+
+int run(const Options& options) {
+  const OutputStyle style = output_style();
+  if (!options.name.empty()) {
+    const MethodInfo method = method_info(parse_method(options.name).settings);
+    if (options.common.json) {
+      print_json(method_json(method));
+    } else {
+      print_text(method_text(method, style));
+    }
+    return kDone;
+  }
+  const std::vector<MethodInfo> methods = all_methods();
+  if (options.common.json) {
+    Json all = Json::array();
+    for (const MethodInfo& method : methods) all.push_back(method_json(method));
+    print_json({{"methods", all}});
+  } else {
+    print_text(list_text(methods, style));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_methods(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand(
+      "methods", "every method, its settings with ranges and defaults, its paper");
+  const auto options = std::make_shared<Options>();
+  parser->add_option("name", options->name, "explain this method, such as svm or svm-flip");
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "Examples:\n"
+      "  kith methods\n"
+      "  kith methods svm\n"
+      "  kith methods svm --json");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app

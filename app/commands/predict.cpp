@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "input_options.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/data/atomic_file.hpp"
+#include "kith/model/query_files.hpp"
+
+namespace kith::app {
+namespace {
+
+constexpr Index kRowsAtATime = 1024;
+
+struct Options {
+  CommonOptions common;
+  std::string model;
+  std::vector<std::string> similarity;
+  std::vector<std::string> distance;
+  QueryFiles files;
+  std::string out;
+};
+
+/// Where predictions go: a file under a temporary name until all is well, or standard output.
+class Output {
+ public:
+  explicit Output(const std::string& path) {
+    if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
+  }
+  void write(std::string_view text) {
+    if (file_) {
+      file_->write(text);
+    } else {
+      print_text(text);
+    }
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::unique_ptr<AtomicFile> file_;
+};
+
+/// A cell of a TSV file: tabs, line ends and backslashes are escaped.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\\') {
+      out += "\\\\";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+class TsvWriter {
+ public:
+  TsvWriter(Output& out, const std::vector<std::string>& classes) : out_(out), classes_(classes) {}
+
+  void chunk(const QueryChunk& chunk, const Prediction& prediction) {
+    std::string text;
+    if (!std::exchange(header_written_, true)) text += header(prediction);
+    for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
+      text += cell(chunk.ids[i]) + '\t' +
+              cell(classes_[static_cast<std::size_t>(prediction.labels[i])]);
+      append(text, prediction.scores, static_cast<Index>(i));
+      append(text, prediction.probabilities, static_cast<Index>(i));
+      text += '\n';
+    }
+    out_.write(text);
+  }
+  void finish() {}
+
+ private:
+  [[nodiscard]] std::string header(const Prediction& prediction) const {
+    std::string text = "id\tlabel";
+    for (Index c = 0; c < prediction.scores.cols(); ++c) text += "\tscore:" + cell(class_name(c));
+    for (Index c = 0; c < prediction.probabilities.cols(); ++c) {
+      text += "\tprobability:" + cell(class_name(c));
+    }
+    return text + '\n';
+  }
+  [[nodiscard]] const std::string& class_name(Index c) const {
+    return classes_[static_cast<std::size_t>(c)];
+  }
+  static void append(std::string& text, const Matrix& values, Index row) {
+    for (Index c = 0; c < values.cols(); ++c) text += '\t' + format_double(values(row, c));
+  }
+
+  Output& out_;
+  const std::vector<std::string>& classes_;
+  bool header_written_ = false;
+};
+
+/// One JSON document, written as it grows.
+class JsonWriter {
+ public:
+  JsonWriter(Output& out, const std::vector<std::string>& classes) : out_(out), classes_(classes) {
+    out_.write("{\"predictions\": [");
+  }
+  void chunk(const QueryChunk& chunk, const Prediction& prediction) {
+    std::string text;
+    for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
+      Json row = {{"id", chunk.ids[i]},
+                  {"label", classes_[static_cast<std::size_t>(prediction.labels[i])]}};
+      add(row, "scores", prediction.scores, static_cast<Index>(i));
+      add(row, "probabilities", prediction.probabilities, static_cast<Index>(i));
+      text += std::exchange(separator_, ",\n ") + row.dump();
+    }
+    out_.write(text);
+  }
+  void finish() { out_.write("]}\n"); }
+
+ private:
+  void add(Json& row, const std::string& key, const Matrix& values, Index i) const {
+    if (values.cols() == 0) return;
+    Json by_class = Json::object();
+    for (Index c = 0; c < values.cols(); ++c) {
+      by_class[classes_[static_cast<std::size_t>(c)]] = values(i, c);
+    }
+    row[key] = std::move(by_class);
+  }
+
+  Output& out_;
+  const std::vector<std::string>& classes_;
+  std::string separator_ = "\n ";
+};
+
+template <class Writer>
+void write_predictions(const TrainedModel& model, const Options& options, Session& session) {
+  QueryReader reader(model.record, options.files, session.context);
+  Output out(options.out);
+  Writer writer(out, model.record.class_names);
+  double done = 0;
+  bool first = true;
+  while (true) {
+    session.context.check_stop();
+    QueryChunk chunk = reader.next(kRowsAtATime);
+    if (chunk.ids.empty() && !std::exchange(first, false)) break;
+    const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
+    const Prediction prediction = predict(model, std::move(chunk.queries), session.context);
+    writer.chunk(chunk, prediction);
+    first = false;
+    done += static_cast<double>(chunk.ids.size());
+    session.context.progress("queries", done, 0);
+    if (last) break;
+  }
+  writer.finish();
+  out.commit();
+}
+
+int run(Options& options) {
+  const bool distances = !options.distance.empty();
+  if (distances == !options.similarity.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "give the new rows with --similarity FILE (or --distance FILE, for a model trained on "
+        "distances)");
+  }
+  Session session(options.common);
+  const TrainedModel model = load_trained(options.model);
+  options.files.to_training = distances ? options.distance : options.similarity;
+  options.files.kind = distances ? PairKind::kDistance : PairKind::kSimilarity;
+  options.files.read.bipartite = true;
+  if (options.common.json) {
+    write_predictions<JsonWriter>(model, options, session);
+  } else {
+    write_predictions<TsvWriter>(model, options, session);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_predict(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand(
+      "predict", "rows of similarities to training samples: labels, scores, probabilities");
+  const auto options = std::make_shared<Options>();
+  parser->add_option("--model", options->model, "model file of `kith train`")
+      ->required()
+      ->type_name("FILE")
+      ->group("Input");
+  parser
+      ->add_option(
+          "--similarity", options->similarity,
+          "new samples (rows) by training samples (columns); one file per matrix of the model")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Input");
+  parser->add_option("--distance", options->distance, "the same for a model trained on distances")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Input");
+  parser
+      ->add_option(
+          "--similarity-from", options->files.from_training,
+          "training samples (rows) by new samples (columns), when the two directions differ")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Input");
+  parser
+      ->add_option("--self", options->files.self,
+                   "self-similarity of each new sample: one number per line, or id<TAB>number")
+      ->type_name("FILE")
+      ->group("Input");
+  add_settings_flags(*parser, options->files.read, "Input");
+  parser->add_option("--out", options->out, "file to write")
+      ->type_name("FILE")
+      ->default_str("standard output")
+      ->group("Output");
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "Columns are matched by id when file and model both have ids: in any order, extra ones "
+      "ignored,\n"
+      "only the needed ones required. Otherwise they are matched by position. What was done to "
+      "the\n"
+      "training matrix is done to the new rows, too.\n\n"
+      "Examples:\n"
+      "  kith predict --model m.kith --similarity new.csv\n"
+      "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"
+      "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app

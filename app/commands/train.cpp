@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "input_options.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/model/trained_model.hpp"
+
+namespace kith::app {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  InputOptions input;
+  std::string method = "svm";
+  std::vector<std::string> settings;
+  std::string model;
+};
+
+MethodChoice chosen_method(const Options& options) {
+  MethodChoice choice = parse_method(options.method);
+  for (const std::string& text : options.settings) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--set {} has no '='; it must be key=value", in_quotes(text)));
+    }
+    set(choice, text.substr(0, at), text.substr(at + 1));
+  }
+  return choice;
+}
+
+std::string number(const Json& value) {
+  return value.is_null() ? "-" : format_short(value.get<double>(), 6);
+}
+
+std::string training_text(const Json& json, const Options& options) {
+  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n", options.method,
+                                 json["n"].get<Index>(), json["classes"].size(),
+                                 json["timing"]["seconds"].get<double>());
+  text += fmt::format("  status        {}\n", json["status"].get<std::string>());
+  text += fmt::format("  duality gap   {}\n", number(json["gap"]));
+  text += fmt::format("  KKT residual  {}\n", number(json["kkt_residual"]));
+  text += fmt::format("  consistency   {}\n", number(json["consistency"]));
+  text += fmt::format("  needs         similarities to {} of {} training samples\n",
+                      json["columns_needed"].get<Index>(), json["n"].get<Index>());
+  for (const Json& sentence : json["applied"]) {
+    text += fmt::format("  applied       {}\n", sentence.get<std::string>());
+  }
+  if (!options.model.empty()) text += fmt::format("  model         {}\n", options.model);
+  return text;
+}
+
+int run(const Options& options) {
+  const MethodChoice choice = chosen_method(options);
+  if (options.input.labels.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
+  }
+  Session session(options.common);
+  const MatchedSets matrices = read_matrices(options.input, session.context);
+  const std::optional<JoinedLabels> labels =
+      read_joined_labels(options.input, matrices, session.context);
+  session.use_blas_for(matrices.sets.front().rows());
+  const PreparedTraining prepared =
+      prepare_training(matrices, labels->labels, options.input.condition, session.context);
+  const Training training = train(prepared, choice, session.context);
+  if (!options.model.empty()) save(training.model, options.model);
+  Json json = training_json(training);
+  if (!options.model.empty()) json["model"] = options.model;
+  if (options.common.json) {
+    print_json(json);
+  } else {
+    print_text(training_text(json, options));
+  }
+  if (met_tolerance(training.info.status())) return kDone;
+  session.context.message(
+      fmt::format("the solver missed its tolerance: {}", name(training.info.status())));
+  return kMissedTolerance;
+}
+
+}  // namespace
+
+Command add_train(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand(
+      "train", "fit one method, write one model file, print the certificate");
+  const auto options = std::make_shared<Options>();
+  parser
+      ->add_option("--method", options->method,
+                   "the method, such as svm or svm-flip; `kith methods` lists them")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Method");
+  parser
+      ->add_option("--set", options->settings,
+                   "a setting of the method (repeatable); `kith methods NAME` explains them")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group("Method");
+  parser->add_option("--model", options->model, "file to write the model to")
+      ->type_name("FILE")
+      ->group("Method");
+  add_input_options(*parser, options->input);
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "Exit code 2 means that the solver missed its tolerance: the model is written and marked.\n\n"
+      "Examples:\n"
+      "  kith train --similarity s.csv --labels labels.txt --method svm-clip --model m.kith\n"
+      "  kith train --similarity s.csv --labels labels.txt --set cost=100 --set spectrum=flip "
+      "--json\n"
+      "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
+      "m.kith");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/model/query_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "data/formats/stream.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+using Positions = std::unordered_map<std::string_view, Index>;
+
+Positions positions_of(std::span<const std::string> ids) {
+  Positions positions;
+  for (std::size_t i = 0; i < ids.size(); ++i) positions.emplace(ids[i], static_cast<Index>(i));
+  return positions;
+}
+
+/// For each column the model needs, its position among `given` ids.
+std::vector<Index> match_ids(const ModelRecord& record, std::span<const std::string> given,
+                             const std::string& file, std::string_view what) {
+  const Positions positions = positions_of(given);
+  std::vector<Index> columns;
+  std::vector<std::string> absent;
+  for (const std::string& id : record.ids) {
+    const auto at = positions.find(id);
+    if (at == positions.end()) {
+      absent.push_back(in_quotes(id));
+    } else {
+      columns.push_back(at->second);
+    }
+  }
+  if (absent.empty()) return columns;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{}: {} of the {} training samples the model needs have no {}: {}", file,
+                          absent.size(), record.ids.size(), what, list_some(absent)));
+}
+
+/// The same without ids: the file has just the needed columns, those of the fit, or those given to
+/// it.
+std::vector<Index> match_positions(const ModelRecord& record, Index given, const std::string& file,
+                                   std::string_view what) {
+  std::vector<Index> columns;
+  const auto needed = static_cast<Index>(record.positions.size());
+  for (Index i = 0; i < needed; ++i) {
+    const Index position = record.positions[static_cast<std::size_t>(i)];
+    if (given == record.samples) {
+      columns.push_back(position);
+    } else if (given == record.given_samples) {
+      columns.push_back(record.kept.empty() ? position
+                                            : record.kept[static_cast<std::size_t>(position)]);
+    } else if (given == needed) {
+      columns.push_back(i);
+    } else {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{}: {} {}s; without ids there must be {}, one per training sample{}",
+                              file, given, what, record.given_samples,
+                              needed == record.samples
+                                  ? ""
+                                  : fmt::format(", or the {} that the model needs", needed)));
+    }
+  }
+  return columns;
+}
+
+std::vector<Index> match_columns(const ModelRecord& record, std::span<const std::string> ids,
+                                 Index given, const std::string& file, std::string_view what) {
+  if (!ids.empty() && !record.ids.empty()) return match_ids(record, ids, file, what);
+  return match_positions(record, given, file, what);
+}
+
+/// Numbers per query: in order, or by id.
+struct SelfFile {
+  std::string path;
+  std::vector<double> values;
+  std::vector<std::string> ids;
+  Positions positions;
+};
+
+SelfFile read_self(const std::string& path) {
+  SelfFile file{.path = path, .values = {}, .ids = {}, .positions = {}};
+  detail::ByteSource source = detail::ByteSource::open(path);
+  detail::LineReader lines(source);
+  std::string_view line;
+  while (lines.next(line)) {
+    if (trim(line).empty()) continue;
+    const std::size_t tab = line.find('\t');
+    if (tab != std::string_view::npos) file.ids.emplace_back(trim(line.substr(0, tab)));
+    const std::string_view number =
+        trim(tab == std::string_view::npos ? line : line.substr(tab + 1));
+    const auto value = parse_double(number);
+    if (!value || !any_number().contains(*value)) {
+      throw bad_input(lines.place(),
+                      fmt::format("{} is no finite number; a line is a self-similarity, or "
+                                  "id<TAB>self-similarity",
+                                  in_quotes(number)));
+    }
+    file.values.push_back(*value);
+  }
+  if (!file.ids.empty() && file.ids.size() != file.values.size()) {
+    throw Error(ErrorCode::kBadInput,
+                path + ": some lines have an id and some have none; all or none must");
+  }
+  file.positions = positions_of(file.ids);
+  return file;
+}
+
+}  // namespace
+
+struct QueryReader::Impl {
+  struct Input {
+    std::string path;
+    std::unique_ptr<RowReader> rows;
+    std::vector<Index> columns;
+    std::optional<RowMatrix> from;  // queries x needed columns
+    std::vector<std::string> from_ids;
+    Positions from_positions;
+    std::vector<double> buffer;
+  };
+  std::vector<Input> inputs;
+  std::optional<SelfFile> self;
+  Index done = 0;
+
+  void add(const ModelRecord& record, const std::string& path, const ReadSettings& read,
+           const RunContext& ctx) {
+    Input input;
+    input.path = path;
+    input.rows = open_rows(path, read, ctx);
+    input.columns =
+        match_columns(record, input.rows->column_ids(), input.rows->cols(), path, "column");
+    input.buffer.resize(static_cast<std::size_t>(input.rows->cols()));
+    inputs.push_back(std::move(input));
+  }
+
+  /// Training samples x queries, turned round. Held whole: its rows are not the queries.
+  static void add_from(Input& input, const ModelRecord& record, const std::string& path,
+                       const ReadSettings& read, const RunContext& ctx) {
+    const SimilaritySet set = read_similarity(path, read, ctx);
+    const std::vector<Index> rows = match_columns(record, set.row_ids, set.rows(), path, "row");
+    const DenseBlock block = to_dense(set.block);
+    input.from = block.values()(rows, Eigen::all).transpose();
+    input.from_ids = set.column_ids;
+    input.from_positions = positions_of(input.from_ids);
+  }
+
+  /// The row of `from` or the entry of `self` that belongs to query `done`.
+  [[nodiscard]] Index place_of(const std::string& id, bool has_id, const Positions& positions,
+                               Index count, const std::string& file) const {
+    if (has_id && !positions.empty()) {
+      const auto at = positions.find(id);
+      if (at != positions.end()) return at->second;
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{}: there is nothing for query {}", file, in_quotes(id)));
+    }
+    if (done < count) return done;
+    throw Error(ErrorCode::kBadInput, fmt::format("{}: there are {} queries here and more in {}",
+                                                  file, count, inputs.front().path));
+  }
+};
+
+QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, const RunContext& ctx)
+    : impl_(std::make_unique<Impl>()) {
+  if (files.to_training.size() != record.matrices.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} files of new rows; the model was trained on {} matri{}",
+                            files.to_training.size(), record.matrices.size(),
+                            record.matrices.size() == 1 ? "x" : "ces"));
+  }
+  if (record.matrices.front().rule.kind != files.kind) {
+    const bool distances = record.matrices.front().rule.kind == PairKind::kDistance;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the model was trained on {}: give new rows with {}",
+                            distances ? "distances" : "similarities",
+                            distances ? "--distance" : "--similarity"));
+  }
+  if (!files.from_training.empty() && files.from_training.size() != files.to_training.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} files from training to query for {} from query to training",
+                            files.from_training.size(), files.to_training.size()));
+  }
+  for (const std::string& path : files.to_training) impl_->add(record, path, files.read, ctx);
+  for (std::size_t m = 0; m < files.from_training.size(); ++m) {
+    Impl::add_from(impl_->inputs[m], record, files.from_training[m], files.read, ctx);
+  }
+  if (!files.self.empty()) impl_->self = read_self(files.self);
+}
+
+QueryReader::~QueryReader() = default;
+
+QueryChunk QueryReader::next(Index most_rows) {
+  QueryChunk chunk;
+  std::vector<RowMatrix> to(impl_->inputs.size());
+  std::vector<RowMatrix> from(impl_->inputs.size());
+  std::vector<double> self;
+  for (std::size_t m = 0; m < to.size(); ++m) {
+    to[m].resize(most_rows, static_cast<Index>(impl_->inputs[m].columns.size()));
+    if (impl_->inputs[m].from) from[m].resize(most_rows, to[m].cols());
+  }
+  Index count = 0;
+  for (; count < most_rows; ++count, ++impl_->done) {
+    std::string id;
+    bool ended = false;
+    for (std::size_t m = 0; m < to.size(); ++m) {
+      Impl::Input& input = impl_->inputs[m];
+      std::string own;
+      const bool more = input.rows->next(input.buffer, own);
+      if (m == 0) {
+        id = own;
+        ended = !more;
+      } else if (more == ended || own != id) {
+        throw Error(
+            ErrorCode::kBadInput,
+            fmt::format("{}: query {} is {}, where {} has {}; every matrix must hold the same "
+                        "queries in the same order",
+                        input.path, impl_->done + 1, more ? in_quotes(own) : "absent",
+                        impl_->inputs.front().path, ended ? "none" : in_quotes(id)));
+      }
+      if (ended) continue;
+      for (std::size_t j = 0; j < input.columns.size(); ++j) {
+        to[m](count, static_cast<Index>(j)) =
+            input.buffer[static_cast<std::size_t>(input.columns[j])];
+      }
+    }
+    if (ended) break;
+    const bool has_id = impl_->inputs.front().rows->has_row_ids();
+    for (std::size_t m = 0; m < to.size(); ++m) {
+      Impl::Input& input = impl_->inputs[m];
+      if (!input.from) continue;
+      from[m].row(count) = input.from->row(
+          impl_->place_of(id, has_id, input.from_positions, input.from->rows(), input.path));
+    }
+    if (impl_->self) {
+      const SelfFile& file = *impl_->self;
+      const Index at = impl_->place_of(id, has_id, file.positions,
+                                       static_cast<Index>(file.values.size()), file.path);
+      self.push_back(file.values[static_cast<std::size_t>(at)]);
+    }
+    chunk.ids.push_back(has_id ? id : std::to_string(impl_->done + 1));
+  }
+  for (std::size_t m = 0; m < to.size(); ++m) {
+    QueryMatrix matrix;
+    matrix.to_training = DenseBlock(RowMatrix(to[m].topRows(count)));
+    if (impl_->inputs[m].from) matrix.from_training = DenseBlock(RowMatrix(from[m].topRows(count)));
+    if (impl_->self) matrix.self = Eigen::Map<const Vector>(self.data(), count);
+    chunk.queries.matrices.push_back(std::move(matrix));
+  }
+  return chunk;
+}
+
+}  // namespace kith
