@@ -94,13 +94,15 @@ void spread(const BoxProblem& problem, Vector& u, double& amount, Takes takes) {
 Vector feasible(const BoxProblem& problem, Vector u) {
   u = u.cwiseMax(problem.lower).cwiseMin(problem.upper);
   double excess = u.sum();
-  if (excess == 0) return u;
+  // Rounding of the sum is no excess: chasing it would take every variable off its bound.
+  const double noise = 1e-14 * u.cwiseAbs().sum();
+  if (std::abs(excess) <= noise) return u;
   std::vector<char> free(static_cast<std::size_t>(u.size()));
   for (Index i = 0; i < u.size(); ++i) {
     free[std::size_t(i)] = u[i] > problem.lower[i] && u[i] < problem.upper[i];
   }
   spread(problem, u, excess, [&](Index i) { return free[std::size_t(i)] != 0; });
-  if (std::abs(excess) > 0) spread(problem, u, excess, [](Index) { return true; });
+  if (std::abs(excess) > noise) spread(problem, u, excess, [](Index) { return true; });
   return u;
 }
 
@@ -114,7 +116,12 @@ std::uint64_t scrambled(Index i) {
 }
 
 /// The free variables and the worst violators at bounds; by violation alone when too many are free.
-std::vector<Index> choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& ends) {
+struct Choice {
+  std::vector<Index> rows;
+  bool complete = false;  // every violator is among them
+};
+
+Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& ends) {
   const Index n = x.u.size();
   struct Candidate {
     double score;
@@ -141,6 +148,7 @@ std::vector<Index> choose_block(const BoxProblem& problem, const BoxIterate& x, 
     std::nth_element(all.begin(), all.begin() + count, all.end(), worse);
     all.resize(static_cast<std::size_t>(count));
   };
+  const std::size_t violators = free.size() + bound.size();
   if (static_cast<Index>(free.size()) <= kLargestBlock - kBlock) {
     keep_worst(bound, kBlock);
     free.insert(free.end(), bound.begin(), bound.end());
@@ -148,11 +156,12 @@ std::vector<Index> choose_block(const BoxProblem& problem, const BoxIterate& x, 
     free.insert(free.end(), bound.begin(), bound.end());
     keep_worst(free, kLargestBlock);
   }
-  std::vector<Index> rows;
-  rows.reserve(free.size());
-  for (const Candidate& c : free) rows.push_back(c.index);
-  std::sort(rows.begin(), rows.end());
-  return rows;
+  Choice choice;
+  choice.complete = free.size() == violators;
+  choice.rows.reserve(free.size());
+  for (const Candidate& c : free) choice.rows.push_back(c.index);
+  std::sort(choice.rows.begin(), choice.rows.end());
+  return choice;
 }
 
 /// Solves over `rows` and brings the whole gradient up to date. False if nothing moved.
@@ -192,13 +201,17 @@ bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, Block
     if (!(ends.violation() > tolerance)) return true;
     if (progress.iterations >= progress.limit) return false;
     ctx.check_stop();
-    // A block solved far beyond the violation of the rest is work thrown away.
-    constexpr double kReduction = 0.1;
-    const bool whole = !all.empty();
-    const double target = whole ? tolerance : std::max(tolerance, kReduction * ends.violation());
-    const std::vector<Index> rows = whole ? all : choose_block(problem, x, ends);
-    if (!solve_block(problem, x, rows, target, memory, progress, ctx)) return false;
-    if (whole && progress.stalled) return false;
+    Choice choice;
+    double target = tolerance;
+    if (n <= kWholeBelow) {
+      choice.rows = all;
+    } else {
+      // A block solved far beyond the violation of the rest is work thrown away.
+      choice = choose_block(problem, x, ends);
+      target = std::max(tolerance, (choice.complete ? 0.02 : 0.1) * ends.violation());
+    }
+    if (!solve_block(problem, x, choice.rows, target, memory, progress, ctx)) return false;
+    if (n <= kWholeBelow && progress.stalled) return false;
   }
 }
 
@@ -255,7 +268,7 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
   const double unit = kkt_unit(problem);
   double tolerance = settings.tolerance;
   const auto rounding = [&] {  // what the sums in g can be trusted to
-    return 8 * std::numeric_limits<double>::epsilon() *
+    return 2 * std::numeric_limits<double>::epsilon() *
            (box.q.cwiseAbs().maxCoeff() +
             box.K.diagonal().cwiseAbs().maxCoeff() * x.u.cwiseAbs().sum());
   };
@@ -269,8 +282,9 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
     const SvmCertificate c = certify(problem, s.alpha, s.b);
     // From here on the gradient is the fresh one, free of what the updates had gathered.
     x.g = c.decision.array() - s.b + box.q.array();
+    const double norm = s.alpha.stableNorm();
     const bool convex = !progress.negative_curvature &&
-                        c.quadratic >= -detail::curvature_noise(problem.K) * s.alpha.squaredNorm();
+                        c.quadratic >= -4 * (detail::curvature_noise(problem.K) * norm) * norm;
     s.info.objective = c.dual;
     s.info.kkt_residual = c.kkt_residual;
     s.info.gap = convex ? c.gap : std::numeric_limits<double>::quiet_NaN();

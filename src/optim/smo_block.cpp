@@ -12,17 +12,18 @@
 #include <cmath>
 #include <limits>
 
-extern "C" {
-void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dpotrs_(const char* uplo, const int* n, const int* columns, const double* a, const int* lda,
-             double* b, const int* ldb, int* info);
-}
-
 namespace kith::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+constexpr double kMostlyFree = 0.8;
+constexpr int kMostFailures = 8;
+
+/// Work in rough nanoseconds of one core.
+double pair_work(Index m) { return 60.0 + 0.6 * static_cast<double>(m); }
+double factor_work(double f) { return f * f * f / 60.0 + 2000.0; }
 
 }  // namespace
 
@@ -77,34 +78,34 @@ GradientEnds PairBlock::scan() {
                                         up_.data(), low_.data());
 }
 
+// Phases of pair steps and of Newton steps take turns, each allowed about as much work as all
+// before it: the total is within a small factor of the better of the two alone. Work is counted
+// (roughly in nanoseconds), not timed, so that the path is the same on every run.
 void PairBlock::solve(double tolerance, BoxProgress& progress, const RunContext& ctx) {
   progress.stalled = false;
+  // A block of mostly free variables is at the end of a solution, where Newton steps win; elsewhere
+  // pair steps find out first which variables are free.
+  auto f = static_cast<double>(free_variables().size());
+  const double m = static_cast<double>(m_);
+  double budget = pair_work(m_) * m + (f > kMostlyFree * m ? 1.0 : 4.0) * factor_work(f);
   while (true) {
-    const long budget = progress.newton ? newton_budget() : progress.limit;
-    if (pair_steps(tolerance, budget, progress, ctx)) return;
-    if (progress.newton) newton_steps(tolerance, progress, ctx);
+    if (pair_steps(tolerance, progress.newton ? budget : kInfinity, progress, ctx)) return;
+    if (!progress.newton) continue;
+    f = static_cast<double>(free_variables().size());
+    budget = std::max(2.0 * budget, 3.0 * factor_work(f));
+    newton_steps(tolerance, budget, progress, ctx);
   }
 }
 
-// As many pair steps as cost about twice what the next Newton step would: neither phase can then
-// cost much more than the better of the two alone. Flops and passes are counted, not timed, so that
-// the path taken is the same on every run.
-long PairBlock::newton_budget() const {
-  const double f = static_cast<double>(free_variables().size());
-  const double m = static_cast<double>(m_);
-  const double newton = f * f * f / 60.0 + f * m / 4.0 + 4000.0;  // roughly nanoseconds
-  const double pair = 60.0 + 0.5 * m;
-  return static_cast<long>(std::max(2.0 * newton / pair, m));
-}
-
 /// True when the block is finished: tolerance met, limit reached or stalled.
-bool PairBlock::pair_steps(double tolerance, long budget, BoxProgress& progress,
+bool PairBlock::pair_steps(double tolerance, double budget, BoxProgress& progress,
                            const RunContext& ctx) {
   const VectorKernels& kernels = vector_kernels();
   const double floor = std::max(1e-12 * largest_diagonal_, 1e-300);
   const double noise = curvature_noise(K_);
   GradientEnds ends = scan();
-  for (long taken = 0; taken < budget; ++taken) {
+  const double work = pair_work(m_);
+  for (double spent = 0; spent < budget; spent += work) {
     if (!(ends.highest - ends.lowest > tolerance)) return true;
     if (progress.iterations >= progress.limit) return true;
     if (progress.iterations % 1024 == 0) ctx.check_stop();
@@ -150,142 +151,184 @@ std::vector<Index> PairBlock::free_variables() const {
   return free;
 }
 
-struct PairBlock::NewtonStep {
-  std::vector<Index> free;
-  Vector direction;  ///< over `free`, sums to zero
-  Vector target;     ///< where the direction leads when the whole step is taken
-  Vector product;    ///< K direction, over the block
-  double slope = 0;  ///< g'direction
-  bool refined = false;
-};
-
-/// min 1/2 d'(K_FF + ridge I)d + g_F'd, sum d = 0. The ridge makes this a proximal step: repeated,
-/// it converges for singular K_FF too. False if K_FF is indefinite or nothing is left to do.
-bool PairBlock::newton_direction(NewtonStep& step, BoxProgress& progress) {
-  const Index f = static_cast<Index>(step.free.size());
-  Matrix K_FF(f, f);
-  Matrix rhs(f, 2);
-  for (Index a = 0; a < f; ++a) {
-    const double* source = column(step.free[std::size_t(a)]);
-    for (Index b = a; b < f; ++b) K_FF(b, a) = source[step.free[std::size_t(b)]];
-    rhs(a, 0) = g_[std::size_t(step.free[std::size_t(a)])];
-  }
-  rhs.col(1).setOnes();
-  const double trace = K_FF.diagonal().sum();
-  if (!(trace > 0)) return false;
-  const int size = static_cast<int>(f);
-  const int columns = 2;
-  int info = 1;
-  Matrix factor;
-  for (double ridge = 1e-13 * trace; info != 0; ridge *= 100) {
-    if (ridge > 1e-8 * trace) {
-      progress.newton = false;
-      progress.negative_curvature = true;
-      return false;
-    }
-    factor = K_FF;
-    factor.diagonal().array() += ridge;
-    dpotrf_("L", &size, factor.data(), &size, &info);
-  }
-  dpotrs_("L", &size, &columns, factor.data(), &size, rhs.data(), &size, &info);
-  const double rho = rhs.col(0).sum() / rhs.col(1).sum();
-  step.direction = rho * rhs.col(1) - rhs.col(0);
-  return step.direction.allFinite();
-}
-
-/// Euclidean projection of u + direction onto the box and the plane sum = const, all bounds at
-/// once.
-void PairBlock::project(NewtonStep& step) const {
-  const Index f = static_cast<Index>(step.free.size());
-  Vector start(f), low(f), high(f);
-  for (Index a = 0; a < f; ++a) {
-    const auto k = static_cast<std::size_t>(step.free[std::size_t(a)]);
-    start[a] = u_[k];
-    low[a] = lower_[k];
-    high[a] = upper_[k];
-  }
-  const Vector wanted = start + step.direction;
-  const double sum = start.sum();
-  const auto at = [&](double shift) -> Vector {
-    return (wanted.array() - shift).max(low.array()).min(high.array()).matrix();
-  };
-  double below = (wanted - high).minCoeff();  // everything at its upper bound
-  double above = (wanted - low).maxCoeff();
-  for (int bisection = 0; bisection < 100 && below < above; ++bisection) {
-    const double middle = 0.5 * (below + above);
-    if (middle <= below || middle >= above) break;
-    (at(middle).sum() > sum ? below : above) = middle;
-  }
-  step.target = at(below);
-  double excess = step.target.sum() - sum;
-  for (Index a = 0; a < f && excess != 0; ++a) {
-    const double moved = std::clamp(step.target[a] - excess, low[a], high[a]);
-    excess -= step.target[a] - moved;
-    step.target[a] = moved;
-  }
-  step.direction = step.target - start;
-}
-
-void PairBlock::block_product(NewtonStep& step) {
-  const std::size_t f = step.free.size();
-  step.product = Vector::Zero(m_);
-  step.slope = 0;
-  for (std::size_t a = 0; a < f; a += 4) {
-    const double* pointers[4];
-    double w[4] = {0, 0, 0, 0};
-    for (std::size_t c = 0; c < 4; ++c) {
-      const std::size_t source = std::min(a + c, f - 1);
-      pointers[c] = column(step.free[source]);
-      if (a + c < f) w[c] = step.direction[Index(source)];
-    }
-    vector_kernels().add4(m_, pointers, w, step.product.data());
-  }
-  for (std::size_t a = 0; a < f; ++a) {
-    step.slope += g_[std::size_t(step.free[a])] * step.direction[Index(a)];
-  }
-}
-
-/// Exact line search along the direction, at most to its target. False if it does not descend.
-bool PairBlock::take_newton_step(NewtonStep& step) {
-  if (!(step.slope < 0)) return false;
-  double curvature = 0;
-  for (std::size_t a = 0; a < step.free.size(); ++a) {
-    curvature += step.direction[Index(a)] * step.product[step.free[a]];
-  }
-  const double t = curvature > 0 ? std::min(1.0, -step.slope / curvature) : 1.0;
-  bool moved = false;
-  for (std::size_t a = 0; a < step.free.size(); ++a) {
-    const auto k = static_cast<std::size_t>(step.free[a]);
-    const double before = u_[k];
-    u_[k] = t == 1.0 ? step.target[Index(a)] : before + t * step.direction[Index(a)];
-    u_[k] = std::clamp(u_[k], lower_[k], upper_[k]);
-    moved = moved || u_[k] != before;
-    mark(step.free[a]);
-  }
-  for (Index k = 0; k < m_; ++k) g_[std::size_t(k)] += t * step.product[k];
-  return moved;
-}
-
-void PairBlock::newton_steps(double tolerance, BoxProgress& progress, const RunContext& ctx) {
-  constexpr int kMost = 30;
-  for (int count = 0; count < kMost && progress.iterations < progress.limit; ++count) {
+/// A primal active-set method: settle on the free variables, then release those at bounds that
+/// would gain most by moving, until none would, the budget is spent or K_FF turns out indefinite.
+void PairBlock::newton_steps(double tolerance, double budget, BoxProgress& progress,
+                             const RunContext& ctx) {
+  FreeSet free;
+  std::vector<Index> start = free_variables();
+  if (start.size() < 2) return;
+  budget -= factor_work(static_cast<double>(start.size()));
+  bool definite = free.factor(std::move(start), [this](Index k) { return column(k); });
+  while (definite) {
     ctx.check_stop();
-    NewtonStep step;
-    step.free = free_variables();
-    if (step.free.size() < 2) return;
-    double least = kInfinity;
-    double most = -kInfinity;
-    for (const Index k : step.free) {
-      least = std::min(least, g_[std::size_t(k)]);
-      most = std::max(most, g_[std::size_t(k)]);
+    const std::vector<double> before = u_;
+    const std::vector<double> gradient_before = g_;
+    std::vector<double> synced = u_;
+    const bool settled = settle(free, tolerance, synced, budget, progress);
+    restore_sum(before, free);
+    update_gradient(synced);
+    if (!keep_if_lower(before, gradient_before)) {
+      if (++progress.newton_failures == kMostFailures) progress.newton = false;
+      return;
     }
-    if (most - least <= 0.1 * tolerance) return;
-    if (!newton_direction(step, progress)) return;
-    project(step);
-    block_product(step);
-    ++progress.iterations;
-    if (!take_newton_step(step)) return;
+    budget -= static_cast<double>(free.size() * m_) / 4.0;
+    if (!settled || budget < 0 || progress.iterations >= progress.limit) return;
+    const GradientEnds ends = scan();
+    if (!(ends.highest - ends.lowest > tolerance)) return;
+    definite = release(free, tolerance, progress);
+    if (definite && free.size() == 0) return;
   }
+  progress.newton = false;
+  progress.negative_curvature = true;
+}
+
+/// Newton steps on the free variables, each up to the first bound in its way, where that variable
+/// leaves. True once the gradient is level over those that remain. `synced` is the u that g_
+/// belongs to.
+bool PairBlock::settle(FreeSet& free, double tolerance, std::vector<double>& synced, double& budget,
+                       BoxProgress& progress) {
+  constexpr int kRefinements = 4;  // full steps; more than one only if the proximal weights show
+  Vector g, d;
+  const auto reload = [&] {
+    g.resize(free.size());
+    for (Index a = 0; a < free.size(); ++a) g[a] = g_[std::size_t(free.members()[std::size_t(a)])];
+  };
+  reload();
+  int full_steps = 0;
+  while (free.size() >= 2 && budget > 0 && progress.iterations < progress.limit) {
+    const double spread = g.maxCoeff() - g.minCoeff();
+    if (spread <= 0.1 * tolerance || full_steps == kRefinements) return true;
+    double rho = 0;
+    free.direction(g, d, rho);
+    if (!d.allFinite()) return false;
+    if (!(g.dot(d) < 0)) return true;  // level to the accuracy of the factor
+    budget -= 0.8 * static_cast<double>(free.size() * free.size()) + 500;
+    ++progress.iterations;
+    double t = 1;
+    Index blocking = -1;
+    double weighted = 0;
+    for (Index a = 0; a < free.size(); ++a) {
+      const auto k = static_cast<std::size_t>(free.members()[std::size_t(a)]);
+      weighted = std::max(weighted, free.weight(a) * std::abs(d[a]));
+      const double room = d[a] > 0 ? upper_[k] - u_[k] : lower_[k] - u_[k];
+      if (std::abs(d[a]) * t > std::abs(room)) {
+        t = room / d[a];
+        blocking = a;
+      }
+    }
+    for (Index a = 0; a < free.size(); ++a) {
+      const auto k = static_cast<std::size_t>(free.members()[std::size_t(a)]);
+      u_[k] = std::clamp(u_[k] + t * d[a], lower_[k], upper_[k]);
+      g[a] += t * ((rho - g[a]) - free.weight(a) * d[a]);  // K d = rho - g - w d
+    }
+    full_steps = blocking < 0 ? full_steps + 1 : 0;
+    if (blocking >= 0) {
+      const Index k = free.members()[std::size_t(blocking)];
+      u_[std::size_t(k)] = d[blocking] > 0 ? upper_[std::size_t(k)] : lower_[std::size_t(k)];
+      mark(k);
+      free.leave(blocking);
+      std::copy(g.data() + blocking + 1, g.data() + g.size(), g.data() + blocking);
+      g.conservativeResize(free.size());
+    }
+    // Along nearly flat directions d is huge and the short cut for K d loses its digits.
+    if (weighted > 1e-3 * spread) {
+      update_gradient(synced);
+      synced = u_;
+      reload();
+      budget -= static_cast<double>(free.size() * m_) / 4.0;
+    }
+  }
+  return free.size() < 2;
+}
+
+/// Steps sum to zero up to rounding; free variables take what is left.
+void PairBlock::restore_sum(const std::vector<double>& before, const FreeSet& free) {
+  double excess = 0;
+  for (std::size_t k = 0; k < u_.size(); ++k) excess += u_[k] - before[k];
+  for (const Index member : free.members()) {
+    if (excess == 0) return;
+    const auto k = static_cast<std::size_t>(member);
+    const double wanted = std::clamp(u_[k] - excess, lower_[k], upper_[k]);
+    excess -= u_[k] - wanted;
+    u_[k] = wanted;
+    mark(member);
+  }
+}
+
+/// Back to `before` if the objective has risen since, as only rounding can make it: false then.
+bool PairBlock::keep_if_lower(const std::vector<double>& before,
+                              const std::vector<double>& gradient_before) {
+  double change = 0;  // exact for a quadratic
+  double size = 0;
+  for (std::size_t k = 0; k < u_.size(); ++k) {
+    const double by = u_[k] - before[k];
+    if (by == 0) continue;
+    change += 0.5 * (g_[k] + gradient_before[k]) * by;
+    size += std::abs(gradient_before[k] * by);
+  }
+  if (change <= 1e-10 * size) return true;
+  u_ = before;
+  g_ = gradient_before;
+  for (Index k = 0; k < m_; ++k) mark(k);
+  return false;
+}
+
+/// g += K (u - before) over the block; what `settle` keeps of g is local to it.
+void PairBlock::update_gradient(const std::vector<double>& before) {
+  const double* pointers[4];
+  double w[4];
+  int count = 0;
+  const auto flush = [&] {
+    if (count == 0) return;
+    for (int c = count; c < 4; ++c) {
+      pointers[c] = pointers[0];
+      w[c] = 0;
+    }
+    vector_kernels().add4(m_, pointers, w, g_.data());
+    count = 0;
+  };
+  for (Index k = 0; k < m_; ++k) {
+    const double by = u_[std::size_t(k)] - before[std::size_t(k)];
+    if (by == 0) continue;
+    pointers[count] = column(k);
+    w[count++] = by;
+    if (count == 4) flush();
+  }
+  flush();
+}
+
+/// Lets the worst violators at bounds enter, a few at a time: those that would only lean against
+/// their bound leave again at no cost but a rotation.
+bool PairBlock::release(FreeSet& free, double tolerance, BoxProgress& progress) {
+  constexpr std::size_t kMost = 8;
+  double sum = 0;
+  for (const Index k : free.members()) sum += g_[std::size_t(k)];
+  GradientEnds ends = scan();
+  const double rho =
+      free.size() > 0 ? sum / static_cast<double>(free.size()) : 0.5 * (ends.lowest + ends.highest);
+  struct Violator {
+    double by;
+    Index k;
+  };
+  std::vector<Violator> violators;
+  for (Index k = 0; k < m_; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const bool up = up_[at] == 0;
+    const bool down = low_[at] == 0;
+    if (up == down) continue;
+    const double by = up ? rho - g_[at] : g_[at] - rho;
+    if (by > 0.25 * tolerance) violators.push_back({by, k});
+  }
+  const std::size_t take = std::min(kMost, violators.size());
+  std::partial_sort(
+      violators.begin(), violators.begin() + std::ptrdiff_t(take), violators.end(),
+      [](const Violator& a, const Violator& b) { return a.by != b.by ? a.by > b.by : a.k < b.k; });
+  for (std::size_t v = 0; v < take; ++v) {
+    if (!free.enter(violators[v].k, [this](Index k) { return column(k); })) return false;
+  }
+  ++progress.iterations;
+  return true;
 }
 
 }  // namespace kith::detail

@@ -13,6 +13,7 @@
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
 #include "kith/optim/symmetric_view.hpp"
+#include "optim/free_set.hpp"
 #include "optim/vector_kernels.hpp"
 
 namespace kith::detail {
@@ -33,7 +34,8 @@ struct BoxIterate {
 struct BoxProgress {
   long iterations = 0;
   long limit = 0;
-  bool newton = true;  ///< turned off for good once a factorisation shows indefiniteness
+  bool newton = true;       ///< turned off for good once a factor shows indefiniteness or fails
+  int newton_failures = 0;  ///< phases that rounding turned uphill, and that were taken back
   bool negative_curvature = false;
   bool stalled = false;  ///< the last step changed nothing: rounding
 };
@@ -59,20 +61,20 @@ class PairBlock {
   [[nodiscard]] const std::vector<double>& g() const { return g_; }
 
  private:
-  struct NewtonStep;
-
   [[nodiscard]] const double* column(Index k);
   void mark(Index k);
   [[nodiscard]] GradientEnds scan();
-  [[nodiscard]] bool pair_steps(double tolerance, long budget, BoxProgress& progress,
+  [[nodiscard]] bool pair_steps(double tolerance, double budget, BoxProgress& progress,
                                 const RunContext& ctx);
-  void newton_steps(double tolerance, BoxProgress& progress, const RunContext& ctx);
-  [[nodiscard]] bool newton_direction(NewtonStep& step, BoxProgress& progress);
-  void project(NewtonStep& step) const;
-  void block_product(NewtonStep& step);
-  [[nodiscard]] bool take_newton_step(NewtonStep& step);
+  void newton_steps(double tolerance, double budget, BoxProgress& progress, const RunContext& ctx);
+  [[nodiscard]] bool settle(FreeSet& free, double tolerance, std::vector<double>& synced,
+                            double& budget, BoxProgress& progress);
+  [[nodiscard]] bool release(FreeSet& free, double tolerance, BoxProgress& progress);
+  void restore_sum(const std::vector<double>& before, const FreeSet& free);
+  [[nodiscard]] bool keep_if_lower(const std::vector<double>& before,
+                                   const std::vector<double>& gradient_before);
+  void update_gradient(const std::vector<double>& before);
   [[nodiscard]] std::vector<Index> free_variables() const;
-  [[nodiscard]] long newton_budget() const;
 
   const SymmetricView& K_;
   std::span<const Index> rows_;

@@ -36,11 +36,12 @@ struct SmoSolution {
 };
 
 /// Solves the dual. A `start` is moved to the nearest feasible point of simple kind: clipped to the
-/// box, then balanced over its free variables. Throws Error(kInvalidArgument) for a malformed
-/// problem and Error(kInterrupted) when the run is stopped; everything else is a status:
-/// kSolved (certificate within both tolerances), kStationary (KKT residual within tolerance, and
-/// negative curvature was met or announced), kReducedAccuracy (rounding ended the progress),
-/// kIterationLimit, kNumericalFailure (not finite).
+/// box, then balanced over its free variables. From a solution for another cost, start at alpha
+/// times the ratio of the costs: what was at its bound is then at the new one. Throws
+/// Error(kInvalidArgument) for a malformed problem and Error(kInterrupted) when the run is stopped;
+/// everything else is a status: kSolved (certificate within both tolerances), kStationary (KKT
+/// residual within tolerance, and negative curvature was met or announced), kReducedAccuracy
+/// (rounding ended the progress), kIterationLimit, kNumericalFailure (not finite).
 [[nodiscard]] SmoSolution smo(const SvmDual& problem, const SmoSettings& settings = {},
                               const RunContext& ctx = {},
                               const std::optional<Vector>& start = std::nullopt);

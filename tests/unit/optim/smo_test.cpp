@@ -108,6 +108,13 @@ TEST(Smo, MeetsItsCertificateOverTheCostGrid) {
   }
 }
 
+TEST(Smo, TakesFewStepsAtALargeCost) {
+  const OwnedProblem problem = gaussian_problem(5, 400, 1e5);
+  const SmoSolution s = smo(problem.dual);
+  EXPECT_EQ(s.info.status, SolveStatus::kSolved);
+  EXPECT_LT(s.info.iterations, 20000);
+}
+
 TEST(Smo, GivesTheSameSolutionForReorderedSamples) {
   const OwnedProblem problem = gaussian_problem(6, 150, 3);
   Rng rng(1);
@@ -171,6 +178,19 @@ TEST(Smo, AcceptsCostsAndLinearTermsPerSample) {
     EXPECT_TRUE(certify(problem.dual, s.alpha, s.b).within(kSvmTolerance));
     for (Index i = 0; i < 80; i += 5) EXPECT_EQ(s.alpha[i], 0);
   }
+}
+
+TEST(Smo, WarmStartReachesTheSameObjectiveInFewerSteps) {
+  const OwnedProblem small = gaussian_problem(10, 300, 1);
+  const OwnedProblem large = gaussian_problem(10, 300, 1.2);
+  const SmoSettings pairs{.newton = false};  // steps of one kind, so that they can be compared
+  const SmoSolution before = smo(small.dual, pairs);
+  const SmoSolution cold = smo(large.dual, pairs);
+  const SmoSolution warm = smo(large.dual, pairs, {}, 1.2 * before.alpha);
+  EXPECT_NEAR(cold.info.objective, warm.info.objective, 1e-6 * cold.info.objective);
+  EXPECT_LT(warm.info.iterations, cold.info.iterations);
+  const SmoSolution again = smo(large.dual, {}, {}, warm.alpha);
+  EXPECT_LE(again.info.iterations, 5);
 }
 
 TEST(Smo, AcceptsAnyFiniteStart) {
