@@ -82,7 +82,7 @@ LABEL_CASES = {
     "too few": ("a\n", ["l.txt", "1", "2"]),
     "too many": ("a\nb\nc\n", ["l.txt", "3", "2"]),
     "empty": ("", ["l.txt", "empty"]),
-    "an empty line": ("a\n\n", ["l.txt:2"]),
+    "an empty line": ("a\n\nb\n", ["l.txt:2"]),
 }
 
 
