@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes given to any reader end in a matrix or in an Error. The first byte chooses the format:
-// '1' csv, '2' tsv, ... in the order of `Format`; anything else means "by content".
+// The way a user's file goes: recognised by content, unpacked, mapped where it can be, MATLAB files
+// included (single formats have fuzzers of their own). Any bytes end in a matrix or in an Error.
+// The first byte chooses the format: '1' csv, '2' tsv, ... in the order of `Format`; anything else
+// means "by content".
 #include <sys/mman.h>
 #include <unistd.h>
 
