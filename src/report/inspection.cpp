@@ -14,6 +14,7 @@ namespace kith {
 namespace {
 
 constexpr std::size_t kClassesShown = 30;
+constexpr std::size_t kClassNameWidth = 24;
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
@@ -41,12 +42,18 @@ std::string class_section(const MatrixSummary& matrix, const TextStyle& style) {
                   .rows = {},
                   .right = {false, true, false, true, true}};
   Index most = 0;
-  for (const ClassSummary& one : matrix.classes) most = std::max(most, one.count);
+  std::size_t name_width = display_width(table.header.front());
+  for (const ClassSummary& one : matrix.classes) {
+    most = std::max(most, one.count);
+    name_width = std::max(name_width, display_width(shortened(one.name, kClassNameWidth)));
+  }
+  constexpr int kOtherColumns = 46;  // the numbers and the gaps
+  const int bar = std::clamp(style.width - kOtherColumns - static_cast<int>(name_width), 0, 16);
   for (std::size_t c = 0; c < std::min(kClassesShown, matrix.classes.size()); ++c) {
     const ClassSummary& one = matrix.classes[c];
     table.rows.push_back(
         {one.name, std::to_string(one.count),
-         draw_bar(static_cast<double>(one.count), static_cast<double>(most), 16, style.unicode),
+         draw_bar(static_cast<double>(one.count), static_cast<double>(most), bar, style.unicode),
          std::isnan(one.within) ? "-" : format_short(one.within),
          std::isnan(one.between) ? "-" : format_short(one.between)});
   }

@@ -86,6 +86,20 @@ std::string draw_table(const TextTable& table, bool unicode) {
   return text;
 }
 
+std::string shortened(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width) return text;
+  std::string kept;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t next = at + 1;  // behind the continuation bytes of this character
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xc0U) == 0x80U) ++next;
+    const std::string longer = kept + text.substr(at, next - at);
+    if (display_width(longer) + 3 > width) break;
+    kept = longer;
+    at = next;
+  }
+  return kept + "...";
+}
+
 std::string draw_bar(double value, double largest, int width, bool unicode) {
   if (!(value > 0) || !(largest > 0)) return "";
   const double cells = std::min(1.0, value / largest) * width;

@@ -17,6 +17,9 @@ struct TextTable {
 };
 [[nodiscard]] std::string draw_table(const TextTable& table, bool unicode);
 
+/// `text` if it fits into `width` columns, else its beginning and "...".
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
+
 /// A bar of `value` out of `largest`, at most `width` characters long.
 [[nodiscard]] std::string draw_bar(double value, double largest, int width, bool unicode);
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/data/folds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kith {
+namespace {
+
+TEST(StratifiedFolds, SpreadEveryClassEvenly) {
+  std::vector<int> classes;
+  for (int i = 0; i < 53; ++i) classes.push_back(i % 7 == 0 ? 1 : 0);
+  Rng rng(1);
+  const std::vector<int> fold_of = stratified_folds(classes, 5, rng);
+  for (const int c : {0, 1}) {
+    std::vector<int> counts(5);
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      counts[static_cast<std::size_t>(fold_of[i])] += classes[i] == c;
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    EXPECT_LE(*most - *least, 1);
+  }
+}
+
+TEST(RandomFolds, AreEqualInSizeAndFollowTheirStream) {
+  Rng one(3);
+  Rng two(3);
+  const std::vector<int> fold_of = random_folds(20, 4, one);
+  EXPECT_EQ(fold_of, random_folds(20, 4, two));
+  for (int fold = 0; fold < 4; ++fold)
+    EXPECT_EQ(std::count(fold_of.begin(), fold_of.end(), fold), 5);
+}
+
+TEST(SplitFold, PutsEverySampleOnOneSide) {
+  const std::vector<int> fold_of = {0, 1, 2, 1, 0};
+  const FoldSplit split = split_fold(fold_of, 1);
+  EXPECT_EQ(split.inside, (std::vector<Index>{1, 3}));
+  EXPECT_EQ(split.outside, (std::vector<Index>{0, 2, 4}));
+}
+
+}  // namespace
+}  // namespace kith
