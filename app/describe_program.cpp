@@ -15,7 +15,7 @@ Json describe_option(const CLI::Option& option) {
   const bool takes_value = option.get_items_expected_max() > 0;
   const std::string type = option.get_type_name();  // "INT:INT in [1 - 64]" where it is checked
   return Json{{"names", names},
-              {"positional", option.get_positional()},
+              {"positional", option.get_positional() ? option.get_name(true) : ""},
               {"value", takes_value ? type.substr(0, type.find(':')) : ""},
               {"repeatable", option.get_expected_max() > 1},
               {"required", option.get_required()},
