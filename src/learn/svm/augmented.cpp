@@ -40,8 +40,8 @@ AugmentedParts augmented_parts(Spectrum spectrum, const Matrix& coefficients, Sh
   return parts;
 }
 
-Matrix augmented_decisions(const SvmModel& model, const MatrixRef& rows, const VectorRef& self,
-                           RunContext& ctx) {
+Matrix augmented_decisions(const SvmModel& model, const Eigen::Ref<const RowMatrix>& rows,
+                           const VectorRef& self, RunContext& ctx) {
   if (!needs_decomposition(model.spectrum)) {
     // none, shift: the border row is s itself. square: (A A)_border = S s + psi s.
     Matrix decisions = rows * model.coefficients;

@@ -352,20 +352,26 @@ std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const Svm
   return fitted;
 }
 
-/// Rows as the kernel's rule wants them: the mean of both directions where both are known, save for
-/// square, which takes the similarities of the query to the training samples alone.
-Matrix query_rows(const SvmModel& model, const QueryMatrix& query) {
+/// The mean of both directions, where the rule wants it and both are known; square takes the
+/// similarities of the query to the training samples alone.
+DenseBlock query_rows(const SvmModel& model, const QueryMatrix& query) {
   const DenseBlock to = to_dense(query.to_training);
-  Matrix rows = to.values();
-  if (query.from_training && model.spectrum != Spectrum::kSquare) {
-    rows = 0.5 * (rows + Matrix(to_dense(*query.from_training).values()));
+  const auto columns = static_cast<Index>(model.columns.size());
+  if (to.cols() != columns && to.cols() != model.samples) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
+                    to.cols(), columns, model.samples));
   }
-  if (rows.cols() == static_cast<Index>(model.columns.size())) return rows;
-  if (rows.cols() == model.samples) return rows(Eigen::all, model.columns);
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
-                  rows.cols(), model.columns.size(), model.samples));
+  if (!query.from_training || model.spectrum == Spectrum::kSquare) return to;
+  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+}
+
+/// Coefficients for rows that hold every training sample: nothing is copied out of the rows.
+Matrix for_all_samples(const SvmModel& model) {
+  Matrix all = Matrix::Zero(model.samples, model.coefficients.cols());
+  all(model.columns, Eigen::all) = model.coefficients;
+  return all;
 }
 
 /// The settings of a path that share a kernel, as positions in order of cost.
@@ -425,7 +431,7 @@ Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& 
 
 Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
   const QueryMatrix& query = queries.matrices.front();
-  const Matrix rows = query_rows(model, query);
+  const DenseBlock rows = query_rows(model, query);
   Matrix decisions;
   if (model.test_treatment == SvmTreatment::kAugmented) {
     if (!query.self) {
@@ -433,9 +439,11 @@ Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunCont
                   "svm: test-treatment augmented needs the self-similarity of each new sample "
                   "(--self)");
     }
-    decisions = augmented_decisions(model, rows, *query.self, ctx);
+    decisions = augmented_decisions(model, rows.values(), *query.self, ctx);
+  } else if (rows.cols() == static_cast<Index>(model.columns.size())) {
+    decisions.noalias() = rows.values() * model.coefficients;
   } else {
-    decisions.noalias() = rows * model.coefficients;
+    decisions.noalias() = rows.values() * for_all_samples(model);
   }
   decisions.rowwise() += model.intercepts.transpose();
   return decisions;
