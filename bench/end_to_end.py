@@ -24,13 +24,11 @@ REPEATS = 3
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 
 
-def tanh_matrix(rng):
-    x = rng.standard_normal((N, 10))
+def tanh_matrix(x, rng):
     return numpy.tanh(x @ x.T)
 
 
-def noisy_gaussian(rng):
-    x = rng.standard_normal((N, 10))
+def noisy_gaussian(x, rng):
     squares = (x * x).sum(1)
     gauss = numpy.exp(-numpy.maximum(squares[:, None] + squares[None, :] - 2 * x @ x.T, 0) / 20)
     noise = rng.standard_normal((N, N))
@@ -79,10 +77,11 @@ def main():
             numpy.save(path, values)
             return path
 
-        paths = {"tanh": save("tanh.npy", tanh_matrix(rng)), "noisy": save("noisy.npy", noisy_gaussian(rng))}
+        x = rng.standard_normal((N, 10))
+        paths = {"tanh": save("tanh.npy", tanh_matrix(x, rng)), "noisy": save("noisy.npy", noisy_gaussian(x, rng))}
         labels = os.path.join(folder, "labels.txt")
         with open(labels, "w") as file:
-            file.writelines(f"{rng.integers(2)}\n" for _ in range(N))
+            file.writelines(f"{int(value > 0)}\n" for value in x[:, 0] + 0.3 * rng.standard_normal(N))
         model = os.path.join(folder, "m.kith")
         train = ("train", "--labels", labels, "--model", model, "--set", "probability=no", "--similarity")
 
