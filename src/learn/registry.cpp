@@ -45,10 +45,10 @@ AnySettings defaults_of(std::string_view method) {
   }
   const std::vector<std::string> all = names();
   const auto guess = closest(method, all);
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("there is no method {}{}; there are {}", in_quotes(method),
-                          guess ? fmt::format(" (did you mean {}?)", *guess) : "",
-                          list_some(all, 60)));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("there is no method {}{}; there are {}", in_quotes(method),
+                  guess ? fmt::format(" (did you mean {}?)", *guess) : "", list_some(all, 60)));
 }
 
 void set_any(AnySettings& settings, std::string_view key, std::string_view text) {
@@ -87,8 +87,8 @@ std::vector<MethodInfo> all_methods() {
 }
 
 std::string_view method_name(const AnySettings& settings) {
-  return std::visit(
-      [](const auto& own) { return MethodTraits<std::decay_t<decltype(own)>>::name; }, settings);
+  return std::visit([](const auto& own) { return MethodTraits<std::decay_t<decltype(own)>>::name; },
+                    settings);
 }
 
 MethodInfo method_info(const AnySettings& settings) {
@@ -108,9 +108,10 @@ MethodChoice parse_method(std::string_view name) {
                         .decision = {},
                         .fixed = {}};
     if (length == name.size() || set_by_choice(choice, name.substr(length + 1))) return choice;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: method {} has no setting with a choice {}; `kith methods {}` lists them",
-                            name, head, in_quotes(name.substr(length + 1)), head));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: method {} has no setting with a choice {}; `kith methods {}` lists them",
+                    name, head, in_quotes(name.substr(length + 1)), head));
   }
   return {.name = std::string(name),
           .method = std::string(name),
@@ -122,8 +123,9 @@ MethodChoice parse_method(std::string_view name) {
 void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   if (key == "priors" || key == "costs") {
     if (!method_info(choice.settings).probabilities) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} has no probabilities, so {} has no meaning for it", choice.method, key));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} has no probabilities, so {} has no meaning for it", choice.method, key));
     }
     set_field(choice.decision, choice.method, key, text);
     return;

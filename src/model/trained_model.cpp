@@ -23,7 +23,8 @@ SimilaritySet select_samples(const SimilaritySet& set, const std::vector<Index>&
   part.column_ids.clear();
   for (const Index i : samples) {
     if (!set.row_ids.empty()) part.row_ids.push_back(set.row_ids[static_cast<std::size_t>(i)]);
-    if (!set.column_ids.empty()) part.column_ids.push_back(set.column_ids[static_cast<std::size_t>(i)]);
+    if (!set.column_ids.empty())
+      part.column_ids.push_back(set.column_ids[static_cast<std::size_t>(i)]);
   }
   return part;
 }
@@ -50,11 +51,12 @@ void check_classes(const Labels& labels) {
   const std::vector<Index> counts = labels.counts();
   const auto present = std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; });
   if (present >= 2) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("the {} training samples are all of one class{}; a classifier needs at "
-                          "least two",
-                          labels.size(),
-                          labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")"));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the {} training samples are all of one class{}; a classifier needs at "
+                  "least two",
+                  labels.size(),
+                  labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")"));
 }
 
 Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -95,11 +97,13 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
   std::vector<ConditionedInput> inputs = condition_all(matrices.sets, settings, ctx);
   PreparedTraining prepared;
   prepared.kept = common_samples(inputs);
-  const bool alike = std::all_of(inputs.begin(), inputs.end(),
-                                 [&](const ConditionedInput& input) { return input.kept == prepared.kept; });
+  const bool alike = std::all_of(inputs.begin(), inputs.end(), [&](const ConditionedInput& input) {
+    return input.kept == prepared.kept;
+  });
   if (!alike) {
     std::vector<SimilaritySet> parts;
-    for (const SimilaritySet& set : matrices.sets) parts.push_back(select_samples(set, prepared.kept));
+    for (const SimilaritySet& set : matrices.sets)
+      parts.push_back(select_samples(set, prepared.kept));
     inputs = condition_all(parts, settings, ctx);
   }
   for (std::size_t m = 0; m < inputs.size(); ++m) {
@@ -107,13 +111,14 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
     prepared.set.matrices.back().name = matrices.sets[m].name;
     prepared.rules.push_back(std::move(inputs[m].rule));
     for (const std::string& sentence : inputs[m].applied) {
-      prepared.applied.push_back(
-          inputs.size() > 1 ? matrices.sets[m].name + ": " + sentence : sentence);
+      prepared.applied.push_back(inputs.size() > 1 ? matrices.sets[m].name + ": " + sentence
+                                                   : sentence);
     }
   }
   prepared.set.labels = select(labels, prepared.kept);
   for (const Index i : prepared.kept) {
-    if (!matrices.ids.empty()) prepared.set.ids.push_back(matrices.ids[static_cast<std::size_t>(i)]);
+    if (!matrices.ids.empty())
+      prepared.set.ids.push_back(matrices.ids[static_cast<std::size_t>(i)]);
   }
   check_classes(prepared.set.labels);
   return prepared;

@@ -4,9 +4,9 @@
 //
 //   h(A)_{i,n+1} = z_i sum_k h(mu_k) / ((mu_k - lambda_i) N_k).
 //
-// Equal lambda_i act as one pole of weight sum z_i^2; z_i = 0 takes no part. Differences mu_k - lambda_i
-// are formed as (lambda_origin - lambda_i) + delta, with the origin the pole nearest to mu_k: no
-// cancellation where it would hurt.
+// Equal lambda_i act as one pole of weight sum z_i^2; z_i = 0 takes no part. Differences mu_k -
+// lambda_i are formed as (lambda_origin - lambda_i) + delta, with the origin the pole nearest to
+// mu_k: no cancellation where it would hurt.
 #include "kith/numerics/arrowhead.hpp"
 
 #include <algorithm>
@@ -64,7 +64,8 @@ double root(const Poles& poles, double psi, double origin, double low, double hi
     (at.value < 0 ? low : high) = delta;
     double next = delta - at.value / at.slope;
     if (!(next > low && next < high) || iteration % 4 == 3) next = 0.5 * (low + high);
-    if (next == delta || high - low <= std::numeric_limits<double>::epsilon() * std::abs(delta)) break;
+    if (next == delta || high - low <= std::numeric_limits<double>::epsilon() * std::abs(delta))
+      break;
     delta = next;
   }
   return delta;
@@ -84,7 +85,8 @@ std::vector<Eigenvalue> eigenvalues(const Poles& poles, double psi) {
   for (std::size_t k = 0; k <= m; ++k) {
     if (k == 0) {
       const double low = std::min(poles.at.front(), psi) - reach - poles.at.front();
-      roots.push_back({poles.at.front(), root(poles, psi, poles.at.front(), 1.5 * low - 1e-300, 0)});
+      roots.push_back(
+          {poles.at.front(), root(poles, psi, poles.at.front(), 1.5 * low - 1e-300, 0)});
     } else if (k == m) {
       const double high = std::max(poles.at.back(), psi) + reach - poles.at.back();
       roots.push_back({poles.at.back(), root(poles, psi, poles.at.back(), 0, 1.5 * high + 1e-300)});

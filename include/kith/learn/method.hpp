@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a method says of itself beside its settings: its name, its paper, the grid it is searched over.
+// What a method says of itself beside its settings: its name, its paper, the grid it is searched
+// over.
 #pragma once
 
 #include <string>

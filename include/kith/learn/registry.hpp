@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every method there is. A new one is one line in `Methods`; flags, JSON, model files, grids, contract
-// tests and documentation follow from it.
+// Every method there is. A new one is one line in `Methods`; flags, JSON, model files, grids,
+// contract tests and documentation follow from it.
 #pragma once
 
 #include <span>
@@ -47,8 +47,8 @@ struct MethodChoice {
   std::vector<std::string> fixed;  ///< settings that were given and are not to be searched
 };
 
-/// "svm", or "svm-clip": the method with the setting that has a choice of that name. Throws Error naming
-/// the closest method otherwise.
+/// "svm", or "svm-clip": the method with the setting that has a choice of that name. Throws Error
+/// naming the closest method otherwise.
 [[nodiscard]] MethodChoice parse_method(std::string_view name);
 /// Sets one field (or `priors`, `costs`) from what a user typed.
 void set(MethodChoice& choice, std::string_view key, std::string_view text);

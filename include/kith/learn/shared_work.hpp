@@ -43,8 +43,8 @@ class SharedWork {
   [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
   /// Its decomposition.
   [[nodiscard]] const SharedDecomposition& eigen(Index which = 0);
-  /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no full
-  /// decomposition.
+  /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no
+  /// full decomposition.
   [[nodiscard]] double shift(const RunContext& ctx, Index which = 0);
 
  private:

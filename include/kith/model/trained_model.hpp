@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tables and labels to a model that predicts: what `kith train` and `kith predict` do, for C++ and
-// Python as well.
+// From tables and labels to a model that predicts: what `kith train` and `kith predict` do, for C++
+// and Python as well.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ struct PreparedTraining {
   std::vector<Index> kept;           ///< positions among the given samples
 };
 
-/// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the given
-/// samples. Throws Error unless at least two classes are left.
+/// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the
+/// given samples. Throws Error unless at least two classes are left.
 [[nodiscard]] PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
                                                 const InputSettings& settings, RunContext& ctx);
 

@@ -13,8 +13,8 @@ namespace kith {
 ///       [ z'          psi ]
 ///
 /// and a function h of eigenvalues. The eigenvalues of A are the roots of the secular equation
-/// mu - psi - sum_i z_i^2 / (mu - lambda_i) = 0, each found to full relative accuracy from its nearest
-/// pole. lambda ascending. O(n^2).
+/// mu - psi - sum_i z_i^2 / (mu - lambda_i) = 0, each found to full relative accuracy from its
+/// nearest pole. lambda ascending. O(n^2).
 [[nodiscard]] Vector arrowhead_column(const VectorRef& lambda, const VectorRef& z, double psi,
                                       const std::function<double(double)>& h);
 
