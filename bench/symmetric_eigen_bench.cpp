@@ -126,6 +126,11 @@ void BM_SmallestEigenvalueNoisyGaussian(benchmark::State& state) {
   compare(state, S, 'V', [&] { return kith::smallest_eigenvalue(S, {}).upper; });
 }
 
+void BM_ShiftToPsdTanh(benchmark::State& state) {
+  const Matrix S = tanh_matrix(state.range(0));
+  compare(state, S, 'V', [&] { return -kith::shift_to_psd(S, {}); });
+}
+
 void BM_ShiftToPsdNoisyGaussian(benchmark::State& state) {
   const Matrix S = noisy_gaussian(state.range(0));
   compare(state, S, 'V', [&] { return -kith::shift_to_psd(S, {}); });
@@ -139,6 +144,7 @@ BENCHMARK(BM_SymmetricEigenvaluesOverDsyevdN)->Apply(ladder);
 BENCHMARK(BM_PositivePart)->Apply(ladder);
 BENCHMARK(BM_SmallestEigenvalueTanh)->Apply(ladder);
 BENCHMARK(BM_SmallestEigenvalueNoisyGaussian)->Apply(ladder);
+BENCHMARK(BM_ShiftToPsdTanh)->Apply(ladder);
 BENCHMARK(BM_ShiftToPsdNoisyGaussian)->Apply(ladder);
 
 }  // namespace
