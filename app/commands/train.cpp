@@ -34,18 +34,18 @@ MethodChoice chosen_method(const Options& options) {
   return choice;
 }
 
-std::string number(const Json& value) {
-  return value.is_null() ? "-" : format_short(value.get<double>(), 6);
-}
+std::string number(const Json& value) { return format_short(value.get<double>(), 6); }
 
 std::string training_text(const Json& json, const Options& options) {
   std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n", options.method,
                                  json["n"].get<Index>(), json["classes"].size(),
                                  json["timing"]["seconds"].get<double>());
   text += fmt::format("  status        {}\n", json["status"].get<std::string>());
-  text += fmt::format("  duality gap   {}\n", number(json["gap"]));
-  text += fmt::format("  KKT residual  {}\n", number(json["kkt_residual"]));
-  text += fmt::format("  consistency   {}\n", number(json["consistency"]));
+  for (const auto& [name, key] :
+       {std::pair("duality gap", "gap"), std::pair("KKT residual", "kkt_residual"),
+        std::pair("consistency", "consistency")}) {
+    if (!json[key].is_null()) text += fmt::format("  {:<13} {}\n", name, number(json[key]));
+  }
   text += fmt::format("  needs         similarities to {} of {} training samples\n",
                       json["columns_needed"].get<Index>(), json["n"].get<Index>());
   for (const Json& sentence : json["applied"]) {
@@ -65,8 +65,9 @@ int run(const Options& options) {
   const std::optional<JoinedLabels> labels =
       read_joined_labels(options.input, matrices, session.context);
   session.use_blas_for(matrices.sets.front().rows());
-  const PreparedTraining prepared =
-      prepare_training(matrices, labels->labels, options.input.condition, session.context);
+  const PreparedTraining prepared = prepare_training(
+      matrices, labels->labels, options.input.condition, session.context,
+      takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
   const Training training = train(prepared, choice, session.context);
   if (!options.model.empty()) save(training.model, options.model);
   Json json = training_json(training);

@@ -134,6 +134,16 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   choice.fixed.emplace_back(key);
 }
 
+bool takes_missing_pairs(const AnySettings& settings) {
+  return std::visit(
+      [](const auto& own) {
+        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
+        if constexpr (requires { Traits::takes_missing_pairs; }) return Traits::takes_missing_pairs;
+        return false;
+      },
+      settings);
+}
+
 Json settings_json(const AnySettings& settings) {
   return std::visit([](const auto& own) { return settings_json(own); }, settings);
 }
@@ -175,6 +185,27 @@ std::vector<Fitted<AnyModel>> fit_path(SharedWork& work, std::span<const AnySett
 
 Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::visit([&](const auto& own) { return predict(own, queries, ctx); }, model);
+}
+
+std::vector<Prediction> predict_path(std::span<const AnyModel> models, const QueryBlock& queries,
+                                     RunContext& ctx) {
+  if (models.empty()) return {};
+  return std::visit(
+      [&](const auto& first) {
+        using M = std::decay_t<decltype(first)>;
+        std::vector<Prediction> predictions;
+        if constexpr (requires(std::span<const M> own) { predict_path(own, queries, ctx); }) {
+          std::vector<M> own;
+          for (const AnyModel& model : models) own.push_back(std::get<M>(model));
+          predictions = predict_path(std::span<const M>(own), queries, ctx);
+        } else {
+          for (const AnyModel& model : models) {
+            predictions.push_back(predict(std::get<M>(model), queries, ctx));
+          }
+        }
+        return predictions;
+      },
+      models.front());
 }
 
 std::vector<Index> needed_columns(const AnyModel& model) {

@@ -74,6 +74,59 @@ std::vector<Index> match_columns(const ModelRecord& record, std::span<const std:
   return match_positions(record, given, file, what);
 }
 
+/// A sparse table over the model's columns in the model's order. A training sample that no query
+/// lists is no error here: its pairs are absent like any other.
+SparseBlock over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
+  const auto& given = std::get<SparseBlock>(set.block);
+  std::vector<std::int32_t> to_model(static_cast<std::size_t>(given.cols), -1);
+  if (!set.column_ids.empty() && !record.ids.empty()) {
+    const Positions positions = positions_of(record.ids);
+    for (std::size_t j = 0; j < set.column_ids.size(); ++j) {
+      const auto at = positions.find(set.column_ids[j]);
+      if (at != positions.end()) to_model[j] = static_cast<std::int32_t>(at->second);
+    }
+  } else {
+    const std::vector<Index> columns = match_positions(record, given.cols, set.source, "column");
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      to_model[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i);
+    }
+  }
+  SparseBlock block;
+  block.cols = static_cast<Index>(record.positions.size());
+  block.absent = given.absent;
+  std::vector<std::pair<std::int32_t, double>> row;
+  for (std::size_t i = 0; i + 1 < given.starts.size(); ++i) {
+    row.clear();
+    for (auto at = static_cast<std::size_t>(given.starts[i]);
+         at < static_cast<std::size_t>(given.starts[i + 1]); ++at) {
+      const std::int32_t column = to_model[static_cast<std::size_t>(given.columns[at])];
+      if (column >= 0) row.emplace_back(column, given.values[at]);
+    }
+    std::sort(row.begin(), row.end());
+    for (const auto& [column, value] : row) {
+      block.columns.push_back(column);
+      block.values.push_back(value);
+    }
+    block.starts.push_back(static_cast<std::int64_t>(block.values.size()));
+  }
+  return block;
+}
+
+/// Rows begin .. begin+count-1.
+SparseBlock rows_of(const SparseBlock& block, Index begin, Index count) {
+  SparseBlock part;
+  part.cols = block.cols;
+  part.absent = block.absent;
+  const std::int64_t first = block.starts[static_cast<std::size_t>(begin)];
+  const std::int64_t last = block.starts[static_cast<std::size_t>(begin + count)];
+  part.columns.assign(block.columns.begin() + first, block.columns.begin() + last);
+  part.values.assign(block.values.begin() + first, block.values.begin() + last);
+  for (Index i = 1; i <= count; ++i) {
+    part.starts.push_back(block.starts[static_cast<std::size_t>(begin + i)] - first);
+  }
+  return part;
+}
+
 /// Numbers per query: in order, or by id.
 struct SelfFile {
   std::string path;
@@ -121,6 +174,7 @@ struct QueryReader::Impl {
     std::vector<std::string> from_ids;
     Positions from_positions;
     std::vector<double> buffer;
+    std::optional<SparseBlock> sparse;  // the whole table, over the model's columns
   };
   std::vector<Input> inputs;
   std::optional<SelfFile> self;
@@ -131,6 +185,12 @@ struct QueryReader::Impl {
     Input input;
     input.path = path;
     input.rows = open_rows(path, read, ctx);
+    const SimilaritySet* whole = input.rows->whole();
+    if (record.matrices.size() == 1 && whole != nullptr && is_sparse(whole->block)) {
+      input.sparse = over_model_columns(record, *whole);
+      inputs.push_back(std::move(input));
+      return;
+    }
     input.columns =
         match_columns(record, input.rows->column_ids(), input.rows->cols(), path, "column");
     input.buffer.resize(static_cast<std::size_t>(input.rows->cols()));
@@ -146,6 +206,35 @@ struct QueryReader::Impl {
     input.from = block.values()(rows, Eigen::all).transpose();
     input.from_ids = set.column_ids;
     input.from_positions = positions_of(input.from_ids);
+  }
+
+  [[nodiscard]] QueryChunk next_sparse(Index most_rows) {
+    const Input& input = inputs.front();
+    const std::vector<std::string>& ids = input.rows->whole()->row_ids;
+    const Index count = std::min(most_rows, input.sparse->rows() - done);
+    QueryChunk chunk;
+    QueryMatrix matrix;
+    matrix.to_training = rows_of(*input.sparse, done, count);
+    RowMatrix from(input.from ? count : 0, input.sparse->cols);
+    Vector psi(self ? count : 0);
+    for (Index i = 0; i < count; ++i, ++done) {
+      const std::string id =
+          ids.empty() ? std::to_string(done + 1) : ids[static_cast<std::size_t>(done)];
+      if (input.from) {
+        from.row(i) = input.from->row(
+            place_of(id, !ids.empty(), input.from_positions, input.from->rows(), input.path));
+      }
+      if (self) {
+        psi(i) = self->values[static_cast<std::size_t>(
+            place_of(id, !ids.empty(), self->positions, static_cast<Index>(self->values.size()),
+                     self->path))];
+      }
+      chunk.ids.push_back(id);
+    }
+    if (input.from) matrix.from_training = DenseBlock(std::move(from));
+    if (self) matrix.self = psi;
+    chunk.queries.matrices.push_back(std::move(matrix));
+    return chunk;
   }
 
   /// The row of `from` or the entry of `self` that belongs to query `done`.
@@ -193,6 +282,7 @@ QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, con
 QueryReader::~QueryReader() = default;
 
 QueryChunk QueryReader::next(Index most_rows) {
+  if (impl_->inputs.front().sparse) return impl_->next_sparse(most_rows);
   QueryChunk chunk;
   std::vector<RowMatrix> to(impl_->inputs.size());
   std::vector<RowMatrix> from(impl_->inputs.size());

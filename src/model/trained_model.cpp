@@ -41,9 +41,12 @@ std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
 }
 
 std::vector<ConditionedInput> condition_all(const std::vector<SimilaritySet>& sets,
-                                            const InputSettings& settings, const RunContext& ctx) {
+                                            const InputSettings& settings, const RunContext& ctx,
+                                            MissingPairs missing) {
   std::vector<ConditionedInput> inputs;
-  for (const SimilaritySet& set : sets) inputs.push_back(condition_training(set, settings, ctx));
+  for (const SimilaritySet& set : sets) {
+    inputs.push_back(condition_training(set, settings, ctx, missing));
+  }
   return inputs;
 }
 
@@ -93,8 +96,9 @@ Json certificate_json(const FitInfo& info) {
 }  // namespace
 
 PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
-                                  const InputSettings& settings, RunContext& ctx) {
-  std::vector<ConditionedInput> inputs = condition_all(matrices.sets, settings, ctx);
+                                  const InputSettings& settings, RunContext& ctx,
+                                  MissingPairs missing) {
+  std::vector<ConditionedInput> inputs = condition_all(matrices.sets, settings, ctx, missing);
   PreparedTraining prepared;
   prepared.kept = common_samples(inputs);
   const bool alike = std::all_of(inputs.begin(), inputs.end(), [&](const ConditionedInput& input) {
@@ -104,7 +108,7 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
     std::vector<SimilaritySet> parts;
     for (const SimilaritySet& set : matrices.sets)
       parts.push_back(select_samples(set, prepared.kept));
-    inputs = condition_all(parts, settings, ctx);
+    inputs = condition_all(parts, settings, ctx, missing);
   }
   for (std::size_t m = 0; m < inputs.size(); ++m) {
     prepared.set.matrices.push_back(std::move(inputs[m].matrix));

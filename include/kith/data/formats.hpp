@@ -65,6 +65,9 @@ class RowReader {
   [[nodiscard]] virtual bool has_row_ids() const = 0;
   /// Fills `row` (of cols() numbers; NaN: missing) and `id` (empty without ids); false at the end.
   [[nodiscard]] virtual bool next(std::span<double> row, std::string& id) = 0;
+  /// The table, where it had to be read whole: a sparse one need then never be spread out into
+  /// rows.
+  [[nodiscard]] virtual const SimilaritySet* whole() const { return nullptr; }
 };
 [[nodiscard]] std::unique_ptr<RowReader> open_rows(const std::string& path,
                                                    const ReadSettings& settings,

@@ -27,7 +27,8 @@ struct GridAxis {
 ///   using Model = ...;
 ///   static constexpr std::string_view name, paper, summary;
 ///   static constexpr bool probabilities;    // whether models can have them
-///   static std::vector<GridAxis> grid(const S& settings);
+///   static constexpr bool takes_missing_pairs;  // optional: learns from sparse, incomplete
+///   matrices static std::vector<GridAxis> grid(const S& settings);
 template <class S>
 struct MethodTraits;
 

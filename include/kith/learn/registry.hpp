@@ -12,6 +12,7 @@
 #include "kith/learn/decision.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/knn.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 
 namespace kith {
@@ -23,7 +24,7 @@ struct MethodList {
 };
 
 using Methods = MethodList<  //
-    SvmSettings>;
+    KnnSettings, AffinityKnnSettings, SvmSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 
@@ -55,6 +56,8 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 
 [[nodiscard]] std::string_view method_name(const AnySettings& settings);
 [[nodiscard]] MethodInfo method_info(const AnySettings& settings);
+/// Whether it learns from a sparse matrix in which some pairs are not known.
+[[nodiscard]] bool takes_missing_pairs(const AnySettings& settings);
 [[nodiscard]] Json settings_json(const AnySettings& settings);
 /// The settings of `method` with the fields of `json`; throws on unknown methods and fields.
 [[nodiscard]] AnySettings settings_of(std::string_view method, const Json& json);
@@ -67,6 +70,9 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
                                                      std::span<const AnySettings> path,
                                                      RunContext& ctx);
 [[nodiscard]] Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx);
+/// One prediction per model, all of one method; a lazy method shares its work between them.
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const AnyModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
 void archive(AnyModel& model, Archive& archiver);
 

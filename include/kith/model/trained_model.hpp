@@ -23,9 +23,11 @@ struct PreparedTraining {
 };
 
 /// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the
-/// given samples. Throws Error unless at least two classes are left.
+/// given samples. `missing` says whether the method can do without some pairs (takes_missing_pairs
+/// in the registry). Throws Error unless at least two classes are left.
 [[nodiscard]] PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
-                                                const InputSettings& settings, RunContext& ctx);
+                                                const InputSettings& settings, RunContext& ctx,
+                                                MissingPairs missing = MissingPairs::kRefused);
 
 struct TrainedModel {
   ModelRecord record;

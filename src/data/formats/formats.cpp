@@ -110,6 +110,7 @@ class WholeRows final : public RowReader {
     ++at_;
     return true;
   }
+  [[nodiscard]] const SimilaritySet* whole() const override { return &set_; }
 
  private:
   SimilaritySet set_;

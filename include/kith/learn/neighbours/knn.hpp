@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// `knn` and `affinity-knn` ([TR] 4.1, 4.2): the k nearest training samples vote, each with weight 1
+// or with its similarity to the query.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/voters.hpp"
+
+namespace kith {
+
+struct KnnSettings {
+  Index neighbours = 5;
+  TieRule ties = TieRule::kRandom;
+};
+struct AffinityKnnSettings {
+  Index neighbours = 5;
+  TieRule ties = TieRule::kRandom;
+};
+void describe(KnnSettings& settings, FieldVisitor& field);
+void describe(AffinityKnnSettings& settings, FieldVisitor& field);
+
+struct KnnModel {
+  Voters voters;
+  Index neighbours = 1;
+};
+struct AffinityKnnModel {
+  Voters voters;
+  Index neighbours = 1;
+};
+
+[[nodiscard]] Fitted<KnnModel> fit(SharedWork& work, const KnnSettings& settings, RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<KnnModel>> fit_path(SharedWork& work,
+                                                     std::span<const KnnSettings> path,
+                                                     RunContext& ctx);
+[[nodiscard]] Prediction predict(const KnnModel& model, const QueryBlock& queries, RunContext& ctx);
+/// Models that differ in the number of neighbours alone share one search per query.
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const KnnModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const KnnModel& model);
+void archive(KnnModel& model, Archive& archiver);
+
+[[nodiscard]] Fitted<AffinityKnnModel> fit(SharedWork& work, const AffinityKnnSettings& settings,
+                                           RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<AffinityKnnModel>> fit_path(
+    SharedWork& work, std::span<const AffinityKnnSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const AffinityKnnModel& model);
+void archive(AffinityKnnModel& model, Archive& archiver);
+
+static_assert(Learner<KnnSettings, KnnModel>);
+static_assert(Learner<AffinityKnnSettings, AffinityKnnModel>);
+
+/// {1 ... 16, 32, 64, 128}, the grid of every neighbour method.
+[[nodiscard]] GridAxis neighbour_grid();
+
+template <>
+struct MethodTraits<KnnSettings> {
+  using Model = KnnModel;
+  static constexpr std::string_view name = "knn";
+  static constexpr std::string_view paper = "[TR] 4";
+  static constexpr std::string_view summary =
+      "the most frequent class among the nearest neighbours";
+  static constexpr bool probabilities = true;
+  static constexpr bool takes_missing_pairs = true;
+  static std::vector<GridAxis> grid(const KnnSettings& /*settings*/) { return {neighbour_grid()}; }
+};
+template <>
+struct MethodTraits<AffinityKnnSettings> {
+  using Model = AffinityKnnModel;
+  static constexpr std::string_view name = "affinity-knn";
+  static constexpr std::string_view paper = "[TR] 4";
+  static constexpr std::string_view summary =
+      "nearest neighbours that vote with their similarity to the sample";
+  static constexpr bool probabilities = true;
+  static constexpr bool takes_missing_pairs = true;
+  static std::vector<GridAxis> grid(const AffinityKnnSettings& /*settings*/) {
+    return {neighbour_grid()};
+  }
+};
+
+}  // namespace kith

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every neighbour method keeps of its training samples, and how weights become a label.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/neighbours/nearest.hpp"
+
+namespace kith {
+
+struct Voters {
+  int classes = 0;
+  std::vector<int> labels;  ///< of each training sample
+  TieOrder ties;
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(labels.size()); }
+};
+[[nodiscard]] Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx);
+void archive(Voters& voters, Archive& archiver);
+
+/// The sum of the weights of each class among `neighbours`.
+[[nodiscard]] Vector class_sums(const Voters& voters, std::span<const Index> neighbours,
+                                std::span<const double> weights);
+
+/// The class of the largest sum; among equal sums the one with the nearest member.
+[[nodiscard]] int heaviest(const Voters& voters, std::span<const Index> neighbours,
+                           const VectorRef& sums);
+
+/// A query without a single known neighbour says nothing: the shares of the classes in training.
+[[nodiscard]] Vector training_shares(const Voters& voters);
+
+/// Nonnegative weights of the k nearest for each k in `counts` (none needs more than the largest,
+/// which the one search is made for): fills one prediction per count, probabilities being the
+/// normalised sums.
+using WeightFunction =
+    std::function<std::vector<double>(std::size_t step, const Neighbours& first_k)>;
+[[nodiscard]] std::vector<Prediction> predict_by_weights(const Voters& voters,
+                                                         std::span<const Index> counts,
+                                                         const QueryBlock& queries,
+                                                         const WeightFunction& weights,
+                                                         const RunContext& ctx);
+
+/// The first `count` of them.
+[[nodiscard]] Neighbours first(const Neighbours& neighbours, Index count);
+
+}  // namespace kith

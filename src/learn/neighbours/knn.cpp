@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of the k nearest neighbours x_1 ... x_k of x, [TR] 4:
+//
+//   knn           w_i = 1 / k
+//   affinity-knn  w_i = a psi(x, x_i), normalised
+//
+// A similarity below zero says "unlike": its weight is 0, not negative, so that the weights remain
+// posteriors. Where no neighbour has a positive similarity the weights are equal, as in knn.
+// Cost: one partial sort of n similarities per query for all k.
+#include "kith/learn/neighbours/knn.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kith {
+namespace {
+
+std::vector<double> equal_weights(const Neighbours& neighbours) {
+  return std::vector<double>(neighbours.samples.size(), 1.0);
+}
+
+std::vector<double> affinity_weights(const Neighbours& neighbours) {
+  std::vector<double> weights;
+  for (const double s : neighbours.similarities) weights.push_back(std::max(s, 0.0));
+  const bool none = std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; });
+  return none ? equal_weights(neighbours) : weights;
+}
+
+template <class Settings>
+void describe_neighbours(Settings& settings, FieldVisitor& field) {
+  field("neighbours", settings.neighbours, at_least(1), "how many neighbours vote");
+  field("ties", settings.ties,
+        "who comes first among equally similar samples: drawn by seed, or as read");
+}
+
+template <class Model, class Settings>
+std::vector<Fitted<Model>> remember(SharedWork& work, std::span<const Settings> path,
+                                    const RunContext& ctx) {
+  std::vector<Fitted<Model>> fitted;
+  for (const Settings& settings : path) {
+    validate(settings, MethodTraits<Settings>::name);
+    Fitted<Model> one;
+    one.model.voters = make_voters(work.train(), settings.ties, ctx);
+    one.model.neighbours = std::min(settings.neighbours, work.train().size());
+    fitted.push_back(std::move(one));
+  }
+  return fitted;
+}
+
+/// One search per query for neighbouring models with the same tie order.
+template <class Model>
+std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlock& queries,
+                                   std::vector<double> (*weights)(const Neighbours&),
+                                   const RunContext& ctx) {
+  std::vector<Prediction> all;
+  for (std::size_t begin = 0; begin < models.size();) {
+    std::size_t end = begin;
+    std::vector<Index> counts;
+    while (end < models.size() &&
+           models[end].voters.ties.place == models[begin].voters.ties.place) {
+      counts.push_back(models[end++].neighbours);
+    }
+    const WeightFunction function = [&](std::size_t, const Neighbours& chosen) {
+      return weights(chosen);
+    };
+    for (Prediction& one :
+         predict_by_weights(models[begin].voters, counts, queries, function, ctx)) {
+      all.push_back(std::move(one));
+    }
+    begin = end;
+  }
+  return all;
+}
+
+template <class Model>
+void archive_neighbours(Model& model, Archive& archiver) {
+  archive(model.voters, archiver);
+  archiver("neighbours", model.neighbours);
+}
+
+std::vector<Index> all_columns(const Voters& voters) {
+  std::vector<Index> columns(static_cast<std::size_t>(voters.size()));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  return columns;
+}
+
+}  // namespace
+
+GridAxis neighbour_grid() {
+  GridAxis axis{.field = "neighbours", .values = {}, .simpler = Simpler::kLarger};
+  for (int k = 1; k <= 16; ++k) axis.values.push_back(std::to_string(k));
+  for (const int k : {32, 64, 128}) axis.values.push_back(std::to_string(k));
+  return axis;
+}
+
+void describe(KnnSettings& settings, FieldVisitor& field) { describe_neighbours(settings, field); }
+
+void describe(AffinityKnnSettings& settings, FieldVisitor& field) {
+  describe_neighbours(settings, field);
+}
+
+std::vector<Fitted<KnnModel>> fit_path(SharedWork& work, std::span<const KnnSettings> path,
+                                       RunContext& ctx) {
+  return remember<KnnModel>(work, path, ctx);
+}
+
+Fitted<KnnModel> fit(SharedWork& work, const KnnSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+std::vector<Prediction> predict_path(std::span<const KnnModel> models, const QueryBlock& queries,
+                                     RunContext& ctx) {
+  return vote_along(models, queries, equal_weights, ctx);
+}
+
+Prediction predict(const KnnModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
+}
+
+std::vector<Index> needed_columns(const KnnModel& model) { return all_columns(model.voters); }
+
+void archive(KnnModel& model, Archive& archiver) { archive_neighbours(model, archiver); }
+
+std::vector<Fitted<AffinityKnnModel>> fit_path(SharedWork& work,
+                                               std::span<const AffinityKnnSettings> path,
+                                               RunContext& ctx) {
+  return remember<AffinityKnnModel>(work, path, ctx);
+}
+
+Fitted<AffinityKnnModel> fit(SharedWork& work, const AffinityKnnSettings& settings,
+                             RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
+                                     const QueryBlock& queries, RunContext& ctx) {
+  return vote_along(models, queries, affinity_weights, ctx);
+}
+
+Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
+}
+
+std::vector<Index> needed_columns(const AffinityKnnModel& model) {
+  return all_columns(model.voters);
+}
+
+void archive(AffinityKnnModel& model, Archive& archiver) { archive_neighbours(model, archiver); }
+
+}  // namespace kith

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/neighbours/voters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+
+namespace kith {
+namespace {
+
+constexpr std::size_t kQueriesPerUnit = 64;
+
+Prediction empty_prediction(Index queries, int classes) {
+  Prediction prediction;
+  prediction.labels.resize(static_cast<std::size_t>(queries));
+  prediction.scores = Matrix::Zero(queries, classes);
+  prediction.probabilities = Matrix::Zero(queries, classes);
+  return prediction;
+}
+
+void fill(const Voters& voters, const Neighbours& neighbours, std::span<const double> weights,
+          Index query, Prediction& prediction) {
+  Vector sums = class_sums(voters, neighbours.samples, weights);
+  const int label = heaviest(voters, neighbours.samples, sums);
+  if (neighbours.samples.empty()) {
+    sums = training_shares(voters);
+  } else {
+    sums /= sums.sum();
+  }
+  prediction.labels[static_cast<std::size_t>(query)] = label;
+  prediction.scores.row(query) = sums.transpose();
+  prediction.probabilities.row(query) = sums.transpose();
+}
+
+}  // namespace
+
+Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx) {
+  return {.classes = train.labels.class_count(),
+          .labels = train.labels.ids,
+          .ties = tie_order(train.size(), rule, ctx)};
+}
+
+void archive(Voters& voters, Archive& archiver) {
+  Index classes = voters.classes;
+  archiver("classes", classes);
+  voters.classes = static_cast<int>(classes);
+  archiver("labels", voters.labels);
+  archiver("tie_places", voters.ties.place);
+  if (archiver.loading()) voters.ties = tie_order(std::move(voters.ties.place));
+}
+
+Vector class_sums(const Voters& voters, std::span<const Index> neighbours,
+                  std::span<const double> weights) {
+  Vector sums = Vector::Zero(voters.classes);
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    sums(voters.labels[static_cast<std::size_t>(neighbours[i])]) += weights[i];
+  }
+  return sums;
+}
+
+int heaviest(const Voters& voters, std::span<const Index> neighbours, const VectorRef& sums) {
+  if (neighbours.empty()) {
+    Index largest = 0;
+    training_shares(voters).maxCoeff(&largest);
+    return static_cast<int>(largest);
+  }
+  int best = voters.labels[static_cast<std::size_t>(neighbours.front())];
+  for (const Index neighbour : neighbours) {
+    const int c = voters.labels[static_cast<std::size_t>(neighbour)];
+    if (sums(c) > sums(best)) best = c;
+  }
+  return best;
+}
+
+Vector training_shares(const Voters& voters) {
+  Vector shares = Vector::Zero(voters.classes);
+  for (const int label : voters.labels) shares(label) += 1;
+  return shares / std::max<double>(1, static_cast<double>(voters.size()));
+}
+
+Neighbours first(const Neighbours& neighbours, Index count) {
+  const auto kept = std::min(static_cast<std::size_t>(count), neighbours.samples.size());
+  return {.samples = {neighbours.samples.begin(),
+                      neighbours.samples.begin() + static_cast<std::ptrdiff_t>(kept)},
+          .similarities = {neighbours.similarities.begin(),
+                           neighbours.similarities.begin() + static_cast<std::ptrdiff_t>(kept)}};
+}
+
+std::vector<Prediction> predict_by_weights(const Voters& voters, std::span<const Index> counts,
+                                           const QueryBlock& queries, const WeightFunction& weights,
+                                           const RunContext& ctx) {
+  const NeighbourRows rows(queries.matrices.front());
+  if (rows.samples() != voters.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("queries have {} columns; there are {} training samples",
+                            rows.samples(), voters.size()));
+  }
+  std::vector<Prediction> predictions(counts.size(),
+                                      empty_prediction(rows.queries(), voters.classes));
+  const Index most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  const auto count = static_cast<std::size_t>(rows.queries());
+  parallel_chunks(count, kQueriesPerUnit, ctx.threads, [&](std::size_t begin, std::size_t end) {
+    ctx.check_stop();
+    for (std::size_t q = begin; q < end; ++q) {
+      const auto query = static_cast<Index>(q);
+      const Neighbours all = rows.nearest(query, most, voters.ties);
+      for (std::size_t step = 0; step < counts.size(); ++step) {
+        const Neighbours chosen = first(all, counts[step]);
+        fill(voters, chosen, weights(step, chosen), query, predictions[step]);
+      }
+    }
+  });
+  return predictions;
+}
+
+}  // namespace kith
