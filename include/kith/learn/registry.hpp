@@ -13,6 +13,8 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
+#include "kith/learn/neighbours/kri.hpp"
+#include "kith/learn/neighbours/krr.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 
 namespace kith {
@@ -24,7 +26,7 @@ struct MethodList {
 };
 
 using Methods = MethodList<  //
-    KnnSettings, AffinityKnnSettings, SvmSettings>;
+    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SvmSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

@@ -10,7 +10,6 @@
 #include "kith/learn/neighbours/knn.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace kith {
 namespace {
@@ -47,27 +46,20 @@ std::vector<Fitted<Model>> remember(SharedWork& work, std::span<const Settings> 
   return fitted;
 }
 
-/// One search per query for neighbouring models with the same tie order.
 template <class Model>
 std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlock& queries,
                                    std::vector<double> (*weights)(const Neighbours&),
                                    const RunContext& ctx) {
   std::vector<Prediction> all;
-  for (std::size_t begin = 0; begin < models.size();) {
-    std::size_t end = begin;
+  for (const std::span<const Model> run : runs_with_same_ties(models)) {
     std::vector<Index> counts;
-    while (end < models.size() &&
-           models[end].voters.ties.place == models[begin].voters.ties.place) {
-      counts.push_back(models[end++].neighbours);
-    }
+    for (const Model& model : run) counts.push_back(model.neighbours);
     const WeightFunction function = [&](std::size_t, const Neighbours& chosen) {
       return weights(chosen);
     };
-    for (Prediction& one :
-         predict_by_weights(models[begin].voters, counts, queries, function, ctx)) {
+    for (Prediction& one : predict_by_weights(run.front().voters, counts, queries, function, ctx)) {
       all.push_back(std::move(one));
     }
-    begin = end;
   }
   return all;
 }
@@ -78,20 +70,7 @@ void archive_neighbours(Model& model, Archive& archiver) {
   archiver("neighbours", model.neighbours);
 }
 
-std::vector<Index> all_columns(const Voters& voters) {
-  std::vector<Index> columns(static_cast<std::size_t>(voters.size()));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  return columns;
-}
-
 }  // namespace
-
-GridAxis neighbour_grid() {
-  GridAxis axis{.field = "neighbours", .values = {}, .simpler = Simpler::kLarger};
-  for (int k = 1; k <= 16; ++k) axis.values.push_back(std::to_string(k));
-  for (const int k : {32, 64, 128}) axis.values.push_back(std::to_string(k));
-  return axis;
-}
 
 void describe(KnnSettings& settings, FieldVisitor& field) { describe_neighbours(settings, field); }
 

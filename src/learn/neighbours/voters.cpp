@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
@@ -50,6 +51,19 @@ void archive(Voters& voters, Archive& archiver) {
   archiver("labels", voters.labels);
   archiver("tie_places", voters.ties.place);
   if (archiver.loading()) voters.ties = tie_order(std::move(voters.ties.place));
+}
+
+std::vector<Index> all_columns(const Voters& voters) {
+  std::vector<Index> columns(static_cast<std::size_t>(voters.size()));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  return columns;
+}
+
+GridAxis neighbour_grid() {
+  GridAxis axis{.field = "neighbours", .values = {}, .simpler = Simpler::kLarger};
+  for (int k = 1; k <= 16; ++k) axis.values.push_back(std::to_string(k));
+  for (const int k : {32, 64, 128}) axis.values.push_back(std::to_string(k));
+  return axis;
 }
 
 Vector class_sums(const Voters& voters, std::span<const Index> neighbours,

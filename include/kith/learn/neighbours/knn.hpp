@@ -57,9 +57,6 @@ void archive(AffinityKnnModel& model, Archive& archiver);
 static_assert(Learner<KnnSettings, KnnModel>);
 static_assert(Learner<AffinityKnnSettings, AffinityKnnModel>);
 
-/// {1 ... 16, 32, 64, 128}, the grid of every neighbour method.
-[[nodiscard]] GridAxis neighbour_grid();
-
 template <>
 struct MethodTraits<KnnSettings> {
   using Model = KnnModel;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/nearest.hpp"
 
 namespace kith {
@@ -20,6 +21,9 @@ struct Voters {
 };
 [[nodiscard]] Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx);
 void archive(Voters& voters, Archive& archiver);
+
+/// Every position: a query must be compared with all of them.
+[[nodiscard]] std::vector<Index> all_columns(const Voters& voters);
 
 /// The sum of the weights of each class among `neighbours`.
 [[nodiscard]] Vector class_sums(const Voters& voters, std::span<const Index> neighbours,
@@ -42,6 +46,26 @@ using WeightFunction =
                                                          const QueryBlock& queries,
                                                          const WeightFunction& weights,
                                                          const RunContext& ctx);
+
+/// {1 ... 16, 32, 64, 128}, the grid of every neighbour method.
+[[nodiscard]] GridAxis neighbour_grid();
+
+/// A path of models cut where the tie order changes: within a run one search serves all.
+template <class Model>
+[[nodiscard]] std::vector<std::span<const Model>> runs_with_same_ties(
+    std::span<const Model> models) {
+  std::vector<std::span<const Model>> runs;
+  for (std::size_t begin = 0; begin < models.size();) {
+    std::size_t end = begin + 1;
+    while (end < models.size() &&
+           models[end].voters.ties.place == models[begin].voters.ties.place) {
+      ++end;
+    }
+    runs.push_back(models.subspan(begin, end - begin));
+    begin = end;
+  }
+  return runs;
+}
 
 /// The first `count` of them.
 [[nodiscard]] Neighbours first(const Neighbours& neighbours, Index count);

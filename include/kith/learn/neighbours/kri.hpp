@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kri` ([TR] (9)-(11)): neighbours weighted by kernel ridge interpolation, a quadratic program
+// over the simplex that prefers neighbours alike to the query and unlike each other.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/local_kernel.hpp"
+#include "kith/optim/simplex_qp.hpp"
+
+namespace kith {
+
+/// What is done to a block that is not positive semidefinite. With none the program is not convex
+/// and a local minimum from several starts is taken.
+enum class KriSpectrum { kClip, kFlip, kShift, kNone };
+template <>
+struct EnumNames<KriSpectrum> {
+  static constexpr std::array<std::string_view, 4> names = {"clip", "flip", "shift", "none"};
+};
+
+enum class KriRegulariser { kRidge, kEntropy };
+template <>
+struct EnumNames<KriRegulariser> {
+  static constexpr std::array<std::string_view, 2> names = {"ridge", "entropy"};
+};
+
+struct KriSettings {
+  Index neighbours = 16;
+  double ridge = 0.1;
+  KriSpectrum spectrum = KriSpectrum::kClip;
+  KriRegulariser regulariser = KriRegulariser::kRidge;
+  LocalTreatment test_treatment = LocalTreatment::kLinear;
+  TieRule ties = TieRule::kRandom;
+};
+void describe(KriSettings& settings, FieldVisitor& field);
+
+struct KriModel {
+  Voters voters;
+  TrainingPairs pairs;
+  KriSettings settings;
+};
+
+/// The weights of one neighbourhood with their certificate.
+[[nodiscard]] SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettings& settings);
+
+[[nodiscard]] Fitted<KriModel> fit(SharedWork& work, const KriSettings& settings, RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<KriModel>> fit_path(SharedWork& work,
+                                                     std::span<const KriSettings> path,
+                                                     RunContext& ctx);
+[[nodiscard]] Prediction predict(const KriModel& model, const QueryBlock& queries, RunContext& ctx);
+/// One search per query and one decomposition per query and number of neighbours serve every
+/// setting.
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const KriModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const KriModel& model);
+void archive(KriModel& model, Archive& archiver);
+
+static_assert(Learner<KriSettings, KriModel>);
+
+template <>
+struct MethodTraits<KriSettings> {
+  using Model = KriModel;
+  static constexpr std::string_view name = "kri";
+  static constexpr std::string_view paper = "[TR] (9)-(11)";
+  static constexpr std::string_view summary =
+      "nearest neighbours weighted by kernel ridge interpolation: alike to the sample, diverse "
+      "among "
+      "themselves";
+  static constexpr bool probabilities = true;
+  static constexpr bool takes_missing_pairs = true;
+  static std::vector<GridAxis> grid(const KriSettings& settings);
+};
+
+}  // namespace kith

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// `krr` ([TR] (12)): neighbours weighted by kernel ridge regression of the query on them.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/local_kernel.hpp"
+
+namespace kith {
+
+/// What is done to a block that is not positive semidefinite: nothing but a pseudo-inverse, or its
+/// spectrum is modified.
+enum class KrrSpectrum { kPinv, kClip, kFlip, kShift };
+template <>
+struct EnumNames<KrrSpectrum> {
+  static constexpr std::array<std::string_view, 4> names = {"pinv", "clip", "flip", "shift"};
+};
+
+struct KrrSettings {
+  Index neighbours = 16;
+  double ridge = 0.1;
+  KrrSpectrum spectrum = KrrSpectrum::kPinv;
+  LocalTreatment test_treatment = LocalTreatment::kLinear;
+  TieRule ties = TieRule::kRandom;
+};
+void describe(KrrSettings& settings, FieldVisitor& field);
+
+struct KrrModel {
+  Voters voters;
+  TrainingPairs pairs;
+  KrrSettings settings;
+};
+
+/// The weights of one neighbourhood. `ridge` above 0.
+[[nodiscard]] Vector krr_weights(const LocalKernel& kernel, double ridge, KrrSpectrum spectrum,
+                                 LocalTreatment treatment);
+
+[[nodiscard]] Fitted<KrrModel> fit(SharedWork& work, const KrrSettings& settings, RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<KrrModel>> fit_path(SharedWork& work,
+                                                     std::span<const KrrSettings> path,
+                                                     RunContext& ctx);
+[[nodiscard]] Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext& ctx);
+/// One search per query and one decomposition per query and number of neighbours serve every ridge
+/// and spectrum.
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const KrrModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const KrrModel& model);
+void archive(KrrModel& model, Archive& archiver);
+
+static_assert(Learner<KrrSettings, KrrModel>);
+
+template <>
+struct MethodTraits<KrrSettings> {
+  using Model = KrrModel;
+  static constexpr std::string_view name = "krr";
+  static constexpr std::string_view paper = "[TR] (12)";
+  static constexpr std::string_view summary =
+      "nearest neighbours weighted by kernel ridge regression; weights may be negative";
+  static constexpr bool probabilities = false;
+  static constexpr bool takes_missing_pairs = true;
+  static std::vector<GridAxis> grid(const KrrSettings& settings);
+};
+
+}  // namespace kith

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The k x k block of similarities among the neighbours of a query, decomposed, with the query's own
+// similarities to them: what kri and krr work on ([TR] 4.3).
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/neighbours/voters.hpp"
+
+namespace kith {
+
+/// Whether the query's similarities are treated like the block. [TR] does not say; THEORY section 8
+/// shows that it decides the result.
+enum class LocalTreatment { kLinear, kNone };
+template <>
+struct EnumNames<LocalTreatment> {
+  static constexpr std::array<std::string_view, 2> names = {"linear", "none"};
+};
+
+/// Similarities among the training samples, dense or sparse, both directions averaged. A pair that
+/// is not known counts as 0 here.
+struct TrainingPairs {
+  Block block;
+
+  /// Exactly symmetric.
+  [[nodiscard]] Matrix among(std::span<const Index> samples) const;
+};
+[[nodiscard]] TrainingPairs training_pairs(SharedWork& work);
+void archive(TrainingPairs& pairs, Archive& archiver);
+
+/// How a block that is not positive semidefinite is mended.
+enum class LocalSpectrum { kAsIs, kClip, kFlip, kShift };
+
+/// block = U diag(lambda) U'; the query's similarities in that basis.
+struct LocalKernel {
+  Vector lambda;
+  Matrix U;
+  Vector rotated;
+
+  /// Eigenvalues of the mended block.
+  [[nodiscard]] Vector eigenvalues(LocalSpectrum spectrum) const;
+  /// U' times the query's similarities under the block's own rule: unchanged for shift and as-is.
+  [[nodiscard]] Vector treated(LocalSpectrum spectrum, LocalTreatment treatment) const;
+};
+[[nodiscard]] LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours);
+
+/// Finds the neighbours of each query once, decomposes the block of each distinct count once, and
+/// hands it to `body` with the steps (positions in `counts`) that asked for that count. Queries run
+/// in parallel; `body` writes to slots of its query alone.
+using NeighbourhoodFunction =
+    std::function<void(Index query, const Neighbours& chosen, const LocalKernel& kernel,
+                       std::span<const std::size_t> steps)>;
+void for_each_neighbourhood(const Voters& voters, const TrainingPairs& pairs,
+                            std::span<const Index> counts, const QueryBlock& queries,
+                            const NeighbourhoodFunction& body, const RunContext& ctx);
+
+}  // namespace kith

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/neighbours/local_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/numerics/psd.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
+
+namespace kith {
+namespace {
+
+constexpr std::size_t kQueriesPerUnit = 8;
+
+double entry(const SparseBlock& block, Index i, Index j) {
+  const auto begin = block.columns.begin() + block.starts[static_cast<std::size_t>(i)];
+  const auto end = block.columns.begin() + block.starts[static_cast<std::size_t>(i) + 1];
+  const auto at = std::lower_bound(begin, end, static_cast<std::int32_t>(j));
+  if (at == end || *at != j) return std::nan("");
+  return block.values[static_cast<std::size_t>(at - block.columns.begin())];
+}
+
+double known(double value) { return std::isnan(value) ? 0 : value; }
+
+/// The mean of both directions; the one that is known where the other is not.
+double pair_value(const SparseBlock& block, Index i, Index j) {
+  const double forth = entry(block, i, j);
+  const double back = entry(block, j, i);
+  if (block.absent == Absent::kZero) return 0.5 * (known(forth) + known(back));
+  if (std::isnan(forth)) return known(back);
+  return std::isnan(back) ? forth : 0.5 * (forth + back);
+}
+
+}  // namespace
+
+Matrix TrainingPairs::among(std::span<const Index> samples) const {
+  const auto k = static_cast<Index>(samples.size());
+  Matrix among(k, k);
+  const auto value = [&](Index i, Index j) {
+    if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+      return 0.5 * ((*dense)(i, j) + (*dense)(j, i));
+    }
+    return pair_value(std::get<SparseBlock>(block), i, j);
+  };
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = j; i < k; ++i) {
+      among(i, j) = among(j, i) =
+          value(samples[static_cast<std::size_t>(i)], samples[static_cast<std::size_t>(j)]);
+    }
+  }
+  return among;
+}
+
+TrainingPairs training_pairs(SharedWork& work) {
+  return {.block = work.train().matrices.front().block};
+}
+
+void archive(TrainingPairs& pairs, Archive& archiver) {
+  bool sparse = is_sparse(pairs.block);
+  archiver("pairs_sparse", sparse);
+  if (!sparse) {
+    Matrix values;
+    if (!archiver.loading()) values = std::get<DenseBlock>(pairs.block).values();
+    archiver("pairs", values);
+    if (archiver.loading()) pairs.block = DenseBlock(RowMatrix(values));
+    return;
+  }
+  SparseBlock block;
+  if (!archiver.loading()) block = std::get<SparseBlock>(pairs.block);
+  std::vector<Index> starts(block.starts.begin(), block.starts.end());
+  std::vector<int> columns(block.columns.begin(), block.columns.end());
+  Vector values = Eigen::Map<const Vector>(block.values.data(), block.entries());
+  bool zero = block.absent == Absent::kZero;
+  archiver("pairs_columns_in_all", block.cols);
+  archiver("pairs_starts", starts);
+  archiver("pairs_columns", columns);
+  archiver("pairs_values", values);
+  archiver("pairs_absent_is_zero", zero);
+  if (!archiver.loading()) return;
+  block.starts.assign(starts.begin(), starts.end());
+  block.columns.assign(columns.begin(), columns.end());
+  block.values.assign(values.begin(), values.end());
+  block.absent = zero ? Absent::kZero : Absent::kMissing;
+  pairs.block = std::move(block);
+}
+
+Vector LocalKernel::eigenvalues(LocalSpectrum spectrum) const {
+  switch (spectrum) {
+    case LocalSpectrum::kAsIs:
+      return lambda;
+    case LocalSpectrum::kClip:
+      return clip_multipliers(lambda).cwiseProduct(lambda);
+    case LocalSpectrum::kFlip:
+      return flip_multipliers(lambda).cwiseProduct(lambda);
+    case LocalSpectrum::kShift:
+      return lambda.array() - std::min(0.0, lambda.size() > 0 ? lambda.minCoeff() : 0.0);
+  }
+  throw Error(ErrorCode::kInternal, "a block rule without eigenvalues");
+}
+
+Vector LocalKernel::treated(LocalSpectrum spectrum, LocalTreatment treatment) const {
+  if (treatment == LocalTreatment::kNone) return rotated;
+  if (spectrum == LocalSpectrum::kClip) return clip_multipliers(lambda).cwiseProduct(rotated);
+  if (spectrum == LocalSpectrum::kFlip) return flip_multipliers(lambda).cwiseProduct(rotated);
+  return rotated;
+}
+
+LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours) {
+  SymmetricEigen eigen = symmetric_eigen(pairs.among(neighbours.samples));
+  const Eigen::Map<const Vector> s(neighbours.similarities.data(),
+                                   static_cast<Index>(neighbours.similarities.size()));
+  Vector rotated = eigen.U.transpose() * s;
+  return {
+      .lambda = std::move(eigen.lambda), .U = std::move(eigen.U), .rotated = std::move(rotated)};
+}
+
+void for_each_neighbourhood(const Voters& voters, const TrainingPairs& pairs,
+                            std::span<const Index> counts, const QueryBlock& queries,
+                            const NeighbourhoodFunction& body, const RunContext& ctx) {
+  const NeighbourRows rows(queries.matrices.front());
+  if (rows.samples() != voters.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("queries have {} columns; there are {} training samples",
+                            rows.samples(), voters.size()));
+  }
+  std::map<Index, std::vector<std::size_t>> steps_of;
+  for (std::size_t step = 0; step < counts.size(); ++step) steps_of[counts[step]].push_back(step);
+  const Index most = steps_of.empty() ? 0 : steps_of.rbegin()->first;
+  parallel_chunks(static_cast<std::size_t>(rows.queries()), kQueriesPerUnit, ctx.threads,
+                  [&](std::size_t begin, std::size_t end) {
+                    ctx.check_stop();
+                    for (std::size_t q = begin; q < end; ++q) {
+                      const auto query = static_cast<Index>(q);
+                      const Neighbours all = rows.nearest(query, most, voters.ties);
+                      for (const auto& [count, steps] : steps_of) {
+                        const Neighbours chosen = first(all, count);
+                        body(query, chosen, local_kernel(pairs, chosen), steps);
+                      }
+                    }
+                  });
+}
+
+}  // namespace kith
