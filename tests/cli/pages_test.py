@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PROGRAM, SOURCE
 
-PAGES = ["docs/inspect.md", "docs/measure.md", "docs/methods/knn.md", "docs/methods/kri.md", "docs/methods/krr.md", "examples/words/README.md"]
+PAGES = ["docs/inspect.md", "docs/measure.md", "docs/methods/knn.md", "docs/methods/kri.md", "docs/methods/krr.md", "docs/methods/svm-knn.md", "examples/words/README.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

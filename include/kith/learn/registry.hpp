@@ -16,6 +16,7 @@
 #include "kith/learn/neighbours/kri.hpp"
 #include "kith/learn/neighbours/krr.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/learn/svm/svm_knn.hpp"
 
 namespace kith {
 
@@ -26,7 +27,7 @@ struct MethodList {
 };
 
 using Methods = MethodList<  //
-    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SvmSettings>;
+    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SvmSettings, SvmKnnSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

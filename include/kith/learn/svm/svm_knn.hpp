@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// `svm-knn` ([TR] 2.1.4): a support vector machine on the neighbours of each query.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/local_kernel.hpp"
+
+namespace kith {
+
+/// What is done to a block of neighbours that is not positive semidefinite.
+enum class SvmKnnSpectrum { kClip, kFlip, kShift };
+template <>
+struct EnumNames<SvmKnnSpectrum> {
+  static constexpr std::array<std::string_view, 3> names = {"clip", "flip", "shift"};
+};
+
+struct SvmKnnSettings {
+  Index neighbours = 16;
+  double cost = 1;
+  SvmKnnSpectrum spectrum = SvmKnnSpectrum::kClip;
+  LocalTreatment test_treatment = LocalTreatment::kLinear;
+  TieRule ties = TieRule::kRandom;
+  double tolerance = 1e-6;
+};
+void describe(SvmKnnSettings& settings, FieldVisitor& field);
+
+struct SvmKnnModel {
+  Voters voters;
+  TrainingPairs pairs;
+  SvmKnnSettings settings;
+};
+
+[[nodiscard]] Fitted<SvmKnnModel> fit(SharedWork& work, const SvmKnnSettings& settings,
+                                      RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work,
+                                                        std::span<const SvmKnnSettings> path,
+                                                        RunContext& ctx);
+[[nodiscard]] Prediction predict(const SvmKnnModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+/// One search per query, one decomposition per query and number of neighbours, and warm starts from
+/// cost to cost.
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const SvmKnnModel& model);
+void archive(SvmKnnModel& model, Archive& archiver);
+
+static_assert(Learner<SvmKnnSettings, SvmKnnModel>);
+
+template <>
+struct MethodTraits<SvmKnnSettings> {
+  using Model = SvmKnnModel;
+  static constexpr std::string_view name = "svm-knn";
+  static constexpr std::string_view paper = "[TR] 2.1.4";
+  static constexpr std::string_view summary =
+      "a support vector machine on the nearest neighbours of each sample";
+  static constexpr bool probabilities = false;
+  static constexpr bool takes_missing_pairs = true;
+  static std::vector<GridAxis> grid(const SvmKnnSettings& settings);
+};
+
+}  // namespace kith

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// For each query the k nearest training samples; where they are all of one class, that class. Else
+// one machine [CGR] (1) for each pair of classes among them, over the k x k block K of their
+// similarities after its spectrum has been modified; the query's own similarities go through the
+// same map, and the machines vote. [TR] 2.1.4.
+//
+// Notation: block = U diag(lambda) U', s the query's similarities to the neighbours, in the basis
+// of U. Cost per query: one partial sort, k^3 for each number of neighbours, and one small dual per
+// pair of classes and cost, each started from the last.
+#include "kith/learn/svm/svm_knn.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "kith/core/error.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/numerics/psd.hpp"
+#include "kith/optim/smo.hpp"
+
+namespace kith {
+namespace {
+
+LocalSpectrum block_rule(SvmKnnSpectrum spectrum) {
+  switch (spectrum) {
+    case SvmKnnSpectrum::kClip:
+      return LocalSpectrum::kClip;
+    case SvmKnnSpectrum::kFlip:
+      return LocalSpectrum::kFlip;
+    case SvmKnnSpectrum::kShift:
+      return LocalSpectrum::kShift;
+  }
+  throw Error(ErrorCode::kInternal, "an svm-knn spectrum without a rule");
+}
+
+Labels labels_of(const Voters& voters, const Neighbours& chosen) {
+  Labels labels;
+  labels.names.resize(static_cast<std::size_t>(voters.classes));  // only their number matters here
+  for (const Index sample : chosen.samples) {
+    labels.ids.push_back(voters.labels[static_cast<std::size_t>(sample)]);
+  }
+  return labels;
+}
+
+/// Decision values of one pair for each of `costs`, ascending.
+std::vector<double> pair_decisions(const ClassPair& pair, const Matrix& K, const Vector& k,
+                                   std::span<const double> costs, double tolerance,
+                                   const RunContext& ctx) {
+  const Matrix block = K(pair.samples, pair.samples);
+  const Vector row = k(pair.samples);
+  SvmDual dual{.K = SymmetricView::dense(block), .y = Vector(row.size()), .cost = {}, .linear = {}};
+  for (Index i = 0; i < row.size(); ++i) dual.y(i) = pair.signs[static_cast<std::size_t>(i)];
+  std::vector<double> decisions;
+  std::optional<Vector> start;
+  for (const double cost : costs) {
+    dual.cost = Vector::Constant(row.size(), cost);
+    const SmoSolution solution =
+        smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx, start);
+    decisions.push_back(row.dot(dual.y.cwiseProduct(solution.alpha)) + solution.b);
+    start = solution.alpha;
+  }
+  return decisions;
+}
+
+/// The steps of one neighbourhood that share a spectrum rule and a treatment, in order of cost.
+struct Family {
+  SvmKnnSpectrum spectrum;
+  LocalTreatment treatment;
+  double tolerance;
+  std::vector<std::size_t> steps;
+
+  friend bool operator<(const Family& a, const Family& b) {
+    return std::tie(a.spectrum, a.treatment, a.tolerance) <
+           std::tie(b.spectrum, b.treatment, b.tolerance);
+  }
+};
+
+std::vector<Family> families(std::span<const SvmKnnModel> models,
+                             std::span<const std::size_t> steps) {
+  std::vector<Family> all;
+  for (const std::size_t step : steps) {
+    const SvmKnnSettings& s = models[step].settings;
+    const Family key{s.spectrum, s.test_treatment, s.tolerance, {}};
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Family& other) {
+      return !(other < key) && !(key < other);
+    });
+    Family& family = at == all.end() ? all.emplace_back(key) : *at;
+    family.steps.push_back(step);
+  }
+  for (Family& family : all) {
+    std::stable_sort(family.steps.begin(), family.steps.end(), [&](std::size_t a, std::size_t b) {
+      return models[a].settings.cost < models[b].settings.cost;
+    });
+  }
+  return all;
+}
+
+/// Votes of the machines of one family: decisions[pair][step of the family].
+void solve_family(const Family& family, std::span<const SvmKnnModel> models, const Voters& voters,
+                  const Neighbours& chosen, const LocalKernel& kernel, Index query,
+                  std::vector<Prediction>& predictions, const RunContext& ctx) {
+  const LocalSpectrum rule = block_rule(family.spectrum);
+  const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(rule));
+  const Vector k = kernel.U * kernel.treated(rule, family.treatment);
+  const Labels labels = labels_of(voters, chosen);
+  const std::vector<ClassPair> pairs = class_pairs(labels);
+  const PairTable table = pair_table(pairs, labels);
+  std::vector<double> costs;
+  for (const std::size_t step : family.steps) costs.push_back(models[step].settings.cost);
+  Matrix decisions(static_cast<Index>(costs.size()), static_cast<Index>(pairs.size()));
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const std::vector<double> values = pair_decisions(pairs[p], K, k, costs, family.tolerance, ctx);
+    decisions.col(static_cast<Index>(p)) =
+        Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+  }
+  const Prediction votes = vote(table, decisions, {});
+  for (std::size_t i = 0; i < family.steps.size(); ++i) {
+    Prediction& prediction = predictions[family.steps[i]];
+    prediction.labels[static_cast<std::size_t>(query)] = votes.labels[i];
+    prediction.scores.row(query) = votes.scores.row(static_cast<Index>(i));
+  }
+}
+
+/// A neighbourhood of one class, or of nobody: nothing to separate.
+bool settle_at_once(const Voters& voters, const Neighbours& chosen, Index query,
+                    std::span<const std::size_t> steps, std::vector<Prediction>& predictions) {
+  std::set<int> present;
+  for (const Index sample : chosen.samples) {
+    present.insert(voters.labels[static_cast<std::size_t>(sample)]);
+  }
+  if (present.size() > 1) return false;
+  const int label = heaviest(voters, chosen.samples, Vector::Zero(voters.classes));
+  for (const std::size_t step : steps) {
+    predictions[step].labels[static_cast<std::size_t>(query)] = label;
+    predictions[step].scores(query, label) = 1;
+  }
+  return true;
+}
+
+std::vector<Prediction> predict_run(std::span<const SvmKnnModel> models, const QueryBlock& queries,
+                                    const RunContext& ctx) {
+  std::vector<Prediction> predictions(models.size());
+  std::vector<Index> counts;
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    counts.push_back(models[m].settings.neighbours);
+    predictions[m].labels.resize(static_cast<std::size_t>(queries.size()));
+    predictions[m].scores = Matrix::Zero(queries.size(), models[m].voters.classes);
+  }
+  const Voters& voters = models.front().voters;
+  const auto solve = [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
+                         std::span<const std::size_t> steps) {
+    if (settle_at_once(voters, chosen, query, steps, predictions)) return;
+    for (const Family& family : families(models, steps)) {
+      solve_family(family, models, voters, chosen, kernel, query, predictions, ctx);
+    }
+  };
+  for_each_neighbourhood(voters, models.front().pairs, counts, queries, solve, ctx);
+  return predictions;
+}
+
+}  // namespace
+
+std::vector<GridAxis> MethodTraits<SvmKnnSettings>::grid(const SvmKnnSettings& /*settings*/) {
+  return {neighbour_grid(),
+          {.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
+}
+
+void describe(SvmKnnSettings& settings, FieldVisitor& field) {
+  field("neighbours", settings.neighbours, at_least(1), "how many neighbours take part");
+  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field("spectrum", settings.spectrum, "what is done to a block that is not positive semidefinite");
+  field("test-treatment", settings.test_treatment,
+        "what is done to the query's similarities: as the block's spectrum, or nothing");
+  field("ties", settings.ties,
+        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("tolerance", settings.tolerance, above(0.0),
+        "largest KKT violation and relative gap accepted");
+}
+
+std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work, std::span<const SvmKnnSettings> path,
+                                          RunContext& ctx) {
+  std::vector<Fitted<SvmKnnModel>> fitted;
+  for (const SvmKnnSettings& settings : path) {
+    validate(settings, "svm-knn");
+    Fitted<SvmKnnModel> one;
+    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
+                 .pairs = training_pairs(work),
+                 .settings = settings};
+    fitted.push_back(std::move(one));
+  }
+  return fitted;
+}
+
+Fitted<SvmKnnModel> fit(SharedWork& work, const SvmKnnSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const QueryBlock& queries,
+                                     RunContext& ctx) {
+  std::vector<Prediction> all;
+  for (const std::span<const SvmKnnModel> run : runs_with_same_ties(models)) {
+    for (Prediction& one : predict_run(run, queries, ctx)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Prediction predict(const SvmKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
+}
+
+std::vector<Index> needed_columns(const SvmKnnModel& model) { return all_columns(model.voters); }
+
+void archive(SvmKnnModel& model, Archive& archiver) {
+  archive(model.voters, archiver);
+  archive(model.pairs, archiver);
+  archiver("neighbours", model.settings.neighbours);
+  archiver("cost", model.settings.cost);
+  archiver("spectrum", model.settings.spectrum);
+  archiver("test_treatment", model.settings.test_treatment);
+  archiver("tolerance", model.settings.tolerance);
+}
+
+}  // namespace kith
