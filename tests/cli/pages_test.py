@@ -9,7 +9,13 @@ import pytest
 
 from conftest import PROGRAM, SOURCE
 
-PAGES = ["docs/inspect.md", "docs/measure.md", "docs/methods/knn.md", "docs/methods/kri.md", "docs/methods/krr.md", "docs/methods/svm-knn.md", "examples/words/README.md"]
+PAGES = [
+    "docs/commands.md",
+    "docs/inspect.md",
+    "docs/measure.md",
+    "examples/words/README.md",
+    *(f"docs/methods/{path.name}" for path in sorted((SOURCE / "docs/methods").glob("*.md"))),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kith train`: what it prints, what it writes, what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+from problems import Problem, csv
+
+
+def test_json_has_the_fields_of_the_contract(kith):
+    found = Problem().write(kith).train(kith, "--set", "cost=10")
+    for field in ("method", "settings", "n", "classes", "objective", "gap", "kkt_residual",
+                  "iterations", "status", "consistency", "timing"):
+        assert field in found, field
+    assert found["method"] == "svm"
+    assert found["settings"]["cost"] == 10
+    assert found["settings"]["spectrum"] == "clip"
+    assert found["n"] == 30
+    assert found["classes"] == ["a", "b"]
+    assert found["status"] == "solved"
+    assert found["gap"] <= 1e-6 and found["kkt_residual"] <= 1e-6
+    assert found["consistency"] <= 1e-9
+    assert found["timing"]["seconds"] >= 0
+    assert "subproblems" not in found
+
+
+def test_several_classes_have_subproblems_and_no_single_objective(kith):
+    found = Problem(classes=3).write(kith).train(kith)
+    assert found["objective"] is None
+    assert [part["name"] for part in found["subproblems"]] == ["a | b", "a | c", "b | c"]
+    for part in found["subproblems"]:
+        assert part["objective"] > 0 and part["status"] == "solved"
+    for field in ("gap", "kkt_residual"):
+        assert found[field] == max(part[field] for part in found["subproblems"])
+    assert found["iterations"] == sum(part["iterations"] for part in found["subproblems"])
+
+
+def test_objective_is_that_of_the_printed_problem(kith):
+    # Two samples at squared distance d2 in feature space: a = min(C, 2 / d2), value 2a - a^2 d2/2.
+    kith.write("s.csv", "2,0\n0,2\n")
+    kith.write("l.txt", "a\nb\n")
+    for cost, value in ((10, 2 * 0.5 - 0.5), (0.1, 0.2 - 0.01 * 2)):
+        found = kith.json("train", "--similarity", "s.csv", "--labels", "l.txt", "--set",
+                          f"cost={cost}")
+        assert found["objective"] == pytest.approx(value, rel=1e-9)
+
+
+def test_a_missed_tolerance_is_exit_code_2_with_the_model_written(kith):
+    Problem().write(kith)
+    result = kith("train", "--similarity", "s.csv", "--labels", "l.txt", "--model", "m.kith",
+                  "--set", "tolerance=1e-30", "--json")
+    assert result.returncode == 2
+    found = json.loads(result.stdout)
+    assert found["status"] not in ("solved", "stationary")
+    assert "tolerance" in result.stderr
+    predicted = kith("predict", "--model", "m.kith", "--similarity", "q.csv")
+    assert predicted.returncode == 0
+    assert found["gap"] <= 1e-6  # missed a senseless tolerance, yet a good answer
+
+
+def test_the_page_names_status_and_file(kith):
+    Problem().write(kith)
+    result = kith("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", "svm-flip",
+                  "--model", "m.kith")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert "svm-flip: 30 samples, 2 classes" in result.stdout
+    assert "solved" in result.stdout and "m.kith" in result.stdout
+
+
+def test_a_short_name_fixes_its_setting(kith):
+    problem = Problem().write(kith)
+    assert problem.train(kith, "--method", "svm-flip")["settings"]["spectrum"] == "flip"
+    assert problem.train(kith, "--method", "svm-denoise")["settings"]["spectrum"] == "clip"
+    assert problem.train(kith, "--method", "svm-pair")["settings"]["scope"] == "pair"
+
+
+def test_treatment_none_shows_in_consistency(kith):
+    problem = Problem().write(kith)
+    assert problem.train(kith, "--set", "test-treatment=none")["consistency"] > 1e-3
+    assert problem.train(kith, "--set", "test-treatment=augmented")["consistency"] is None
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(kith):
+    problem = Problem(classes=3).write(kith)
+    files = []
+    for threads in (1, 2, 7):
+        problem.train(kith, "--threads", str(threads))
+        files.append((kith.folder / "m.kith").read_bytes())
+    assert files[0] == files[1] == files[2]
+
+
+def test_labels_are_joined_by_id(kith):
+    problem = Problem().write(kith)
+    problem.train(kith)
+    first = (kith.folder / "m.kith").read_bytes()
+    lines = [f"{i}\t{label}\n" for i, label in zip(problem.ids, problem.labels)]
+    kith.write("l.txt", "".join(reversed(lines)))
+    problem.train(kith)
+    assert (kith.folder / "m.kith").read_bytes() == first
+
+
+@pytest.mark.parametrize("flags, words", [
+    (["--method", "svmm"], ["svmm", "did you mean", "svm"]),
+    (["--method", "svm-clup"], ["clup", "kith methods svm"]),
+    (["--set", "cots=1"], ["cots", "cost"]),
+    (["--set", "cost=-1"], ["cost", "-1", "above 0"]),
+    (["--set", "cost=x"], ["cost", "x"]),
+    (["--set", "cost"], ["cost", "key=value"]),
+    (["--set", "spectrum=flop"], ["spectrum", "flop", "flip"]),
+    (["--set", "priors=a=0.5,z=0.5"], ["z"]),
+    (["--set", "costs=a:z=2"], ["z"]),
+    (["--set", "test-treatment=augmented", "--set", "scope=pair"], ["augmented", "scope all"]),
+])
+def test_refusals_name_the_thing_and_the_rule(kith, flags, words):
+    Problem().write(kith)
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--model",
+                           "m.kith", *flags)
+    for word in words:
+        assert word in message, message
+    assert not (kith.folder / "m.kith").exists()
+
+
+def test_missing_labels_and_a_single_class_are_refused(kith):
+    problem = Problem().write(kith)
+    assert "--labels" in kith.refusal("train", "--similarity", "s.csv")
+    kith.write("l.txt", "".join(f"{i}\tonly\n" for i in problem.ids))
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt")
+    assert "one class" in message and "only" in message
+
+
+def test_constant_and_zero_matrices_train(kith):
+    kith.write("l.txt", "a\na\nb\na\nb\n")
+    for value in (0.0, 1.0):
+        kith.write("s.csv", csv(np.full((5, 5), value)))
+        found = kith.json("train", "--similarity", "s.csv", "--labels", "l.txt", "--model", "m.kith")
+        assert found["status"] == "solved"
