@@ -10,6 +10,10 @@
 #include <vector>
 
 #include "kith/learn/decision.hpp"
+#include "kith/learn/embedding/features_fisher.hpp"
+#include "kith/learn/embedding/features_quadratic.hpp"
+#include "kith/learn/embedding/nearest_mean.hpp"
+#include "kith/learn/embedding/pe_fisher.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
@@ -27,7 +31,8 @@ struct MethodList {
 };
 
 using Methods = MethodList<  //
-    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SvmSettings, SvmKnnSettings>;
+    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SvmSettings, SvmKnnSettings,
+    FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings, PeFisherSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

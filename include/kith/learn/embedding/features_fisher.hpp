@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// `features-fisher` ([TR] 3, after Pekalska): the rows of S as feature vectors, normal class
+// densities with one regularised covariance.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/learn/embedding/linear_scores.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+struct FeaturesFisherSettings {
+  double ridge = 0.01;
+};
+void describe(FeaturesFisherSettings& settings, FieldVisitor& field);
+
+struct FeaturesFisherModel {
+  LinearScores linear;
+};
+
+[[nodiscard]] Fitted<FeaturesFisherModel> fit(SharedWork& work,
+                                              const FeaturesFisherSettings& settings,
+                                              RunContext& ctx);
+/// One decomposition of the covariance serves every ridge.
+[[nodiscard]] std::vector<Fitted<FeaturesFisherModel>> fit_path(
+    SharedWork& work, std::span<const FeaturesFisherSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const FeaturesFisherModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const FeaturesFisherModel& model);
+void archive(FeaturesFisherModel& model, Archive& archiver);
+
+static_assert(Learner<FeaturesFisherSettings, FeaturesFisherModel>);
+
+/// {1e-6 ... 1}, larger being simpler: the grid of both feature discriminants.
+[[nodiscard]] GridAxis discriminant_ridge_grid();
+
+template <>
+struct MethodTraits<FeaturesFisherSettings> {
+  using Model = FeaturesFisherModel;
+  static constexpr std::string_view name = "features-fisher";
+  static constexpr std::string_view paper = "[TR] 3";
+  static constexpr std::string_view summary =
+      "regularised linear discriminant on the rows of similarities";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const FeaturesFisherSettings& /*settings*/) {
+    return {discriminant_ridge_grid()};
+  }
+};
+
+}  // namespace kith

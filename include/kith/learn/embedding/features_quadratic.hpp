@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// `features-quadratic` ([TR] 3, after Pekalska): the rows of S as feature vectors, normal class
+// densities with a regularised covariance for each class.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/learn/embedding/features_fisher.hpp"
+
+namespace kith {
+
+struct FeaturesQuadraticSettings {
+  double ridge = 0.01;
+};
+void describe(FeaturesQuadraticSettings& settings, FieldVisitor& field);
+
+/// Covariance of class c: V_c diag(lambda_c) V_c', of rank below its number of samples; `added`
+/// times the identity regularises all of them.
+struct FeaturesQuadraticModel {
+  Matrix means;  ///< classes x samples
+  Vector log_prior;
+  double added = 1;
+  std::vector<Matrix> V;       ///< samples x rank, orthonormal columns
+  std::vector<Vector> lambda;  ///< positive
+};
+
+[[nodiscard]] Fitted<FeaturesQuadraticModel> fit(SharedWork& work,
+                                                 const FeaturesQuadraticSettings& settings,
+                                                 RunContext& ctx);
+/// One decomposition per class serves every ridge.
+[[nodiscard]] std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
+    SharedWork& work, std::span<const FeaturesQuadraticSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const FeaturesQuadraticModel& model);
+void archive(FeaturesQuadraticModel& model, Archive& archiver);
+
+static_assert(Learner<FeaturesQuadraticSettings, FeaturesQuadraticModel>);
+
+template <>
+struct MethodTraits<FeaturesQuadraticSettings> {
+  using Model = FeaturesQuadraticModel;
+  static constexpr std::string_view name = "features-quadratic";
+  static constexpr std::string_view paper = "[TR] 3";
+  static constexpr std::string_view summary =
+      "regularised quadratic discriminant on the rows of similarities";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const FeaturesQuadraticSettings& /*settings*/) {
+    return {discriminant_ridge_grid()};
+  }
+};
+
+}  // namespace kith

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nearest-mean` ([TR] 2.1): the class whose mean is nearest in the pseudo-Euclidean space of S.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/learn/embedding/linear_scores.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+struct NearestMeanSettings {};
+void describe(NearestMeanSettings& settings, FieldVisitor& field);
+
+struct NearestMeanModel {
+  LinearScores linear;
+};
+
+[[nodiscard]] Fitted<NearestMeanModel> fit(SharedWork& work, const NearestMeanSettings& settings,
+                                           RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<NearestMeanModel>> fit_path(
+    SharedWork& work, std::span<const NearestMeanSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const NearestMeanModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const NearestMeanModel& model);
+void archive(NearestMeanModel& model, Archive& archiver);
+
+static_assert(Learner<NearestMeanSettings, NearestMeanModel>);
+
+template <>
+struct MethodTraits<NearestMeanSettings> {
+  using Model = NearestMeanModel;
+  static constexpr std::string_view name = "nearest-mean";
+  static constexpr std::string_view paper = "[TR] 2.1";
+  static constexpr std::string_view summary =
+      "the class whose mean is nearest in pseudo-Euclidean space";
+  static constexpr bool probabilities = false;
+  static std::vector<GridAxis> grid(const NearestMeanSettings& /*settings*/) { return {}; }
+};
+
+}  // namespace kith

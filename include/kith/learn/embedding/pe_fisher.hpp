@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// `pe-fisher` ([TR] 2.1): Fisher's linear discriminant in the pseudo-Euclidean space of S.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/embedding/linear_scores.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+struct PeFisherSettings {
+  std::optional<Index> dimensions;  ///< of largest |lambda|; none: all that are not zero
+  double ridge = 0.01;
+};
+void describe(PeFisherSettings& settings, FieldVisitor& field);
+
+struct PeFisherModel {
+  LinearScores linear;
+};
+
+[[nodiscard]] Fitted<PeFisherModel> fit(SharedWork& work, const PeFisherSettings& settings,
+                                        RunContext& ctx);
+/// One decomposition of S for all, one of the covariance for each number of dimensions.
+[[nodiscard]] std::vector<Fitted<PeFisherModel>> fit_path(SharedWork& work,
+                                                          std::span<const PeFisherSettings> path,
+                                                          RunContext& ctx);
+[[nodiscard]] Prediction predict(const PeFisherModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const PeFisherModel& model);
+void archive(PeFisherModel& model, Archive& archiver);
+
+static_assert(Learner<PeFisherSettings, PeFisherModel>);
+
+/// {2, 5, 10, 20, 50, all}, the smaller being simpler.
+[[nodiscard]] GridAxis dimension_grid();
+
+template <>
+struct MethodTraits<PeFisherSettings> {
+  using Model = PeFisherModel;
+  static constexpr std::string_view name = "pe-fisher";
+  static constexpr std::string_view paper = "[TR] 2.1";
+  static constexpr std::string_view summary =
+      "Fisher's linear discriminant in pseudo-Euclidean space";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const PeFisherSettings& /*settings*/) {
+    return {dimension_grid()};
+  }
+};
+
+}  // namespace kith

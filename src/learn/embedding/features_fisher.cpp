@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feature vector of a sample: its similarities to the n training samples. With class means m_c,
+// pooled covariance Sigma and Sigma' = Sigma + ridge (tr Sigma / n) I,
+//
+//   score_c(s) = s' Sigma'^-1 m_c - 1/2 m_c' Sigma'^-1 m_c + log prior_c,
+//
+// the log-posterior up to a constant. Asymmetric S is used as it is. Cost: one n x n decomposition.
+#include "kith/learn/embedding/features_fisher.hpp"
+
+#include "kith/learn/embedding/discriminant.hpp"
+
+namespace kith {
+
+GridAxis discriminant_ridge_grid() {
+  return {.field = "ridge", .values = powers_of_ten(-6, 0), .simpler = Simpler::kLarger};
+}
+
+void describe(FeaturesFisherSettings& settings, FieldVisitor& field) {
+  field("ridge", settings.ridge, above(0.0),
+        "identity added to the covariance, in units of its mean eigenvalue");
+}
+
+std::vector<Fitted<FeaturesFisherModel>> fit_path(SharedWork& work,
+                                                  std::span<const FeaturesFisherSettings> path,
+                                                  RunContext& ctx) {
+  for (const FeaturesFisherSettings& settings : path) validate(settings, "features-fisher");
+  const PooledCovariance covariance(Matrix(work.dense().values()), work.train().labels);
+  ctx.check_stop();
+  std::vector<Fitted<FeaturesFisherModel>> fitted;
+  for (const FeaturesFisherSettings& settings : path) {
+    PooledCovariance::Rule rule = covariance.rule(settings.ridge);
+    Fitted<FeaturesFisherModel> one;
+    one.model.linear = {.rows = RowKind::kToTraining,
+                        .posteriors = true,
+                        .W = std::move(rule.W),
+                        .b = std::move(rule.b)};
+    fitted.push_back(std::move(one));
+  }
+  return fitted;
+}
+
+Fitted<FeaturesFisherModel> fit(SharedWork& work, const FeaturesFisherSettings& settings,
+                                RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const FeaturesFisherModel& model, const QueryBlock& queries, RunContext& ctx) {
+  ctx.check_stop();
+  return predict(model.linear, queries);
+}
+
+std::vector<Index> needed_columns(const FeaturesFisherModel& model) {
+  return needed_columns(model.linear);
+}
+
+void archive(FeaturesFisherModel& model, Archive& archiver) { archive(model.linear, archiver); }
+
+}  // namespace kith
