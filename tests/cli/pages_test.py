@@ -10,17 +10,11 @@ import pytest
 from conftest import PROGRAM, SOURCE
 
 PAGES = [
-    "*.md",
     "docs/commands.md",
     "docs/inspect.md",
     "docs/measure.md",
-    "docs/methods",
-    "docs/methods/features-fisher.md",
-    "docs/methods/features-quadratic.md",
-    "docs/methods/nearest-mean.md",
-    "docs/methods/pe-fisher.md",
-    "docs/methods/{path.name}",
     "examples/words/README.md",
+    *(f"docs/methods/{path.name}" for path in sorted((SOURCE / "docs/methods").glob("*.md"))),
 ]
 
 
