@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
 
 #include "kith/core/text.hpp"
+#include "kith/learn/registry.hpp"
 #include "kith/learn/summary.hpp"
 
 namespace kith {
@@ -15,33 +18,52 @@ namespace {
 constexpr double kNoise = 1e-3;
 constexpr double kStrong = 0.1;
 
+/// Those of `names` that this build has, as users type them.
+std::string available(std::initializer_list<std::string_view> names) {
+  std::vector<std::string> found;
+  for (const std::string_view name : names) {
+    if (is_method(name)) found.emplace_back(name);
+  }
+  return list_some(found, found.size());
+}
+
+/// Adds the advice if any of the methods it names exists.
+void try_methods(std::initializer_list<std::string_view> names, const std::string& why,
+                 std::vector<Advice>& advice) {
+  const std::string methods = available(names);
+  if (!methods.empty()) advice.push_back({methods, why});
+}
+
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 void on_spectrum(const SpectrumSummary& spectrum, std::vector<Advice>& advice) {
   if (spectrum.negative == 0) {
-    advice.push_back({"svm with spectrum none",
-                      "no eigenvalue is negative: the matrix is a kernel as it is, and every "
-                      "spectrum modification leaves it alone"});
+    try_methods({"svm-none"},
+                "no eigenvalue is negative: the matrix is a kernel as it is, and every spectrum "
+                "modification leaves it alone",
+                advice);
     return;
   }
   const std::string share = percent(spectrum.negative_fraction);
   if (spectrum.negative_fraction < kNoise) {
-    advice.push_back({"svm with spectrum clip",
-                      fmt::format("only {} of the spectrum is negative: most likely noise that "
-                                  "clipping removes",
-                                  share)});
+    try_methods({"svm-clip"},
+                fmt::format("only {} of the spectrum is negative: most likely noise that clipping "
+                            "removes",
+                            share),
+                advice);
   } else if (spectrum.negative_fraction < kStrong) {
-    advice.push_back(
-        {"svm with spectrum clip, then flip",
-         fmt::format("{} of the spectrum is negative: too much to ignore, and only a "
-                     "comparison shows whether it is noise (clip) or information (flip)",
-                     share)});
+    try_methods({"svm-clip", "svm-flip"},
+                fmt::format("{} of the spectrum is negative: too much to ignore, and only a "
+                            "comparison shows whether it is noise (clip) or information (flip)",
+                            share),
+                advice);
   } else {
-    advice.push_back(
-        {"svm with spectrum flip and square, spectrum-svm, features-svm",
-         fmt::format("{} of the spectrum is negative: dropping that much may lose what "
-                     "tells the classes apart; these methods keep it",
-                     share)});
+    try_methods(
+        {"svm-flip", "svm-square", "spectrum-svm", "features-svm", "features-fisher"},
+        fmt::format("{} of the spectrum is negative: dropping that much may lose what tells "
+                    "the classes apart; these methods keep it",
+                    share),
+        advice);
   }
   advice.push_back({"no plain kernel method on this matrix",
                     fmt::format("{} of {} eigenvalues are negative: a solver that expects a kernel "
@@ -55,15 +77,19 @@ void on_neighbours(const NeighbourSummary& neighbours, const Labels& labels,
   const double largest = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
   const double guess = 1 - largest / static_cast<double>(labels.size());
   if (neighbours.error > guess) {
-    advice.push_back({"krr, features-svm or p-svm rather than few neighbours",
-                      fmt::format("the nearest neighbour errs on {}, more than always naming the "
-                                  "largest class ({}): being near does not mean being alike here",
-                                  percent(neighbours.error), percent(guess))});
+    try_methods({"krr", "features-svm", "p-svm", "features-fisher"},
+                fmt::format("the nearest neighbour errs on {}, more than always naming the largest "
+                            "class ({}): being near does not mean being alike here, and these look "
+                            "at more than the nearest",
+                            percent(neighbours.error), percent(guess)),
+                advice);
   } else if (neighbours.error < 0.5 * guess) {
-    advice.push_back({"knn and kri as baselines",
-                      fmt::format("the nearest neighbour alone errs on {}, where always naming the "
-                                  "largest class errs on {}: anything slower must beat that",
-                                  percent(neighbours.error), percent(guess))});
+    try_methods(
+        {"knn", "kri"},
+        fmt::format("the nearest neighbour alone errs on {}, where always naming the largest "
+                    "class errs on {}: anything slower must beat that",
+                    percent(neighbours.error), percent(guess)),
+        advice);
   }
   if (neighbours.tied * 5 > labels.size()) {
     advice.push_back(
@@ -106,10 +132,12 @@ void on_matrix(const MatrixSummary& matrix, std::vector<Advice>& advice) {
                                   matrix.missing)});
   }
   if (matrix.asymmetry > 0.01) {
-    advice.push_back({"features-svm, lp-machine, or svm with spectrum square",
-                      fmt::format("the matrix is asymmetric by {} of its norm; these use it as it "
-                                  "is, where others average the two directions",
-                                  percent(matrix.asymmetry))});
+    try_methods(
+        {"svm-square", "features-svm", "lp-machine", "features-fisher"},
+        fmt::format("the matrix is asymmetric by {} of its norm; these use it as it is, where "
+                    "others average the two directions",
+                    percent(matrix.asymmetry)),
+        advice);
   }
   const bool positive_diagonal = matrix.diagonal_min > 0;
   if (matrix.kind == PairKind::kSimilarity && positive_diagonal &&
@@ -139,8 +167,8 @@ std::vector<Advice> advise(const std::vector<MatrixSummary>& matrices, const Lab
     }
   }
   if (matrices.size() > 1) {
-    advice.push_back({"mkl, eskl and average-svm",
-                      "several matrices describe the same samples; these learn from all at once"});
+    try_methods({"average-svm", "mkl", "eskl"},
+                "several matrices describe the same samples; these learn from all at once", advice);
   }
   if (labels == nullptr) {
     advice.push_back(

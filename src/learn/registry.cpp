@@ -120,6 +120,15 @@ MethodChoice parse_method(std::string_view name) {
           .fixed = {}};
 }
 
+bool is_method(std::string_view name) {
+  try {
+    (void)parse_method(name);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   if (key == "priors" || key == "costs") {
     if (!method_info(choice.settings).probabilities) {

@@ -59,6 +59,8 @@ struct MethodChoice {
 /// "svm", or "svm-clip": the method with the setting that has a choice of that name. Throws Error
 /// naming the closest method otherwise.
 [[nodiscard]] MethodChoice parse_method(std::string_view name);
+/// Whether parse_method would take it.
+[[nodiscard]] bool is_method(std::string_view name);
 /// Sets one field (or `priors`, `costs`) from what a user typed.
 void set(MethodChoice& choice, std::string_view key, std::string_view text);
 

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "kith/core/rng.hpp"
+#include "kith/core/text.hpp"
+#include "kith/learn/registry.hpp"
 
 namespace kith {
 namespace {
@@ -144,9 +146,23 @@ TEST(Advice, PointsToKernelMethodsOnlyForPsdMatrices) {
     }
     return false;
   };
-  EXPECT_TRUE(says(summary_of(RowMatrix::Identity(5, 5)), "spectrum none"));
-  EXPECT_TRUE(says(summary_of(random_symmetric(5, 6)), "flip"));
-  EXPECT_FALSE(says(summary_of(random_symmetric(5, 6)), "spectrum none"));
+  EXPECT_TRUE(says(summary_of(RowMatrix::Identity(5, 5)), "svm-none"));
+  EXPECT_TRUE(says(summary_of(random_symmetric(5, 6)), "svm-flip"));
+  EXPECT_FALSE(says(summary_of(random_symmetric(5, 6)), "svm-none"));
+}
+
+TEST(Advice, NamesOnlyMethodsThatExist) {
+  int lists = 0;
+  for (const Advice& advice : advise({summary_of(random_symmetric(5, 6))}, nullptr)) {
+    std::string names = advice.what;
+    if (const std::size_t at = names.find(" and "); at != std::string::npos)
+      names.replace(at, 5, ",");
+    const std::vector<std::string_view> parts = split(names, ',');
+    if (!is_method(trim(parts.front()))) continue;  // a flag or a word of warning
+    ++lists;
+    for (const std::string_view part : parts) EXPECT_TRUE(is_method(trim(part))) << advice.what;
+  }
+  EXPECT_GT(lists, 0);
 }
 
 }  // namespace
