@@ -113,9 +113,11 @@ void drop_samples(Work& work, const RunContext& ctx) {
 /// What is left missing afterwards is filled in similarities, by fill_step.
 void missing_step(Work& work, MissingPairs allowed, const RunContext& ctx) {
   settle_self_pairs(work);
-  const std::optional<ValueRange> range = known_range(work.table, work.threads);
-  if (is_double_centred(work.rule) && work.rule.settings.missing == MissingRule::kMin && range) {
-    work.rule.fill = range->high;  // also for new rows when no training pair is missing
+  std::optional<ValueRange> range;
+  if (work.rule.settings.missing == MissingRule::kMin) {
+    range = known_range(work.table, work.threads);
+    // Kept for new rows even when no training pair is missing.
+    if (is_double_centred(work.rule) && range) work.rule.fill = range->high;
   }
   if (missing_pairs(work.table) == 0) return;
   const bool whole =
@@ -175,9 +177,9 @@ void distance_step(Work& work) {
 
 void fill_step(Work& work) {
   const MissingRule how = work.rule.settings.missing;
-  const std::optional<ValueRange> range = known_range(work.table, work.threads);
-  if (how == MissingRule::kMin && !is_double_centred(work.rule) && range) {
-    work.rule.fill = range->low;
+  if (how == MissingRule::kMin && !is_double_centred(work.rule)) {
+    const std::optional<ValueRange> range = known_range(work.table, work.threads);
+    if (range) work.rule.fill = range->low;
   }
   const std::int64_t missing = missing_pairs(work.table);
   if (missing == 0 || work.rule.keeps_missing) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ||a - b||^2 = |a|^2 + |b|^2 - 2 a'b with one matrix product. The mean training row is subtracted
 // first, which changes no distance and makes |a|, and with it the cancellation, smaller. Pairs that
-// are close although their norms are large are summed again directly: their kernel value would
+// are close for the size of their norms are summed again directly: their kernel value would
 // otherwise carry the rounding of |a|^2.
 #include "condition/rows_rbf.hpp"
 
@@ -15,11 +15,10 @@
 namespace kith::detail {
 namespace {
 
-constexpr double kEps = std::numeric_limits<double>::epsilon();
-/// exp(-x) is 0 in double precision beyond this.
-constexpr double kFarthest = 746;
-/// Absolute error of a squared distance, and so relative error of a kernel value, that is accepted.
-constexpr double kAccepted = 1e-13;
+/// Bound on the rounding of |a|^2 + |b|^2 - 2 a'b, relative to |a|^2 + |b|^2.
+constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+/// Absolute error of a kernel value that is accepted; the largest value is 1.
+constexpr double kAccepted = 1e-12;
 
 double squared_norm(std::span<const double> row) {
   double sums[4] = {0, 0, 0, 0};
@@ -33,7 +32,11 @@ double squared_norm(std::span<const double> row) {
 
 double squared_distance(const double* a, const double* b, Index width) {
   double sums[4] = {0, 0, 0, 0};
-  for (Index j = 0; j < width; ++j) sums[j % 4] += (a[j] - b[j]) * (a[j] - b[j]);
+  Index j = 0;
+  for (; j + 4 <= width; j += 4) {
+    for (Index k = 0; k < 4; ++k) sums[k] += (a[j + k] - b[j + k]) * (a[j + k] - b[j + k]);
+  }
+  for (Index k = 0; j + k < width; ++k) sums[k] += (a[j + k] - b[j + k]) * (a[j + k] - b[j + k]);
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -49,11 +52,10 @@ Vector squared_norms(const Eigen::Ref<const RowMatrix>& rows) {
 /// exp(-||a - b||^2) from the norms and the product a'b.
 double kernel_value(double norms, double product, const double* a, const double* b, Index width) {
   const double square = norms - 2 * product;
-  const bool is_far = square >= kFarthest;
-  const bool is_exact = 2 * kEps * norms <= kAccepted;
-  // Both are false where the norms overflowed.
-  if (!is_far && !is_exact) return std::exp(-squared_distance(a, b, width));
-  return std::exp(-std::max(0.0, square));
+  const double error = kRounding * norms;
+  // False also where the norms overflowed.
+  const bool is_accurate = error * std::exp(error - square) <= kAccepted;
+  return std::exp(-(is_accurate ? std::max(0.0, square) : squared_distance(a, b, width)));
 }
 
 }  // namespace
