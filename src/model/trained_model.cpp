@@ -93,6 +93,15 @@ Json certificate_json(const FitInfo& info) {
   return json;
 }
 
+/// Rows over all training samples lose the columns that the model does not need.
+void keep_needed_columns(Block& block, const ModelRecord& record) {
+  const auto needed = static_cast<Index>(record.positions.size());
+  if (cols(block) != record.samples || needed == record.samples) return;
+  std::vector<Index> every_row(static_cast<std::size_t>(rows(block)));
+  std::iota(every_row.begin(), every_row.end(), Index{0});
+  block = select(block, every_row, record.positions);
+}
+
 }  // namespace
 
 PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
@@ -207,8 +216,11 @@ Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx) {
   }
   QueryBlock conditioned;
   for (std::size_t m = 0; m < raw.matrices.size(); ++m) {
+    QueryMatrix& matrix = raw.matrices[m];
+    keep_needed_columns(matrix.to_training, model.record);
+    if (matrix.from_training) keep_needed_columns(*matrix.from_training, model.record);
     conditioned.matrices.push_back(
-        condition_query(model.record.matrices[m].rule, std::move(raw.matrices[m]), ctx));
+        condition_query(model.record.matrices[m].rule, std::move(matrix), ctx));
   }
   Prediction prediction = predict(model.model, conditioned, ctx);
   apply(model.record.decision, prediction);

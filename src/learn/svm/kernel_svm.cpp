@@ -374,14 +374,15 @@ Matrix for_all_samples(const SvmModel& model) {
   return all;
 }
 
-/// The settings of a path that share a kernel, as positions in order of cost.
+/// The settings of a path that share a kernel, as positions in order of cost. Those with another
+/// tolerance stand apart: a loose solution must not be passed on for a tight one.
 std::vector<std::vector<std::size_t>> groups_by_kernel(std::span<const SvmSettings> path) {
-  using Key = std::tuple<Spectrum, SvmTreatment, SpectrumScope, std::optional<double>>;
+  using Key = std::tuple<Spectrum, SvmTreatment, SpectrumScope, std::optional<double>, double>;
   std::map<Key, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const SvmSettings& s = path[i];
     groups[{s.spectrum, s.test_treatment, s.scope,
-            s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt}]
+            s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt, s.tolerance}]
         .push_back(i);
   }
   std::vector<std::vector<std::size_t>> ordered;

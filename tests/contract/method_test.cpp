@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of learn/learner.hpp, for every method of the registry with each choice of each of
+// its settings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "kith/core/error.hpp"
+#include "kith/learn/registry.hpp"
+#include "kith/model/trained_model.hpp"
+#include "support/files.hpp"
+#include "support/training_sets.hpp"
+
+namespace kith {
+namespace {
+
+using test::make_sample;
+using test::query_block;
+using test::Sample;
+using test::training_set;
+
+/// A method with its defaults, or with one of its settings changed.
+struct Variant {
+  std::string method;
+  std::string key;
+  std::string value;
+};
+
+void PrintTo(const Variant& variant, std::ostream* out) {
+  *out << variant.method << ' ' << variant.key << ' ' << variant.value;
+}
+
+std::vector<Variant> every_variant() {
+  std::vector<Variant> all;
+  for (const MethodInfo& method : all_methods()) {
+    all.push_back({method.name, "", ""});
+    for (const FieldInfo& field : method.fields) {
+      for (const std::string& choice : field.choices) {
+        if (choice != field.default_value) all.push_back({method.name, field.name, choice});
+      }
+      if (field.type == "yes/no") {
+        all.push_back({method.name, field.name, field.default_value == "yes" ? "no" : "yes"});
+      }
+    }
+  }
+  return all;
+}
+
+std::string test_name(const testing::TestParamInfo<Variant>& info) {
+  std::string name;
+  for (const std::string& part : {info.param.method, info.param.key, info.param.value}) {
+    bool upper = true;
+    for (const char c : part) {
+      const auto u = static_cast<unsigned char>(c);
+      if (std::isalnum(u) != 0) name += upper ? static_cast<char>(std::toupper(u)) : c;
+      upper = std::isalnum(u) == 0;
+    }
+  }
+  return name;
+}
+
+MethodChoice choice_of(const Variant& variant) {
+  MethodChoice choice = parse_method(variant.method);
+  if (!variant.key.empty()) set(choice, variant.key, variant.value);
+  return choice;
+}
+
+Fitted<AnyModel> fit_once(const TrainingSet& set, const AnySettings& settings) {
+  RunContext ctx;
+  SharedWork work(set);
+  return fit(work, settings, ctx);
+}
+
+Prediction predict_once(const AnyModel& model, const QueryBlock& queries) {
+  RunContext ctx;
+  return predict(model, queries, ctx);
+}
+
+void expect_same(const Prediction& one, const Prediction& two) {
+  EXPECT_EQ(one.labels, two.labels);
+  EXPECT_EQ(one.scores, two.scores);
+  EXPECT_EQ(one.probabilities, two.probabilities);
+}
+
+/// Up to rounding: a sum over more columns has another order.
+void expect_alike(const Prediction& one, const Prediction& two) {
+  EXPECT_EQ(one.labels, two.labels);
+  EXPECT_TRUE(one.scores.isApprox(two.scores, 1e-9));
+  EXPECT_TRUE(one.probabilities.isApprox(two.probabilities, 1e-6));
+}
+
+void expect_well_formed(const Prediction& prediction, Index queries, int classes) {
+  ASSERT_EQ(prediction.labels.size(), static_cast<std::size_t>(queries));
+  for (const Matrix* values : {&prediction.scores, &prediction.probabilities}) {
+    if (values->size() == 0) continue;
+    ASSERT_EQ(values->rows(), queries);
+    ASSERT_EQ(values->cols(), classes);
+    EXPECT_TRUE(values->allFinite());
+  }
+  for (Index i = 0; i < queries; ++i) {
+    const int label = prediction.labels[static_cast<std::size_t>(i)];
+    ASSERT_GE(label, 0);
+    ASSERT_LT(label, classes);
+    // Weights of neighbours can be negative (krr), and a class without a neighbour then scores 0.
+    if (prediction.scores.size() > 0 && prediction.scores(i, label) >= 0) {
+      EXPECT_EQ(prediction.scores.row(i).maxCoeff(), prediction.scores(i, label));
+    }
+    if (prediction.probabilities.size() == 0) continue;
+    EXPECT_EQ(prediction.probabilities.row(i).maxCoeff(), prediction.probabilities(i, label));
+    EXPECT_NEAR(prediction.probabilities.row(i).sum(), 1, 1e-9);
+    EXPECT_GE(prediction.probabilities.row(i).minCoeff(), 0);
+  }
+}
+
+class Method : public testing::TestWithParam<Variant> {
+ protected:
+  MethodChoice choice_ = choice_of(GetParam());
+  /// Three well separated classes under a positive definite similarity: every method has one
+  /// answer.
+  Sample easy_ = make_sample(45, 24, 3, 71, test::Likeness::kGaussian, 0.5);
+  Sample indefinite_ = make_sample(45, 24, 3, 72);
+
+  [[nodiscard]] static QueryBlock queries_of(const Sample& sample) {
+    return query_block(sample.rows, sample.self);
+  }
+};
+
+TEST_P(Method, PredictsEveryQuery) {
+  for (const Sample* sample : {&easy_, &indefinite_}) {
+    const Fitted<AnyModel> fitted =
+        fit_once(training_set(sample->S, sample->classes), choice_.settings);
+    expect_well_formed(predict_once(fitted.model, queries_of(*sample)), 24, 3);
+    EXPECT_TRUE(met_tolerance(fitted.info.status())) << kith::name(fitted.info.status());
+  }
+}
+
+TEST_P(Method, LearnsClassesThatAreFarApart) {
+  const Fitted<AnyModel> fitted = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
+  const std::vector<int> labels = predict_once(fitted.model, queries_of(easy_)).labels;
+  int wrong = 0;
+  for (std::size_t q = 0; q < labels.size(); ++q) wrong += labels[q] != static_cast<int>(q % 3);
+  EXPECT_LE(wrong, 2) << "of 24";
+}
+
+TEST_P(Method, PredictsNothingForNoQueries) {
+  const Fitted<AnyModel> fitted = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
+  const Prediction prediction = predict_once(fitted.model, query_block(Matrix(0, 45), Vector(0)));
+  EXPECT_TRUE(prediction.labels.empty());
+}
+
+TEST_P(Method, SaysTheSameOfAQueryAloneAndAmongOthers) {
+  const Fitted<AnyModel> fitted =
+      fit_once(training_set(indefinite_.S, indefinite_.classes), choice_.settings);
+  const Prediction all = predict_once(fitted.model, queries_of(indefinite_));
+  const Prediction alone = predict_once(
+      fitted.model, query_block(indefinite_.rows.row(5), Vector(indefinite_.self.segment(5, 1))));
+  EXPECT_EQ(alone.labels[0], all.labels[5]);
+  if (all.scores.size() > 0) {
+    EXPECT_TRUE(alone.scores.row(0).isApprox(all.scores.row(5), 1e-9));
+  }
+}
+
+TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
+  SimilaritySet given;
+  given.name = "S";
+  given.block = DenseBlock(RowMatrix(indefinite_.S));
+  RunContext ctx;
+  const PreparedTraining prepared =
+      prepare_training(match({given}), test::numbered_labels(indefinite_.classes), {}, ctx);
+  const Training training = train(prepared, choice_, ctx);
+  const TempFolder folder;
+  save(training.model, folder.path("m.kith"));
+  const TrainedModel loaded = load_trained(folder.path("m.kith"));
+  expect_same(predict(training.model, queries_of(indefinite_), ctx),
+              predict(loaded, queries_of(indefinite_), ctx));
+  save(loaded, folder.path("again.kith"));
+  EXPECT_EQ(content_of(folder.path("m.kith")), content_of(folder.path("again.kith")));
+  EXPECT_EQ(settings_json(settings_of(loaded.record.method, loaded.record.settings)),
+            settings_json(choice_.settings));
+}
+
+TEST_P(Method, NeedsNoColumnButThoseItNames) {
+  const Fitted<AnyModel> fitted =
+      fit_once(training_set(indefinite_.S, indefinite_.classes), choice_.settings);
+  const std::vector<Index> needed = needed_columns(fitted.model);
+  EXPECT_TRUE(std::is_sorted(needed.begin(), needed.end()));
+  Matrix others_spoiled = Matrix::Constant(24, 45, 1e30);
+  others_spoiled(Eigen::all, needed) = indefinite_.rows(Eigen::all, needed);
+  const Prediction all = predict_once(fitted.model, queries_of(indefinite_));
+  expect_alike(all, predict_once(fitted.model, query_block(others_spoiled, indefinite_.self)));
+  expect_alike(all, predict_once(fitted.model, query_block(indefinite_.rows(Eigen::all, needed),
+                                                           indefinite_.self)));
+}
+
+TEST_P(Method, DoesNotDependOnTheOrderOfSamples) {
+  Rng rng(9);
+  const std::vector<Index> order = rng.permutation(45);
+  const Fitted<AnyModel> one = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
+  const Fitted<AnyModel> two = fit_once(
+      training_set(easy_.S(order, order), test::picked(easy_.classes, order)), choice_.settings);
+  EXPECT_EQ(predict_once(one.model, queries_of(easy_)).labels,
+            predict_once(two.model, query_block(easy_.rows(Eigen::all, order), easy_.self)).labels);
+}
+
+TEST_P(Method, DoesNotDependOnTheNamesOfClasses) {
+  const std::vector<int> renamed_to = {2, 0, 1};
+  std::vector<int> renamed;
+  for (const int c : easy_.classes) renamed.push_back(renamed_to[static_cast<std::size_t>(c)]);
+  const Fitted<AnyModel> one = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
+  const Fitted<AnyModel> two = fit_once(training_set(easy_.S, renamed), choice_.settings);
+  std::vector<int> expected = predict_once(one.model, queries_of(easy_)).labels;
+  for (int& c : expected) c = renamed_to[static_cast<std::size_t>(c)];
+  EXPECT_EQ(predict_once(two.model, queries_of(easy_)).labels, expected);
+}
+
+TEST_P(Method, BearsConstantSimilarities) {
+  for (const double value : {0.0, 1.0}) {
+    const std::vector<int> classes = {0, 1, 1, 0, 1, 2, 2, 1};
+    const Fitted<AnyModel> fitted =
+        fit_once(training_set(Matrix::Constant(8, 8, value), classes), choice_.settings);
+    expect_well_formed(predict_once(fitted.model, query_block(Matrix::Constant(3, 8, value),
+                                                              Vector::Constant(3, value))),
+                       3, 3);
+  }
+}
+
+TEST_P(Method, BearsAClassWithOneMember) {
+  Sample sample = indefinite_;
+  for (int& c : sample.classes) c = c == 2 ? 1 : c;
+  sample.classes[20] = 2;
+  const Fitted<AnyModel> fitted =
+      fit_once(training_set(sample.S, sample.classes), choice_.settings);
+  expect_well_formed(predict_once(fitted.model, queries_of(sample)), 24, 3);
+}
+
+TEST_P(Method, BearsTwoSamples) {
+  Matrix S(2, 2);
+  S << 1, -0.5, -0.5, 1;
+  const Fitted<AnyModel> fitted =
+      fit_once(training_set(S, std::vector<int>{0, 1}), choice_.settings);
+  const Prediction prediction = predict_once(fitted.model, query_block(S, Vector::Ones(2)));
+  expect_well_formed(prediction, 2, 2);
+  EXPECT_EQ(prediction.labels, (std::vector<int>{0, 1}));
+}
+
+TEST_P(Method, StopsWhenAsked) {
+  StopSource source;
+  source.request_stop();
+  RunContext ctx;
+  ctx.stop = StopToken(source);
+  const TrainingSet set = training_set(indefinite_.S, indefinite_.classes);
+  SharedWork work(set);
+  // A lazy method has nothing to stop before it predicts.
+  (void)error_of(ErrorCode::kInterrupted, [&] {
+    const Fitted<AnyModel> fitted = fit(work, choice_.settings, ctx);
+    (void)predict(fitted.model, queries_of(indefinite_), ctx);
+  });
+}
+
+TEST_P(Method, GivesTheSameOnAnyNumberOfThreads) {
+  const TrainingSet set = training_set(indefinite_.S, indefinite_.classes);
+  const Prediction expected =
+      predict_once(fit_once(set, choice_.settings).model, queries_of(indefinite_));
+  for (const int threads : {2, 7}) {
+    RunContext ctx;
+    ctx.threads = threads;
+    SharedWork work(set);
+    const Fitted<AnyModel> fitted = fit(work, choice_.settings, ctx);
+    expect_same(predict(fitted.model, queries_of(indefinite_), ctx), expected);
+  }
+}
+
+TEST_P(Method, GivesAlongAPathWhatItGivesAlone) {
+  const TrainingSet set = training_set(easy_.S, easy_.classes);
+  std::vector<AnySettings> path;
+  for (const GridAxis& axis : method_info(choice_.settings).grid) {
+    for (const std::string& value : axis.values) {
+      MethodChoice one = choice_;
+      kith::set(one, axis.field, value);
+      path.push_back(one.settings);
+    }
+  }
+  RunContext ctx;
+  SharedWork work(set);
+  const std::vector<Fitted<AnyModel>> along = fit_path(work, path, ctx);
+  ASSERT_EQ(along.size(), path.size());
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Fitted<AnyModel> alone = fit_once(set, path[i]);
+    EXPECT_TRUE(met_tolerance(along[i].info.status())) << settings_json(path[i]);
+    EXPECT_EQ(predict_once(along[i].model, queries_of(easy_)).labels,
+              predict_once(alone.model, queries_of(easy_)).labels)
+        << settings_json(path[i]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Method, testing::ValuesIn(every_variant()), test_name);
+
+TEST(Registry, RefusesToTrainOnOneClass) {
+  SimilaritySet given;
+  given.name = "S";
+  given.block = DenseBlock(RowMatrix(Matrix::Identity(3, 3)));
+  RunContext ctx;
+  const Labels labels = test::numbered_labels(std::vector<int>{0, 0, 0});
+  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
+                       [&] { (void)prepare_training(match({given}), labels, {}, ctx); }),
+              testing::HasSubstr("one class"));
+}
+
+TEST(Registry, HasDistinctNamesThatParse) {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : all_methods()) {
+    names.push_back(method.name);
+    EXPECT_EQ(parse_method(method.name).method, method.name);
+    EXPECT_EQ(method_name(settings_of(method.name, Json::object())), method.name);
+    for (const GridAxis& axis : method.grid) {
+      MethodChoice choice = parse_method(method.name);
+      for (const std::string& value : axis.values) EXPECT_NO_THROW(set(choice, axis.field, value));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(Registry, SuggestsTheClosestMethod) {
+  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [] { (void)parse_method("swm"); }),
+              testing::HasSubstr("svm"));
+}
+
+}  // namespace
+}  // namespace kith
