@@ -35,6 +35,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kWholeBelow = 1024;  // below this size the first block is the whole problem
 constexpr Index kBlock = 512;        // variables at bounds taken into a block
 constexpr Index kLargestBlock = 2048;
+constexpr double kReach = 0.5;                // of the violation; see choose_block
+constexpr double kReduction = 0.1;            // of the violation, by a block of the worst violators
+constexpr double kCompleteReduction = 0.005;  // by a block that has all violators
 
 struct Ends {
   double lowest = kInfinity;    // of g over the variables that can go up
@@ -129,6 +132,10 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     Index index;
   };
   const double middle = 0.5 * (ends.lowest + ends.highest);
+  // Those at bounds that a shift of the offset would turn into violators come along: a round with
+  // all of them costs less than another round.
+  const double reach = kReach * ends.violation();
+  Index violators = 0;
   std::vector<Candidate> free, bound;
   for (Index i = 0; i < n; ++i) {
     const bool up = x.u[i] < problem.upper[i];
@@ -136,8 +143,10 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     const double distance = x.g[i] - middle;
     if (up && down) {
       free.push_back({std::abs(distance), scrambled(i), i});
-    } else if ((up && distance < 0) || (down && distance > 0)) {
-      bound.push_back({std::abs(distance), scrambled(i), i});
+    } else if (up || down) {
+      const double score = up ? -distance : distance;
+      violators += score > 0;
+      if (score > -reach) bound.push_back({score, scrambled(i), i});
     }
   }
   const auto worse = [](const Candidate& a, const Candidate& b) {
@@ -148,8 +157,8 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     std::nth_element(all.begin(), all.begin() + count, all.end(), worse);
     all.resize(static_cast<std::size_t>(count));
   };
-  const std::size_t violators = free.size() + bound.size();
-  if (static_cast<Index>(free.size()) <= kLargestBlock - kBlock) {
+  const bool roomy = static_cast<Index>(free.size()) <= kLargestBlock - kBlock;
+  if (roomy) {
     keep_worst(bound, kBlock);
     free.insert(free.end(), bound.begin(), bound.end());
   } else {
@@ -157,7 +166,7 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     keep_worst(free, kLargestBlock);
   }
   Choice choice;
-  choice.complete = free.size() == violators;
+  choice.complete = roomy && violators <= kBlock;
   choice.rows.reserve(free.size());
   for (const Candidate& c : free) choice.rows.push_back(c.index);
   std::sort(choice.rows.begin(), choice.rows.end());
@@ -208,7 +217,8 @@ bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, Block
     } else {
       // A block solved far beyond the violation of the rest is work thrown away.
       choice = choose_block(problem, x, ends);
-      target = std::max(tolerance, (choice.complete ? 0.02 : 0.1) * ends.violation());
+      target = std::max(tolerance,
+                        (choice.complete ? kCompleteReduction : kReduction) * ends.violation());
     }
     if (!solve_block(problem, x, choice.rows, target, memory, progress, ctx)) return false;
     if (n <= kWholeBelow && progress.stalled) return false;

@@ -50,21 +50,23 @@ PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
     mark(static_cast<Index>(k));
   }
   if (whole_) return;
-  fetched_.assign(m, 0);
+  slot_.assign(m, -1);
   if (memory_.capacity < m * m) {
-    memory_.columns.reset(new double[m * m]);  // not initialised: pages are touched when fetched
-    memory_.capacity = m * m;
+    // Not initialised, and with room to spare: only pages that columns are fetched into are
+    // touched, and the next blocks find them warm.
+    memory_.capacity = 4 * m * m;
+    memory_.columns.reset(new double[memory_.capacity]);
   }
 }
 
 const double* PairBlock::column(Index k) {
   if (whole_) return K_.direct(k);
-  double* target = memory_.columns.get() + k * m_;
-  if (!fetched_[std::size_t(k)]) {
-    K_.gather(rows_[std::size_t(k)], rows_, target);
-    fetched_[std::size_t(k)] = 1;
+  Index& slot = slot_[std::size_t(k)];
+  if (slot < 0) {
+    slot = used_++;
+    K_.gather(rows_[std::size_t(k)], rows_, memory_.columns.get() + slot * m_);
   }
-  return target;
+  return memory_.columns.get() + slot * m_;
 }
 
 void PairBlock::mark(Index at) {

@@ -81,7 +81,8 @@ class PairBlock {
   Index m_;
   bool whole_;  // every variable, in place: columns need no copy
   BlockMemory& memory_;
-  std::vector<char> fetched_;
+  std::vector<Index> slot_;  // of a fetched column in memory_, in order of fetching; else -1
+  Index used_ = 0;
   std::vector<double> u_, g_, lower_, upper_, diagonal_;
   std::vector<double> up_, low_;  // 0, or +inf / -inf where the variable cannot go up / down
   double largest_diagonal_;
