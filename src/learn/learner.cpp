@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace kith {
 namespace {
@@ -38,6 +39,12 @@ double largest(const std::vector<Subproblem>& subproblems, double SolveInfo::*fi
 }
 
 }  // namespace
+
+std::vector<Index> all_positions(Index count) {
+  std::vector<Index> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
 
 SolveStatus FitInfo::status() const {
   SolveStatus worst = SolveStatus::kSolved;

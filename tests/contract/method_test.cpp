@@ -105,8 +105,7 @@ void expect_well_formed(const Prediction& prediction, Index queries, int classes
     const int label = prediction.labels[static_cast<std::size_t>(i)];
     ASSERT_GE(label, 0);
     ASSERT_LT(label, classes);
-    // Weights of neighbours can be negative (krr), and a class without a neighbour then scores 0.
-    if (prediction.scores.size() > 0 && prediction.scores(i, label) >= 0) {
+    if (prediction.scores.size() > 0) {
       EXPECT_EQ(prediction.scores.row(i).maxCoeff(), prediction.scores(i, label));
     }
     if (prediction.probabilities.size() == 0) continue;

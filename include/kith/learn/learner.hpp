@@ -79,11 +79,9 @@ class Archive {
   }
 };
 
-/// How many classes and training columns a model speaks of, which a file states before its parts.
-struct ModelShape {
-  int classes = 0;
-  Index samples = 0;  ///< of the whole training set
-};
+/// 0, 1, ..., count - 1: what `needed_columns` returns for a model that needs every training
+/// sample.
+[[nodiscard]] std::vector<Index> all_positions(Index count);
 
 /// A method: its settings type S fits to a model type. `M` is what fit returns in Fitted<M>.
 template <class S, class M>

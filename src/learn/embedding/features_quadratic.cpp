@@ -17,7 +17,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "kith/core/parallel.hpp"
 #include "kith/learn/embedding/discriminant.hpp"
@@ -119,9 +118,7 @@ Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& querie
 }
 
 std::vector<Index> needed_columns(const FeaturesQuadraticModel& model) {
-  std::vector<Index> columns(static_cast<std::size_t>(model.means.cols()));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  return columns;
+  return all_positions(model.means.cols());
 }
 
 void archive(FeaturesQuadraticModel& model, Archive& archiver) {

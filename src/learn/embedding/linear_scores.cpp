@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "kith/core/error.hpp"
 
@@ -46,9 +45,7 @@ Prediction predict(const LinearScores& model, const QueryBlock& queries) {
 }
 
 std::vector<Index> needed_columns(const LinearScores& model) {
-  std::vector<Index> columns(static_cast<std::size_t>(model.W.rows()));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  return columns;
+  return all_positions(model.W.rows());
 }
 
 void archive(LinearScores& model, Archive& archiver) {

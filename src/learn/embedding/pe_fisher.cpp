@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "kith/learn/embedding/discriminant.hpp"
 
@@ -23,8 +22,7 @@ namespace {
 
 /// Positions of the eigenvalues that are kept, largest magnitude first.
 std::vector<Index> kept_axes(const Vector& lambda, const std::optional<Index>& dimensions) {
-  std::vector<Index> order(static_cast<std::size_t>(lambda.size()));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = all_positions(lambda.size());
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return std::abs(lambda(a)) > std::abs(lambda(b)); });
   const double zero = zero_threshold(lambda);

@@ -96,7 +96,9 @@ Prediction predict(const KnnModel& model, const QueryBlock& queries, RunContext&
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
 }
 
-std::vector<Index> needed_columns(const KnnModel& model) { return all_columns(model.voters); }
+std::vector<Index> needed_columns(const KnnModel& model) {
+  return all_positions(model.voters.size());
+}
 
 void archive(KnnModel& model, Archive& archiver) { archive_neighbours(model, archiver); }
 
@@ -121,7 +123,7 @@ Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries, Run
 }
 
 std::vector<Index> needed_columns(const AffinityKnnModel& model) {
-  return all_columns(model.voters);
+  return all_positions(model.voters.size());
 }
 
 void archive(AffinityKnnModel& model, Archive& archiver) { archive_neighbours(model, archiver); }

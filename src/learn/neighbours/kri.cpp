@@ -153,7 +153,9 @@ Prediction predict(const KriModel& model, const QueryBlock& queries, RunContext&
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
 }
 
-std::vector<Index> needed_columns(const KriModel& model) { return all_columns(model.voters); }
+std::vector<Index> needed_columns(const KriModel& model) {
+  return all_positions(model.voters.size());
+}
 
 void archive(KriModel& model, Archive& archiver) {
   archive(model.voters, archiver);

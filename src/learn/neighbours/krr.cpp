@@ -10,6 +10,7 @@
 // Cost per query: one partial sort, and k^3 for each number of neighbours.
 #include "kith/learn/neighbours/krr.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -32,6 +33,24 @@ LocalSpectrum block_rule(KrrSpectrum spectrum) {
   throw Error(ErrorCode::kInternal, "a krr spectrum without a rule");
 }
 
+/// The sums of the classes that have neighbours; the others get the least of them, since weights
+/// may be negative and 0 would then look like a recommendation.
+Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& weights) {
+  const std::span<const double> each(weights.data(), static_cast<std::size_t>(weights.size()));
+  Vector sums = class_sums(voters, chosen.samples, each);
+  std::vector<bool> present(static_cast<std::size_t>(voters.classes), false);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Index sample : chosen.samples) {
+    const int c = voters.labels[static_cast<std::size_t>(sample)];
+    present[static_cast<std::size_t>(c)] = true;
+    least = std::min(least, sums(c));
+  }
+  for (Index c = 0; c < sums.size() && !chosen.samples.empty(); ++c) {
+    if (!present[static_cast<std::size_t>(c)]) sums(c) = least;
+  }
+  return sums;
+}
+
 /// Models over the same neighbours.
 std::vector<Prediction> predict_run(std::span<const KrrModel> models, const QueryBlock& queries,
                                     const RunContext& ctx) {
@@ -48,8 +67,7 @@ std::vector<Prediction> predict_run(std::span<const KrrModel> models, const Quer
     for (const std::size_t step : steps) {
       const KrrSettings& own = models[step].settings;
       const Vector w = krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
-      const Vector sums =
-          class_sums(voters, chosen.samples, {w.data(), static_cast<std::size_t>(w.size())});
+      const Vector sums = krr_scores(voters, chosen, w);
       predictions[step].scores.row(query) = sums.transpose();
       predictions[step].labels[static_cast<std::size_t>(query)] =
           heaviest(voters, chosen.samples, sums);
@@ -123,7 +141,9 @@ Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext&
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
 }
 
-std::vector<Index> needed_columns(const KrrModel& model) { return all_columns(model.voters); }
+std::vector<Index> needed_columns(const KrrModel& model) {
+  return all_positions(model.voters.size());
+}
 
 void archive(KrrModel& model, Archive& archiver) {
   archive(model.voters, archiver);

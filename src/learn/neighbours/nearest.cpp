@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
+
+#include "kith/learn/learner.hpp"
 
 namespace kith {
 namespace {
@@ -85,9 +86,7 @@ TieOrder tie_order(Index samples, TieRule rule, const RunContext& ctx) {
   if (rule == TieRule::kRandom) {
     return tie_order(ctx.rng.stream("neighbour ties").permutation(samples));
   }
-  std::vector<Index> as_read(static_cast<std::size_t>(samples));
-  std::iota(as_read.begin(), as_read.end(), Index{0});
-  return tie_order(std::move(as_read));
+  return tie_order(all_positions(samples));
 }
 
 NeighbourRows::NeighbourRows(const QueryMatrix& query) : rows_(mean_of(query)) {}

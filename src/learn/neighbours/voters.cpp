@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
@@ -51,12 +50,6 @@ void archive(Voters& voters, Archive& archiver) {
   archiver("labels", voters.labels);
   archiver("tie_places", voters.ties.place);
   if (archiver.loading()) voters.ties = tie_order(std::move(voters.ties.place));
-}
-
-std::vector<Index> all_columns(const Voters& voters) {
-  std::vector<Index> columns(static_cast<std::size_t>(voters.size()));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  return columns;
 }
 
 GridAxis neighbour_grid() {

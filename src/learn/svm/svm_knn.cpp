@@ -209,7 +209,9 @@ Prediction predict(const SvmKnnModel& model, const QueryBlock& queries, RunConte
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
 }
 
-std::vector<Index> needed_columns(const SvmKnnModel& model) { return all_columns(model.voters); }
+std::vector<Index> needed_columns(const SvmKnnModel& model) {
+  return all_positions(model.voters.size());
+}
 
 void archive(SvmKnnModel& model, Archive& archiver) {
   archive(model.voters, archiver);

@@ -165,7 +165,9 @@ TEST(SvmAugmentedTreatment, EqualsTheDecompositionOfTheBorderedMatrix) {
     plain.test_treatment = SvmTreatment::kNone;
     const SvmModel over_kernel = fit_once(set, plain).model;
     Vector c = Vector::Zero(30);
-    c(over_kernel.columns) = over_kernel.coefficients.col(0);
+    for (std::size_t j = 0; j < over_kernel.columns.size(); ++j) {
+      c(over_kernel.columns[j]) = over_kernel.coefficients(static_cast<Index>(j), 0);
+    }
     Vector expected(9);
     for (Index q = 0; q < 9; ++q) {
       const Vector k =

@@ -22,9 +22,6 @@ struct Voters {
 [[nodiscard]] Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx);
 void archive(Voters& voters, Archive& archiver);
 
-/// Every position: a query must be compared with all of them.
-[[nodiscard]] std::vector<Index> all_columns(const Voters& voters);
-
 /// The sum of the weights of each class among `neighbours`.
 [[nodiscard]] Vector class_sums(const Voters& voters, std::span<const Index> neighbours,
                                 std::span<const double> weights);
