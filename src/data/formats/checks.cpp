@@ -34,13 +34,16 @@ void refuse_infinite(const DenseBlock& block, const std::string& file) {
   }
 }
 
-void refuse_infinite(const SparseBlock& block, const std::string& file) {
-  if (!any_infinite(block.values)) return;
+void refuse_not_finite(const SparseBlock& block, const std::string& file) {
   for (Index i = 0; i < block.rows(); ++i) {
     const auto begin = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
     const auto end = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
     for (std::size_t k = begin; k < end; ++k) {
       if (std::isinf(block.values[k])) throw infinite(i, block.columns[k], block.values[k], file);
+      if (!std::isnan(block.values[k])) continue;
+      throw bad_input({file}, "row " + std::to_string(i + 1) + ", column " +
+                                  std::to_string(block.columns[k] + 1) +
+                                  " is NaN; a sparse matrix cannot hold missing pairs");
     }
   }
 }

@@ -14,7 +14,8 @@ namespace kith::detail {
 /// Throws Error(kBadInput) naming the first infinite number by row and column (from 1). NaN, a
 /// missing pair, passes.
 void refuse_infinite(const DenseBlock& block, const std::string& file);
-void refuse_infinite(const SparseBlock& block, const std::string& file);
+/// The same of a sparse block, whose missing pairs are absent: NaN is refused too.
+void refuse_not_finite(const SparseBlock& block, const std::string& file);
 
 /// Whether a text format has a word for a missing number.
 enum class MissingWord { kRefused, kNan };

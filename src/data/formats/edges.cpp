@@ -95,6 +95,11 @@ void add_pair(std::string_view line, Separator separator, const LineReader& line
       throw bad_input(lines.place_of(fields.text[i]), "the id is empty");
     }
   }
+  if (list.empty() && !parse_double(fields.text[2])) {
+    throw bad_input(
+        lines.place_of(fields.text[2]),
+        in_quotes(fields.text[2]) + " is not a number; a line of column names must begin with #");
+  }
   const double weight = number_in(fields.text[2], lines, MissingWord::kRefused);
   list.add(fields.text[0], fields.text[1], weight, lines.line_number());
 }

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "data/formats/checks.hpp"
@@ -248,7 +250,7 @@ SparseBlock sparse_of(const matvar_t& variable, const std::string& file) {
     });
   }
   SparseBlock block = transposed(by_column);
-  refuse_infinite(block, file);
+  refuse_not_finite(block, file);
   return block;
 }
 
@@ -280,8 +282,8 @@ Block read_block(const std::string& content, const std::string& file, const MatO
 class TemporaryCopy {
  public:
   TemporaryCopy(ByteSource& source, const RunContext& ctx) {
-    const char* folder = std::getenv("TMPDIR");
-    path_ = std::string(folder != nullptr ? folder : "/tmp") + "/kith-XXXXXX";
+    std::error_code none;
+    path_ = (std::filesystem::temp_directory_path(none) / "kith-XXXXXX").string();
     descriptor_ = ::mkstemp(path_.data());
     if (descriptor_ < 0) throw io_error("cannot make the temporary file " + in_quotes(path_, 400));
     try {

@@ -93,10 +93,11 @@ TEST(Edges, FollowsItsInstructions) {
 TEST(Edges, NamesLineFieldValueAndRule) {
   EXPECT_THAT(error_of_edges("a b 1\na b\n"), HasSubstr(":2: \"a b\" has 2 fields"));
   EXPECT_THAT(error_of_edges("a b 1 2\n"), HasSubstr(":1: \"a b 1 2\" has more than 3 fields"));
-  EXPECT_THAT(error_of_edges("a b x\n"), HasSubstr(":1:5: \"x\" is not a number"));
+  EXPECT_THAT(error_of_edges("a b 1\na b x\n"), HasSubstr(":2:5: \"x\" is not a number"));
+  EXPECT_THAT(error_of_edges("from to weight\na b 1\n"), HasSubstr("must begin with #"));
   EXPECT_THAT(error_of_edges("a b inf\n"), HasSubstr("infinite"));
   EXPECT_THAT(error_of_edges("a b nan\n"), HasSubstr("leaves a missing pair out"));
-  EXPECT_THAT(error_of_edges("a\tb\t0,5\n"), HasSubstr("decimal commas"));
+  EXPECT_THAT(error_of_edges("a\tb\t1\na\tb\t0,5\n"), HasSubstr("decimal commas"));
   EXPECT_THAT(error_of_edges("a\t\t1\n"), HasSubstr(":1:3: the id is empty"));
   EXPECT_THAT(error_of_edges("# only a comment\n"), HasSubstr("no pairs"));
   EXPECT_THAT(error_of_edges(""), HasSubstr("empty"));
