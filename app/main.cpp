@@ -4,11 +4,14 @@
 
 #include <cstdio>
 #include <new>
+#include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "commands/commands.hpp"
 #include "describe_program.hpp"
 #include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/version.hpp"
 
@@ -44,6 +47,13 @@ int guarded(const std::function<int()>& run) {
   }
 }
 
+/// What is wrong with a command line that names no command of ours; empty if it names none at all.
+/// The parser itself says only that a command is required.
+std::string unknown_command(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]).starts_with('-')) return {};
+  return fmt::format("there is no command {}", in_quotes(argv[1]));
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App program(
       "kith: classification from pairwise similarities, indefinite ones included.\n"
@@ -62,11 +72,16 @@ int parse_and_run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return program.exit(help);
+    std::ostringstream text;
+    const int code = program.exit(help, text, text);
+    print_text(text.str());
+    return code;
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
-    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, error.what(), name);
+    const std::string problem = chosen.empty() ? unknown_command(argc, argv) : std::string();
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, problem.empty() ? error.what() : problem,
+               name);
     return kBadUsage;
   }
   if (describe->parsed()) {

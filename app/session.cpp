@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/text.hpp"
 #include "kith/numerics/blas.hpp"
 
 namespace kith::app {
@@ -14,6 +17,14 @@ namespace {
 
 /// Below this many samples one BLAS call gains nothing from a second thread.
 constexpr Index kOneBlasThreadBelow = 2000;
+
+/// The parser by itself turns -1 and numbers beyond the range into some other seed.
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return in_quotes(text) + " is not a whole number from 0 to 18446744073709551615";
+}
 
 StopSource& interrupts() {
   static StopSource source;
@@ -52,6 +63,7 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->default_str("1 below 2,000 samples, else all cores")
       ->group("Common");
   command.add_option("--seed", options.seed, "seed of every random choice")
+      ->check(check_seed)
       ->type_name("N")
       ->capture_default_str()
       ->group("Common");

@@ -2,6 +2,7 @@
 #include "kith/core/parallel.hpp"
 
 #include <sched.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -85,6 +86,8 @@ void parallel_chunks(std::size_t count, std::size_t grain, int threads,
     const std::size_t begin = chunk * grain;
     body(begin, std::min(begin + grain, count));
   };
+  // oneTBB never runs more threads than cores, and prints a warning where more are asked for.
+  threads = std::min(threads, tbb::info::default_concurrency());
   if (threads <= 1 || chunks == 1) {
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) run(chunk);
     return;

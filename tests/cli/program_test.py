@@ -51,6 +51,35 @@ def test_no_input_says_what_to_give(kith):
     assert "--similarity FILE or --distance FILE" in kith.refusal("inspect")
 
 
+def test_an_unknown_command_is_named(kith):
+    assert 'no command "frobnicate"' in kith.refusal("frobnicate")
+
+
+def test_a_seed_that_no_seed_can_be_is_refused(kith):
+    kith.write("s.csv", "1,0\n0,1\n")
+    for seed in ("-1", "1.5", "18446744073709551616", "one"):
+        message = kith.refusal("inspect", "--similarity", "s.csv", "--seed", seed)
+        assert "--seed" in message and f'"{seed}"' in message
+    assert kith("inspect", "--similarity", "s.csv", "--seed", "18446744073709551615").returncode == 0
+
+
+def test_more_threads_than_cores_are_taken_without_a_word(kith):
+    kith.write("w.txt", "\n".join(f"word{i}" for i in range(300)))
+    result = kith("measure", "--data", "w.txt", "--measure", "edit", "--out", "w.npy",
+                  "--threads", "4096", "--quiet")
+    assert result.returncode == 0
+    assert result.stderr == ""
+
+
+def test_help_and_version_that_cannot_be_written_are_errors(kith):
+    for arguments in (["--help"], ["--version"], ["inspect", "--help"]):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                    text=True)
+        assert result.returncode == 1, arguments
+        assert "standard output" in result.stderr
+
+
 def test_full_standard_output_is_an_error(kith):
     kith.write("s.csv", "1,0\n0,1\n")
     with open("/dev/full", "w") as full:
