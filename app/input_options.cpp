@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
 
 namespace kith::app {
 namespace {
@@ -28,10 +29,27 @@ NamedFile parse_named_file(const std::string& text) {
 SimilaritySet read_named(const std::string& text, PairKind kind, const InputOptions& options,
                          const RunContext& ctx) {
   const NamedFile file = parse_named_file(text);
+  if (file.path.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} names no file; give FILE or name=FILE", in_quotes(text)));
+  }
   SimilaritySet set = read_similarity(file.path, options.read, ctx);
   if (!file.name.empty()) set.name = file.name;
   set.kind = kind;
   return set;
+}
+
+/// Results and models tell several matrices apart by their names.
+void check_names_differ(const std::vector<SimilaritySet>& sets) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (sets[i].name != sets[j].name) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("matrices {} and {} are both named {}; names must differ, and "
+                              "name=FILE gives one",
+                              j + 1, i + 1, in_quotes(sets[i].name)));
+    }
+  }
 }
 
 }  // namespace
@@ -70,6 +88,7 @@ MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
   for (const std::string& text : options.distance) {
     sets.push_back(square(read_named(text, PairKind::kDistance, options, ctx)));
   }
+  check_names_differ(sets);
   return match(std::move(sets));
 }
 

@@ -116,6 +116,18 @@ def test_a_class_with_one_member_is_pointed_out(kith):
     assert any("lonely" in advice["why"] for advice in found["advice"])
 
 
+def test_matrices_of_one_name_are_refused(kith):
+    kith.write("a.csv", "1,0\n0,1\n")
+    kith.write("b.csv", "1,0\n0,1\n")
+    for first, second in (("x=a.csv", "x=b.csv"), ("a.csv", "a.csv"), ("a.csv", "a=b.csv")):
+        message = kith.refusal("inspect", "--similarity", first, "--similarity", second)
+        assert "names must differ" in message and "name=FILE" in message
+
+
+def test_a_name_without_a_file_is_refused(kith):
+    assert '"x=" names no file' in kith.refusal("inspect", "--similarity", "x=")
+
+
 def test_several_matrices(kith):
     kith.write("a.csv", "1,2,0\n2,1,0\n0,0,1\n")
     kith.write("b.csv", "1,4,0\n4,1,0\n0,0,1\n")
