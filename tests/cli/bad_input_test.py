@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: exit code 1, a message that names file, place, value and rule, and nothing written."""
 
+import bz2
 import gzip
+import lzma
 import os
 import struct
+import zipfile
 
 import pytest
 
@@ -112,3 +115,14 @@ def test_windows_files_and_unicode_are_fine(kith):
     kith.write("l.tsv", "\ufeffK\u00e4se, alt\tein Wort\r\nsay \"hi\"\t\u65e5\u672c\r\n")
     found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.tsv")
     assert found["classes"] == {"ein Wort": 1, "\u65e5\u672c": 1}
+
+
+def test_a_packing_that_is_not_read_is_named(kith):
+    text = b"1,0\n0,1\n"
+    kith.write("s.csv.bz2", bz2.compress(text))
+    kith.write("s.csv.xz", lzma.compress(text))
+    with zipfile.ZipFile(kith.folder / "s.zip", "w") as archive:
+        archive.writestr("s.csv", text)
+    for name, packing in (("s.csv.bz2", "bzip2"), ("s.csv.xz", "xz"), ("s.zip", "zip")):
+        message = kith.refusal("inspect", "--similarity", name)
+        assert f"{name}: packed with {packing}" in message and "gzip or zstd" in message

@@ -37,6 +37,21 @@ bool is_zstd(std::string_view bytes) {
          bytes.substr(1).starts_with(kZstdSkippable);
 }
 
+/// The name of a packed format that is known but not read; empty for everything else.
+std::string_view unread_packing(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.starts_with("BZh"sv) && bytes.substr(std::min<std::size_t>(4, bytes.size()))
+                                        .starts_with("\x31\x41\x59\x26\x53\x59"sv)) {
+    return "bzip2";
+  }
+  if (bytes.starts_with("\xfd"
+                        "7zXZ\0"sv)) {
+    return "xz";
+  }
+  if (bytes.starts_with("PK\x03\x04"sv)) return "zip";
+  return {};
+}
+
 /// The bytes as stored: a file descriptor or memory.
 class StoredBytes {
  public:
@@ -181,6 +196,10 @@ void ByteSource::Impl::start() {
     zstd = ZSTD_createDCtx();
     if (zstd == nullptr) throw Error(ErrorCode::kInternal, "zstd could not be started");
     compression = Compression::kZstd;
+  } else if (const std::string_view packing = unread_packing(left()); !packing.empty()) {
+    throw bad_input({file.name()}, fmt::format("packed with {}, which is not read; unpack it, or "
+                                               "pack it with gzip or zstd",
+                                               packing));
   }
 }
 
