@@ -157,6 +157,11 @@ void missing_step(Work& work, MissingPairs allowed, const RunContext& ctx) {
 
 void distance_step(Work& work) {
   if (work.rule.kind != PairKind::kDistance) return;
+  // A square would hide the sign, and with it a file of similarities given as distances.
+  const FromDistance rule = work.rule.settings.from_distance;
+  if (rule == FromDistance::kDoubleCentre || rule == FromDistance::kNegativeSquare) {
+    check_not_negative(work.table, work.names());
+  }
   fit_distances(work.table, work.rule, work.threads);
   const auto say = [&](const std::string& how) {
     work.applied.push_back("distances turned into similarities by " + how);

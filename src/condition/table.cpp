@@ -261,21 +261,51 @@ void set_diagonal(Table& table,
   table = with_diagonal(std::get<SparseBlock>(table), value);
 }
 
-void check_finite(const Table& table, const PairNames& names) {
+namespace {
+
+struct FoundPair {
+  Index row;
+  Index column;
+  double value;
+};
+
+/// The first listed value that `is_bad`.
+template <class Predicate>
+std::optional<FoundPair> first_pair(const Table& table, const Predicate& is_bad) {
   for (Index i = 0; i < rows(table); ++i) {
     const std::span<const double> values = row_values(table, i);
-    const auto bad = std::find_if(values.begin(), values.end(),
-                                  [](double value) { return !std::isfinite(value); });
+    const auto bad = std::find_if(values.begin(), values.end(), is_bad);
     if (bad == values.end()) continue;
     Index j = bad - values.begin();
     if (const auto* sparse = std::get_if<SparseBlock>(&table)) {
       j = sparse->columns[row_bounds(*sparse, i).first + static_cast<std::size_t>(j)];
     }
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the similarity of {} to {} became {} while the input was "
-                            "conditioned: the given values are too large; divide all by a constant",
-                            names.row(i), names.column(j), format_short(*bad)));
+    return FoundPair{i, j, *bad};
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void check_finite(const Table& table, const PairNames& names) {
+  const auto bad = first_pair(table, [](double value) { return !std::isfinite(value); });
+  if (!bad) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the similarity of {} to {} became {} while the input was "
+                  "conditioned: the given values are too large; divide all by a constant",
+                  names.row(bad->row), names.column(bad->column), format_short(bad->value)));
+}
+
+void check_not_negative(const Table& table, const PairNames& names) {
+  const auto bad = first_pair(table, [](double value) { return value < 0; });
+  if (!bad) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the distance of {} to {} is {}; distances that are squared must not be "
+                  "negative (are these similarities? --from-distance max-minus, negative and exp "
+                  "take negative ones)",
+                  names.row(bad->row), names.column(bad->column), format_short(bad->value)));
 }
 
 }  // namespace kith::detail

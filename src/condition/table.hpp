@@ -70,6 +70,8 @@ void set_diagonal(
 
 /// Throws Error naming the first pair whose value is infinite or NaN.
 void check_finite(const Table& table, const PairNames& names);
+/// Throws Error naming the first pair whose distance is below 0.
+void check_not_negative(const Table& table, const PairNames& names);
 
 /// values[e] = f(values[e]) row by row: f(i, span of row i, its columns or nullptr when dense).
 template <class RowFunction>

@@ -116,6 +116,14 @@ def test_a_class_with_one_member_is_pointed_out(kith):
     assert any("lonely" in advice["why"] for advice in found["advice"])
 
 
+def test_a_negative_distance_that_a_square_would_hide_is_refused(kith):
+    kith.write("d.csv", "0,-1\n-1,0\n")
+    for rule in ("double-centre", "negative-square"):
+        message = kith.refusal("inspect", "--distance", "d.csv", "--from-distance", rule)
+        assert "is -1" in message and "must not be negative" in message
+    assert kith.json("inspect", "--distance", "d.csv", "--from-distance", "negative")["max"] == 1
+
+
 def test_matrices_of_one_name_are_refused(kith):
     kith.write("a.csv", "1,0\n0,1\n")
     kith.write("b.csv", "1,0\n0,1\n")

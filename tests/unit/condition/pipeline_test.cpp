@@ -289,6 +289,18 @@ TEST(InputFromDistance, NamesThePairWhoseSquareOverflows) {
   EXPECT_THAT(message_of([&] { (void)condition_training(set, {}, {}); }), HasSubstr("too large"));
 }
 
+TEST(InputFromDistance, RefusesANegativeDistanceThatASquareWouldHide) {
+  RowMatrix D = random_distances(3, 1, true);
+  D(1, 2) = -0.5;
+  SimilaritySet set = set_of(D, PairKind::kDistance);
+  set.row_ids = {"a", "b", "c"};
+  for (const FromDistance rule : {FromDistance::kDoubleCentre, FromDistance::kNegativeSquare}) {
+    EXPECT_THAT(message_of([&] { (void)condition_training(set, {.from_distance = rule}, {}); }),
+                AllOf(HasSubstr("\"b\" to \"c\" is -0.5"), HasSubstr("must not be negative")));
+  }
+  EXPECT_EQ(conditioned(set, {.from_distance = FromDistance::kNegative})(1, 2), 0.5);
+}
+
 TEST(InputDiagonal, FollowsItsRule) {
   RowMatrix raw(2, 2);
   raw << 0.5, 2, 5, 7;
