@@ -178,4 +178,19 @@ Asymmetry asymmetry(const Block& block, int threads) {
   return sparse_asymmetry(std::get<SparseBlock>(block));
 }
 
+bool exactly_symmetric(const DenseBlock& block) {
+  constexpr Index kTile = 64;
+  const Index n = block.rows();
+  for (Index i0 = 0; i0 < n; i0 += kTile) {
+    for (Index j0 = 0; j0 <= i0; j0 += kTile) {
+      for (Index i = i0; i < std::min(i0 + kTile, n); ++i) {
+        for (Index j = j0; j < std::min({j0 + kTile, i + 1}); ++j) {
+          if (!(block(i, j) == block(j, i))) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace kith

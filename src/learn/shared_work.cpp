@@ -33,10 +33,13 @@ const DenseBlock& SharedWork::dense(Index which) {
       [&] { return to_dense(train_.matrices[static_cast<std::size_t>(which)].block); });
 }
 
+bool SharedWork::is_symmetric(Index which) {
+  return part(which).is_symmetric.get([&] { return exactly_symmetric(dense(which)); });
+}
+
 Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
   const DenseBlock& block = dense(which);
-  const bool as_it_is =
-      part(which).is_symmetric.get([&] { return asymmetry(block).is_symmetric(); });
+  const bool as_it_is = is_symmetric(which);
   // Row-major and column-major are the same bytes for a symmetric matrix.
   if (as_it_is) return {block.values().data(), block.rows(), block.cols()};
   const Matrix& mean = part(which).mean.get([&] { return symmetric_mean(block); });
@@ -46,7 +49,8 @@ Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
 const SharedDecomposition& SharedWork::eigen(Index which) {
   // A matrix of its own is moved in and becomes U: the decomposition then peaks at 3 n^2 doubles.
   return part(which).eigen.get([&] {
-    return std::make_shared<const SymmetricEigen>(symmetric_eigen(symmetric_mean(dense(which))));
+    Matrix S = is_symmetric(which) ? Matrix(symmetric(which)) : symmetric_mean(dense(which));
+    return std::make_shared<const SymmetricEigen>(symmetric_eigen(std::move(S)));
   });
 }
 

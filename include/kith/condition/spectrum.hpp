@@ -88,6 +88,6 @@ struct Conditioned {
 /// training sample presented as new is from its row of the kernel. Over at most `most_rows` rows,
 /// evenly spread: all of them cost O(n^3).
 [[nodiscard]] double consistency(const Conditioned& conditioned, const DenseBlock& rows,
-                                 Index most_rows = 256);
+                                 Index most_rows = 64);
 
 }  // namespace kith

@@ -15,6 +15,10 @@ namespace kith {
 /// S itself, column-major.
 [[nodiscard]] Matrix column_major(const DenseBlock& block, int threads = 1);
 
+/// Whether S_ij and S_ji are equal everywhere; NaN equals nothing. One pass over tiles, ended by
+/// the first difference.
+[[nodiscard]] bool exactly_symmetric(const DenseBlock& block);
+
 /// How far a square block is from its transposed. Pairs that are missing in a direction take no
 /// part; absent zeros do.
 struct Asymmetry {

@@ -56,6 +56,7 @@ class SharedWork {
     OnFirstUse<double> shift;
   };
   [[nodiscard]] Part& part(Index which);
+  [[nodiscard]] bool is_symmetric(Index which);
 
   const TrainingSet& train_;
   std::vector<std::unique_ptr<Part>> parts_;

@@ -88,5 +88,18 @@ TEST(Asymmetry, OfASparseBlockCountsAbsentZerosAndSkipsMissingPairs) {
   EXPECT_NEAR(asymmetry(block).relative, asymmetry(to_dense(block)).relative, 1e-15);
 }
 
+TEST(ExactlySymmetric, SeesEveryPair) {
+  for (const Index n : {1, 2, 63, 64, 65, 130}) {
+    RowMatrix S(n, n);
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j <= i; ++j) S(i, j) = S(j, i) = static_cast<double>(i * 7 + j);
+    }
+    EXPECT_TRUE(exactly_symmetric(DenseBlock(S)));
+    if (n < 2) continue;
+    S(n - 1, 0) += 1e-9 * S(n - 1, 0) + 1e-9;
+    EXPECT_FALSE(exactly_symmetric(DenseBlock(S)));
+  }
+}
+
 }  // namespace
 }  // namespace kith
