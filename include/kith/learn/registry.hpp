@@ -14,6 +14,9 @@
 #include "kith/learn/embedding/features_quadratic.hpp"
 #include "kith/learn/embedding/nearest_mean.hpp"
 #include "kith/learn/embedding/pe_fisher.hpp"
+#include "kith/learn/generative/local_sda.hpp"
+#include "kith/learn/generative/mixture_sda.hpp"
+#include "kith/learn/generative/sda.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
@@ -31,8 +34,9 @@ struct MethodList {
 };
 
 using Methods = MethodList<  //
-    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SvmSettings, SvmKnnSettings,
-    FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings, PeFisherSettings>;
+    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
+    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeaturesFisherSettings,
+    FeaturesQuadraticSettings, NearestMeanSettings, PeFisherSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// `local-sda` ([TR] 5.1): similarity discriminant analysis over the neighbours of each query.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/generative/sda.hpp"
+#include "kith/learn/neighbours/local_kernel.hpp"
+
+namespace kith {
+
+/// The k nearest of all, or the k nearest of each class; [TR] says both.
+enum class Neighbourhood { kOverall, kPerClass };
+template <>
+struct EnumNames<Neighbourhood> {
+  static constexpr std::array<std::string_view, 2> names = {"overall", "per-class"};
+};
+
+struct LocalSdaSettings {
+  Index neighbours = 16;
+  SdaStatistics statistics = SdaStatistics::kCentroids;
+  SupportRule support = SupportRule::kAuto;
+  Neighbourhood neighbourhood = Neighbourhood::kOverall;
+  TieRule ties = TieRule::kRandom;
+};
+void describe(LocalSdaSettings& settings, FieldVisitor& field);
+
+struct LocalSdaModel {
+  Voters voters;
+  TrainingPairs pairs;  ///< dense
+  Support support;
+  LocalSdaSettings settings;
+};
+
+[[nodiscard]] Fitted<LocalSdaModel> fit(SharedWork& work, const LocalSdaSettings& settings,
+                                        RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
+                                                          std::span<const LocalSdaSettings> path,
+                                                          RunContext& ctx);
+[[nodiscard]] Prediction predict(const LocalSdaModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+/// One search per query serves every model with the same ties.
+[[nodiscard]] std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
+                                                   const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const LocalSdaModel& model);
+void archive(LocalSdaModel& model, Archive& archiver);
+
+static_assert(Learner<LocalSdaSettings, LocalSdaModel>);
+
+template <>
+struct MethodTraits<LocalSdaSettings> {
+  using Model = LocalSdaModel;
+  static constexpr std::string_view name = "local-sda";
+  static constexpr std::string_view paper = "[TR] 5.1";
+  static constexpr std::string_view summary =
+      "similarity discriminant analysis over the nearest neighbours of each sample";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const LocalSdaSettings& /*settings*/) {
+    return {neighbour_grid()};
+  }
+};
+
+}  // namespace kith

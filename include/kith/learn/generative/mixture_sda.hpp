@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// `mixture-sda` ([TR] (19)): similarity discriminant analysis with several prototypes per class.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/generative/max_entropy.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+struct MixtureSdaSettings {
+  Index components = 2;
+  SupportRule support = SupportRule::kAuto;
+};
+void describe(MixtureSdaSettings& settings, FieldVisitor& field);
+
+/// A mixture of exponentials, each of the similarity to a prototype of its own.
+struct SdaMixture {
+  Vector log_weights;
+  Vector lambda;
+  Vector log_z;
+  SolveInfo info;           ///< objective: the log-likelihood reached
+  double largest_fall = 0;  ///< of the log-likelihood from one step to the next; 0: it never fell
+};
+/// Expectation and maximisation. `U`: samples x prototypes, similarities in units of the support.
+/// Means are kept half a sample's share away from the ends, without which the likelihood on an
+/// interval has no bound.
+[[nodiscard]] SdaMixture fit_mixture(const MatrixRef& U, const Support& support,
+                                     const RunContext& ctx);
+
+struct MixtureSdaModel {
+  Index samples = 0;
+  std::vector<Index> counts;      ///< training samples of each class
+  std::vector<Index> columns;     ///< the prototypes, ascending
+  std::vector<Index> prototypes;  ///< the class each of them stands for
+  Support support;
+  Matrix log_weights;  ///< columns x classes
+  Matrix lambda;
+  Matrix log_z;
+};
+
+[[nodiscard]] Fitted<MixtureSdaModel> fit(SharedWork& work, const MixtureSdaSettings& settings,
+                                          RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<MixtureSdaModel>> fit_path(
+    SharedWork& work, std::span<const MixtureSdaSettings> path, RunContext& ctx);
+/// `queries` have all training columns, or just `needed_columns`, in that order.
+[[nodiscard]] Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const MixtureSdaModel& model);
+void archive(MixtureSdaModel& model, Archive& archiver);
+
+static_assert(Learner<MixtureSdaSettings, MixtureSdaModel>);
+
+template <>
+struct MethodTraits<MixtureSdaSettings> {
+  using Model = MixtureSdaModel;
+  static constexpr std::string_view name = "mixture-sda";
+  static constexpr std::string_view paper = "[TR] (19)";
+  static constexpr std::string_view summary =
+      "similarity discriminant analysis with several prototypes for each class";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const MixtureSdaSettings& /*settings*/) {
+    return {{.field = "components",
+             .values = {"1", "2", "3", "4", "5", "6", "7", "8"},
+             .simpler = Simpler::kSmaller}};
+  }
+};
+
+}  // namespace kith

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sda` ([TR] 5): classes are told apart by how their samples' similarities to the class centroids
+// are distributed.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/generative/max_entropy.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+/// Which similarities describe a sample: those to the class centroids, [TR] (14), or to every
+/// training sample.
+enum class SdaStatistics { kCentroids, kSamples };
+template <>
+struct EnumNames<SdaStatistics> {
+  static constexpr std::array<std::string_view, 2> names = {"centroids", "samples"};
+};
+
+struct SdaSettings {
+  SdaStatistics statistics = SdaStatistics::kCentroids;
+  SupportRule support = SupportRule::kAuto;
+};
+void describe(SdaSettings& settings, FieldVisitor& field);
+
+struct SdaModel {
+  Index samples = 0;
+  std::vector<Index> counts;      ///< training samples of each class
+  std::vector<Index> columns;     ///< the training samples that are compared with, ascending
+  std::vector<Index> represents;  ///< the class each of them is of
+  Support support;
+  Matrix lambda;  ///< columns x classes, in units of the support
+  Matrix log_z;   ///< the same shape
+};
+
+[[nodiscard]] Fitted<SdaModel> fit(SharedWork& work, const SdaSettings& settings, RunContext& ctx);
+/// The centroids, the class means and each support are found once.
+[[nodiscard]] std::vector<Fitted<SdaModel>> fit_path(SharedWork& work,
+                                                     std::span<const SdaSettings> path,
+                                                     RunContext& ctx);
+/// `queries` have all training columns, or just `needed_columns`, in that order.
+[[nodiscard]] Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const SdaModel& model);
+void archive(SdaModel& model, Archive& archiver);
+
+static_assert(Learner<SdaSettings, SdaModel>);
+
+template <>
+struct MethodTraits<SdaSettings> {
+  using Model = SdaModel;
+  static constexpr std::string_view name = "sda";
+  static constexpr std::string_view paper = "[TR] 5";
+  static constexpr std::string_view summary =
+      "similarity discriminant analysis: maximum-entropy densities of the similarities to class "
+      "centroids";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const SdaSettings& /*settings*/) { return {}; }
+};
+
+}  // namespace kith

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Similarity discriminant analysis, [TR] (14) to (18):
+//
+//   P(g | x) ~ P(g) prod_m gamma_gm exp(lambda_gm T_m(x)),
+//
+// T_m(x) the similarity of x to the m-th representative, gamma and lambda such that the mean of
+// T_m is its average over the training samples of class g. Cost: n^2 for the means, then one scalar
+// root for each class and statistic; a prediction is one product.
+#include "kith/learn/generative/sda.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "kith/learn/generative/statistics.hpp"
+#include "kith/learn/neighbours/nearest.hpp"
+
+namespace kith {
+namespace {
+
+std::vector<Index> class_centroids(const Eigen::Map<const Matrix>& S,
+                                   std::span<const std::vector<Index>> members) {
+  std::vector<Index> centroids;
+  for (const std::vector<Index>& own : members) {
+    if (own.empty()) continue;
+    centroids.push_back(own[centroid(own, [&](Index i, Index j) { return S(i, j); })]);
+  }
+  std::sort(centroids.begin(), centroids.end());
+  return centroids;
+}
+
+std::vector<Index> every_sample(Index count) {
+  std::vector<Index> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+/// Columns x classes: the average of each statistic over the samples of each class, in units of
+/// the support.
+Matrix class_means(const Eigen::Map<const Matrix>& S, std::span<const std::vector<Index>> members,
+                   std::span<const Index> columns, const Support& support) {
+  Matrix means =
+      Matrix::Zero(static_cast<Index>(columns.size()), static_cast<Index>(members.size()));
+  for (Index g = 0; g < means.cols(); ++g) {
+    const std::vector<Index>& own = members[static_cast<std::size_t>(g)];
+    for (Index m = 0; m < means.rows(); ++m) {
+      for (const Index z : own) {
+        means(m, g) += support.unit(S(z, columns[static_cast<std::size_t>(m)]));
+      }
+      means(m, g) /= std::max<double>(1, static_cast<double>(own.size()));
+    }
+  }
+  return means;
+}
+
+void fit_densities(const Matrix& means, SdaModel& model) {
+  model.lambda = Matrix::Zero(means.rows(), means.cols());
+  model.log_z = Matrix::Zero(means.rows(), means.cols());
+  for (Index g = 0; g < means.cols(); ++g) {
+    const Index count = model.counts[static_cast<std::size_t>(g)];
+    if (count == 0) continue;
+    for (Index m = 0; m < means.rows(); ++m) {
+      const Exponential fitted =
+          with_mean(model.support, off_the_ends(means(m, g), static_cast<double>(count)));
+      model.lambda(m, g) = fitted.lambda;
+      model.log_z(m, g) = fitted.log_z;
+    }
+  }
+}
+
+}  // namespace
+
+void describe(SdaSettings& settings, FieldVisitor& field) {
+  field("statistics", settings.statistics,
+        "which similarities describe a sample: to the class centroids, or to all training samples");
+  field("support", settings.support,
+        "which values a similarity can take: those seen in training, or all between them; auto: "
+        "discrete when there are few");
+}
+
+std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSettings> path,
+                                       RunContext& ctx) {
+  for (const SdaSettings& settings : path) validate(settings, "sda");
+  const TrainingSet& train = work.train();
+  const Eigen::Map<const Matrix> S = work.symmetric();
+  const TieOrder order = tie_order(train.size(), TieRule::kRandom, ctx);
+  const std::vector<std::vector<Index>> members = members_by_class(train.labels, order.sample_at);
+  const std::vector<Index> centroids = class_centroids(S, members);
+  std::map<SupportRule, Support> supports;
+  std::vector<Fitted<SdaModel>> fitted;
+  for (const SdaSettings& settings : path) {
+    ctx.check_stop();
+    if (!supports.contains(settings.support)) {
+      supports.emplace(settings.support, make_support(S, settings.support));
+    }
+    Fitted<SdaModel> one;
+    one.model.samples = train.size();
+    one.model.counts = train.labels.counts();
+    one.model.columns =
+        settings.statistics == SdaStatistics::kCentroids ? centroids : every_sample(train.size());
+    for (const Index column : one.model.columns) {
+      one.model.represents.push_back(train.labels.ids[static_cast<std::size_t>(column)]);
+    }
+    one.model.support = supports.at(settings.support);
+    fit_densities(class_means(S, members, one.model.columns, one.model.support), one.model);
+    fitted.push_back(std::move(one));
+  }
+  return fitted;
+}
+
+Fitted<SdaModel> fit(SharedWork& work, const SdaSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
+  const Matrix T = query_statistics(queries, model.columns, model.samples);
+  const Matrix U = T.unaryExpr([&](double t) { return model.support.unit(t); });
+  const Vector constants = log_shares(model.counts) - model.log_z.colwise().sum().transpose();
+  Matrix joint = U * model.lambda;
+  joint.rowwise() += constants.transpose();
+  return predict_by_joint(joint, T, model.represents, model.counts);
+}
+
+std::vector<Index> needed_columns(const SdaModel& model) { return model.columns; }
+
+void archive(SdaModel& model, Archive& archiver) {
+  archiver("samples", model.samples);
+  archiver("counts", model.counts);
+  archiver("columns", model.columns);
+  archiver("represents", model.represents);
+  archive(model.support, archiver);
+  archiver("lambda", model.lambda);
+  archiver("log_z", model.log_z);
+}
+
+}  // namespace kith
