@@ -168,7 +168,8 @@ Posterior classify(const LocalSdaModel& model, const Neighbours& near) {
 }
 
 void write(const Posterior& posterior, Index query, Prediction& prediction) {
-  const Vector shares = posterior.log_probabilities.array().exp();
+  // Eigen's own exp of minus infinity is not quite 0.
+  const Vector shares = posterior.log_probabilities.unaryExpr([](double x) { return std::exp(x); });
   prediction.labels[static_cast<std::size_t>(query)] = posterior.label;
   prediction.probabilities.row(query) = (shares / shares.sum()).transpose();
   prediction.scores.row(query) = finite_scores(posterior.log_probabilities).transpose();

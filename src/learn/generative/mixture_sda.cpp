@@ -6,11 +6,11 @@
 // The prototypes mu_hl of each class are found once by k-medoids. For each pair of classes (g, h)
 // expectation-maximisation then climbs the log-likelihood L = sum_z log sum_l w_l p_l(u_zl) over
 // the samples z of g. Each step bounds L from below by Jensen's inequality and maximises the bound
-// exactly: w_l is the mean responsibility, lambda_l matches the weighted mean of u_zl, kept within
-// [d, 1 - d] (the bound is concave in lambda_l, so that the nearest allowed mean is the maximum).
-// Hence L never falls; the largest fall seen is the certificate.
-// Notation: r_zl responsibilities, u_zl = U(z, l), d half a sample's share.
-// Cost: n_g^2 per medoid and class, then n_g c per step and pair of classes.
+// exactly: w_l is the mean responsibility, lambda_l matches the weighted mean of u_zl, kept off
+// the ends of the support (the bound is concave in lambda_l, so that the nearest allowed mean is
+// the maximum). Hence L never falls; the largest fall seen is the certificate. Notation: r_zl
+// responsibilities, u_zl = U(z, l). Cost: n_g^2 per medoid and class, then n_g c per step and pair
+// of classes.
 #include "kith/learn/generative/mixture_sda.hpp"
 
 #include <fmt/format.h>
@@ -50,15 +50,34 @@ Matrix first_responsibilities(const MatrixRef& U) {
   return r;
 }
 
-void maximise(const MatrixRef& U, const Matrix& r, const Support& support, SdaMixture& mixture) {
+/// The means each component may have.
+struct Bounds {
+  Vector low;
+  Vector high;
+};
+
+/// Half a sample's share away from the ends, or as near as the average of all samples is: one
+/// component alone then has the mean that sda gives it.
+Bounds bounds_of(const MatrixRef& U) {
   const auto n = static_cast<double>(U.rows());
-  const double margin = 0.5 / n;
+  Bounds bounds{.low = Vector(U.cols()), .high = Vector(U.cols())};
+  for (Index l = 0; l < U.cols(); ++l) {
+    const double mean = off_the_ends(U.col(l).mean(), n);
+    bounds.low(l) = std::min(0.5 / n, mean);
+    bounds.high(l) = std::max(1 - 0.5 / n, mean);
+  }
+  return bounds;
+}
+
+void maximise(const MatrixRef& U, const Matrix& r, const Bounds& bounds, const Support& support,
+              SdaMixture& mixture) {
+  const auto n = static_cast<double>(U.rows());
   for (Index l = 0; l < U.cols(); ++l) {
     const double mass = r.col(l).sum();
     mixture.log_weights(l) = std::log(std::max(mass / n, std::numeric_limits<double>::min()));
     if (!(mass > std::numeric_limits<double>::min())) continue;  // nobody's: its slope is free
     const double mean = r.col(l).dot(U.col(l)) / mass;
-    const Exponential fitted = with_mean(support, std::clamp(mean, margin, 1 - margin));
+    const Exponential fitted = with_mean(support, std::clamp(mean, bounds.low(l), bounds.high(l)));
     mixture.lambda(l) = fitted.lambda;
     mixture.log_z(l) = fitted.log_z;
   }
@@ -189,12 +208,13 @@ SdaMixture fit_mixture(const MatrixRef& U, const Support& support, const RunCont
   mixture.info.objective = 0;
   if (U.size() == 0) return mixture;
   const auto began = std::chrono::steady_clock::now();
+  const Bounds bounds = bounds_of(U);
   Matrix r = first_responsibilities(U);
   double reached = -std::numeric_limits<double>::infinity();
   mixture.info.status = SolveStatus::kIterationLimit;
   while (mixture.info.iterations < kMostSteps) {
     ctx.check_stop();
-    maximise(U, r, support, mixture);
+    maximise(U, r, bounds, support, mixture);
     const double now = expect(U, mixture, r);
     ++mixture.info.iterations;
     const double scale = 1 + std::abs(now);

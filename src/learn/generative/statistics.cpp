@@ -122,7 +122,8 @@ Prediction predict_by_joint(const Matrix& log_joint, const Matrix& T,
       if (rank(g) > rank(best)) best = g;
     }
     const Vector logs = joint.array() - log_sum_exp(joint);
-    const Vector shares = logs.array().exp();
+    // Eigen's own exp of minus infinity is not quite 0.
+    const Vector shares = logs.unaryExpr([](double x) { return std::exp(x); });
     prediction.labels[static_cast<std::size_t>(q)] = static_cast<int>(best);
     prediction.probabilities.row(q) = (shares / shares.sum()).transpose();
     prediction.scores.row(q) = finite_scores(logs).transpose();

@@ -27,8 +27,8 @@ struct SdaMixture {
   double largest_fall = 0;  ///< of the log-likelihood from one step to the next; 0: it never fell
 };
 /// Expectation and maximisation. `U`: samples x prototypes, similarities in units of the support.
-/// Means are kept half a sample's share away from the ends, without which the likelihood on an
-/// interval has no bound.
+/// Means are kept off the ends by half a sample's share or the distance of the average, without
+/// which the likelihood on an interval has no bound.
 [[nodiscard]] SdaMixture fit_mixture(const MatrixRef& U, const Support& support,
                                      const RunContext& ctx);
 
