@@ -110,7 +110,7 @@ Posterior nearest_centroid(const LocalSdaModel& model, const Local& local) {
     nearest = own;
     posterior.label = static_cast<int>(g);
   }
-  Vector shares = 0.5 * log_priors(model, local).array().exp();
+  Vector shares = log_priors(model, local).unaryExpr([](double x) { return 0.5 * std::exp(x); });
   shares(posterior.label) += 0.5;
   posterior.log_probabilities = shares.array().log();
   return posterior;
@@ -262,7 +262,9 @@ Prediction predict(const LocalSdaModel& model, const QueryBlock& queries, RunCon
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
 }
 
-std::vector<Index> needed_columns(const LocalSdaModel& model) { return all_columns(model.voters); }
+std::vector<Index> needed_columns(const LocalSdaModel& model) {
+  return all_positions(model.voters.size());
+}
 
 void archive(LocalSdaModel& model, Archive& archiver) {
   archive(model.voters, archiver);

@@ -29,9 +29,9 @@
 namespace kith {
 namespace {
 
-constexpr long kMostSteps = 2000;
+constexpr long kMostSteps = 10000;
 /// Of the log-likelihood: a smaller rise ends the climb.
-constexpr double kRise = 1e-9;
+constexpr double kRise = 1e-7;
 /// Of the log-likelihood: a larger fall is no rounding and would be an error of ours.
 constexpr double kFall = 1e-10;
 /// Shared out among all prototypes at the start, so that none begins with weight 0.

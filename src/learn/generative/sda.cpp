@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "kith/learn/generative/statistics.hpp"
 #include "kith/learn/neighbours/nearest.hpp"
@@ -27,12 +26,6 @@ std::vector<Index> class_centroids(const Eigen::Map<const Matrix>& S,
   }
   std::sort(centroids.begin(), centroids.end());
   return centroids;
-}
-
-std::vector<Index> every_sample(Index count) {
-  std::vector<Index> all(static_cast<std::size_t>(count));
-  std::iota(all.begin(), all.end(), Index{0});
-  return all;
 }
 
 /// Columns x classes: the average of each statistic over the samples of each class, in units of
@@ -97,7 +90,7 @@ std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSett
     one.model.samples = train.size();
     one.model.counts = train.labels.counts();
     one.model.columns =
-        settings.statistics == SdaStatistics::kCentroids ? centroids : every_sample(train.size());
+        settings.statistics == SdaStatistics::kCentroids ? centroids : all_positions(train.size());
     for (const Index column : one.model.columns) {
       one.model.represents.push_back(train.labels.ids[static_cast<std::size_t>(column)]);
     }
