@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -161,7 +162,24 @@ void write_predictions(const TrainedModel& model, const Options& options, Sessio
   out.commit();
 }
 
+/// An output that is also an input would destroy it.
+void refuse_overwriting_inputs(const Options& options) {
+  std::vector<std::string> inputs = {options.model, options.files.self};
+  for (const auto* files : {&options.similarity, &options.distance, &options.files.from_training}) {
+    inputs.insert(inputs.end(), files->begin(), files->end());
+  }
+  for (const std::string& input : inputs) {
+    std::error_code none;
+    if (!options.out.empty() && std::filesystem::is_regular_file(options.out, none) &&
+        std::filesystem::equivalent(options.out, input, none)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--out {} is also an input, which it would destroy", options.out));
+    }
+  }
+}
+
 int run(Options& options) {
+  refuse_overwriting_inputs(options);
   const bool distances = !options.distance.empty();
   if (distances == !options.similarity.empty()) {
     throw Error(

@@ -160,6 +160,9 @@ SelfFile read_self(const std::string& path) {
                 path + ": some lines have an id and some have none; all or none must");
   }
   file.positions = positions_of(file.ids);
+  if (file.positions.size() != file.ids.size()) {
+    throw Error(ErrorCode::kBadInput, path + ": an id stands there more than once");
+  }
   return file;
 }
 
@@ -171,6 +174,7 @@ struct QueryReader::Impl {
     std::unique_ptr<RowReader> rows;
     std::vector<Index> columns;
     std::optional<RowMatrix> from;  // queries x needed columns
+    std::string from_path;
     std::vector<std::string> from_ids;
     Positions from_positions;
     std::vector<double> buffer;
@@ -204,6 +208,7 @@ struct QueryReader::Impl {
     const std::vector<Index> rows = match_columns(record, set.row_ids, set.rows(), path, "row");
     const DenseBlock block = to_dense(set.block);
     input.from = block.values()(rows, Eigen::all).transpose();
+    input.from_path = path;
     input.from_ids = set.column_ids;
     input.from_positions = positions_of(input.from_ids);
   }
@@ -222,7 +227,7 @@ struct QueryReader::Impl {
           ids.empty() ? std::to_string(done + 1) : ids[static_cast<std::size_t>(done)];
       if (input.from) {
         from.row(i) = input.from->row(
-            place_of(id, !ids.empty(), input.from_positions, input.from->rows(), input.path));
+            place_of(id, !ids.empty(), input.from_positions, input.from->rows(), input.from_path));
       }
       if (self) {
         psi(i) = self->values[static_cast<std::size_t>(
@@ -234,7 +239,16 @@ struct QueryReader::Impl {
     if (input.from) matrix.from_training = DenseBlock(std::move(from));
     if (self) matrix.self = psi;
     chunk.queries.matrices.push_back(std::move(matrix));
+    if (done == input.sparse->rows()) check_end();
     return chunk;
+  }
+
+  /// At the end of the queries: what is known by position must not go on.
+  void check_end() const {
+    if (self && self->ids.empty() && static_cast<Index>(self->values.size()) != done) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{}: {} self-similarities for {} queries",
+                                                    self->path, self->values.size(), done));
+    }
   }
 
   /// The row of `from` or the entry of `self` that belongs to query `done`.
@@ -316,13 +330,16 @@ QueryChunk QueryReader::next(Index most_rows) {
             input.buffer[static_cast<std::size_t>(input.columns[j])];
       }
     }
-    if (ended) break;
+    if (ended) {
+      impl_->check_end();
+      break;
+    }
     const bool has_id = impl_->inputs.front().rows->has_row_ids();
     for (std::size_t m = 0; m < to.size(); ++m) {
       Impl::Input& input = impl_->inputs[m];
       if (!input.from) continue;
       from[m].row(count) = input.from->row(
-          impl_->place_of(id, has_id, input.from_positions, input.from->rows(), input.path));
+          impl_->place_of(id, has_id, input.from_positions, input.from->rows(), input.from_path));
     }
     if (impl_->self) {
       const SelfFile& file = *impl_->self;

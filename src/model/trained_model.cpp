@@ -140,6 +140,13 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
 Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   const TrainingSet& set = prepared.set;
   const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
+  Json settings = settings_json(choice.settings);
+  if (!decision.empty() && settings.value("probability", true) == false) {
+    throw Error(ErrorCode::kInvalidArgument,
+                choice.method + ": priors and costs need probabilities; set probability=yes");
+  }
+  if (!choice.decision.priors.empty()) settings["priors"] = choice.decision.priors;
+  if (!choice.decision.costs.empty()) settings["costs"] = choice.decision.costs;
   const auto began = std::chrono::steady_clock::now();
   SharedWork work(set);
   Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
@@ -150,7 +157,7 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
 
   ModelRecord& record = training.model.record;
   record.method = choice.method;
-  record.settings = settings_json(choice.settings);
+  record.settings = std::move(settings);
   record.class_names = set.labels.names;
   record.samples = set.size();
   record.given_samples = prepared.rules.front().given_samples;

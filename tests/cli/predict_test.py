@@ -283,3 +283,26 @@ def test_many_rows_need_little_memory(kith):
     assert len(lines) == 200_001
     assert lines[1].split("\t", 1)[1] == lines[-1].split("\t", 1)[1]
     assert lines[-1].startswith("row199999\t")
+
+
+def test_refuses_what_would_go_wrong_later_or_silently(kith):
+    kith.write("s.csv", ",a,b,c,d\na,4,3,0,0\nb,3,4,0,0\nc,0,0,4,3\nd,0,0,3,4\n")
+    kith.write("l.tsv", "a\tx\nb\tx\nc\ty\nd\ty\n")
+    train = ("train", "--similarity", "s.csv", "--labels", "l.tsv")
+    message = kith.refusal(*train, "--set", "probability=no", "--set", "priors=x=1,y=2")
+    assert "probability=yes" in message
+    assert kith.json(*train, "--set", "priors=x=1,y=2")["settings"]["priors"] == "x=1,y=2"
+    assert kith(*train, "--set", "test-treatment=augmented", "--model", "m.kith").returncode == 0
+    predict = ("predict", "--model", "m.kith", "--similarity", "s.csv")
+    kith.write("five.txt", "4\n" * 5)
+    result = kith(*predict, "--self", "five.txt")
+    assert result.returncode == 1 and "5 self-similarities for 4 queries" in result.stderr
+    kith.write("twice.txt", "a\t4\na\t4\n")
+    assert "more than once" in kith.refusal(*predict, "--self", "twice.txt")
+    before = (kith.folder / "m.kith").read_bytes()
+    assert "also an input" in kith.refusal(*predict, "--out", "m.kith")
+    assert (kith.folder / "m.kith").read_bytes() == before
+    kith.write("back.csv", ",a,b\na,4,3\nb,3,4\nc,0,0\nd,0,0\n")
+    kith.write("self.txt", "4\n" * 4)
+    result = kith(*predict, "--self", "self.txt", "--similarity-from", "back.csv")
+    assert result.returncode == 1 and "back.csv" in result.stderr

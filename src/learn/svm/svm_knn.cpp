@@ -51,12 +51,14 @@ std::vector<double> pair_decisions(const ClassPair& pair, const Matrix& K, const
   const Vector row = k(pair.samples);
   SvmDual dual{.K = SymmetricView::dense(block), .y = Vector(row.size()), .cost = {}, .linear = {}};
   for (Index i = 0; i < row.size(); ++i) dual.y(i) = pair.signs[static_cast<std::size_t>(i)];
+  const long most = 20000 + 200 * row.size();  // far beyond any solvable problem of this size
   std::vector<double> decisions;
   std::optional<Vector> start;
   for (const double cost : costs) {
     dual.cost = Vector::Constant(row.size(), cost);
     const SmoSolution solution =
-        smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx, start);
+        smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance, .max_iterations = most}, ctx,
+            start);
     decisions.push_back(row.dot(dual.y.cwiseProduct(solution.alpha)) + solution.b);
     start = solution.alpha;
   }
