@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kith/learn/decision.hpp"
+#include "kith/learn/embedding/embed_svm.hpp"
 #include "kith/learn/embedding/features_fisher.hpp"
 #include "kith/learn/embedding/features_quadratic.hpp"
 #include "kith/learn/embedding/nearest_mean.hpp"
@@ -22,6 +23,7 @@
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/learn/neighbours/kri.hpp"
 #include "kith/learn/neighbours/krr.hpp"
+#include "kith/learn/svm/feature_svm.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/learn/svm/svm_knn.hpp"
 
@@ -35,8 +37,8 @@ struct MethodList {
 
 using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
-    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeaturesFisherSettings,
-    FeaturesQuadraticSettings, NearestMeanSettings, PeFisherSettings>;
+    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, FeaturesFisherSettings,
+    FeaturesQuadraticSettings, NearestMeanSettings, PeFisherSettings, EmbedSvmSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

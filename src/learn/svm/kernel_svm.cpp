@@ -23,16 +23,11 @@
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
-#include "kith/data/folds.hpp"
 #include "kith/learn/svm/augmented.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/learn/svm/pair_machines.hpp"
 
 namespace kith {
 namespace {
-
-constexpr int kCalibrationFolds = 5;
-/// Sigmoids need no more than a few digits of the decision values.
-constexpr double kCalibrationTolerance = 1e-3;
 
 bool is_convex(Spectrum spectrum) { return spectrum != Spectrum::kNone; }
 
@@ -63,171 +58,12 @@ Conditioned whole_kernel(SharedWork& work, const SvmSettings& settings, const Ru
   throw Error(ErrorCode::kInternal, "a spectrum rule without a kernel");
 }
 
-Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<const Index> cols) {
-  Matrix sub(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
-  for (std::size_t j = 0; j < cols.size(); ++j) {
-    const double* column = K.col(cols[j]).data();
-    double* out = sub.col(static_cast<Index>(j)).data();
-    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = column[rows[i]];
-  }
-  return sub;
-}
-
-Vector as_vector(std::span<const int> signs) {
-  Vector y(static_cast<Index>(signs.size()));
-  for (Index i = 0; i < y.size(); ++i) y(i) = signs[static_cast<std::size_t>(i)];
-  return y;
-}
-
 template <class T>
 std::vector<T> pick(std::span<const T> values, std::span<const Index> at) {
   std::vector<T> picked;
   picked.reserve(at.size());
   for (const Index i : at) picked.push_back(values[static_cast<std::size_t>(i)]);
   return picked;
-}
-
-/// One machine of one pair: coefficients c = Y a over the pair's samples.
-struct Machine {
-  Vector c;
-  double b = 0;
-  SolveInfo info;
-  Sigmoid sigmoid;
-};
-
-/// Everything that is fixed along a path: the pair, its block of the kernel, its sample weights.
-struct PairProblem {
-  const ClassPair* pair = nullptr;
-  Matrix own;  // the pair's block, where it is not the whole kernel
-  const Matrix* K = nullptr;
-  Vector weights;  // per sample, empty: all 1
-  bool convex = true;
-
-  [[nodiscard]] Vector costs(double cost) const {
-    if (weights.size() > 0) return cost * weights;
-    return Vector::Constant(static_cast<Index>(pair->samples.size()), cost);
-  }
-};
-
-PairProblem make_problem(const ClassPair& pair, const Matrix& K, const TrainingSet& train,
-                         bool convex) {
-  PairProblem problem;
-  problem.pair = &pair;
-  problem.convex = convex;
-  if (train.weights.size() > 0) {
-    problem.weights = train.weights(pair.samples);
-  }
-  if (static_cast<Index>(pair.samples.size()) == K.rows()) {
-    problem.K = &K;
-  } else {
-    problem.own = sub_matrix(K, pair.samples, pair.samples);
-  }
-  return problem;
-}
-
-const Matrix& kernel_of(const PairProblem& problem) {
-  return problem.K != nullptr ? *problem.K : problem.own;
-}
-
-/// Decision values of samples that took no part in making them, from a few machines on parts of the
-/// pair. A class of one cannot be left out: its machine's own values have to do.
-Sigmoid cross_fitted_sigmoid(const PairProblem& problem, double cost, const SmoSolution& whole,
-                             const Rng& stream, const RunContext& ctx) {
-  const std::vector<int>& signs = problem.pair->signs;
-  const auto positives = std::count(signs.begin(), signs.end(), 1);
-  const auto negatives = static_cast<std::ptrdiff_t>(signs.size()) - positives;
-  const int folds =
-      static_cast<int>(std::min<std::ptrdiff_t>(kCalibrationFolds, std::min(positives, negatives)));
-  const Matrix& K = kernel_of(problem);
-  const Vector y = as_vector(signs);
-  if (folds < 2) {
-    const Vector decisions = (K * y.cwiseProduct(whole.alpha)).array() + whole.b;
-    return fit_sigmoid(decisions, signs);
-  }
-  Rng rng = stream;
-  const std::vector<int> fold_of = stratified_folds(signs, folds, rng);
-  const Vector costs = problem.costs(cost);
-  Vector decisions(K.rows());
-  for (int fold = 0; fold < folds; ++fold) {
-    const FoldSplit split = split_fold(fold_of, fold);
-    const Matrix inner = sub_matrix(K, split.outside, split.outside);
-    const SvmDual dual{.K = SymmetricView::dense(inner),
-                       .y = y(split.outside),
-                       .cost = costs(split.outside),
-                       .linear = {}};
-    const SmoSettings loose{.tolerance = kCalibrationTolerance,
-                            .gap_tolerance = std::numeric_limits<double>::infinity(),
-                            .indefinite = !problem.convex};
-    const SmoSolution part = smo(dual, loose, ctx, Vector(whole.alpha(split.outside)));
-    const Vector c = dual.y.cwiseProduct(part.alpha);
-    const Vector held_out = sub_matrix(K, split.inside, split.outside) * c;
-    decisions(split.inside) = held_out.array() + part.b;
-  }
-  return fit_sigmoid(decisions, signs);
-}
-
-/// The machines of one pair for ascending costs.
-std::vector<Machine> solve_pair(const PairProblem& problem, std::span<const SvmSettings> ascending,
-                                const Rng& stream, const RunContext& ctx) {
-  const Vector y = as_vector(problem.pair->signs);
-  std::vector<Machine> machines;
-  std::optional<SmoSolution> last;
-  double last_cost = 0;
-  for (const SvmSettings& settings : ascending) {
-    ctx.check_stop();
-    const bool reusable = last && problem.convex && problem.weights.size() == 0 &&
-                          last->info.status == SolveStatus::kSolved &&
-                          last->largest_alpha < last_cost;
-    if (!reusable) {
-      const SvmDual dual{.K = SymmetricView::dense(kernel_of(problem)),
-                         .y = y,
-                         .cost = problem.costs(settings.cost),
-                         .linear = {}};
-      const SmoSettings solver{.tolerance = settings.tolerance,
-                               .gap_tolerance = settings.tolerance,
-                               .indefinite = !problem.convex};
-      std::optional<Vector> start;
-      if (last && problem.convex) start = last->alpha;
-      last = smo(dual, solver, ctx, start);
-      last_cost = settings.cost;
-    }
-    Machine machine{
-        .c = y.cwiseProduct(last->alpha), .b = last->b, .info = last->info, .sigmoid = {}};
-    if (settings.probability) {
-      machine.sigmoid = cross_fitted_sigmoid(problem, settings.cost, *last, stream, ctx);
-    }
-    machines.push_back(std::move(machine));
-  }
-  return machines;
-}
-
-/// The machines of all pairs for one cost become one model. `spread` is samples x pairs.
-struct Assembled {
-  Matrix kernel_coefficients;  // samples x pairs, over the kernel
-  Vector intercepts;
-  Matrix sigmoids;
-  FitInfo info;
-};
-
-Assembled assemble(std::span<const ClassPair> pairs,
-                   const std::vector<std::vector<Machine>>& machines, std::size_t step,
-                   const SvmSettings& settings, const Labels& labels) {
-  const auto count = static_cast<Index>(pairs.size());
-  Assembled all{.kernel_coefficients = Matrix::Zero(labels.size(), count),
-                .intercepts = Vector(count),
-                .sigmoids = settings.probability ? Matrix(2, count) : Matrix(),
-                .info = {}};
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const Machine& machine = machines[p][step];
-    const auto column = static_cast<Index>(p);
-    all.kernel_coefficients.col(column)(pairs[p].samples) = machine.c;
-    all.intercepts(column) = machine.b;
-    if (settings.probability) {
-      all.sigmoids.col(column) << machine.sigmoid.slope, machine.sigmoid.offset;
-    }
-    all.info.subproblems.push_back({pair_name(pairs[p], labels), machine.info});
-  }
-  return all;
 }
 
 void keep_needed_columns(SvmModel& model, const Matrix& coefficients) {
@@ -273,6 +109,12 @@ TrainingSet pair_set(const TrainingSet& train, const ClassPair& pair) {
   return set;
 }
 
+std::vector<MachineSettings> machine_settings(std::span<const SvmSettings> path) {
+  std::vector<MachineSettings> machines;
+  for (const SvmSettings& s : path) machines.push_back({s.cost, s.probability, s.tolerance});
+  return machines;
+}
+
 /// One step of a path with scope=all: settings that differ in cost alone, ascending.
 std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSettings> ascending,
                                         const RunContext& ctx) {
@@ -280,25 +122,21 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
   const SvmSettings& first = ascending.front();
   Conditioned kernel = whole_kernel(work, first, ctx);
   const std::vector<ClassPair> pairs = class_pairs(train.labels);
-  std::vector<std::vector<Machine>> machines(pairs.size());
-  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-    const PairProblem problem =
-        make_problem(pairs[p], kernel.kernel, train, is_convex(first.spectrum));
-    machines[p] = solve_pair(problem, ascending, ctx.rng.stream("svm calibration", p), ctx);
-  });
+  std::vector<MachineTable> tables = train_pairs(
+      kernel.kernel, train, pairs, machine_settings(ascending), is_convex(first.spectrum), ctx);
   if (first.test_treatment == SvmTreatment::kNone) kernel.transform = Unchanged{};
   const double consistent = consistency(kernel, rows_as_new(work, first.spectrum));
   std::vector<Fitted<SvmModel>> fitted;
   for (std::size_t step = 0; step < ascending.size(); ++step) {
-    Assembled all = assemble(pairs, machines, step, ascending[step], train.labels);
+    MachineTable& all = tables[step];
     SvmModel model = blank_model(ascending[step], work, pairs);
     model.intercepts = all.intercepts;
     model.sigmoids = all.sigmoids;
-    const Matrix folded = fold(kernel.transform, all.kernel_coefficients);
+    const Matrix folded = fold(kernel.transform, all.coefficients);
     if (first.test_treatment == SvmTreatment::kAugmented) {
       model.columns = all_samples(train.size());
       model.coefficients = folded;
-      model.augmented = augmented_parts(first.spectrum, all.kernel_coefficients, work);
+      model.augmented = augmented_parts(first.spectrum, all.coefficients, work);
     } else {
       keep_needed_columns(model, folded);
       all.info.consistency = consistent;
@@ -451,11 +289,7 @@ Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunCont
 }
 
 Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  std::vector<Sigmoid> sigmoids;
-  for (Index p = 0; p < model.sigmoids.cols(); ++p) {
-    sigmoids.push_back({.slope = model.sigmoids(0, p), .offset = model.sigmoids(1, p)});
-  }
-  return vote(model.pairs, decision_values(model, queries, ctx), sigmoids);
+  return vote(model.pairs, decision_values(model, queries, ctx), sigmoids_of(model.sigmoids));
 }
 
 std::vector<Index> needed_columns(const SvmModel& model) { return model.columns; }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// `embed-svm` ([TR] 2.1.3): classical scaling of S into Euclidean space, then a linear support
+// vector machine; new samples are projected into the same space.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/embedding/pe_fisher.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+
+namespace kith {
+
+struct EmbedSvmSettings {
+  std::optional<Index> dimensions;  ///< of largest lambda > 0; none: all of them
+  double cost = 1;
+  bool probability = true;
+  double tolerance = 1e-6;
+};
+void describe(EmbedSvmSettings& settings, FieldVisitor& field);
+
+struct EmbedSvmModel {
+  PairTable pairs;
+  Matrix coefficients;  ///< training samples x pairs, for raw rows
+  Vector intercepts;
+  Matrix sigmoids;  ///< 2 x pairs (slope, offset); empty: no probabilities
+};
+
+[[nodiscard]] Fitted<EmbedSvmModel> fit(SharedWork& work, const EmbedSvmSettings& settings,
+                                        RunContext& ctx);
+/// One decomposition for all; settings that differ in cost alone share their space and are solved
+/// from warm starts.
+[[nodiscard]] std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
+                                                          std::span<const EmbedSvmSettings> path,
+                                                          RunContext& ctx);
+[[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const EmbedSvmModel& model);
+void archive(EmbedSvmModel& model, Archive& archiver);
+
+static_assert(Learner<EmbedSvmSettings, EmbedSvmModel>);
+
+template <>
+struct MethodTraits<EmbedSvmSettings> {
+  using Model = EmbedSvmModel;
+  static constexpr std::string_view name = "embed-svm";
+  static constexpr std::string_view paper = "[TR] 2.1.3";
+  static constexpr std::string_view summary =
+      "classical scaling into Euclidean space, then a linear support vector machine";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const EmbedSvmSettings& /*settings*/) {
+    return {dimension_grid(),
+            {.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
+  }
+};
+
+}  // namespace kith

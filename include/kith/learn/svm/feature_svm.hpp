@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// `features-svm` ([TR] (3)): a support vector machine on similarities as features.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+
+namespace kith {
+
+/// How two vectors of similarities are compared.
+enum class FeatureKernel { kLinear, kRbf };
+template <>
+struct EnumNames<FeatureKernel> {
+  static constexpr std::array<std::string_view, 2> names = {"linear", "rbf"};
+};
+
+struct FeatureSvmSettings {
+  FeatureKernel kernel = FeatureKernel::kLinear;
+  double cost = 1;
+  double gamma = 0.1;
+  std::optional<Index> prototypes;  ///< none: all training samples
+  bool probability = true;
+  double tolerance = 1e-6;
+};
+void describe(FeatureSvmSettings& settings, FieldVisitor& field);
+
+struct FeatureSvmModel {
+  Index samples = 0;           ///< of the training set
+  std::vector<Index> columns;  ///< the prototypes
+  PairTable pairs;
+  FeatureKernel kernel = FeatureKernel::kLinear;
+  double gamma = 0;     ///< of rbf
+  Matrix supports;      ///< rbf: features of the support samples, supports x columns
+  Matrix coefficients;  ///< linear: columns x pairs; rbf: supports x pairs
+  Vector intercepts;    ///< one per pair
+  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+};
+
+[[nodiscard]] Fitted<FeatureSvmModel> fit(SharedWork& work, const FeatureSvmSettings& settings,
+                                          RunContext& ctx);
+/// One product of all pairs of rows serves every cost and gamma; costs are solved in order from
+/// warm starts.
+[[nodiscard]] std::vector<Fitted<FeatureSvmModel>> fit_path(
+    SharedWork& work, std::span<const FeatureSvmSettings> path, RunContext& ctx);
+/// `queries` have all training columns, or just `needed_columns`, in that order.
+[[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const FeatureSvmModel& model);
+void archive(FeatureSvmModel& model, Archive& archiver);
+
+static_assert(Learner<FeatureSvmSettings, FeatureSvmModel>);
+
+template <>
+struct MethodTraits<FeatureSvmSettings> {
+  using Model = FeatureSvmModel;
+  static constexpr std::string_view name = "features-svm";
+  static constexpr std::string_view paper = "[TR] (3), 3.1";
+  static constexpr std::string_view summary =
+      "support vector machine on the similarities to training samples as features";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const FeatureSvmSettings& settings);
+};
+
+}  // namespace kith
