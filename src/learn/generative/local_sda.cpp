@@ -251,11 +251,8 @@ Fitted<LocalSdaModel> fit(SharedWork& work, const LocalSdaSettings& settings, Ru
 
 std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
                                      const QueryBlock& queries, RunContext& ctx) {
-  std::vector<Prediction> all;
-  for (const std::span<const LocalSdaModel> run : runs_with_same_ties(models)) {
-    for (Prediction& one : predict_run(run, queries, ctx)) all.push_back(std::move(one));
-  }
-  return all;
+  return predict_in_runs(
+      models, [&](std::span<const LocalSdaModel> run) { return predict_run(run, queries, ctx); });
 }
 
 Prediction predict(const LocalSdaModel& model, const QueryBlock& queries, RunContext& ctx) {

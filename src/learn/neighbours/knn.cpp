@@ -50,18 +50,14 @@ template <class Model>
 std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlock& queries,
                                    std::vector<double> (*weights)(const Neighbours&),
                                    const RunContext& ctx) {
-  std::vector<Prediction> all;
-  for (const std::span<const Model> run : runs_with_same_ties(models)) {
+  return predict_in_runs(models, [&](std::span<const Model> run) {
     std::vector<Index> counts;
     for (const Model& model : run) counts.push_back(model.neighbours);
     const WeightFunction function = [&](std::size_t, const Neighbours& chosen) {
       return weights(chosen);
     };
-    for (Prediction& one : predict_by_weights(run.front().voters, counts, queries, function, ctx)) {
-      all.push_back(std::move(one));
-    }
-  }
-  return all;
+    return predict_by_weights(run.front().voters, counts, queries, function, ctx);
+  });
 }
 
 template <class Model>

@@ -15,6 +15,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
+#include "learn/neighbours/local_method.hpp"
 
 namespace kith {
 namespace {
@@ -49,33 +50,17 @@ SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
   return best;
 }
 
-/// Models over the same neighbours.
-std::vector<Prediction> predict_run(std::span<const KriModel> models, const QueryBlock& queries,
-                                    const RunContext& ctx) {
-  std::vector<Prediction> predictions(models.size());
-  std::vector<Index> counts;
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    counts.push_back(models[m].settings.neighbours);
-    predictions[m].labels.resize(static_cast<std::size_t>(queries.size()));
-    predictions[m].probabilities = Matrix::Zero(queries.size(), models[m].voters.classes);
-  }
-  const Voters& voters = models.front().voters;
-  const auto weigh = [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
-                         std::span<const std::size_t> steps) {
-    for (const std::size_t step : steps) {
-      Vector sums = training_shares(voters);
-      if (!chosen.samples.empty()) {
-        const Vector w = kri_weights(kernel, models[step].settings).w;
-        sums = class_sums(voters, chosen.samples, {w.data(), static_cast<std::size_t>(w.size())});
-      }
-      predictions[step].probabilities.row(query) = sums.transpose();
-      predictions[step].labels[static_cast<std::size_t>(query)] =
-          heaviest(voters, chosen.samples, sums);
+void weigh(const LocalTask<KriModel>& task) {
+  const Voters& voters = task.voters();
+  const std::vector<Index>& samples = task.chosen.samples;
+  for (const std::size_t step : task.steps) {
+    Vector sums = training_shares(voters);
+    if (!samples.empty()) {
+      const Vector w = kri_weights(task.kernel, task.models[step].settings).w;
+      sums = class_sums(voters, samples, {w.data(), static_cast<std::size_t>(w.size())});
     }
-  };
-  for_each_neighbourhood(voters, models.front().pairs, counts, queries, weigh, ctx);
-  for (Prediction& one : predictions) one.scores = one.probabilities;
-  return predictions;
+    task.answer(step, heaviest(voters, samples, sums), sums);
+  }
 }
 
 }  // namespace
@@ -106,32 +91,22 @@ void describe(KriSettings& settings, FieldVisitor& field) {
         "several "
         "starts");
   field("regulariser", settings.regulariser, "squared weights, or their negative entropy");
-  field("test-treatment", settings.test_treatment,
-        "what is done to the query's similarities: as the block's spectrum, or nothing");
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  describe_treatment_and_ties(settings, field);
 }
 
 std::vector<Fitted<KriModel>> fit_path(SharedWork& work, std::span<const KriSettings> path,
                                        RunContext& ctx) {
-  std::vector<Fitted<KriModel>> fitted;
-  for (const KriSettings& settings : path) {
-    validate(settings, "kri");
-    if (settings.spectrum == KriSpectrum::kNone &&
-        settings.regulariser == KriRegulariser::kEntropy) {
+  std::vector<Fitted<KriModel>> fitted = keep_training_samples(work, path, ctx);
+  for (Fitted<KriModel>& one : fitted) {
+    const KriSettings& settings = one.model.settings;
+    if (settings.spectrum != KriSpectrum::kNone) continue;
+    if (settings.regulariser == KriRegulariser::kEntropy) {
       throw Error(
           ErrorCode::kInvalidArgument,
           "kri: regulariser entropy needs a convex program; give spectrum clip, flip or shift");
     }
-    Fitted<KriModel> one;
-    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
-                 .pairs = training_pairs(work),
-                 .settings = settings};
-    if (settings.spectrum == KriSpectrum::kNone) {
-      one.info.notes.emplace_back(
-          "the program of a query may not be convex: the least of several local minima is taken");
-    }
-    fitted.push_back(std::move(one));
+    one.info.notes.emplace_back(
+        "the program of a query may not be convex: the least of several local minima is taken");
   }
   return fitted;
 }
@@ -142,11 +117,9 @@ Fitted<KriModel> fit(SharedWork& work, const KriSettings& settings, RunContext& 
 
 std::vector<Prediction> predict_path(std::span<const KriModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  std::vector<Prediction> all;
-  for (const std::span<const KriModel> run : runs_with_same_ties(models)) {
-    for (Prediction& one : predict_run(run, queries, ctx)) all.push_back(std::move(one));
-  }
-  return all;
+  std::vector<Prediction> predictions = predict_neighbourhoods(models, queries, weigh, ctx);
+  for (Prediction& one : predictions) one.probabilities = one.scores;
+  return predictions;
 }
 
 Prediction predict(const KriModel& model, const QueryBlock& queries, RunContext& ctx) {
@@ -158,13 +131,9 @@ std::vector<Index> needed_columns(const KriModel& model) {
 }
 
 void archive(KriModel& model, Archive& archiver) {
-  archive(model.voters, archiver);
-  archive(model.pairs, archiver);
-  archiver("neighbours", model.settings.neighbours);
+  archive_local(model, archiver);
   archiver("ridge", model.settings.ridge);
-  archiver("spectrum", model.settings.spectrum);
   archiver("regulariser", model.settings.regulariser);
-  archiver("test_treatment", model.settings.test_treatment);
 }
 
 }  // namespace kith

@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "kith/core/error.hpp"
+#include "learn/neighbours/local_method.hpp"
 
 namespace kith {
 namespace {
@@ -51,30 +52,13 @@ Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& 
   return sums;
 }
 
-/// Models over the same neighbours.
-std::vector<Prediction> predict_run(std::span<const KrrModel> models, const QueryBlock& queries,
-                                    const RunContext& ctx) {
-  std::vector<Prediction> predictions(models.size());
-  std::vector<Index> counts;
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    counts.push_back(models[m].settings.neighbours);
-    predictions[m].labels.resize(static_cast<std::size_t>(queries.size()));
-    predictions[m].scores = Matrix::Zero(queries.size(), models[m].voters.classes);
+void weigh(const LocalTask<KrrModel>& task) {
+  for (const std::size_t step : task.steps) {
+    const KrrSettings& own = task.models[step].settings;
+    const Vector w = krr_weights(task.kernel, own.ridge, own.spectrum, own.test_treatment);
+    const Vector sums = krr_scores(task.voters(), task.chosen, w);
+    task.answer(step, heaviest(task.voters(), task.chosen.samples, sums), sums);
   }
-  const Voters& voters = models.front().voters;
-  const auto weigh = [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
-                         std::span<const std::size_t> steps) {
-    for (const std::size_t step : steps) {
-      const KrrSettings& own = models[step].settings;
-      const Vector w = krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
-      const Vector sums = krr_scores(voters, chosen, w);
-      predictions[step].scores.row(query) = sums.transpose();
-      predictions[step].labels[static_cast<std::size_t>(query)] =
-          heaviest(voters, chosen.samples, sums);
-    }
-  };
-  for_each_neighbourhood(voters, models.front().pairs, counts, queries, weigh, ctx);
-  return predictions;
 }
 
 }  // namespace
@@ -104,24 +88,12 @@ void describe(KrrSettings& settings, FieldVisitor& field) {
   field("ridge", settings.ridge, above(0.0), "added to the diagonal of the neighbours' block");
   field("spectrum", settings.spectrum,
         "what is done to a block that is not positive semidefinite: pseudo-inverse, or modified");
-  field("test-treatment", settings.test_treatment,
-        "what is done to the query's similarities: as the block's spectrum, or nothing");
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  describe_treatment_and_ties(settings, field);
 }
 
 std::vector<Fitted<KrrModel>> fit_path(SharedWork& work, std::span<const KrrSettings> path,
                                        RunContext& ctx) {
-  std::vector<Fitted<KrrModel>> fitted;
-  for (const KrrSettings& settings : path) {
-    validate(settings, "krr");
-    Fitted<KrrModel> one;
-    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
-                 .pairs = training_pairs(work),
-                 .settings = settings};
-    fitted.push_back(std::move(one));
-  }
-  return fitted;
+  return keep_training_samples(work, path, ctx);
 }
 
 Fitted<KrrModel> fit(SharedWork& work, const KrrSettings& settings, RunContext& ctx) {
@@ -130,11 +102,7 @@ Fitted<KrrModel> fit(SharedWork& work, const KrrSettings& settings, RunContext& 
 
 std::vector<Prediction> predict_path(std::span<const KrrModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  std::vector<Prediction> all;
-  for (const std::span<const KrrModel> run : runs_with_same_ties(models)) {
-    for (Prediction& one : predict_run(run, queries, ctx)) all.push_back(std::move(one));
-  }
-  return all;
+  return predict_neighbourhoods(models, queries, weigh, ctx);
 }
 
 Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext& ctx) {
@@ -146,12 +114,8 @@ std::vector<Index> needed_columns(const KrrModel& model) {
 }
 
 void archive(KrrModel& model, Archive& archiver) {
-  archive(model.voters, archiver);
-  archive(model.pairs, archiver);
-  archiver("neighbours", model.settings.neighbours);
+  archive_local(model, archiver);
   archiver("ridge", model.settings.ridge);
-  archiver("spectrum", model.settings.spectrum);
-  archiver("test_treatment", model.settings.test_treatment);
 }
 
 }  // namespace kith

@@ -18,6 +18,7 @@
 #include "kith/learn/multiclass/one_vs_one.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/smo.hpp"
+#include "learn/neighbours/local_method.hpp"
 
 namespace kith {
 namespace {
@@ -99,17 +100,16 @@ std::vector<Family> families(std::span<const SvmKnnModel> models,
 }
 
 /// Votes of the machines of one family: decisions[pair][step of the family].
-void solve_family(const Family& family, std::span<const SvmKnnModel> models, const Voters& voters,
-                  const Neighbours& chosen, const LocalKernel& kernel, Index query,
-                  std::vector<Prediction>& predictions, const RunContext& ctx) {
+void solve_family(const Family& family, const LocalTask<SvmKnnModel>& task, const RunContext& ctx) {
+  const LocalKernel& kernel = task.kernel;
   const LocalSpectrum rule = block_rule(family.spectrum);
   const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(rule));
   const Vector k = kernel.U * kernel.treated(rule, family.treatment);
-  const Labels labels = labels_of(voters, chosen);
+  const Labels labels = labels_of(task.voters(), task.chosen);
   const std::vector<ClassPair> pairs = class_pairs(labels);
   const PairTable table = pair_table(pairs, labels);
   std::vector<double> costs;
-  for (const std::size_t step : family.steps) costs.push_back(models[step].settings.cost);
+  for (const std::size_t step : family.steps) costs.push_back(task.models[step].settings.cost);
   Matrix decisions(static_cast<Index>(costs.size()), static_cast<Index>(pairs.size()));
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const std::vector<double> values = pair_decisions(pairs[p], K, k, costs, family.tolerance, ctx);
@@ -118,47 +118,24 @@ void solve_family(const Family& family, std::span<const SvmKnnModel> models, con
   }
   const Prediction votes = vote(table, decisions, {});
   for (std::size_t i = 0; i < family.steps.size(); ++i) {
-    Prediction& prediction = predictions[family.steps[i]];
-    prediction.labels[static_cast<std::size_t>(query)] = votes.labels[i];
-    prediction.scores.row(query) = votes.scores.row(static_cast<Index>(i));
+    task.answer(family.steps[i], votes.labels[i],
+                votes.scores.row(static_cast<Index>(i)).transpose());
   }
 }
 
 /// A neighbourhood of one class, or of nobody: nothing to separate.
-bool settle_at_once(const Voters& voters, const Neighbours& chosen, Index query,
-                    std::span<const std::size_t> steps, std::vector<Prediction>& predictions) {
+bool settle_at_once(const LocalTask<SvmKnnModel>& task) {
+  const Voters& voters = task.voters();
   std::set<int> present;
-  for (const Index sample : chosen.samples) {
+  for (const Index sample : task.chosen.samples) {
     present.insert(voters.labels[static_cast<std::size_t>(sample)]);
   }
   if (present.size() > 1) return false;
-  const int label = heaviest(voters, chosen.samples, Vector::Zero(voters.classes));
-  for (const std::size_t step : steps) {
-    predictions[step].labels[static_cast<std::size_t>(query)] = label;
-    predictions[step].scores(query, label) = 1;
+  const int label = heaviest(voters, task.chosen.samples, Vector::Zero(voters.classes));
+  for (const std::size_t step : task.steps) {
+    task.answer(step, label, Vector::Unit(voters.classes, label));
   }
   return true;
-}
-
-std::vector<Prediction> predict_run(std::span<const SvmKnnModel> models, const QueryBlock& queries,
-                                    const RunContext& ctx) {
-  std::vector<Prediction> predictions(models.size());
-  std::vector<Index> counts;
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    counts.push_back(models[m].settings.neighbours);
-    predictions[m].labels.resize(static_cast<std::size_t>(queries.size()));
-    predictions[m].scores = Matrix::Zero(queries.size(), models[m].voters.classes);
-  }
-  const Voters& voters = models.front().voters;
-  const auto solve = [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
-                         std::span<const std::size_t> steps) {
-    if (settle_at_once(voters, chosen, query, steps, predictions)) return;
-    for (const Family& family : families(models, steps)) {
-      solve_family(family, models, voters, chosen, kernel, query, predictions, ctx);
-    }
-  };
-  for_each_neighbourhood(voters, models.front().pairs, counts, queries, solve, ctx);
-  return predictions;
 }
 
 }  // namespace
@@ -172,26 +149,14 @@ void describe(SvmKnnSettings& settings, FieldVisitor& field) {
   field("neighbours", settings.neighbours, at_least(1), "how many neighbours take part");
   field("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("spectrum", settings.spectrum, "what is done to a block that is not positive semidefinite");
-  field("test-treatment", settings.test_treatment,
-        "what is done to the query's similarities: as the block's spectrum, or nothing");
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  describe_treatment_and_ties(settings, field);
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
 }
 
 std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work, std::span<const SvmKnnSettings> path,
                                           RunContext& ctx) {
-  std::vector<Fitted<SvmKnnModel>> fitted;
-  for (const SvmKnnSettings& settings : path) {
-    validate(settings, "svm-knn");
-    Fitted<SvmKnnModel> one;
-    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
-                 .pairs = training_pairs(work),
-                 .settings = settings};
-    fitted.push_back(std::move(one));
-  }
-  return fitted;
+  return keep_training_samples(work, path, ctx);
 }
 
 Fitted<SvmKnnModel> fit(SharedWork& work, const SvmKnnSettings& settings, RunContext& ctx) {
@@ -200,11 +165,11 @@ Fitted<SvmKnnModel> fit(SharedWork& work, const SvmKnnSettings& settings, RunCon
 
 std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  std::vector<Prediction> all;
-  for (const std::span<const SvmKnnModel> run : runs_with_same_ties(models)) {
-    for (Prediction& one : predict_run(run, queries, ctx)) all.push_back(std::move(one));
-  }
-  return all;
+  const auto solve = [&](const LocalTask<SvmKnnModel>& task) {
+    if (settle_at_once(task)) return;
+    for (const Family& family : families(task.models, task.steps)) solve_family(family, task, ctx);
+  };
+  return predict_neighbourhoods(models, queries, solve, ctx);
 }
 
 Prediction predict(const SvmKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
@@ -216,12 +181,8 @@ std::vector<Index> needed_columns(const SvmKnnModel& model) {
 }
 
 void archive(SvmKnnModel& model, Archive& archiver) {
-  archive(model.voters, archiver);
-  archive(model.pairs, archiver);
-  archiver("neighbours", model.settings.neighbours);
+  archive_local(model, archiver);
   archiver("cost", model.settings.cost);
-  archiver("spectrum", model.settings.spectrum);
-  archiver("test_treatment", model.settings.test_treatment);
   archiver("tolerance", model.settings.tolerance);
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kith/learn/learner.hpp"
@@ -47,21 +48,24 @@ using WeightFunction =
 /// {1 ... 16, 32, 64, 128}, the grid of every neighbour method.
 [[nodiscard]] GridAxis neighbour_grid();
 
-/// A path of models cut where the tie order changes: within a run one search serves all.
-template <class Model>
-[[nodiscard]] std::vector<std::span<const Model>> runs_with_same_ties(
-    std::span<const Model> models) {
-  std::vector<std::span<const Model>> runs;
+/// Predicts along a path of models, cut where the tie order changes: within a run one search serves
+/// all. `predict_run` takes a span of models and returns one prediction for each.
+template <class Model, class PredictRun>
+[[nodiscard]] std::vector<Prediction> predict_in_runs(std::span<const Model> models,
+                                                      const PredictRun& predict_run) {
+  std::vector<Prediction> all;
   for (std::size_t begin = 0; begin < models.size();) {
     std::size_t end = begin + 1;
     while (end < models.size() &&
            models[end].voters.ties.place == models[begin].voters.ties.place) {
       ++end;
     }
-    runs.push_back(models.subspan(begin, end - begin));
+    for (Prediction& one : predict_run(models.subspan(begin, end - begin))) {
+      all.push_back(std::move(one));
+    }
     begin = end;
   }
-  return runs;
+  return all;
 }
 
 /// The first `count` of them.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of the methods that keep their training samples and do all of their work on the k x k
+// block of a query's neighbours: kri, krr and svm-knn. Their models are {voters, pairs, settings},
+// their settings have neighbours, spectrum, test_treatment and ties.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/local_kernel.hpp"
+
+namespace kith {
+
+/// Nothing is learnt before a query comes.
+template <class Settings, class Model = typename MethodTraits<Settings>::Model>
+[[nodiscard]] std::vector<Fitted<Model>> keep_training_samples(SharedWork& work,
+                                                               std::span<const Settings> path,
+                                                               const RunContext& ctx) {
+  std::vector<Fitted<Model>> fitted;
+  for (const Settings& settings : path) {
+    validate(settings, MethodTraits<Settings>::name);
+    Fitted<Model> one;
+    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
+                 .pairs = training_pairs(work),
+                 .settings = settings};
+    fitted.push_back(std::move(one));
+  }
+  return fitted;
+}
+
+/// One neighbourhood of one query with the models that asked for it, models[s] for s in `steps`,
+/// and where their answers go: row `query` of predictions[s].
+template <class Model>
+struct LocalTask {
+  std::span<const Model> models;
+  std::span<const std::size_t> steps;
+  Index query;
+  const Neighbours& chosen;
+  const LocalKernel& kernel;
+  std::vector<Prediction>& predictions;
+
+  [[nodiscard]] const Voters& voters() const { return models.front().voters; }
+  void answer(std::size_t step, int label, const VectorRef& scores) const {
+    predictions[step].labels[static_cast<std::size_t>(query)] = label;
+    predictions[step].scores.row(query) = scores.transpose();
+  }
+};
+
+/// One search per query and one decomposition per query and number of neighbours for every model
+/// with the same ties. `solve` takes a LocalTask; queries run in parallel.
+template <class Model, class Solve>
+[[nodiscard]] std::vector<Prediction> predict_neighbourhoods(std::span<const Model> models,
+                                                             const QueryBlock& queries,
+                                                             const Solve& solve,
+                                                             const RunContext& ctx) {
+  return predict_in_runs(models, [&](std::span<const Model> run) {
+    std::vector<Prediction> predictions(run.size());
+    std::vector<Index> counts;
+    for (std::size_t m = 0; m < run.size(); ++m) {
+      counts.push_back(run[m].settings.neighbours);
+      predictions[m].labels.resize(static_cast<std::size_t>(queries.size()));
+      predictions[m].scores = Matrix::Zero(queries.size(), run[m].voters.classes);
+    }
+    for_each_neighbourhood(
+        run.front().voters, run.front().pairs, counts, queries,
+        [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
+            std::span<const std::size_t> steps) {
+          solve(LocalTask<Model>{run, steps, query, chosen, kernel, predictions});
+        },
+        ctx);
+    return predictions;
+  });
+}
+
+/// The settings that all of them have after their own.
+template <class Settings>
+void describe_treatment_and_ties(Settings& settings, FieldVisitor& field) {
+  field("test-treatment", settings.test_treatment,
+        "what is done to the query's similarities: as the block's spectrum, or nothing");
+  field("ties", settings.ties,
+        "who comes first among equally similar samples: drawn by seed, or as read");
+}
+
+/// The parts that all of them have.
+template <class Model>
+void archive_local(Model& model, Archive& archiver) {
+  archive(model.voters, archiver);
+  archive(model.pairs, archiver);
+  archiver("neighbours", model.settings.neighbours);
+  archiver("spectrum", model.settings.spectrum);
+  archiver("test_treatment", model.settings.test_treatment);
+}
+
+}  // namespace kith
