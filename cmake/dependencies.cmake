@@ -12,6 +12,7 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(matio REQUIRED IMPORTED_TARGET matio)
+find_package(SQLite3 REQUIRED)
 find_package(edlib REQUIRED MODULE)
 
 # The first python3 on PATH may lack NumPy; the system's own is the one the packages are for.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who trains and who tests, decided once and stored: the same for every method.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kith/core/rng.hpp"
+#include "kith/core/settings.hpp"
+#include "kith/data/labels.hpp"
+
+namespace kith {
+
+/// Whether training parts and folds keep the shares of the classes. `auto` draws at random and
+/// stratifies only a partition (or its folds) from whose training part a class would vanish.
+enum class Stratify { kAuto, kYes, kNo };
+template <>
+struct EnumNames<Stratify> {
+  static constexpr std::array<std::string_view, 3> names = {"auto", "yes", "no"};
+};
+
+struct PartitionSettings {
+  Index repeats = 20;
+  Index folds = 10;
+  double test_fraction = 0.2;  ///< the test part has round(fraction * n) samples
+  Stratify stratify = Stratify::kAuto;
+};
+void describe(PartitionSettings& settings, FieldVisitor& field);
+
+/// One division of the samples. Samples may stand in neither part.
+struct Partition {
+  std::vector<Index> train;  ///< ascending
+  std::vector<Index> test;   ///< ascending
+  std::vector<int> fold_of;  ///< inner fold 0 .. of each training sample, in the order of `train`
+
+  [[nodiscard]] int folds() const;  ///< 1 + the largest of fold_of; 0 without training samples
+  friend bool operator==(const Partition&, const Partition&) = default;
+};
+
+/// Partition r comes from the stream ("partition", r), its folds from ("folds", r): more repeats
+/// leave the first ones as they were. Throws Error when a part would be empty or a training part
+/// has fewer samples than folds.
+[[nodiscard]] std::vector<Partition> draw_partitions(const Labels& labels,
+                                                     const PartitionSettings& settings,
+                                                     const RngStreams& rng);
+
+/// The folds of one training part, drawn by the same rule.
+[[nodiscard]] std::vector<int> draw_folds(std::span<const int> class_ids, Index folds,
+                                          Stratify stratify, const RngStreams& rng,
+                                          std::uint64_t index);
+
+/// Throws Error naming the partition and the sample unless every partition is over 0 .. samples-1,
+/// its parts are disjoint and not empty, it has at least two folds, none empty.
+void check_partitions(std::span<const Partition> partitions, Index samples);
+
+/// The text format of docs/formats.md "Partitions": a line per sample (its id, or its position
+/// counted from 1), a cell per partition: `test`, the fold counted from 1, or `-`. Samples are
+/// matched by id where there are ids (in any order), else by position.
+[[nodiscard]] std::vector<Partition> read_partitions(const std::string& path,
+                                                     std::span<const std::string> ids,
+                                                     Index samples);
+void write_partitions(const std::string& path, std::span<const Partition> partitions,
+                      std::span<const std::string> ids, Index samples);
+
+}  // namespace kith

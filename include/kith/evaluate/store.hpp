@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// One SQLite file with everything an evaluation found: data fingerprint, protocol, partitions, and
+// every finished unit of work in a transaction of its own. docs/formats.md describes the tables.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kith/core/json.hpp"
+#include "kith/data/labels.hpp"
+#include "kith/evaluate/partitions.hpp"
+#include "kith/learn/learner.hpp"
+
+namespace kith {
+
+/// One data set under one protocol.
+struct ExperimentRecord {
+  std::string name;               ///< of the data set; unique in a store
+  std::uint64_t fingerprint = 0;  ///< of the raw numbers, labels and ids
+  Json protocol =
+      Json::object();  ///< name, repeats, folds, test fraction, ...: all that results depend on
+  Json input = Json::object();  ///< the input settings
+  Json about = Json::object();  ///< command, versions, sources: for people, compared with nothing
+  Labels labels;
+  std::vector<std::string> ids;  ///< empty: samples are known by position
+  std::vector<Partition> partitions;
+};
+
+/// One method as it was asked for: what results depend on.
+struct CandidateRecord {
+  std::string name;                ///< as shown in tables; unique in its experiment
+  std::string method;              ///< of the registry
+  Json settings = Json::object();  ///< the fixed ones and the defaults, priors and costs included
+  Json grid = Json::array();       ///< [{"field", "values", "simpler"}, ...]
+
+  friend bool operator==(const CandidateRecord&, const CandidateRecord&) = default;
+};
+
+/// A piece of work: one candidate on one inner fold of one partition, or (fold = kTestFold) its
+/// refit and test.
+struct UnitKey {
+  std::int64_t candidate = 0;  ///< as Store::add_candidate returned it
+  int partition = 0;
+  int fold = 0;
+
+  friend auto operator<=>(const UnitKey&, const UnitKey&) = default;
+};
+inline constexpr int kTestFold = -1;
+
+/// What an inner fold found: the loss summed over its held-out samples, per grid point.
+struct FoldResult {
+  std::vector<double> losses;
+  double seconds = 0;
+};
+
+/// What a test part found.
+struct TestResult {
+  Json chosen = Json::object();      ///< the settings of the grid point that was refitted
+  std::vector<double> inner_losses;  ///< per grid point, summed over the folds
+  Prediction prediction;             ///< of the test samples, in the order of the partition
+  Json certificate;                  ///< as `train --json` prints it: status, gap, ...
+  double seconds = 0;                ///< refit and prediction
+};
+
+enum class StoreAccess { kReadOnly, kReadWrite };
+/// What to do with a data set that a non-empty store does not have yet.
+enum class NewData { kRefuse, kAppend };
+
+/// Safe to use from several threads, and from several processes on one file.
+class Store {
+ public:
+  /// Opens or (kReadWrite) creates the file; ":memory:" keeps everything in memory. Throws Error
+  /// naming the file: it is no store, a newer version, damaged, read-only, cannot be created.
+  explicit Store(const std::string& path, StoreAccess access = StoreAccess::kReadWrite);
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+
+  [[nodiscard]] const std::string& path() const;
+
+  /// The number of the experiment `record.name`, added where it is new. Throws Error saying what
+  /// differs (data, labels, protocol, input, partitions) when the store has another one of that
+  /// name, or others only and `rule` refuses.
+  std::int64_t add_experiment(const ExperimentRecord& record, NewData rule = NewData::kRefuse);
+  /// Throws Error when the experiment has that name with other settings or another grid.
+  std::int64_t add_candidate(std::int64_t experiment, const CandidateRecord& record);
+
+  /// In the order in which they were added.
+  [[nodiscard]] std::vector<std::int64_t> experiments() const;
+  [[nodiscard]] ExperimentRecord experiment(std::int64_t number) const;
+  [[nodiscard]] std::vector<std::int64_t> candidates(std::int64_t experiment) const;
+  [[nodiscard]] CandidateRecord candidate(std::int64_t number) const;
+
+  [[nodiscard]] bool has(const UnitKey& key) const;
+  [[nodiscard]] std::optional<FoldResult> fold_result(const UnitKey& key) const;
+  [[nodiscard]] std::optional<TestResult> test_result(const UnitKey& key) const;
+  /// One transaction. A unit that another process finished meanwhile stays as it is.
+  void put(const UnitKey& key, const FoldResult& result);
+  void put(const UnitKey& key, const TestResult& result);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> self_;
+};
+
+}  // namespace kith

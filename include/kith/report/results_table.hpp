@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of an evaluation as a paper would print it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kith/evaluate/results.hpp"
+
+namespace kith {
+
+enum class TableFormat { kText, kCsv, kMarkdown, kLatex };
+template <>
+struct EnumNames<TableFormat> {
+  static constexpr std::array<std::string_view, 4> names = {"text", "csv", "markdown", "latex"};
+};
+
+struct TableStyle {
+  bool unicode = true;
+  bool colour = false;   ///< bold by escape codes, for terminals
+  bool timings = false;  ///< a column of seconds
+};
+
+/// Methods down, data sets across; with one data set also p-values and the settings chosen most
+/// often. The best group of each data set is bold (text without colour: a star).
+[[nodiscard]] std::string results_table(const std::vector<ExperimentResult>& results,
+                                        TableFormat format, const TableStyle& style);
+
+}  // namespace kith

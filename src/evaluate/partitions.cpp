@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/partitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kith/core/error.hpp"
+#include "kith/data/folds.hpp"
+
+namespace kith {
+namespace {
+
+std::vector<bool> present(std::span<const int> class_ids, std::span<const Index> samples,
+                          int classes) {
+  std::vector<bool> there(static_cast<std::size_t>(classes), false);
+  for (const Index i : samples) {
+    there[static_cast<std::size_t>(class_ids[static_cast<std::size_t>(i)])] = true;
+  }
+  return there;
+}
+
+int class_count(std::span<const int> class_ids) {
+  return class_ids.empty() ? 0 : 1 + *std::max_element(class_ids.begin(), class_ids.end());
+}
+
+/// The first `count` of a random order, ascending.
+std::vector<Index> random_subset(Index samples, Index count, Rng rng) {
+  std::vector<Index> order = rng.permutation(samples);
+  order.resize(static_cast<std::size_t>(count));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+/// `count` samples with the shares of the classes kept as well as whole numbers can: the classes
+/// get the floor of their quota, the largest remainders one more (equals in random order), and a
+/// class keeps at least one sample outside.
+std::vector<Index> stratified_subset(std::span<const int> class_ids, Index count, Rng rng) {
+  const auto samples = static_cast<Index>(class_ids.size());
+  const int classes = class_count(class_ids);
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(classes));
+  for (const Index i : rng.permutation(samples)) {
+    members[static_cast<std::size_t>(class_ids[static_cast<std::size_t>(i)])].push_back(i);
+  }
+  std::vector<Index> taken(members.size(), 0);
+  std::vector<double> wanted(members.size(), 0);
+  for (std::size_t c = 0; c < members.size(); ++c) {
+    const auto size = static_cast<Index>(members[c].size());
+    wanted[c] =
+        static_cast<double>(size) * static_cast<double>(count) / static_cast<double>(samples);
+    taken[c] = std::min(static_cast<Index>(wanted[c]), std::max<Index>(size - 1, 0));
+  }
+  const std::vector<Index> order = rng.permutation(static_cast<Index>(members.size()));
+  for (Index left = count - std::accumulate(taken.begin(), taken.end(), Index{0}); left > 0;
+       --left) {
+    std::size_t most = members.size();
+    for (const Index candidate : order) {
+      const auto c = static_cast<std::size_t>(candidate);
+      if (taken[c] + 1 >= static_cast<Index>(members[c].size())) continue;
+      if (most == members.size() || wanted[c] - static_cast<double>(taken[c]) >
+                                        wanted[most] - static_cast<double>(taken[most])) {
+        most = c;
+      }
+    }
+    if (most == members.size()) break;  // every class is down to its last sample
+    ++taken[most];
+  }
+  std::vector<Index> chosen;
+  for (std::size_t c = 0; c < members.size(); ++c) {
+    chosen.insert(chosen.end(), members[c].begin(), members[c].begin() + taken[c]);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+std::vector<Index> others(Index samples, std::span<const Index> chosen) {
+  std::vector<Index> rest;
+  std::size_t next = 0;
+  for (Index i = 0; i < samples; ++i) {
+    if (next < chosen.size() && chosen[next] == i) {
+      ++next;
+    } else {
+      rest.push_back(i);
+    }
+  }
+  return rest;
+}
+
+/// Whether some fold holds every member of a class that has two or more.
+bool loses_a_class(std::span<const int> class_ids, std::span<const int> fold_of, Index folds) {
+  const int classes = class_count(class_ids);
+  std::vector<Index> members(static_cast<std::size_t>(classes), 0);
+  std::vector<Index> inside(static_cast<std::size_t>(classes) * static_cast<std::size_t>(folds), 0);
+  for (std::size_t i = 0; i < class_ids.size(); ++i) {
+    const auto c = static_cast<std::size_t>(class_ids[i]);
+    ++members[c];
+    ++inside[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(fold_of[i])];
+  }
+  for (std::size_t c = 0; c < members.size(); ++c) {
+    if (members[c] < 2) continue;
+    const auto row = inside.begin() + static_cast<std::ptrdiff_t>(c) * folds;
+    if (std::find(row, row + folds, members[c]) != row + folds) return true;
+  }
+  return false;
+}
+
+void check_sizes(Index samples, const PartitionSettings& settings) {
+  const auto test =
+      static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
+  if (test < 1 || test >= samples) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("test-fraction {} of {} samples is a test part of {}; both parts need "
+                            "at least one sample",
+                            settings.test_fraction, samples, test));
+  }
+  if (samples - test < settings.folds) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} folds of a training part of {} samples; a fold needs at least one",
+                            settings.folds, samples - test));
+  }
+}
+
+}  // namespace
+
+void describe(PartitionSettings& settings, FieldVisitor& field) {
+  field("repeats", settings.repeats, between(1, 100000),
+        "random partitions into training and test");
+  field("folds", settings.folds, between(2, 1000), "folds of the cross-validation inside each");
+  field("test-fraction", settings.test_fraction, {.low = 0, .high = 1},
+        "share of the samples in each test part");
+  field("stratify", settings.stratify,
+        "keep the shares of the classes (auto: only where a class would vanish from a training "
+        "part)");
+}
+
+int Partition::folds() const {
+  return fold_of.empty() ? 0 : 1 + *std::max_element(fold_of.begin(), fold_of.end());
+}
+
+std::vector<int> draw_folds(std::span<const int> class_ids, Index folds, Stratify stratify,
+                            const RngStreams& rng, std::uint64_t index) {
+  const int count = static_cast<int>(folds);
+  if (stratify != Stratify::kYes) {
+    Rng stream = rng.stream("folds", index);
+    std::vector<int> fold_of = random_folds(static_cast<Index>(class_ids.size()), count, stream);
+    if (stratify == Stratify::kNo || !loses_a_class(class_ids, fold_of, folds)) return fold_of;
+  }
+  Rng stream = rng.stream("stratified folds", index);
+  return stratified_folds(class_ids, count, stream);
+}
+
+std::vector<Partition> draw_partitions(const Labels& labels, const PartitionSettings& settings,
+                                       const RngStreams& rng) {
+  validate(settings, "partitions");
+  const Index samples = labels.size();
+  check_sizes(samples, settings);
+  const auto test =
+      static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
+  std::vector<Index> everyone(static_cast<std::size_t>(samples));
+  std::iota(everyone.begin(), everyone.end(), Index{0});
+  const std::vector<bool> all_classes = present(labels.ids, everyone, labels.class_count());
+  std::vector<Partition> partitions;
+  for (Index r = 0; r < settings.repeats; ++r) {
+    const auto index = static_cast<std::uint64_t>(r);
+    Partition partition;
+    bool stratified = settings.stratify == Stratify::kYes;
+    if (!stratified) {
+      partition.test = random_subset(samples, test, rng.stream("partition", index));
+      partition.train = others(samples, partition.test);
+      stratified = settings.stratify == Stratify::kAuto &&
+                   present(labels.ids, partition.train, labels.class_count()) != all_classes;
+    }
+    if (stratified) {
+      partition.test =
+          stratified_subset(labels.ids, test, rng.stream("stratified partition", index));
+      partition.train = others(samples, partition.test);
+    }
+    const Labels part = select(labels, partition.train);
+    partition.fold_of = draw_folds(part.ids, settings.folds, settings.stratify, rng, index);
+    partitions.push_back(std::move(partition));
+  }
+  return partitions;
+}
+
+void check_partitions(std::span<const Partition> partitions, Index samples) {
+  const auto refuse = [](std::size_t partition, const std::string& rule) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("partition {}: {}", partition + 1, rule));
+  };
+  if (partitions.empty()) throw Error(ErrorCode::kInvalidArgument, "there are no partitions");
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    const Partition& partition = partitions[p];
+    if (partition.train.empty()) refuse(p, "no sample is for training");
+    if (partition.test.empty()) refuse(p, "no sample is for testing");
+    if (partition.fold_of.size() != partition.train.size()) {
+      refuse(p, fmt::format("{} folds are given for {} training samples", partition.fold_of.size(),
+                            partition.train.size()));
+    }
+    std::vector<bool> seen(static_cast<std::size_t>(samples), false);
+    for (const std::vector<Index>* part : {&partition.train, &partition.test}) {
+      for (const Index i : *part) {
+        if (i < 0 || i >= samples) {
+          refuse(p, fmt::format("sample {} is not among the {} samples", i + 1, samples));
+        }
+        if (seen[static_cast<std::size_t>(i)]) {
+          refuse(p, fmt::format("sample {} stands twice", i + 1));
+        }
+        seen[static_cast<std::size_t>(i)] = true;
+      }
+    }
+    const int folds = partition.folds();
+    if (folds < 2) refuse(p, "its training samples are in fewer than two folds");
+    for (int f = 0; f < folds; ++f) {
+      if (std::find(partition.fold_of.begin(), partition.fold_of.end(), f) ==
+          partition.fold_of.end()) {
+        refuse(p, fmt::format("fold {} of {} has no sample", f + 1, folds));
+      }
+    }
+  }
+}
+
+}  // namespace kith
