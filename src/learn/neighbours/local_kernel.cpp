@@ -111,7 +111,11 @@ Vector LocalKernel::treated(LocalSpectrum spectrum, LocalTreatment treatment) co
 }
 
 LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours) {
-  SymmetricEigen eigen = symmetric_eigen(pairs.among(neighbours.samples));
+  return local_kernel(pairs.among(neighbours.samples), neighbours);
+}
+
+LocalKernel local_kernel(Matrix block, const Neighbours& neighbours) {
+  SymmetricEigen eigen = symmetric_eigen(std::move(block));
   const Eigen::Map<const Vector> s(neighbours.similarities.data(),
                                    static_cast<Index>(neighbours.similarities.size()));
   Vector rotated = eigen.U.transpose() * s;
@@ -137,9 +141,12 @@ void for_each_neighbourhood(const Voters& voters, const TrainingPairs& pairs,
                     for (std::size_t q = begin; q < end; ++q) {
                       const auto query = static_cast<Index>(q);
                       const Neighbours all = rows.nearest(query, most, voters.ties);
+                      // Nearest first: the block of fewer neighbours is a corner of this one.
+                      const Matrix among = pairs.among(all.samples);
                       for (const auto& [count, steps] : steps_of) {
                         const Neighbours chosen = first(all, count);
-                        body(query, chosen, local_kernel(pairs, chosen), steps);
+                        const auto k = static_cast<Index>(chosen.samples.size());
+                        body(query, chosen, local_kernel(among.topLeftCorner(k, k), chosen), steps);
                       }
                     }
                   });

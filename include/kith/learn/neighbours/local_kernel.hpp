@@ -47,6 +47,8 @@ struct LocalKernel {
   [[nodiscard]] Vector treated(LocalSpectrum spectrum, LocalTreatment treatment) const;
 };
 [[nodiscard]] LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours);
+/// The same with the block of the neighbours given.
+[[nodiscard]] LocalKernel local_kernel(Matrix block, const Neighbours& neighbours);
 
 /// Finds the neighbours of each query once, decomposes the block of each distinct count once, and
 /// hands it to `body` with the steps (positions in `counts`) that asked for that count. Queries run
