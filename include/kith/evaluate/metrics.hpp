@@ -24,11 +24,22 @@ struct EnumNames<Metric> {
 /// confusion(truth, said), counts. Rows and columns are classes 0 .. classes-1.
 [[nodiscard]] Matrix confusion(std::span<const int> truth, std::span<const int> said, int classes);
 
-/// The metric, or nothing where it does not exist: log-loss without probabilities, AUC without
-/// scores and probabilities or with one class, F1 of `positive` with more than two classes. Classes
-/// without true samples take no part in balanced error and AUC; macro F-score averages over the
-/// classes that occur in truth or prediction. AUC for several classes is Hand and Till's mean over
-/// pairs.
+/// The metric, or nothing where it does not exist. With tp, fp, fn the right, wrong and missed
+/// answers of a class:
+///  error           share of wrong labels
+///  balanced-error  mean over the classes with true samples of the share of them that is missed
+///  f-score         mean of 2 tp / (2 tp + fp + fn) over the classes in truth or prediction
+///  f1              2 tp / (2 tp + fp + fn) of class `positive`; nothing with another number of
+///                  classes than two, or where `positive` is neither in truth nor in prediction
+///  log-loss        mean of -log p(true class), p no smaller than 1e-15; nothing without
+///                  probabilities
+///  auc             two classes: the probability that a random sample of one is ordered above a
+///                  random one of the other, ties counting half, by the difference of their scores
+///                  (without scores: of their probabilities). More: Hand and Till's mean over the
+///                  pairs of classes with true samples, by probabilities (without them: by the
+///                  difference of the scores of the pair). Nothing without both, or when fewer than
+///                  two classes have true samples
+/// Nothing also for no samples at all. Throws Error when the sizes do not fit.
 [[nodiscard]] std::optional<double> metric_value(Metric metric, std::span<const int> truth,
                                                  const Prediction& prediction, int classes,
                                                  int positive);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The statistics with which methods are compared.
 #pragma once
 
 #include <span>
@@ -8,22 +9,29 @@
 
 namespace kith {
 
+/// NaN without values.
 [[nodiscard]] double mean(std::span<const double> values);
-/// With divisor count - 1; 0 for a single value.
+/// With divisor count - 1; 0 for a single value, NaN without values.
 [[nodiscard]] double standard_deviation(std::span<const double> values);
 
-/// 1 for the smallest, equals share the average of their places.
-[[nodiscard]] std::vector<double> ranks(std::span<const double> values);
+/// 1 for the smallest, equals share the average of their places. Values are equal when they exceed
+/// the smallest of their run by at most `tolerance`.
+[[nodiscard]] std::vector<double> ranks(std::span<const double> values, double tolerance = 0);
+
+/// Below this part of the larger of two values their difference is rounding: 5/43 - 3/43 and
+/// 4/43 - 2/43 are one tie, though not the same double.
+inline constexpr double kRoundingShare = 1e-12;
 
 /// P-value of the one-sided signed-rank test that `a` tends to be larger than `b` (paired). Zero
-/// differences are dropped; tied absolute differences share their ranks. Exact (the permutation
-/// distribution of the ranks at hand) up to 200 pairs, beyond that normal with the variance
-/// corrected for ties. 1 when every difference is zero.
+/// differences are dropped; tied absolute differences share their ranks; both up to kRoundingShare
+/// of the largest value. Exact (the permutation distribution of the ranks at hand) up to 200 pairs,
+/// beyond that normal with the variance corrected for ties and a continuity correction. 1 when
+/// every difference is zero. Throws Error unless both have the same length and only finite numbers.
 [[nodiscard]] double wilcoxon_larger(std::span<const double> a, std::span<const double> b);
 
-/// Nemenyi's critical difference of average ranks of `methods` (at least 2) over `data_sets`:
-/// q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range quantile for infinitely many degrees of
-/// freedom over sqrt(2).
+/// Nemenyi's critical difference of average ranks of `methods` (at least 2) over `data_sets` (at
+/// least 1): q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range quantile for infinitely many
+/// degrees of freedom over sqrt(2). Throws Error on other counts and unless 0 < alpha < 1.
 [[nodiscard]] double critical_difference(int methods, int data_sets, double alpha = 0.05);
 
 }  // namespace kith
