@@ -3,6 +3,7 @@
 // every finished unit of work in a transaction of its own. docs/formats.md describes the tables.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -70,12 +71,17 @@ enum class StoreAccess { kReadOnly, kReadWrite };
 /// What to do with a data set that a non-empty store does not have yet.
 enum class NewData { kRefuse, kAppend };
 
-/// Safe to use from several threads, and from several processes on one file.
+/// Safe to use from several threads, and from several processes on one file. Whatever a call that
+/// changes the store has returned for survives the death of the process. Every call may throw
+/// Error: kIo where the disk is full, the file read-only or held by others, kBadInput where it is
+/// damaged.
 class Store {
  public:
   /// Opens or (kReadWrite) creates the file; ":memory:" keeps everything in memory. Throws Error
-  /// naming the file: it is no store, a newer version, damaged, read-only, cannot be created.
-  explicit Store(const std::string& path, StoreAccess access = StoreAccess::kReadWrite);
+  /// naming the file: it is no store, a newer version, damaged, read-only, cannot be created. Where
+  /// another process holds the file, every call waits up to `patience` before it throws Error(kIo).
+  explicit Store(const std::string& path, StoreAccess access = StoreAccess::kReadWrite,
+                 std::chrono::milliseconds patience = std::chrono::seconds(60));
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

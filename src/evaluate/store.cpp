@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/store.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <mutex>
+#include <utility>
+
+#include "evaluate/store_differences.hpp"
+#include "evaluate/store_file.hpp"
+#include "evaluate/store_rows.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+
+using detail::RowReader;
+using detail::SqlRow;
+using detail::SqlTransaction;
+
+struct Store::Implementation {
+  Implementation(const std::string& path, StoreAccess access, std::chrono::milliseconds patience)
+      : writable(access == StoreAccess::kReadWrite),
+        connection(detail::open_store(path, access, patience)) {}
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  ~Implementation() {
+    if (writable) detail::settle_store(connection);
+  }
+
+  void check_writable() const;
+  [[nodiscard]] std::vector<std::int64_t> numbers(std::string_view sql, const SqlRow& parameters);
+  [[nodiscard]] std::optional<SqlRow> row(std::string_view sql, const SqlRow& parameters);
+  void insert(std::string_view sql, SqlRow row);
+  [[nodiscard]] ExperimentRecord experiment(std::int64_t number);
+  [[nodiscard]] CandidateRecord candidate(std::int64_t number);
+  void check_same(const ExperimentRecord& stored, const ExperimentRecord& now) const;
+  void check_addition(const ExperimentRecord& record, NewData rule);
+  void put(const UnitKey& key, std::string_view sql, SqlRow row);
+
+  bool writable;
+  std::mutex mutex;
+  detail::SqlConnection connection;
+};
+
+namespace {
+
+constexpr std::string_view kInsertExperiment =
+    "INSERT INTO experiments (name, fingerprint, protocol, input, about, class_names, labels, "
+    "sample_ids, partitions, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr std::string_view kSelectExperiment =
+    "SELECT name, fingerprint, protocol, input, about, class_names, labels, sample_ids, "
+    "partitions, checksum FROM experiments WHERE id = ?";
+constexpr std::string_view kInsertPartition =
+    "INSERT INTO partitions (experiment, number, train, test, fold_of, checksum) "
+    "VALUES (?, ?, ?, ?, ?, ?)";
+constexpr std::string_view kSelectPartition =
+    "SELECT experiment, number, train, test, fold_of, checksum FROM partitions "
+    "WHERE experiment = ? AND number = ?";
+constexpr std::string_view kInsertCandidate =
+    "INSERT INTO candidates (experiment, name, method, settings, grid, checksum) "
+    "VALUES (?, ?, ?, ?, ?, ?)";
+constexpr std::string_view kSelectCandidate =
+    "SELECT experiment, name, method, settings, grid, checksum FROM candidates WHERE id = ?";
+constexpr std::string_view kInsertFold =
+    "INSERT INTO fold_results (candidate, partition, fold, losses, seconds, checksum) "
+    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (candidate, partition, fold) DO NOTHING";
+constexpr std::string_view kSelectFold =
+    "SELECT candidate, partition, fold, losses, seconds, checksum FROM fold_results "
+    "WHERE candidate = ? AND partition = ? AND fold = ?";
+constexpr std::string_view kInsertTest =
+    "INSERT INTO test_results (candidate, partition, chosen, inner_losses, labels, scores, "
+    "probabilities, certificate, seconds, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (candidate, partition) DO NOTHING";
+constexpr std::string_view kSelectTest =
+    "SELECT candidate, partition, chosen, inner_losses, labels, scores, probabilities, "
+    "certificate, seconds, checksum FROM test_results WHERE candidate = ? AND partition = ?";
+
+/// The cells that name a unit, in the order of the tables.
+SqlRow key_cells(const UnitKey& key) {
+  SqlRow cells = {key.candidate, std::int64_t{key.partition}};
+  if (key.fold != kTestFold) cells.emplace_back(std::int64_t{key.fold});
+  return cells;
+}
+
+SqlRow joined(SqlRow first, SqlRow second) {
+  first.insert(first.end(), std::make_move_iterator(second.begin()),
+               std::make_move_iterator(second.end()));
+  return first;
+}
+
+Error no_such(std::string_view what, std::int64_t number, const std::string& path) {
+  return {ErrorCode::kInvalidArgument,
+          fmt::format("{}: there is no {} {} in the store", path, what, number)};
+}
+
+void check_kind(const UnitKey& key, bool test) {
+  const bool fits = test ? key.fold == kTestFold : key.fold >= 0;
+  if (key.partition >= 0 && fits) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("a result of {} cannot belong to partition {}, fold {}",
+                          test ? "a test part" : "an inner fold", key.partition, key.fold));
+}
+
+}  // namespace
+
+void Store::Implementation::check_writable() const {
+  const std::string& path = connection.path();
+  if (!writable) throw Error(ErrorCode::kIo, path + ": the store was opened for reading only");
+  if (connection.moved()) {
+    throw Error(ErrorCode::kIo, path + ": the store was moved or deleted while it was in use");
+  }
+}
+
+std::vector<std::int64_t> Store::Implementation::numbers(std::string_view sql,
+                                                         const SqlRow& parameters) {
+  std::vector<std::int64_t> found;
+  for (const SqlRow& row : connection.run(sql, parameters)) {
+    found.push_back(RowReader(row, connection.path()).integer());
+  }
+  return found;
+}
+
+std::optional<SqlRow> Store::Implementation::row(std::string_view sql, const SqlRow& parameters) {
+  std::vector<SqlRow> rows = connection.run(sql, parameters);
+  if (rows.empty()) return std::nullopt;
+  return detail::unsealed(std::move(rows[0]), connection.path());
+}
+
+void Store::Implementation::insert(std::string_view sql, SqlRow row) {
+  connection.run(sql, detail::sealed(std::move(row)));
+}
+
+ExperimentRecord Store::Implementation::experiment(std::int64_t number) {
+  const std::string& path = connection.path();
+  const std::optional<SqlRow> found = row(kSelectExperiment, {number});
+  if (!found) throw no_such("experiment", number, path);
+  RowReader cells(*found, path);
+  ExperimentRecord record;
+  record.name = cells.text();
+  record.fingerprint = cells.hexadecimal();
+  record.protocol = cells.json();
+  record.input = cells.json();
+  record.about = cells.json();
+  record.labels.names = cells.texts();
+  record.labels.ids = cells.integers();
+  record.ids = cells.texts();
+  const std::int64_t partitions = cells.integer();
+  for (std::int64_t i = 0; i < partitions; ++i) {
+    const std::optional<SqlRow> part = row(kSelectPartition, {number, i});
+    if (!part) {
+      throw bad_input({path}, fmt::format("the store is damaged (partition {} of data set {} is "
+                                          "missing)",
+                                          i + 1, in_quotes(record.name)));
+    }
+    RowReader part_cells(*part, path);
+    part_cells.skip(2);
+    Partition& partition = record.partitions.emplace_back();
+    partition.train = part_cells.positions();
+    partition.test = part_cells.positions();
+    partition.fold_of = part_cells.integers();
+  }
+  return record;
+}
+
+CandidateRecord Store::Implementation::candidate(std::int64_t number) {
+  const std::optional<SqlRow> found = row(kSelectCandidate, {number});
+  if (!found) throw no_such("candidate", number, connection.path());
+  RowReader cells(*found, connection.path());
+  cells.skip(1);
+  CandidateRecord record;
+  record.name = cells.text();
+  record.method = cells.text();
+  record.settings = cells.json();
+  record.grid = cells.json();
+  return record;
+}
+
+void Store::Implementation::check_same(const ExperimentRecord& stored,
+                                       const ExperimentRecord& now) const {
+  const std::vector<std::string> found = detail::differences(stored, now);
+  if (found.empty()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: the store has data set {} already, but not the same: {}. Results of "
+                          "the two cannot be mixed; use another store, or repeat what this one "
+                          "was made with",
+                          connection.path(), in_quotes(now.name), fmt::join(found, "; ")));
+}
+
+void Store::Implementation::check_addition(const ExperimentRecord& record, NewData rule) {
+  std::vector<std::string> names;
+  for (const std::int64_t other : numbers("SELECT id FROM experiments ORDER BY id", {})) {
+    const ExperimentRecord stored = experiment(other);
+    names.push_back(in_quotes(stored.name));
+    if (rule == NewData::kRefuse) continue;
+    const std::vector<std::string> found =
+        detail::json_differences(stored.protocol, record.protocol);
+    if (found.empty()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: data set {} cannot be added under another protocol than data set "
+                            "{}: {}. Data sets of one store are compared, which needs one "
+                            "protocol; use the same, or another store",
+                            connection.path(), in_quotes(record.name), names.back(),
+                            fmt::join(found, "; ")));
+  }
+  if (names.empty() || rule == NewData::kAppend) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: the store holds {} {}, not {}; --append adds another data set to "
+                          "it, or use another store",
+                          connection.path(), names.size() == 1 ? "data set" : "data sets",
+                          list_some(names), in_quotes(record.name)));
+}
+
+void Store::Implementation::put(const UnitKey& key, std::string_view sql, SqlRow row) {
+  const SqlRow full = detail::sealed(joined(key_cells(key), std::move(row)));
+  const std::lock_guard lock(mutex);
+  check_writable();
+  SqlTransaction transaction(connection);
+  if (numbers("SELECT id FROM candidates WHERE id = ?", {key.candidate}).empty()) {
+    throw no_such("candidate", key.candidate, connection.path());
+  }
+  connection.run(sql, full);
+  transaction.commit();
+}
+
+Store::Store(const std::string& path, StoreAccess access, std::chrono::milliseconds patience)
+    : self_(std::make_unique<Implementation>(path, access, patience)) {}
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+const std::string& Store::path() const { return self_->connection.path(); }
+
+std::int64_t Store::add_experiment(const ExperimentRecord& record, NewData rule) {
+  const std::lock_guard lock(self_->mutex);
+  self_->check_writable();
+  SqlTransaction transaction(self_->connection);
+  const std::vector<std::int64_t> found =
+      self_->numbers("SELECT id FROM experiments WHERE name = ?", {record.name});
+  if (!found.empty()) {
+    self_->check_same(self_->experiment(found[0]), record);
+    return found[0];
+  }
+  self_->check_addition(record, rule);
+  self_->insert(kInsertExperiment, detail::experiment_row(record));
+  const std::int64_t number = self_->connection.last_id();
+  for (std::size_t i = 0; i < record.partitions.size(); ++i) {
+    self_->insert(kInsertPartition, joined({number, static_cast<std::int64_t>(i)},
+                                           detail::partition_row(record.partitions[i])));
+  }
+  transaction.commit();
+  return number;
+}
+
+std::int64_t Store::add_candidate(std::int64_t experiment, const CandidateRecord& record) {
+  const std::lock_guard lock(self_->mutex);
+  self_->check_writable();
+  SqlTransaction transaction(self_->connection);
+  if (self_->numbers("SELECT id FROM experiments WHERE id = ?", {experiment}).empty()) {
+    throw no_such("experiment", experiment, path());
+  }
+  const std::vector<std::int64_t> found = self_->numbers(
+      "SELECT id FROM candidates WHERE experiment = ? AND name = ?", {experiment, record.name});
+  if (found.empty()) {
+    self_->insert(kInsertCandidate, joined({experiment}, detail::candidate_row(record)));
+    const std::int64_t number = self_->connection.last_id();
+    transaction.commit();
+    return number;
+  }
+  const std::vector<std::string> differ = detail::differences(self_->candidate(found[0]), record);
+  if (differ.empty()) return found[0];
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: the store has {} already, but with other settings: {}. Give it "
+                          "another name, the same settings, or use another store",
+                          path(), in_quotes(record.name), fmt::join(differ, "; ")));
+}
+
+std::vector<std::int64_t> Store::experiments() const {
+  const std::lock_guard lock(self_->mutex);
+  return self_->numbers("SELECT id FROM experiments ORDER BY id", {});
+}
+
+ExperimentRecord Store::experiment(std::int64_t number) const {
+  const std::lock_guard lock(self_->mutex);
+  return self_->experiment(number);
+}
+
+std::vector<std::int64_t> Store::candidates(std::int64_t experiment) const {
+  const std::lock_guard lock(self_->mutex);
+  return self_->numbers("SELECT id FROM candidates WHERE experiment = ? ORDER BY id", {experiment});
+}
+
+CandidateRecord Store::candidate(std::int64_t number) const {
+  const std::lock_guard lock(self_->mutex);
+  return self_->candidate(number);
+}
+
+bool Store::has(const UnitKey& key) const {
+  const std::lock_guard lock(self_->mutex);
+  constexpr std::string_view kFold =
+      "SELECT 1 FROM fold_results WHERE candidate = ? AND partition = ? AND fold = ?";
+  constexpr std::string_view kTest =
+      "SELECT 1 FROM test_results WHERE candidate = ? AND partition = ?";
+  return !self_->numbers(key.fold == kTestFold ? kTest : kFold, key_cells(key)).empty();
+}
+
+std::optional<FoldResult> Store::fold_result(const UnitKey& key) const {
+  check_kind(key, false);
+  const std::lock_guard lock(self_->mutex);
+  const std::optional<SqlRow> found = self_->row(kSelectFold, key_cells(key));
+  if (!found) return std::nullopt;
+  RowReader cells(*found, path());
+  cells.skip(3);
+  FoldResult result;
+  result.losses = cells.numbers();
+  result.seconds = cells.number();
+  return result;
+}
+
+std::optional<TestResult> Store::test_result(const UnitKey& key) const {
+  check_kind(key, true);
+  const std::lock_guard lock(self_->mutex);
+  const std::optional<SqlRow> found = self_->row(kSelectTest, key_cells(key));
+  if (!found) return std::nullopt;
+  RowReader cells(*found, path());
+  cells.skip(2);
+  TestResult result;
+  result.chosen = cells.json();
+  result.inner_losses = cells.numbers();
+  result.prediction.labels = cells.integers();
+  result.prediction.scores = cells.matrix();
+  result.prediction.probabilities = cells.matrix();
+  result.certificate = cells.json();
+  result.seconds = cells.number();
+  return result;
+}
+
+void Store::put(const UnitKey& key, const FoldResult& result) {
+  check_kind(key, false);
+  self_->put(key, kInsertFold, detail::fold_row(result));
+}
+
+void Store::put(const UnitKey& key, const TestResult& result) {
+  check_kind(key, true);
+  self_->put(key, kInsertTest, detail::test_row(result));
+}
+
+}  // namespace kith

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// While somebody writes, a store is in SQLite's write-ahead mode: readers and writers do not wait
+// for each other, and a finished transaction survives the death of its process. Who closes it last
+// turns it back into one plain file, which can be read where nothing can be written.
+#include "evaluate/store_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "kith/core/error.hpp"
+
+namespace kith::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kApplicationId = 0x6b697468;  // "kith"
+constexpr std::int64_t kVersion = 1;
+
+constexpr std::array<std::string_view, 5> kTables = {
+    "CREATE TABLE experiments ("
+    "id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fingerprint TEXT NOT NULL, "
+    "protocol TEXT NOT NULL, input TEXT NOT NULL, about TEXT NOT NULL, "
+    "class_names TEXT NOT NULL, labels BLOB NOT NULL, sample_ids TEXT NOT NULL, "
+    "partitions INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT",
+    "CREATE TABLE partitions ("
+    "experiment INTEGER NOT NULL REFERENCES experiments (id), number INTEGER NOT NULL, "
+    "train BLOB NOT NULL, test BLOB NOT NULL, fold_of BLOB NOT NULL, checksum INTEGER NOT NULL, "
+    "PRIMARY KEY (experiment, number)) STRICT",
+    "CREATE TABLE candidates ("
+    "id INTEGER PRIMARY KEY, experiment INTEGER NOT NULL REFERENCES experiments (id), "
+    "name TEXT NOT NULL, method TEXT NOT NULL, settings TEXT NOT NULL, grid TEXT NOT NULL, "
+    "checksum INTEGER NOT NULL, UNIQUE (experiment, name)) STRICT",
+    "CREATE TABLE fold_results ("
+    "candidate INTEGER NOT NULL REFERENCES candidates (id), partition INTEGER NOT NULL, "
+    "fold INTEGER NOT NULL, losses BLOB NOT NULL, seconds REAL, checksum INTEGER NOT NULL, "
+    "PRIMARY KEY (candidate, partition, fold)) STRICT",
+    "CREATE TABLE test_results ("
+    "candidate INTEGER NOT NULL REFERENCES candidates (id), partition INTEGER NOT NULL, "
+    "chosen TEXT NOT NULL, inner_losses BLOB NOT NULL, labels BLOB NOT NULL, "
+    "scores BLOB NOT NULL, probabilities BLOB NOT NULL, certificate TEXT NOT NULL, "
+    "seconds REAL, checksum INTEGER NOT NULL, PRIMARY KEY (candidate, partition)) STRICT"};
+
+bool in_memory(const std::string& path) { return path == ":memory:"; }
+
+bool exists(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0;
+}
+
+/// What a killed process leaves beside its store.
+bool has_leftovers(const std::string& path) {
+  return exists(path + "-wal") || exists(path + "-journal");
+}
+
+void check_file(const std::string& path, StoreAccess access) {
+  if (path.empty()) throw Error(ErrorCode::kInvalidArgument, "the name of the store is empty");
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    if (errno == ENOENT && access == StoreAccess::kReadWrite) return;
+    throw io_error(path + ": cannot open the store");
+  }
+  if (!S_ISREG(found.st_mode)) {
+    throw Error(ErrorCode::kIo, fmt::format("{}: not a store but {}", path,
+                                            S_ISDIR(found.st_mode) ? "a folder" : "a device"));
+  }
+  if (found.st_size == 0 && access == StoreAccess::kReadOnly && !has_leftovers(path)) {
+    throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
+  }
+}
+
+bool folder_is_writable(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+/// Byte 18 of an SQLite file says in which mode it must be read.
+bool in_write_ahead_mode(const std::string& path) {
+  std::array<char, 19> header{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(header.data(), header.size()) && header[18] == 2;
+}
+
+/// A store that a killed process left behind needs a connection that may write, since reading
+/// finishes or undoes what that process had begun; where writing is not permitted SQLite opens for
+/// reading all the same. In write-ahead mode readers make files, too: where they cannot and there
+/// are none, nobody is writing.
+SqlMode reading_mode(const std::string& path) {
+  if (has_leftovers(path)) return SqlMode::kWrite;
+  const bool untouchable = in_write_ahead_mode(path) && !folder_is_writable(path);
+  return untouchable ? SqlMode::kImmutable : SqlMode::kRead;
+}
+
+/// Whether there is a store; throws Error where there is something else.
+bool is_store(SqlConnection& connection) {
+  const std::string& path = connection.path();
+  const std::int64_t application = connection.integer("PRAGMA application_id");
+  const std::int64_t version = connection.integer("PRAGMA user_version");
+  const std::int64_t tables = connection.integer("SELECT count(*) FROM sqlite_master");
+  if (application == 0 && version == 0 && tables == 0) return false;
+  if (application != kApplicationId) {
+    throw bad_input({path}, "an SQLite database, but not a store of kith; give another name");
+  }
+  if (version > kVersion) {
+    throw bad_input({path}, fmt::format("a store of version {}; this kith reads versions up to "
+                                        "{}: use a newer one",
+                                        version, kVersion));
+  }
+  if (version < 1 || tables == 0) {
+    throw bad_input(
+        {path}, fmt::format("the store is damaged (version {} with {} tables)", version, tables));
+  }
+  return true;
+}
+
+void check_integrity(SqlConnection& connection) {
+  const std::vector<SqlRow> rows = connection.run("PRAGMA quick_check(1)");
+  const auto* said = rows.empty() ? nullptr : std::get_if<std::string>(&rows[0].at(0));
+  if (said == nullptr || *said != "ok") {
+    throw bad_input({connection.path()},
+                    fmt::format("the store is damaged ({}); bring back a copy of the file, or "
+                                "delete it and evaluate again",
+                                said == nullptr ? "no answer" : *said));
+  }
+}
+
+void create_tables(SqlConnection& connection) {
+  SqlTransaction transaction(connection);
+  if (is_store(connection)) return;  // another process was faster
+  for (const std::string_view table : kTables) connection.run(table);
+  connection.run(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  connection.run(fmt::format("PRAGMA user_version = {}", kVersion));
+  transaction.commit();
+}
+
+/// Changing the mode needs the file for itself for a moment, and SQLite does not always wait for
+/// it.
+void enter_write_ahead(SqlConnection& connection, milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!connection.attempt("PRAGMA journal_mode = WAL")) {
+    if (std::chrono::steady_clock::now() >= deadline) connection.fail(SQLITE_BUSY);
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  // Where the file system cannot do it the mode stays as it was, and needs the default, FULL.
+  const SqlRow mode = connection.run("PRAGMA journal_mode").at(0);
+  if (mode.at(0) == SqlValue(std::string("wal"))) connection.run("PRAGMA synchronous = NORMAL");
+}
+
+SqlConnection open_for_writing(const std::string& path, milliseconds patience) {
+  SqlConnection connection(path, SqlMode::kCreate, patience);
+  if (connection.read_only()) connection.fail(SQLITE_READONLY);
+  connection.run("PRAGMA foreign_keys = ON");
+  if (is_store(connection)) {
+    check_integrity(connection);
+  } else {
+    create_tables(connection);
+  }
+  enter_write_ahead(connection, patience);
+  return connection;
+}
+
+SqlConnection open_for_reading(const std::string& path, SqlMode mode, milliseconds patience) {
+  SqlConnection connection(path, mode, patience);
+  connection.run("PRAGMA query_only = ON");
+  if (!is_store(connection)) {
+    throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
+  }
+  check_integrity(connection);
+  return connection;
+}
+
+}  // namespace
+
+SqlConnection open_store(const std::string& path, StoreAccess access, milliseconds patience) {
+  if (!in_memory(path)) check_file(path, access);
+  return access == StoreAccess::kReadWrite ? open_for_writing(path, patience)
+                                           : open_for_reading(path, reading_mode(path), patience);
+}
+
+void settle_store(SqlConnection& connection) noexcept {
+  try {
+    connection.set_patience(milliseconds(0));
+    connection.run("PRAGMA synchronous = FULL");
+    // Where others have it open, the last of them does it, and the log is emptied as far as they
+    // let us.
+    if (!connection.attempt("PRAGMA journal_mode = DELETE")) {
+      connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+  } catch (...) {
+    // Everything finished is in the file or its log already: nothing is lost.
+  }
+}
+
+}  // namespace kith::detail
