@@ -24,13 +24,13 @@ class Svm:
     def __init__(self, kith):
         self.kith = kith
 
-    def train(self, S, labels, **settings):
+    def train(self, S, labels, method="svm", **settings):
         np.save(self.kith.folder / "s.npy", np.ascontiguousarray(S, dtype=float))
         self.kith.write("l.txt", "".join(f"{label}\n" for label in labels))
         flags = [flag for key, value in settings.items()
                  for flag in ("--set", f"{key.replace('_', '-')}={value}")]
         result = self.kith("train", "--similarity", "s.npy", "--labels", "l.txt", "--model",
-                           "m.kith", "--json", "--threads", "1", *flags)
+                           "m.kith", "--method", method, "--json", "--threads", "1", *flags)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 
