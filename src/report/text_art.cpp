@@ -67,14 +67,15 @@ std::string draw_table(const TextTable& table, bool unicode) {
     widths[c] = display_width(table.header[c]);
     for (const auto& row : table.rows) widths[c] = std::max(widths[c], display_width(row[c]));
   }
-  const auto line = [&](const std::vector<std::string>& cells) {
+  const auto line = [&](const std::vector<std::string>& cells, const std::vector<bool>& bold) {
     std::string text;
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      text += "  " + padded(cells[c], widths[c], table.right[c]);
+      const std::string cell = padded(cells[c], widths[c], table.right[c]);
+      text += "  " + (c < bold.size() && bold[c] ? "\033[1m" + cell + "\033[0m" : cell);
     }
     return trimmed_right(text) + "\n";
   };
-  std::string text = line(table.header);
+  std::string text = line(table.header, {});
   text += "  ";
   for (std::size_t c = 0; c < widths.size(); ++c) {
     for (std::size_t i = 0; i < widths[c] + (c + 1 < widths.size() ? 2 : 0); ++i) {
@@ -82,7 +83,9 @@ std::string draw_table(const TextTable& table, bool unicode) {
     }
   }
   text += "\n";
-  for (const auto& row : table.rows) text += line(row);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    text += line(table.rows[r], r < table.bold.size() ? table.bold[r] : std::vector<bool>());
+  }
   return text;
 }
 

@@ -3,7 +3,9 @@
 // show.
 #pragma once
 
+#include <array>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,22 +19,34 @@ namespace kith {
 struct MethodResult {
   std::string name;
   std::string method;
-  std::vector<int> partitions;  ///< finished ones
-  std::vector<double> values;   ///< the metric on each of them; NaN where it does not exist
-  std::vector<Json> chosen;     ///< settings on each
+  std::vector<int> partitions;  ///< finished ones, counted from 0
+  /// Each metric on each of them; NaN where it does not exist.
+  std::array<std::vector<double>, EnumNames<Metric>::names.size()> metrics;
+  std::vector<double> values;  ///< those of the metric asked for
+  std::vector<Json> chosen;    ///< settings on each
+  Json usual;                  ///< of the searched settings, those chosen most often
+  int usual_count = 0;         ///< on how many partitions
+  /// Of the metric asked for, over the partitions that have it; sd with divisor count - 1.
   double mean = std::numeric_limits<double>::quiet_NaN();
-  double sd = std::numeric_limits<double>::quiet_NaN();  ///< with divisor count - 1
+  double sd = std::numeric_limits<double>::quiet_NaN();
   /// One-sided Wilcoxon signed-rank test that it is worse than the best, over the partitions both
   /// have; NaN for the best itself and where it cannot be had.
   double p_value = std::numeric_limits<double>::quiet_NaN();
-  bool best = false;         ///< the best mean, or not significantly worse than it at 5 %
+  /// The best mean, or not significantly worse than it at 5 %. Only methods with the most finished
+  /// partitions can be: a single lucky one makes no best method.
+  bool best = false;
+  Matrix confusion;          ///< (truth, said), summed over the partitions
   double seconds = 0;        ///< of all its units
   std::string worst_status;  ///< of its certificates ("solved", ...), empty: it has none
+  double worst_gap = std::numeric_limits<double>::quiet_NaN();
+  double worst_kkt_residual = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct ExperimentResult {
+  std::int64_t number = 0;  ///< of the experiment in its store
   std::string name;
   Metric metric = Metric::kError;
+  std::string positive;  ///< the class F1 is about; empty unless there are two
   Index samples = 0;
   std::vector<std::string> class_names;
   int partitions = 0;                 ///< planned
@@ -40,10 +54,13 @@ struct ExperimentResult {
   [[nodiscard]] bool complete() const;
 };
 
+/// `positive` names the class F1 is about; empty: the last of the two. Throws Error when there are
+/// two classes and it is neither.
 [[nodiscard]] ExperimentResult summarise(const Store& store, std::int64_t experiment, Metric metric,
                                          const std::string& positive = "");
 
-/// Average ranks of the methods that every data set has, and Nemenyi's critical difference at 5 %.
+/// Average ranks of the methods that have finished on every data set, in the order of the first
+/// one, and Nemenyi's critical difference at 5 %. Empty with fewer than two data sets or methods.
 struct RankTable {
   std::vector<std::string> methods;
   std::vector<double> ranks;  ///< average; 1 is best, equals share
@@ -51,7 +68,9 @@ struct RankTable {
 };
 [[nodiscard]] RankTable rank_methods(const std::vector<ExperimentResult>& results);
 
-/// What `evaluate --json` and `report --format json` print.
+/// What `evaluate --json` and `report --format json` print; docs/report.md describes the fields.
+/// One data set: its object. Several: `data_sets`, one such object each, and `ranks`. Seconds stand
+/// under the one key `timing` at the top.
 [[nodiscard]] Json results_json(const Store& store, const std::vector<ExperimentResult>& results);
 
 }  // namespace kith

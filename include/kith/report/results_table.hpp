@@ -22,7 +22,10 @@ struct TableStyle {
 };
 
 /// Methods down, data sets across; with one data set also p-values and the settings chosen most
-/// often. The best group of each data set is bold (text without colour: a star).
+/// often, with several also average ranks. The best group of each data set is bold (text: a star,
+/// bold where `colour` allows). `csv` is long instead, a line per data set and method, with full
+/// precision. Names are escaped as the format asks; control characters are shown as \n, \t,
+/// \u{1b} (csv keeps them).
 [[nodiscard]] std::string results_table(const std::vector<ExperimentResult>& results,
                                         TableFormat format, const TableStyle& style);
 

@@ -14,6 +14,8 @@ struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   std::vector<bool> right;  ///< per column: aligned to the right
+  /// Per row and column: bold by escape codes, for terminals. Empty: none is.
+  std::vector<std::vector<bool>> bold = {};
 };
 [[nodiscard]] std::string draw_table(const TextTable& table, bool unicode);
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "kith/evaluate/results.hpp"
+#include "kith/evaluate/statistics.hpp"
+
+namespace kith {
+namespace {
+
+Json real(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+Json reals(std::span<const double> values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(real(value));
+  return list;
+}
+
+/// Mean, sd and values of one metric; null where no partition has it.
+Json metric_json(std::span<const double> values) {
+  std::vector<double> existing;
+  for (const double value : values) {
+    if (!std::isnan(value)) existing.push_back(value);
+  }
+  if (existing.empty()) return {};
+  return {
+      {"mean", mean(existing)}, {"sd", standard_deviation(existing)}, {"values", reals(values)}};
+}
+
+Json confusion_json(const Matrix& counts) {
+  Json rows = Json::array();
+  for (Index truth = 0; truth < counts.rows(); ++truth) {
+    Json row = Json::array();
+    for (Index said = 0; said < counts.cols(); ++said) {
+      row.push_back(static_cast<long>(counts(truth, said)));
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Json certificate_json(const MethodResult& method) {
+  if (method.worst_status.empty()) return {};
+  return {{"status", method.worst_status},
+          {"gap", real(method.worst_gap)},
+          {"kkt_residual", real(method.worst_kkt_residual)}};
+}
+
+Json method_json(const MethodResult& method, const CandidateRecord& candidate) {
+  const std::vector<double>& errors = method.metrics[static_cast<std::size_t>(Metric::kError)];
+  Json finished = Json::array();
+  for (const int partition : method.partitions) finished.push_back(partition + 1);
+  Json metrics = Json::object();
+  for (std::size_t m = 0; m < method.metrics.size(); ++m) {
+    const Json one = metric_json(method.metrics[m]);
+    if (!one.is_null()) metrics[std::string(EnumNames<Metric>::names[m])] = one;
+  }
+  return {{"method", method.name},
+          {"mean_error", real(mean(errors))},
+          {"sd_error", real(standard_deviation(errors))},
+          {"errors", reals(errors)},
+          {"chosen", method.chosen},
+          {"p_value", real(method.p_value)},
+          {"best", method.best},
+          {"finished", finished},
+          {"chosen_most", {{"settings", method.usual}, {"partitions", method.usual_count}}},
+          {"metrics", metrics},
+          {"confusion", confusion_json(method.confusion)},
+          {"certificate", certificate_json(method)},
+          {"base_method", method.method},
+          {"settings", candidate.settings},
+          {"grid", candidate.grid}};
+}
+
+Json data_set_json(const Store& store, const ExperimentResult& result) {
+  const ExperimentRecord record = store.experiment(result.number);
+  Json classes = Json::object();
+  const std::vector<Index> counts = record.labels.counts();
+  for (std::size_t c = 0; c < counts.size(); ++c) classes[record.labels.names[c]] = counts[c];
+  Json methods = Json::array();
+  const std::vector<std::int64_t> candidates = store.candidates(result.number);
+  for (std::size_t m = 0; m < result.methods.size(); ++m) {
+    methods.push_back(method_json(result.methods[m], store.candidate(candidates[m])));
+  }
+  return {{"name", result.name},
+          {"n", result.samples},
+          {"classes", classes},
+          {"fingerprint", fmt::format("{:016x}", record.fingerprint)},
+          {"protocol", record.protocol},
+          {"input", record.input},
+          {"partitions", result.partitions},
+          {"complete", result.complete()},
+          {"metric", enum_name(result.metric)},
+          {"positive", result.positive.empty() ? Json() : Json(result.positive)},
+          {"methods", methods}};
+}
+
+Json seconds_json(const ExperimentResult& result) {
+  double sum = 0;
+  Json methods = Json::object();
+  for (const MethodResult& method : result.methods) {
+    sum += method.seconds;
+    methods[method.name] = method.seconds;
+  }
+  return {{"seconds", sum}, {"methods", methods}};
+}
+
+Json ranks_json(const RankTable& table, std::size_t data_sets) {
+  Json methods = Json::array();
+  for (std::size_t m = 0; m < table.methods.size(); ++m) {
+    methods.push_back({{"method", table.methods[m]}, {"rank", table.ranks[m]}});
+  }
+  return {{"methods", methods},
+          {"data_sets", data_sets},
+          {"critical_difference", real(table.critical_difference)}};
+}
+
+}  // namespace
+
+Json results_json(const Store& store, const std::vector<ExperimentResult>& results) {
+  if (results.size() == 1) {
+    Json document = data_set_json(store, results.front());
+    document["timing"] = seconds_json(results.front());
+    return document;
+  }
+  Json document = {{"data_sets", Json::array()}};
+  Json timing = Json::object();
+  for (const ExperimentResult& result : results) {
+    document["data_sets"].push_back(data_set_json(store, result));
+    timing[result.name] = seconds_json(result);
+  }
+  document["ranks"] = ranks_json(rank_methods(results), results.size());
+  document["timing"] = {{"data_sets", timing}};
+  return document;
+}
+
+}  // namespace kith

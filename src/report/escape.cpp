@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/escape.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+/// C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of
+/// text: what a terminal or an editor would obey instead of showing.
+bool is_obeyed(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+std::string shown(char32_t c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return fmt::format("\\u{{{:x}}}", static_cast<unsigned>(c));
+  }
+}
+
+std::string_view latex_of(char c) {
+  switch (c) {
+    case '\\':
+      return "\\textbackslash{}";
+    case '{':
+      return "\\{";
+    case '}':
+      return "\\}";
+    case '$':
+      return "\\$";
+    case '&':
+      return "\\&";
+    case '#':
+      return "\\#";
+    case '%':
+      return "\\%";
+    case '_':
+      return "\\_";
+    case '^':
+      return "\\textasciicircum{}";
+    case '~':
+      return "\\textasciitilde{}";
+    case '<':
+      return "\\textless{}";
+    case '>':
+      return "\\textgreater{}";
+    case '|':
+      return "\\textbar{}";
+    case '"':
+      return "\\char34{}";  // active in some languages of babel
+    case '`':
+      return "\\char96{}";
+    case '\'':
+      return "\\char39{}";
+    case '[':
+      return "{[}";  // after the end of a row, [ and * would be arguments of it
+    case '*':
+      return "{*}";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t next = at + 1;  // behind the continuation bytes of this character
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xc0U) == 0x80U) ++next;
+    const std::string_view piece = text.substr(at, next - at);
+    const std::optional<std::u32string> point = code_points(piece);
+    if (!point || point->size() != 1) {
+      for (const char byte : piece) {
+        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    } else {
+      result += is_obeyed(point->front()) ? shown(point->front()) : std::string(piece);
+    }
+    at = next;
+  }
+  return result;
+}
+
+std::string escape_text(std::string_view text) {
+  std::string doubled;
+  for (const char c : text) doubled += c == '\\' ? "\\\\" : std::string(1, c);
+  return visible(doubled);
+}
+
+std::string escape_csv(std::string_view text) {
+  const bool plain =
+      text.find_first_of(",\"\r\n") == std::string_view::npos && trim(text).size() == text.size();
+  if (plain) return std::string(text);
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+std::string escape_markdown(std::string_view text) {
+  std::string result;
+  bool only_digits = true;  // so far: "1. name", "2) name" and "- name" would begin a list
+  for (const char c : visible(text)) {
+    const std::string_view marks =
+        only_digits ? "\\`*_{}[]<>#|$~&!^@:-+=.)" : "\\`*_{}[]<>#|$~&!^@:";
+    if (marks.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+    only_digits = only_digits && c >= '0' && c <= '9';
+  }
+  return result;
+}
+
+std::string escape_latex(std::string_view text) {
+  std::string result;
+  char before = 0;
+  for (const char c : visible(text)) {
+    const std::string_view special = latex_of(c);
+    if (c == '-' && before == '-') result += "{}";  // two would become a dash
+    result += special.empty() ? std::string_view(&c, 1) : special;
+    before = c;
+  }
+  return result;
+}
+
+}  // namespace kith

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// One description of the table (Sheet), drawn in each format.
+#include "kith/report/results_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/status.hpp"
+#include "kith/core/text.hpp"
+#include "kith/report/text_art.hpp"
+#include "report/escape.hpp"
+
+namespace kith {
+namespace {
+
+struct Cell {
+  std::string text;
+  bool best = false;
+};
+
+/// The table in words of ours and of the user, before any escaping.
+struct Sheet {
+  std::string title;
+  std::vector<std::string> header;
+  std::vector<bool> right;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> notes;
+};
+
+using Results = std::vector<ExperimentResult>;
+
+bool in_percent(Metric metric) { return metric != Metric::kLogLoss; }
+
+std::string metric_words(const ExperimentResult& result) {
+  switch (result.metric) {
+    case Metric::kError:
+      return "error";
+    case Metric::kBalancedError:
+      return "balanced error";
+    case Metric::kFScore:
+      return "macro F-score";
+    case Metric::kF1:
+      return "F1 of " + (result.positive.empty() ? "the positive class" : result.positive);
+    case Metric::kLogLoss:
+      return "log-loss";
+    case Metric::kAuc:
+      return "AUC";
+  }
+  return "";
+}
+
+std::string metric_header(const ExperimentResult& result) {
+  return metric_words(result) + (in_percent(result.metric) ? " (%)" : "");
+}
+
+std::string number(double value, Metric metric) {
+  return in_percent(metric) ? fmt::format("{:.2f}", 100 * value) : fmt::format("{:.4f}", value);
+}
+
+/// "12.00 (4.85)", with "[12 of 20]" behind it where partitions are missing.
+Cell value_cell(const ExperimentResult& result, const MethodResult& method) {
+  std::string text = "-";
+  if (!std::isnan(method.mean)) {
+    text = number(method.mean, result.metric);
+    if (method.partitions.size() > 1)
+      text += fmt::format(" ({})", number(method.sd, result.metric));
+  }
+  const auto finished = static_cast<int>(method.partitions.size());
+  if (finished < result.partitions) {
+    const std::string share = fmt::format("[{} of {}]", finished, result.partitions);
+    text = finished == 0 ? share : text + " " + share;
+  }
+  return {text, method.best};
+}
+
+std::string p_text(double p) {
+  if (std::isnan(p)) return "-";
+  return p < 0.0005 ? "<0.001" : fmt::format("{:.3f}", p);
+}
+
+std::string setting_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return format_short(value.get<double>(), 6);
+  return value.dump();
+}
+
+std::string usual_settings(const MethodResult& method) {
+  std::string text;
+  if (!method.usual.is_object()) return text;
+  for (const auto& [key, value] : method.usual.items()) {
+    text += (text.empty() ? "" : ", ") + key + "=" + setting_text(value);
+  }
+  return text;
+}
+
+std::string usual_text(const MethodResult& method) {
+  const std::string settings = usual_settings(method);
+  if (settings.empty()) return "-";
+  return fmt::format("{} ({} of {})", settings, method.usual_count, method.chosen.size());
+}
+
+const MethodResult* find_method(const ExperimentResult& result, const std::string& name) {
+  for (const MethodResult& method : result.methods) {
+    if (method.name == name) return &method;
+  }
+  return nullptr;
+}
+
+/// Every method of any data set, in the order of their first appearance.
+std::vector<std::string> method_names(const Results& results) {
+  std::vector<std::string> names;
+  for (const ExperimentResult& result : results) {
+    for (const MethodResult& method : result.methods) {
+      if (std::find(names.begin(), names.end(), method.name) == names.end()) {
+        names.push_back(method.name);
+      }
+    }
+  }
+  return names;
+}
+
+void add_column(Sheet& sheet, const std::string& header, bool right) {
+  sheet.header.push_back(header);
+  sheet.right.push_back(right);
+}
+
+std::string counted(Index count, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// What a reader of the numbers must know: who is unfinished, whose solver missed its tolerance.
+std::vector<std::string> warnings(const Results& results) {
+  std::vector<std::string> notes;
+  for (const ExperimentResult& result : results) {
+    if (result.complete()) continue;
+    notes.push_back(
+        "[x of y]: only x of y partitions are finished. The same kith evaluate command goes on "
+        "where it stopped; until then only the methods that are furthest can be best.");
+    break;
+  }
+  for (const ExperimentResult& result : results) {
+    for (const MethodResult& method : result.methods) {
+      if (method.worst_status.empty() || method.worst_status == name(SolveStatus::kSolved) ||
+          method.worst_status == name(SolveStatus::kStationary)) {
+        continue;
+      }
+      notes.push_back(fmt::format("{} on {}: a solver missed its tolerance ({}).", method.name,
+                                  result.name, method.worst_status));
+    }
+  }
+  return notes;
+}
+
+Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
+  Sheet sheet;
+  sheet.title =
+      fmt::format("{}: {}, {}, {}", result.name, counted(result.samples, "sample", "samples"),
+                  counted(static_cast<Index>(result.class_names.size()), "class", "classes"),
+                  counted(result.partitions, "partition", "partitions"));
+  add_column(sheet, "method", false);
+  add_column(sheet, metric_header(result), true);
+  add_column(sheet, "p", true);
+  if (style.timings) add_column(sheet, "seconds", true);
+  add_column(sheet, "chosen most often", false);
+  for (const MethodResult& method : result.methods) {
+    std::vector<Cell> row = {{method.name}, value_cell(result, method), {p_text(method.p_value)}};
+    if (style.timings) row.push_back({fmt::format("{:.2f}", method.seconds)});
+    row.push_back({usual_text(method)});
+    sheet.rows.push_back(std::move(row));
+  }
+  return sheet;
+}
+
+Sheet sheet_of_several(const Results& results, const TableStyle& style) {
+  Sheet sheet;
+  sheet.title = fmt::format("{} on {} data sets", metric_header(results.front()), results.size());
+  add_column(sheet, "method", false);
+  for (const ExperimentResult& result : results) add_column(sheet, result.name, true);
+  add_column(sheet, "average rank", true);
+  if (style.timings) add_column(sheet, "seconds", true);
+  const RankTable ranks = rank_methods(results);
+  for (const std::string& name : method_names(results)) {
+    std::vector<Cell> row = {{name}};
+    double seconds = 0;
+    for (const ExperimentResult& result : results) {
+      const MethodResult* method = find_method(result, name);
+      row.push_back(method != nullptr ? value_cell(result, *method) : Cell{});
+      if (method != nullptr) seconds += method->seconds;
+    }
+    const auto at = std::find(ranks.methods.begin(), ranks.methods.end(), name);
+    row.push_back(
+        {at == ranks.methods.end()
+             ? "-"
+             : fmt::format("{:.2f}",
+                           ranks.ranks[static_cast<std::size_t>(at - ranks.methods.begin())])});
+    if (style.timings) row.push_back({fmt::format("{:.2f}", seconds)});
+    sheet.rows.push_back(std::move(row));
+  }
+  if (!std::isnan(ranks.critical_difference)) {
+    sheet.notes.push_back(fmt::format(
+        "Average ranks that differ by less than {:.2f} do not differ significantly (Nemenyi's "
+        "critical difference, {} methods, {} data sets, 5 %).",
+        ranks.critical_difference, ranks.methods.size(), results.size()));
+  }
+  return sheet;
+}
+
+Sheet make_sheet(const Results& results, const TableStyle& style, const std::string& mark) {
+  Sheet sheet =
+      results.size() == 1 ? sheet_of_one(results.front(), style) : sheet_of_several(results, style);
+  const std::string spread =
+      std::any_of(results.begin(), results.end(), [](const auto& r) { return r.partitions > 1; })
+          ? "Mean over the test parts, standard deviation in brackets. "
+          : "";
+  sheet.notes.insert(sheet.notes.begin(),
+                     spread + mark +
+                         ": the best mean, or not significantly worse than it (one-sided Wilcoxon "
+                         "signed-rank test, 5 %" +
+                         (results.size() == 1 ? "; p is its p-value)." : ")."));
+  for (std::string& note : warnings(results)) sheet.notes.push_back(std::move(note));
+  return sheet;
+}
+
+std::string draw_text(const Results& results, const TableStyle& style) {
+  const Sheet sheet = make_sheet(results, style, "*");
+  TextTable table{.header = {}, .rows = {}, .right = sheet.right};
+  for (const std::string& title : sheet.header) table.header.push_back(escape_text(title));
+  for (const std::vector<Cell>& cells : sheet.rows) {
+    std::vector<std::string> row;
+    std::vector<bool> bold;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      // A blank in place of the star keeps the numbers of a column in line.
+      const std::string mark = cells[c].best ? "*" : sheet.right[c] ? " " : "";
+      row.push_back(escape_text(cells[c].text) + mark);
+      bold.push_back(cells[c].best && style.colour);
+    }
+    table.rows.push_back(std::move(row));
+    table.bold.push_back(std::move(bold));
+  }
+  for (std::size_t c = 0; c < table.header.size(); ++c) {
+    if (sheet.right[c]) table.header[c] += " ";
+  }
+  std::string text = escape_text(sheet.title) + "\n\n" + draw_table(table, style.unicode) + "\n";
+  for (const std::string& note : sheet.notes) text += wrap(escape_text(note), 80, "  ");
+  return text;
+}
+
+std::string draw_markdown(const Results& results, const TableStyle& style) {
+  const Sheet sheet = make_sheet(results, style, "Bold");
+  std::string text = escape_markdown(sheet.title) + "\n\n|";
+  for (const std::string& title : sheet.header) text += " " + escape_markdown(title) + " |";
+  text += "\n|";
+  for (const bool right : sheet.right) text += right ? "---:|" : ":---|";
+  text += "\n";
+  for (const std::vector<Cell>& cells : sheet.rows) {
+    text += "|";
+    for (const Cell& cell : cells) {
+      const std::string inside = escape_markdown(cell.text);
+      text += cell.best ? " **" + inside + "** |" : " " + inside + " |";
+    }
+    text += "\n";
+  }
+  for (const std::string& note : sheet.notes) text += "\n" + escape_markdown(note) + "\n";
+  return text;
+}
+
+std::string draw_latex(const Results& results, const TableStyle& style) {
+  const Sheet sheet = make_sheet(results, style, "Bold");
+  std::string caption = escape_latex(sheet.title) + ".";
+  for (const std::string& note : sheet.notes) caption += "\n    " + escape_latex(note);
+  std::string columns;
+  for (const bool right : sheet.right) columns += right ? 'r' : 'l';
+  std::string text = fmt::format(
+      "% \\usepackage{{booktabs}}\n"
+      "\\begin{{table}}\n"
+      "  \\centering\n"
+      "  \\caption{{{}}}\n"
+      "  \\begin{{tabular}}{{{}}}\n"
+      "    \\toprule\n",
+      caption, columns);
+  const auto line = [&](const std::vector<std::string>& cells) {
+    text += "    ";
+    for (std::size_t c = 0; c < cells.size(); ++c) text += (c > 0 ? " & " : "") + cells[c];
+    text += " \\\\\n";
+  };
+  std::vector<std::string> header;
+  for (const std::string& title : sheet.header) header.push_back(escape_latex(title));
+  line(header);
+  text += "    \\midrule\n";
+  for (const std::vector<Cell>& cells : sheet.rows) {
+    std::vector<std::string> row;
+    for (const Cell& cell : cells) {
+      const std::string inside = escape_latex(cell.text);
+      row.push_back(cell.best ? "\\textbf{" + inside + "}" : inside);
+    }
+    line(row);
+  }
+  return text + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n";
+}
+
+/// 15 digits: a double times 100 is not exact, and its 16th digit is noise.
+std::string full(double value, double factor) {
+  return std::isnan(value) ? "" : format_short(factor * value, 15);
+}
+
+std::string draw_csv(const Results& results, const TableStyle& style) {
+  const RankTable ranks = rank_methods(results);
+  std::string text =
+      "data_set,method,metric,unit,mean,sd,partitions,planned,p_value,best,chosen_most,"
+      "chosen_count";
+  if (results.size() > 1) text += ",average_rank";
+  text += style.timings ? ",seconds\n" : "\n";
+  for (const ExperimentResult& result : results) {
+    const bool percent = in_percent(result.metric);
+    const double factor = percent ? 100 : 1;
+    for (const MethodResult& method : result.methods) {
+      text +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", escape_csv(result.name),
+                      escape_csv(method.name), enum_name(result.metric), percent ? "%" : "",
+                      full(method.mean, factor), full(method.sd, factor), method.partitions.size(),
+                      result.partitions, full(method.p_value, 1), method.best ? "yes" : "no",
+                      escape_csv(usual_settings(method)), method.usual_count);
+      if (results.size() > 1) {
+        const auto at = std::find(ranks.methods.begin(), ranks.methods.end(), method.name);
+        text += ",";
+        if (at != ranks.methods.end()) {
+          text += full(ranks.ranks[static_cast<std::size_t>(at - ranks.methods.begin())], 1);
+        }
+      }
+      text += style.timings ? "," + format_double(method.seconds) + "\n" : "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string results_table(const std::vector<ExperimentResult>& results, TableFormat format,
+                          const TableStyle& style) {
+  if (results.empty()) return "";
+  switch (format) {
+    case TableFormat::kText:
+      return draw_text(results, style);
+    case TableFormat::kCsv:
+      return draw_csv(results, style);
+    case TableFormat::kMarkdown:
+      return draw_markdown(results, style);
+    case TableFormat::kLatex:
+      return draw_latex(results, style);
+  }
+  return "";
+}
+
+}  // namespace kith
