@@ -110,12 +110,15 @@ std::string escape_csv(std::string_view text) {
 }
 
 std::string escape_markdown(std::string_view text) {
+  const std::string shown = visible(text);
   std::string result;
   bool only_digits = true;  // so far: "1. name", "2) name" and "- name" would begin a list
-  for (const char c : visible(text)) {
-    const std::string_view marks =
-        only_digits ? "\\`*_{}[]<>#|$~&!^@:-+=.)" : "\\`*_{}[]<>#|$~&!^@:";
-    if (marks.find(c) != std::string_view::npos) result += '\\';
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const char c = shown[i];
+    const bool begins_list = only_digits && shown.substr(i + 1, 1) == " " &&
+                             std::string_view("-+.)").find(c) != std::string_view::npos;
+    const bool markup = std::string_view("\\`*_{}[]<>#|$~&!^@").find(c) != std::string_view::npos;
+    if (begins_list || markup) result += '\\';
     result += c;
     only_digits = only_digits && c >= '0' && c <= '9';
   }

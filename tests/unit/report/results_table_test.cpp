@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/report/results_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kith/core/text.hpp"
+#include "report/escape.hpp"
+
+namespace kith {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+MethodResult method(const std::string& name, double mean, double sd, bool best = false,
+                    int finished = 20) {
+  MethodResult result{.name = name, .method = "svm"};
+  for (int p = 0; p < finished; ++p) result.partitions.push_back(p);
+  result.values.assign(result.partitions.size(), mean);
+  result.chosen.assign(result.partitions.size(), Json({{"cost", 10.0}}));
+  result.usual = {{"cost", 10.0}, {"spectrum", "clip"}};
+  result.usual_count = finished / 2;
+  if (finished > 0) {
+    result.mean = mean;
+    result.sd = sd;
+  }
+  result.best = best;
+  result.seconds = 3.25;
+  return result;
+}
+
+ExperimentResult data_set(const std::string& name, const std::vector<MethodResult>& methods) {
+  ExperimentResult result{.name = name};
+  result.samples = 100;
+  result.class_names = {"no", "yes"};
+  result.partitions = 20;
+  result.methods = methods;
+  return result;
+}
+
+std::vector<ExperimentResult> one() {
+  MethodResult worse = method("knn", 0.25, 0.125);
+  worse.p_value = 0.0123;
+  return {data_set("sonar", {method("svm-clip", 0.12, 0.0485, true), worse})};
+}
+
+std::vector<ExperimentResult> two() {
+  return {data_set("one", {method("a", 0.1, 0.01, true), method("b", 0.2, 0.01)}),
+          data_set("two", {method("a", 0.3, 0.01, true), method("only here", 0.4, 0.01),
+                           method("b", 0.5, 0.01)})};
+}
+
+constexpr TableStyle kPlain = {.unicode = false, .colour = false, .timings = false};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(text, '\n')) lines.emplace_back(line);
+  return lines;
+}
+
+std::string line_with(const std::string& text, const std::string& part) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.find(part) != std::string::npos) return line;
+  }
+  return "no line has " + part;
+}
+
+/// The fields of every record of RFC 4180 text.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> records(1, std::vector<std::string>(1));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string& field = records.back().back();
+    const char c = text[i];
+    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      field += text[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && c == ',') {
+      records.back().emplace_back();
+    } else if (!quoted && c == '\n') {
+      records.emplace_back(1);
+    } else {
+      field += c;
+    }
+  }
+  records.pop_back();
+  return records;
+}
+
+TEST(ResultsTable, TextHasMeanDeviationPValueAndSettings) {
+  const std::string text = results_table(one(), TableFormat::kText, kPlain);
+  EXPECT_THAT(text, StartsWith("sonar: 100 samples, 2 classes, 20 partitions\n"));
+  EXPECT_THAT(line_with(text, "svm-clip"),
+              AllOf(HasSubstr("12.00 (4.85)*"), HasSubstr("cost=10, spectrum=clip (10 of 20)")));
+  EXPECT_THAT(line_with(text, "knn"),
+              AllOf(HasSubstr("25.00 (12.50) "), HasSubstr("0.012"), Not(HasSubstr("*"))));
+  EXPECT_THAT(line_with(text, "method"), HasSubstr("error (%)"));
+}
+
+TEST(ResultsTable, TextIsAsciiUnlessAskedOtherwise) {
+  for (const char c : results_table(one(), TableFormat::kText, kPlain)) {
+    EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f)) << static_cast<int>(c);
+  }
+  EXPECT_THAT(results_table(one(), TableFormat::kText, {.unicode = true}), HasSubstr("\u2500"));
+}
+
+TEST(ResultsTable, TextColumnsLineUpWhateverTheNames) {
+  std::vector<ExperimentResult> results = one();
+  results[0].methods[0].name = "\u65e5\u672c\u8a9e";  // wide
+  results[0].methods[1].name = "e\u0301t\u00e9";      // combining
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  const auto end_of = [&](const std::string& name, const std::string& number) {
+    const std::string line = line_with(text, name);
+    return display_width(line.substr(0, line.find(number) + number.size()));
+  };
+  EXPECT_EQ(end_of("\u65e5", "(4.85)"), end_of("t\u00e9", "(12.50)"));
+}
+
+TEST(ResultsTable, ColourAddsEscapesAndMovesNothing) {
+  const std::string plain = results_table(one(), TableFormat::kText, kPlain);
+  std::string coloured =
+      results_table(one(), TableFormat::kText, {.unicode = false, .colour = true});
+  EXPECT_THAT(coloured, HasSubstr("\033[1m"));
+  for (const std::string code : {"\033[1m", "\033[0m"}) {
+    for (std::size_t at = 0; (at = coloured.find(code)) != std::string::npos;) {
+      coloured.erase(at, code.size());
+    }
+  }
+  EXPECT_EQ(coloured, plain);
+}
+
+TEST(ResultsTable, SaysWhatIsUnfinished) {
+  std::vector<ExperimentResult> results = one();
+  EXPECT_THAT(results_table(results, TableFormat::kText, kPlain), Not(HasSubstr("evaluate")));
+  results[0].methods.push_back(method("late", 0.3, 0.1, false, 12));
+  results[0].methods.push_back(method("none", 0.3, 0.1, false, 0));
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(line_with(text, "late"), HasSubstr("30.00 (10.00) [12 of 20]"));
+  EXPECT_THAT(line_with(text, "none"), HasSubstr("[0 of 20]"));
+  EXPECT_THAT(text, HasSubstr("kith evaluate"));
+}
+
+TEST(ResultsTable, NamesSolversThatMissedTheirTolerance) {
+  std::vector<ExperimentResult> results = one();
+  results[0].methods[0].worst_status = "solved";
+  EXPECT_THAT(results_table(results, TableFormat::kText, kPlain), Not(HasSubstr("tolerance")));
+  results[0].methods[1].worst_status = "iteration limit";
+  EXPECT_THAT(results_table(results, TableFormat::kText, kPlain),
+              HasSubstr("knn on sonar: a solver missed its tolerance (iteration limit)"));
+}
+
+TEST(ResultsTable, TimesAreShownOnRequestOnly) {
+  for (const TableFormat format :
+       {TableFormat::kText, TableFormat::kCsv, TableFormat::kMarkdown, TableFormat::kLatex}) {
+    for (const auto& results : {one(), two()}) {
+      EXPECT_THAT(results_table(results, format, kPlain), Not(HasSubstr("seconds")));
+      const bool summed = results.size() > 1 && format != TableFormat::kCsv;
+      EXPECT_THAT(results_table(results, format, {.timings = true}),
+                  AllOf(HasSubstr("seconds"), HasSubstr(summed ? "6.50" : "3.25")))
+          << enum_name(format);
+    }
+  }
+}
+
+TEST(ResultsTable, SeveralDataSetsStandSideBySideWithAverageRanks) {
+  const std::string text = results_table(two(), TableFormat::kText, kPlain);
+  EXPECT_THAT(line_with(text, "method"),
+              AllOf(HasSubstr("one"), HasSubstr("two"), HasSubstr("average rank")));
+  EXPECT_THAT(line_with(text, "  a "),
+              AllOf(HasSubstr("10.00 (1.00)*"), HasSubstr("30.00 (1.00)*"), HasSubstr("1.00")));
+  EXPECT_THAT(line_with(text, "only here"), AllOf(HasSubstr("40.00 (1.00)"), EndsWith("-")));
+  EXPECT_THAT(text, HasSubstr("critical difference"));
+}
+
+TEST(ResultsTable, LogLossIsNoPercentage) {
+  std::vector<ExperimentResult> results = one();
+  results[0].metric = Metric::kLogLoss;
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(text, AllOf(HasSubstr("log-loss"), HasSubstr("0.1200 (0.0485)*")));
+  EXPECT_THAT(line_with(text, "method"), Not(HasSubstr("%")));
+}
+
+TEST(ResultsTable, CsvKeepsEveryDigitThatMeansSomething) {
+  std::vector<ExperimentResult> results = one();
+  results[0].methods[0].mean = 0.07;
+  results[0].methods[1].mean = 1.0 / 3;
+  const auto records = read_csv(results_table(results, TableFormat::kCsv, kPlain));
+  ASSERT_EQ(records.size(), 3U);
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(records[0].begin(), records[0].end(), name) -
+                                    records[0].begin());
+  };
+  EXPECT_EQ(records[1].at(column("mean")), "7");
+  EXPECT_EQ(records[2].at(column("mean")), "33.3333333333333");
+  EXPECT_EQ(records[1].at(column("unit")), "%");
+  EXPECT_EQ(records[1].at(column("best")), "yes");
+  EXPECT_EQ(records[1].at(column("p_value")), "");
+  EXPECT_EQ(records[2].at(column("p_value")), "0.0123");
+  EXPECT_EQ(records[2].at(column("chosen_most")), "cost=10, spectrum=clip");
+}
+
+TEST(ResultsTable, CsvGivesHostileNamesBack) {
+  for (const std::string name :
+       {"a,b", "say \"hi\"", "two\nlines", " spaced ", "\r", "\u65e5|$\\"}) {
+    std::vector<ExperimentResult> results = one();
+    results[0].name = name;
+    results[0].methods[1].name = name;
+    const auto records = read_csv(results_table(results, TableFormat::kCsv, kPlain));
+    ASSERT_EQ(records.size(), 3U);
+    for (const auto& record : records) EXPECT_EQ(record.size(), records[0].size());
+    EXPECT_EQ(records[2].at(0), name);
+    EXPECT_EQ(records[2].at(1), name);
+  }
+}
+
+TEST(ResultsTable, MarkdownRowsKeepTheirColumns) {
+  std::vector<ExperimentResult> results = one();
+  results[0].methods[1].name = "a|b\n| c | `d` **e** <f> $g$ \\";
+  const std::string text = results_table(results, TableFormat::kMarkdown, kPlain);
+  EXPECT_THAT(line_with(text, "svm-clip"), HasSubstr("| **12.00 (4.85)** |"));
+  const auto bars = [](const std::string& line) {
+    int count = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '\\') {
+        ++i;
+      } else if (line[i] == '|') {
+        ++count;
+      }
+    }
+    return count;
+  };
+  for (const std::string part : {"method", "---", "svm-clip", "25.00"}) {
+    EXPECT_EQ(bars(line_with(text, part)), 5) << line_with(text, part);
+  }
+}
+
+TEST(ResultsTable, LatexUsesBooktabsAndBoldFace) {
+  const std::string text = results_table(one(), TableFormat::kLatex, kPlain);
+  for (const std::string part : {"\\toprule", "\\midrule", "\\bottomrule", "\\begin{tabular}{lrrl}",
+                                 "\\textbf{12.00 (4.85)}", "error (\\%)"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+/// Whether braces balance and no special character stands bare.
+void expect_sound_latex(const std::string& text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+      continue;
+    }
+    depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+    ASSERT_GE(depth, 0) << text;
+    EXPECT_EQ(std::string_view("$#_^~%").find(text[i]), std::string_view::npos) << text;
+  }
+  EXPECT_EQ(depth, 0) << text;
+}
+
+TEST(ResultsTable, LatexHasNothingBareOfHostileNames) {
+  const std::string hostile = "50% $x_1^2$ {a}} \\end{tabular} #1 ~ a&b [2] \n \"q\"";
+  std::vector<ExperimentResult> results = one();
+  results[0].name = hostile;
+  results[0].methods[0].name = hostile;
+  const std::string text = results_table(results, TableFormat::kLatex, kPlain);
+  expect_sound_latex(text.substr(text.find('\n')));  // the first line is a comment
+  EXPECT_THAT(line_with(text, "50"), Not(HasSubstr("\n")));
+  const std::string row = line_with(text, "textbf");
+  std::size_t separators = 0;
+  for (std::size_t i = 1; i < row.size(); ++i) separators += row[i] == '&' && row[i - 1] != '\\';
+  EXPECT_EQ(separators, 3U) << row;
+}
+
+TEST(Escape, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(escape_text("a\x1b[31mb\n\t\x7f"), "a\\u{1b}[31mb\\n\\t\\u{7f}");
+  EXPECT_EQ(escape_text("x\u202ey\u2028"), "x\\u{202e}y\\u{2028}");
+  EXPECT_EQ(escape_text("\xff ok \xc3"), "\\xff ok \\xc3");
+  EXPECT_EQ(escape_text("caf\u00e9 \u65e5\u672c"), "caf\u00e9 \u65e5\u672c");
+}
+
+TEST(Escape, TellsALineEndFromABackslashAndAnN) {
+  EXPECT_NE(escape_text("\n"), escape_text("\\n"));
+  EXPECT_EQ(escape_text("\\n"), "\\\\n");
+}
+
+TEST(Escape, LatexKeepsRowsFromTakingArguments) {
+  EXPECT_EQ(escape_latex("[2]*"), "{[}2]{*}");
+  EXPECT_EQ(escape_latex("a--b---c"), "a-{}-b-{}-{}-c");
+}
+
+TEST(Escape, MarkdownBeginsNoList) {
+  EXPECT_EQ(escape_markdown("1. a"), "1\\. a");
+  EXPECT_EQ(escape_markdown("- a-b 1.5"), "\\- a-b 1.5");
+}
+
+}  // namespace
+}  // namespace kith
