@@ -29,15 +29,18 @@ using detail::BlockMemory;
 using detail::BoxIterate;
 using detail::BoxProblem;
 using detail::BoxProgress;
+using detail::FloatColumns;
 using detail::PairBlock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kWholeBelow = 1024;  // below this size the first block is the whole problem
 constexpr Index kBlock = 512;        // variables at bounds taken into a block
 constexpr Index kLargestBlock = 2048;
+constexpr long kFloatSteps = 100;             // per sample, in float
 constexpr double kReach = 0.5;                // of the violation; see choose_block
 constexpr double kReduction = 0.1;            // of the violation, by a block of the worst violators
 constexpr double kCompleteReduction = 0.005;  // by a block that has all violators
+constexpr double kFloatReduction = 0.05;      // the same in float, where a round costs less
 
 struct Ends {
   double lowest = kInfinity;    // of g over the variables that can go up
@@ -175,9 +178,9 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
 
 /// Solves over `rows` and brings the whole gradient up to date. False if nothing moved.
 bool solve_block(const BoxProblem& problem, BoxIterate& x, std::span<const Index> rows,
-                 double tolerance, BlockMemory& memory, BoxProgress& progress,
+                 double tolerance, BlockMemory& memory, FloatColumns* floats, BoxProgress& progress,
                  const RunContext& ctx) {
-  PairBlock block(problem, x, rows, memory);
+  PairBlock block(problem, x, rows, memory, floats);
   block.solve(tolerance, progress, ctx);
   std::vector<Index> changed;
   std::vector<double> by;
@@ -188,7 +191,9 @@ bool solve_block(const BoxProblem& problem, BoxIterate& x, std::span<const Index
     by.push_back(difference);
     x.u[rows[k]] = block.u()[k];
   }
-  if (static_cast<Index>(rows.size()) == x.u.size()) {
+  if (floats != nullptr) {
+    floats->add(changed, by, x.g);
+  } else if (static_cast<Index>(rows.size()) == x.u.size()) {
     std::copy(block.g().begin(), block.g().end(), x.g.data());
   } else {
     problem.K.add_columns(changed, by, x.g);
@@ -196,10 +201,12 @@ bool solve_block(const BoxProblem& problem, BoxIterate& x, std::span<const Index
   return !changed.empty();
 }
 
-/// Rounds of blocks until the violation is at most `tolerance`; true if it got there.
+/// Rounds of blocks until the violation is at most `tolerance`; true if it got there. With `floats`
+/// they end as well when floats have turned out not to suffice.
 bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, BlockMemory& memory,
-               BoxProgress& progress, const RunContext& ctx) {
+               FloatColumns* floats, BoxProgress& progress, const RunContext& ctx) {
   const Index n = x.u.size();
+  const double complete_reduction = floats != nullptr ? kFloatReduction : kCompleteReduction;
   std::vector<Index> all;
   if (n <= kWholeBelow) {
     all.resize(static_cast<std::size_t>(n));
@@ -218,11 +225,27 @@ bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, Block
       // A block solved far beyond the violation of the rest is work thrown away.
       choice = choose_block(problem, x, ends);
       target = std::max(tolerance,
-                        (choice.complete ? kCompleteReduction : kReduction) * ends.violation());
+                        (choice.complete ? complete_reduction : kReduction) * ends.violation());
     }
-    if (!solve_block(problem, x, choice.rows, target, memory, progress, ctx)) return false;
+    if (!solve_block(problem, x, choice.rows, target, memory, floats, progress, ctx)) return false;
+    if (floats != nullptr && !progress.narrow) return false;
     if (n <= kWholeBelow && progress.stalled) return false;
   }
+}
+
+/// The way, or the first part of it, on a matrix rounded to float: down to `tolerance` or to what
+/// rounding leaves of a margin, whichever is larger. The gradient is that of the rounded matrix.
+void solve_in_float(const BoxProblem& problem, BoxIterate& x, double tolerance, BlockMemory& memory,
+                    BoxProgress& progress, const RunContext& ctx) {
+  constexpr double kFinest = 1e-4;  // of the margin
+  const long limit = progress.limit;
+  const double target = std::max(tolerance, kFinest * problem.q.cwiseAbs().maxCoeff());
+  FloatColumns floats(problem.K);
+  progress.narrow = true;
+  progress.limit = std::min(limit, kFloatSteps * (1000 + x.u.size()));
+  solve_box(problem, x, 0.9 * target, memory, &floats, progress, ctx);
+  progress.limit = limit;
+  progress.narrow = false;
 }
 
 /// b = -rho, where rho is the common value of g over the free variables.
@@ -282,9 +305,15 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
            (box.q.cwiseAbs().maxCoeff() +
             box.K.diagonal().cwiseAbs().maxCoeff() * x.u.cwiseAbs().sum());
   };
+  bool in_float = n > kWholeBelow && !settings.indefinite;
   while (true) {
-    const bool reached =
-        solve_box(box, x, std::max(tolerance * unit, rounding()), memory, progress, ctx);
+    const double target = std::max(tolerance * unit, rounding());
+    bool reached = true;
+    if (in_float) {
+      solve_in_float(box, x, target, memory, progress, ctx);
+    } else {
+      reached = solve_box(box, x, target, memory, nullptr, progress, ctx);
+    }
     s.alpha = problem.y.cwiseProduct(x.u) / scale;
     s.b = offset(box, x);
     result.finite = x.g.allFinite() && s.alpha.allFinite();
@@ -304,6 +333,9 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
       s.info.status = convex ? SolveStatus::kSolved : SolveStatus::kStationary;
     } else if (progress.iterations >= progress.limit) {
       s.info.status = SolveStatus::kIterationLimit;
+    } else if (in_float) {
+      in_float = false;  // on from the exact gradient
+      continue;
     } else if (!reached || tolerance * unit <= rounding()) {
       s.info.status = SolveStatus::kReducedAccuracy;
     } else {

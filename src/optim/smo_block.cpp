@@ -22,23 +22,27 @@ constexpr double kMostlyFree = 0.8;
 constexpr int kMostFailures = 8;
 
 /// Work in rough nanoseconds of one core.
-double pair_work(Index m) { return 60.0 + 0.6 * static_cast<double>(m); }
 double factor_work(double f) { return f * f * f / 60.0 + 2000.0; }
 
 }  // namespace
+
+double pair_work(Index m, bool narrow) {
+  return 60.0 + (narrow ? 0.3 : 0.6) * static_cast<double>(m);
+}
 
 double curvature_noise(const SymmetricView& K) {
   return 4.0 * static_cast<double>(K.size()) * kEpsilon * K.diagonal().cwiseAbs().maxCoeff();
 }
 
 PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
-                     std::span<const Index> rows, BlockMemory& memory)
+                     std::span<const Index> rows, BlockMemory& memory, FloatColumns* floats)
     : K_(problem.K),
       rows_(rows),
       m_(static_cast<Index>(rows.size())),
       whole_(m_ == problem.K.size() && problem.K.direct(0) != nullptr),
       memory_(memory),
-      largest_diagonal_(problem.K.diagonal().cwiseAbs().maxCoeff()) {
+      largest_diagonal_(problem.K.diagonal().cwiseAbs().maxCoeff()),
+      floats_(floats) {
   const std::size_t m = rows.size();
   for (auto* v : {&u_, &g_, &lower_, &upper_, &diagonal_, &up_, &low_}) v->resize(m);
   for (std::size_t k = 0; k < m; ++k) {
@@ -49,20 +53,20 @@ PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
     diagonal_[k] = K_.diagonal()[rows[k]];
     mark(static_cast<Index>(k));
   }
-  if (whole_) return;
-  slot_.assign(m, -1);
-  if (memory_.capacity < m * m) {
-    // Not initialised, and with room to spare: only pages that columns are fetched into are
-    // touched, and the next blocks find them warm.
-    memory_.capacity = 4 * m * m;
-    memory_.columns.reset(new double[memory_.capacity]);
-  }
+  if (!whole_) slot_.assign(m, -1);
 }
 
 const double* PairBlock::column(Index k) {
   if (whole_) return K_.direct(k);
   Index& slot = slot_[std::size_t(k)];
   if (slot < 0) {
+    const auto m = static_cast<std::size_t>(m_);
+    if (used_ == 0 && memory_.capacity < m * m) {
+      // Not initialised, and with room to spare: only pages that columns are fetched into are
+      // touched, and the next blocks find them warm.
+      memory_.capacity = 4 * m * m;
+      memory_.columns.reset(new double[memory_.capacity]);
+    }
     slot = used_++;
     K_.gather(rows_[std::size_t(k)], rows_, memory_.columns.get() + slot * m_);
   }
@@ -76,8 +80,8 @@ void PairBlock::mark(Index at) {
 }
 
 GradientEnds PairBlock::scan() {
-  return vector_kernels().step_and_scan(m_, 0.0, diagonal_.data(), diagonal_.data(), g_.data(),
-                                        up_.data(), low_.data());
+  return vector_kernels().wide.step_and_scan(m_, 0.0, diagonal_.data(), diagonal_.data(), g_.data(),
+                                             up_.data(), low_.data());
 }
 
 // Phases of pair steps and of Newton steps take turns, each allowed about as much work as all
@@ -86,27 +90,58 @@ GradientEnds PairBlock::scan() {
 void PairBlock::solve(double tolerance, BoxProgress& progress, const RunContext& ctx) {
   progress.stalled = false;
   // A block of mostly free variables is at the end of a solution, where Newton steps win; elsewhere
-  // pair steps find out first which variables are free.
+  // pair steps find out first which variables are free. In float they are cheaper, and Newton steps
+  // have columns in double to fetch.
   auto f = static_cast<double>(free_variables().size());
   const double m = static_cast<double>(m_);
-  double budget = pair_work(m_) * m + (f > kMostlyFree * m ? 1.0 : 4.0) * factor_work(f);
+  const bool mostly_free = f > kMostlyFree * m;
+  const bool in_float = floats_ != nullptr;
+  double budget = (in_float ? (mostly_free ? 5.0 : 20.0) : 1.0) * pair_work(m_, in_float) * m +
+                  (mostly_free ? (in_float ? 0.2 : 1.0) : 4.0) * factor_work(f);
   while (true) {
-    if (pair_steps(tolerance, progress.newton ? budget : kInfinity, progress, ctx)) return;
-    if (!progress.newton) continue;
+    const bool narrow = floats_ != nullptr && progress.narrow;
+    const double allowed = progress.newton ? budget : kInfinity;
+    if (narrow ? narrow_steps(tolerance, allowed, progress, ctx)
+               : pair_steps(tolerance, allowed, progress, ctx)) {
+      return;
+    }
+    if (!progress.newton || narrow != progress.narrow) continue;
     f = static_cast<double>(free_variables().size());
     budget = std::max(2.0 * budget, 3.0 * factor_work(f));
     newton_steps(tolerance, budget, progress, ctx);
   }
 }
 
+double PairBlock::take_step(Index i, Index j, double slope, double curvature,
+                            BoxProgress& progress) {
+  double& ui = u_[std::size_t(i)];
+  double& uj = u_[std::size_t(j)];
+  const double room_i = upper_[std::size_t(i)] - ui;
+  const double room_j = uj - lower_[std::size_t(j)];
+  double t = std::min(room_i, room_j);
+  if (curvature > 0) t = std::min(t, slope / curvature);
+  const double before_i = ui;
+  const double before_j = uj;
+  ui = t == room_i ? upper_[std::size_t(i)] : ui + t;
+  uj = t == room_j ? lower_[std::size_t(j)] : uj - t;
+  ++progress.iterations;
+  if (ui == before_i && uj == before_j) {
+    progress.stalled = true;
+    return 0;
+  }
+  mark(i);
+  mark(j);
+  return t;
+}
+
 /// True when the block is finished: tolerance met, limit reached or stalled.
 bool PairBlock::pair_steps(double tolerance, double budget, BoxProgress& progress,
                            const RunContext& ctx) {
-  const VectorKernels& kernels = vector_kernels();
+  const PairKernels<double>& kernels = vector_kernels().wide;
   const double floor = std::max(1e-12 * largest_diagonal_, 1e-300);
   const double noise = curvature_noise(K_);
   GradientEnds ends = scan();
-  const double work = pair_work(m_);
+  const double work = pair_work(m_, false);
   for (double spent = 0; spent < budget; spent += work) {
     if (!(ends.highest - ends.lowest > tolerance)) return true;
     if (progress.iterations >= progress.limit) return true;
@@ -123,23 +158,8 @@ bool PairBlock::pair_steps(double tolerance, double budget, BoxProgress& progres
     }
     const double curvature = kii + diagonal_[std::size_t(j)] - 2.0 * ci[j];
     if (curvature < -noise) progress.negative_curvature = true;
-    double& ui = u_[std::size_t(i)];
-    double& uj = u_[std::size_t(j)];
-    const double room_i = upper_[std::size_t(i)] - ui;
-    const double room_j = uj - lower_[std::size_t(j)];
-    double t = std::min(room_i, room_j);
-    if (curvature > 0) t = std::min(t, (g_[std::size_t(j)] - gi) / curvature);
-    const double before_i = ui;
-    const double before_j = uj;
-    ui = t == room_i ? upper_[std::size_t(i)] : ui + t;
-    uj = t == room_j ? lower_[std::size_t(j)] : uj - t;
-    ++progress.iterations;
-    if (ui == before_i && uj == before_j) {
-      progress.stalled = true;
-      return true;
-    }
-    mark(i);
-    mark(j);
+    const double t = take_step(i, j, g_[std::size_t(j)] - gi, curvature, progress);
+    if (t == 0) return true;
     ends = kernels.step_and_scan(m_, t, ci, column(j), g_.data(), up_.data(), low_.data());
   }
   return !(ends.highest - ends.lowest > tolerance);

@@ -13,6 +13,8 @@
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
 #include "kith/optim/symmetric_view.hpp"
+#include "optim/aligned.hpp"
+#include "optim/float_columns.hpp"
 #include "optim/free_set.hpp"
 #include "optim/vector_kernels.hpp"
 
@@ -37,6 +39,7 @@ struct BoxProgress {
   bool newton = true;       ///< turned off for good once a factor shows indefiniteness or fails
   int newton_failures = 0;  ///< phases that rounding turned uphill, and that were taken back
   bool negative_curvature = false;
+  bool narrow = false;   ///< pair steps in float; turned off for good where floats do not suffice
   bool stalled = false;  ///< the last step changed nothing: rounding
 };
 
@@ -44,15 +47,17 @@ struct BoxProgress {
 struct BlockMemory {
   std::unique_ptr<double[]> columns;
   std::size_t capacity = 0;
+  AlignedMemory<float> narrow;
 };
 
 /// A subset of the variables with its own copy of their vectors; columns of K restricted to the
 /// subset are fetched at first use.
 class PairBlock {
  public:
-  /// `rows` ascending.
+  /// `rows` ascending. With `floats`, pair steps are made in float (narrow_pairs.cpp), and g() is
+  /// only brought up to date where the work goes on in double.
   PairBlock(const BoxProblem& problem, const BoxIterate& iterate, std::span<const Index> rows,
-            BlockMemory& memory);
+            BlockMemory& memory, FloatColumns* floats = nullptr);
 
   /// Lowers the violation within the block to `tolerance`, or stops at the limit or when stalled.
   void solve(double tolerance, BoxProgress& progress, const RunContext& ctx);
@@ -64,8 +69,15 @@ class PairBlock {
   [[nodiscard]] const double* column(Index k);
   void mark(Index k);
   [[nodiscard]] GradientEnds scan();
+  /// Moves i up and j down by what is best along the pair; returns by how much.
+  double take_step(Index i, Index j, double slope, double curvature, BoxProgress& progress);
   [[nodiscard]] bool pair_steps(double tolerance, double budget, BoxProgress& progress,
                                 const RunContext& ctx);
+  [[nodiscard]] const float* narrow_column(Index k);
+  [[nodiscard]] bool start_narrow();
+  void leave_narrow(const std::vector<double>& before);
+  [[nodiscard]] bool narrow_steps(double tolerance, double budget, BoxProgress& progress,
+                                  const RunContext& ctx);
   void newton_steps(double tolerance, double budget, BoxProgress& progress, const RunContext& ctx);
   [[nodiscard]] bool settle(FreeSet& free, double tolerance, std::vector<double>& synced,
                             double& budget, BoxProgress& progress);
@@ -86,7 +98,16 @@ class PairBlock {
   std::vector<double> u_, g_, lower_, upper_, diagonal_;
   std::vector<double> up_, low_;  // 0, or +inf / -inf where the variable cannot go up / down
   double largest_diagonal_;
+
+  FloatColumns* floats_;  // null: everything in double
+  Index stride_ = 0;      // of the float columns; the vectors below are as long
+  std::vector<Index> narrow_slot_;
+  Index narrow_used_ = 0;
+  AlignedVector<float> narrow_g_, narrow_up_, narrow_low_, narrow_diagonal_;
 };
+
+/// Work of a pair step in rough nanoseconds of one core.
+[[nodiscard]] double pair_work(Index m, bool narrow);
 
 /// Most negative curvature that rounding in a positive semidefinite n x n matrix explains.
 [[nodiscard]] double curvature_noise(const SymmetricView& K);

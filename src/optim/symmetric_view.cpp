@@ -74,6 +74,25 @@ void SymmetricView::gather(Index column, std::span<const Index> rows, double* ou
   if (found != rows.end() && *found == column) out[found - rows.begin()] += shift_;
 }
 
+void SymmetricView::copy_column(Index column, float* out) const {
+  const auto copy = [&](const auto* source) {
+    const double factor = factor_;  // may be what brings entries into the range of floats
+    for (Index i = 0; i < size_; ++i) {
+      out[i] = static_cast<float>(static_cast<double>(source[i]) * factor);
+    }
+  };
+  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
+    copy(wide->data + column * wide->stride);
+  } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
+    copy(narrow->data + column * narrow->stride);
+  } else {
+    std::vector<double> full(static_cast<std::size_t>(size_));
+    std::get<ColumnFunction>(storage_)(column, full);
+    copy(full.data());
+  }
+  out[column] = static_cast<float>(diagonal_[column]);
+}
+
 const double* SymmetricView::direct(Index column) const {
   const auto* wide = std::get_if<Dense<double>>(&storage_);
   if (wide == nullptr || shift_ != 0 || factor_ != 1) return nullptr;

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
 #define KITH_X86_DISPATCH 1
@@ -18,19 +19,26 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-template <int kBytes>
+template <class Scalar, int kBytes>
 struct Lanes;
-#define KITH_LANES(bytes)                                            \
-  template <>                                                        \
-  struct Lanes<bytes> {                                              \
-    typedef double D __attribute__((vector_size(bytes)));            \
-    typedef long long I __attribute__((vector_size(bytes)));         \
-    typedef float F __attribute__((vector_size((bytes) / 2)));       \
-    static constexpr Index kCount = (bytes) / Index(sizeof(double)); \
+#define KITH_LANES(Scalar, bytes)                                             \
+  template <>                                                                 \
+  struct Lanes<Scalar, bytes> {                                               \
+    typedef Scalar V __attribute__((vector_size(bytes)));                     \
+    using Position = std::conditional_t<sizeof(Scalar) == 8, long long, int>; \
+    typedef Position I __attribute__((vector_size(bytes)));                   \
+    static constexpr int kCount = (bytes) / int(sizeof(Scalar));              \
   }
-KITH_LANES(16);
-KITH_LANES(32);
-KITH_LANES(64);
+#define KITH_ALL_LANES(Scalar) \
+  KITH_LANES(Scalar, 8);       \
+  KITH_LANES(Scalar, 16);      \
+  KITH_LANES(Scalar, 32);      \
+  KITH_LANES(Scalar, 64)
+KITH_ALL_LANES(double);
+KITH_ALL_LANES(float);
+KITH_ALL_LANES(long long);
+KITH_ALL_LANES(int);
+#undef KITH_ALL_LANES
 #undef KITH_LANES
 
 // Vectors travel by reference: passing them by value would depend on the target of the caller.
@@ -43,6 +51,40 @@ KITH_INLINE void store(T* p, const V& v) {
   std::memcpy(p, &v, sizeof(V));
 }
 
+/// The smallest lane of a vector of scalars or of positions: halves against each other, since lane
+/// after lane would cost as much as the loop before it.
+template <class Scalar, int kBytes>
+KITH_INLINE Scalar lowest_lane(const typename Lanes<Scalar, kBytes>::V& v) {
+  typename Lanes<Scalar, kBytes / 2>::V a, b;
+  std::memcpy(&a, &v, sizeof a);
+  std::memcpy(&b, reinterpret_cast<const char*>(&v) + sizeof a, sizeof b);
+  a = a < b ? a : b;
+  if constexpr (kBytes > 32) {
+    return lowest_lane<Scalar, kBytes / 2>(a);
+  } else {
+    Scalar lowest = a[0];
+    for (int lane = 1; lane < Lanes<Scalar, kBytes / 2>::kCount; ++lane) {
+      lowest = a[lane] < lowest ? a[lane] : lowest;
+    }
+    return lowest;
+  }
+}
+
+/// The smallest position among the lanes of two vectors that hold `value`.
+template <class Scalar, int kBytes>
+KITH_INLINE Index first_position(Scalar value, const typename Lanes<Scalar, kBytes>::V* values,
+                                 const typename Lanes<Scalar, kBytes>::I* where) {
+  using V = typename Lanes<Scalar, kBytes>::V;
+  using I = typename Lanes<Scalar, kBytes>::I;
+  using Position = typename Lanes<Scalar, kBytes>::Position;
+  const I none = std::numeric_limits<Position>::max() - I{};
+  const V vv = value - V{};
+  const I a = values[0] == vv ? where[0] : none;
+  const I b = values[1] == vv ? where[1] : none;
+  const I both = a < b ? a : b;
+  return static_cast<Index>(lowest_lane<Position, kBytes>(both));
+}
+
 KITH_INLINE void take_lowest(GradientEnds& ends, double value, Index index) {
   if (value < ends.lowest ||
       (value == ends.lowest && value < kInfinity && index < ends.lowest_index)) {
@@ -51,16 +93,17 @@ KITH_INLINE void take_lowest(GradientEnds& ends, double value, Index index) {
   }
 }
 
-template <int kBytes>
-KITH_INLINE GradientEnds step_and_scan_body(Index m, double t, const double* ci, const double* cj,
-                                            double* g, const double* up, const double* low) {
-  using D = typename Lanes<kBytes>::D;
-  using I = typename Lanes<kBytes>::I;
-  constexpr Index kWidth = Lanes<kBytes>::kCount;
-  const D tt = t - D{};
+template <class Scalar, int kBytes>
+KITH_INLINE GradientEnds step_and_scan_body(Index m, Scalar t, const Scalar* ci, const Scalar* cj,
+                                            Scalar* g, const Scalar* up, const Scalar* low) {
+  using V = typename Lanes<Scalar, kBytes>::V;
+  using I = typename Lanes<Scalar, kBytes>::I;
+  constexpr int kWidth = Lanes<Scalar, kBytes>::kCount;
+  constexpr Scalar kInf = std::numeric_limits<Scalar>::infinity();
+  const V tt = t - V{};
   // Two independent chains hide the latency of compare and blend.
-  D lowest[2] = {kInfinity - D{}, kInfinity - D{}};
-  D highest[2] = {-kInfinity - D{}, -kInfinity - D{}};
+  V lowest[2] = {kInf - V{}, kInf - V{}};
+  V highest[2] = {-kInf - V{}, -kInf - V{}};
   I where[2] = {I{} - 1, I{} - 1};
   I position = I{};
   for (int lane = 0; lane < kWidth; ++lane) position[lane] = lane;
@@ -68,7 +111,7 @@ KITH_INLINE GradientEnds step_and_scan_body(Index m, double t, const double* ci,
   for (; k + 2 * kWidth <= m; k += 2 * kWidth) {
     for (int c = 0; c < 2; ++c) {
       const Index at = k + c * kWidth;
-      D gk, a, b;
+      V gk, a, b;
       load(gk, g + at);
       load(a, ci + at);
       load(b, cj + at);
@@ -86,34 +129,39 @@ KITH_INLINE GradientEnds step_and_scan_body(Index m, double t, const double* ci,
     }
   }
   GradientEnds ends{-1, kInfinity, -kInfinity};
-  for (int c = 0; c < 2; ++c) {
-    for (int lane = 0; lane < kWidth; ++lane) {
-      take_lowest(ends, lowest[c][lane], static_cast<Index>(where[c][lane]));
-      if (highest[c][lane] > ends.highest) ends.highest = highest[c][lane];
+  if (k > 0) {
+    const V low_values = lowest[0] < lowest[1] ? lowest[0] : lowest[1];
+    const V high_values = highest[0] > highest[1] ? -highest[0] : -highest[1];
+    const Scalar value = lowest_lane<Scalar, kBytes>(low_values);
+    ends.highest = -static_cast<double>(lowest_lane<Scalar, kBytes>(high_values));
+    if (value < kInf) {
+      ends.lowest = static_cast<double>(value);
+      ends.lowest_index = first_position<Scalar, kBytes>(value, lowest, where);
     }
   }
   for (; k < m; ++k) {
     g[k] += t * (ci[k] - cj[k]);
-    take_lowest(ends, g[k] + up[k], k);
-    if (g[k] + low[k] > ends.highest) ends.highest = g[k] + low[k];
+    take_lowest(ends, static_cast<double>(g[k] + up[k]), k);
+    const auto high = static_cast<double>(g[k] + low[k]);
+    if (high > ends.highest) ends.highest = high;
   }
   return ends;
 }
 
-template <int kBytes>
-KITH_INLINE Index select_partner_body(Index m, double gi, double kii, double floor,
-                                      const double* ci, const double* diagonal, const double* g,
-                                      const double* low) {
-  using D = typename Lanes<kBytes>::D;
-  using I = typename Lanes<kBytes>::I;
-  constexpr Index kWidth = Lanes<kBytes>::kCount;
-  const D zero = D{};
-  const D gg = gi - zero;
-  const D kk = kii - zero;
-  const D ff = floor - zero;
+template <class Scalar, int kBytes>
+KITH_INLINE Index select_partner_body(Index m, Scalar gi, Scalar kii, Scalar floor,
+                                      const Scalar* ci, const Scalar* diagonal, const Scalar* g,
+                                      const Scalar* low) {
+  using V = typename Lanes<Scalar, kBytes>::V;
+  using I = typename Lanes<Scalar, kBytes>::I;
+  constexpr int kWidth = Lanes<Scalar, kBytes>::kCount;
+  const V zero = V{};
+  const V gg = gi - zero;
+  const V kk = kii - zero;
+  const V ff = floor - zero;
   // A fraction gain/curvature per lane; n1/d1 > n2/d2 is decided as n1 d2 > n2 d1.
-  D gain[2] = {zero, zero};
-  D curvature[2] = {1.0 - zero, 1.0 - zero};
+  V gain[2] = {zero, zero};
+  V curvature[2] = {Scalar{1} - zero, Scalar{1} - zero};
   I where[2] = {I{} - 1, I{} - 1};
   I position = I{};
   for (int lane = 0; lane < kWidth; ++lane) position[lane] = lane;
@@ -121,16 +169,16 @@ KITH_INLINE Index select_partner_body(Index m, double gi, double kii, double flo
   for (; k + 2 * kWidth <= m; k += 2 * kWidth) {
     for (int c = 0; c < 2; ++c) {
       const Index at = k + c * kWidth;
-      D gk, lowk, dk, ck;
+      V gk, lowk, dk, ck;
       load(gk, g + at);
       load(lowk, low + at);
       load(dk, diagonal + at);
       load(ck, ci + at);
-      D d = (gk - gg) + lowk;
+      V d = (gk - gg) + lowk;
       d = d > zero ? d : zero;
-      D curve = kk + dk - 2.0 * ck;
+      V curve = kk + dk - Scalar{2} * ck;
       curve = curve > ff ? curve : ff;
-      const D dd = d * d;
+      const V dd = d * d;
       const I better = dd * curvature[c] > gain[c] * curve;
       gain[c] = better ? dd : gain[c];
       curvature[c] = better ? curve : curvature[c];
@@ -139,35 +187,30 @@ KITH_INLINE Index select_partner_body(Index m, double gi, double kii, double flo
     }
   }
   Index best = -1;
-  double best_gain = 0;
-  double best_curvature = 1;
-  const auto take = [&](double n, double d, Index index) __attribute__((always_inline)) {
-    const double left = n * best_curvature;
-    const double right = best_gain * d;
-    if (left > right || (left == right && n > 0 && index < best)) {
-      best = index;
-      best_gain = n;
-      best_curvature = d;
-    }
-  };
-  for (int c = 0; c < 2; ++c) {
-    for (int lane = 0; lane < kWidth; ++lane) {
-      take(gain[c][lane], curvature[c][lane], static_cast<Index>(where[c][lane]));
-    }
+  Scalar best_ratio = 0;
+  if (k > 0) {
+    const V ratio[2] = {-gain[0] / curvature[0], -gain[1] / curvature[1]};
+    const V lower = ratio[0] < ratio[1] ? ratio[0] : ratio[1];
+    best_ratio = -lowest_lane<Scalar, kBytes>(lower);
+    if (best_ratio > 0) best = first_position<Scalar, kBytes>(-best_ratio, ratio, where);
   }
   for (; k < m; ++k) {
-    const double d = (g[k] - gi) + low[k];
+    const Scalar d = (g[k] - gi) + low[k];
     if (!(d > 0)) continue;
-    const double curve = kii + diagonal[k] - 2.0 * ci[k];
-    take(d * d, curve > floor ? curve : floor, k);
+    const Scalar curve = kii + diagonal[k] - Scalar{2} * ci[k];
+    const Scalar ratio = d * d / (curve > floor ? curve : floor);
+    if (ratio > best_ratio) {
+      best = k;
+      best_ratio = ratio;
+    }
   }
   return best;
 }
 
 template <int kBytes>
 KITH_INLINE void add4_body(Index n, const double* const* columns, const double* w, double* g) {
-  using D = typename Lanes<kBytes>::D;
-  constexpr Index kWidth = Lanes<kBytes>::kCount;
+  using D = typename Lanes<double, kBytes>::V;
+  constexpr Index kWidth = Lanes<double, kBytes>::kCount;
   Index k = 0;
   for (; k + kWidth <= n; k += kWidth) {
     D sum, c0, c1, c2, c3;
@@ -187,9 +230,9 @@ KITH_INLINE void add4_body(Index n, const double* const* columns, const double* 
 
 template <int kBytes>
 KITH_INLINE void add4_float_body(Index n, const float* const* columns, const double* w, double* g) {
-  using D = typename Lanes<kBytes>::D;
-  using F = typename Lanes<kBytes>::F;
-  constexpr Index kWidth = Lanes<kBytes>::kCount;
+  using D = typename Lanes<double, kBytes>::V;
+  using F = typename Lanes<float, kBytes / 2>::V;
+  constexpr Index kWidth = Lanes<double, kBytes>::kCount;
   Index k = 0;
   for (; k + kWidth <= n; k += kWidth) {
     D sum;
@@ -207,23 +250,27 @@ KITH_INLINE void add4_float_body(Index n, const float* const* columns, const dou
   }
 }
 
-#define KITH_KERNEL_SET(name, bytes, attribute)                                                  \
-  namespace name {                                                                               \
-  attribute GradientEnds step_and_scan(Index m, double t, const double* ci, const double* cj,    \
-                                       double* g, const double* up, const double* low) {         \
-    return step_and_scan_body<bytes>(m, t, ci, cj, g, up, low);                                  \
+#define KITH_PAIR_KERNELS(Scalar, bytes, attribute)                                              \
+  attribute GradientEnds step_and_scan(Index m, Scalar t, const Scalar* ci, const Scalar* cj,    \
+                                       Scalar* g, const Scalar* up, const Scalar* low) {         \
+    return step_and_scan_body<Scalar, bytes>(m, t, ci, cj, g, up, low);                          \
   }                                                                                              \
-  attribute Index select_partner(Index m, double gi, double kii, double floor, const double* ci, \
-                                 const double* diagonal, const double* g, const double* low) {   \
-    return select_partner_body<bytes>(m, gi, kii, floor, ci, diagonal, g, low);                  \
-  }                                                                                              \
-  attribute void add4(Index n, const double* const* columns, const double* w, double* g) {       \
-    add4_body<bytes>(n, columns, w, g);                                                          \
-  }                                                                                              \
-  attribute void add4_float(Index n, const float* const* columns, const double* w, double* g) {  \
-    add4_float_body<bytes>(n, columns, w, g);                                                    \
-  }                                                                                              \
-  constexpr VectorKernels kSet{step_and_scan, select_partner, add4, add4_float};                 \
+  attribute Index select_partner(Index m, Scalar gi, Scalar kii, Scalar floor, const Scalar* ci, \
+                                 const Scalar* diagonal, const Scalar* g, const Scalar* low) {   \
+    return select_partner_body<Scalar, bytes>(m, gi, kii, floor, ci, diagonal, g, low);          \
+  }
+#define KITH_KERNEL_SET(name, bytes, attribute)                                                 \
+  namespace name {                                                                              \
+  KITH_PAIR_KERNELS(double, bytes, attribute)                                                   \
+  KITH_PAIR_KERNELS(float, bytes, attribute)                                                    \
+  attribute void add4(Index n, const double* const* columns, const double* w, double* g) {      \
+    add4_body<bytes>(n, columns, w, g);                                                         \
+  }                                                                                             \
+  attribute void add4_float(Index n, const float* const* columns, const double* w, double* g) { \
+    add4_float_body<bytes>(n, columns, w, g);                                                   \
+  }                                                                                             \
+  constexpr VectorKernels kSet{                                                                 \
+      {step_and_scan, select_partner}, {step_and_scan, select_partner}, add4, add4_float};      \
   }
 
 KITH_KERNEL_SET(baseline, 16, )

@@ -14,15 +14,21 @@ struct GradientEnds {
   double highest = 0;       ///< max of g over the variables that may decrease (-inf if none)
 };
 
-struct VectorKernels {
+template <class Scalar>
+struct PairKernels {
   /// g += t (ci - cj), then the ends of g. up[k] is 0 or +inf (may not increase), low[k] is 0 or
   /// -inf (may not decrease). One pass over memory.
-  GradientEnds (*step_and_scan)(Index m, double t, const double* ci, const double* cj, double* g,
-                                const double* up, const double* low);
+  GradientEnds (*step_and_scan)(Index m, Scalar t, const Scalar* ci, const Scalar* cj, Scalar* g,
+                                const Scalar* up, const Scalar* low);
   /// The k that maximises (g[k] - gi)^2 / max(kii + diagonal[k] - 2 ci[k], floor) over the
   /// variables that may decrease and have g[k] > gi; -1 if there is none. No division is made.
-  Index (*select_partner)(Index m, double gi, double kii, double floor, const double* ci,
-                          const double* diagonal, const double* g, const double* low);
+  Index (*select_partner)(Index m, Scalar gi, Scalar kii, Scalar floor, const Scalar* ci,
+                          const Scalar* diagonal, const Scalar* g, const Scalar* low);
+};
+
+struct VectorKernels {
+  PairKernels<double> wide;
+  PairKernels<float> narrow;
   /// g += sum over the 4 columns of w[c] columns[c].
   void (*add4)(Index n, const double* const* columns, const double* w, double* g);
   void (*add4_float)(Index n, const float* const* columns, const double* w, double* g);

@@ -33,6 +33,8 @@ class SymmetricView {
 
   /// out[k] = K(rows[k], column).
   void gather(Index column, std::span<const Index> rows, double* out) const;
+  /// The whole column as float.
+  void copy_column(Index column, float* out) const;
   /// The stored column itself where it needs no work (float64, no shift, no factor), else null.
   [[nodiscard]] const double* direct(Index column) const;
   /// g += K(:, columns) weights.

@@ -16,8 +16,9 @@ using namespace testing_support;
 
 constexpr long kLimit = 50'000;  // a hang would show as a test that takes minutes
 
-void expect_honest(const OwnedProblem& problem, const std::string& what, bool convex) {
-  const SmoSolution s = smo(problem.dual, {.max_iterations = kLimit});
+void expect_honest(const OwnedProblem& problem, const std::string& what, bool convex,
+                   long limit = kLimit) {
+  const SmoSolution s = smo(problem.dual, {.max_iterations = limit});
   const SvmCertificate c = certify(problem.dual, s.alpha, s.b);
   EXPECT_LE(c.feasibility, 1e-9) << what;
   switch (s.info.status) {
@@ -119,6 +120,40 @@ TEST(SmoProperty, IndefiniteMatrices) {
   over_seeds("huge hollow", false, [](Rng& rng, Index n) -> Matrix {
     Matrix S = 1e200 * random_symmetric(rng, n);
     S.diagonal().setZero();
+    return S;
+  });
+}
+
+// Beyond some size the way begins in float: what the matrix makes of that must not show.
+TEST(SmoProperty, LargeMatrices) {
+  const Index n = 1200;
+  const auto check = [&](const char* what, bool convex, double cost, const auto& make) {
+    Rng rng(7);
+    const Vector y = random_labels(rng, n);
+    expect_honest(make_problem(make(rng), y, cost), std::string("large, ") + what, convex,
+                  10 * kLimit);
+  };
+  check("low rank", true, 1, [&](Rng& rng) -> Matrix { return gram(normal_matrix(rng, n, 5)); });
+  check("full rank", true, 10,
+        [&](Rng& rng) -> Matrix { return gram(normal_matrix(rng, n, n + 5)); });
+  check("zero", true, 1, [&](Rng&) -> Matrix { return Matrix::Zero(n, n); });
+  check("constant", true, 1, [&](Rng&) -> Matrix { return Matrix::Constant(n, n, 3.0); });
+  check("duplicates", true, 1, [&](Rng& rng) -> Matrix {
+    Matrix X = normal_matrix(rng, n, 20);
+    for (Index i = 0; i < n; ++i) X.row(i) = X.row(i % 300);
+    return gram(X);
+  });
+  check("nearly equal rows", true, 1, [&](Rng& rng) -> Matrix {  // curvature below a float's digits
+    return gram(Matrix::Ones(n, 8) + 1e-5 * normal_matrix(rng, n, 8));
+  });
+  check("huge", true, 1e-30,
+        [&](Rng& rng) -> Matrix { return 1e30 * gram(normal_matrix(rng, n, 50)); });
+  check("tiny", true, 1e60,
+        [&](Rng& rng) -> Matrix { return 1e-60 * gram(normal_matrix(rng, n, 50)); });
+  check("indefinite", false, 1, [&](Rng& rng) -> Matrix { return random_symmetric(rng, n); });
+  check("far entries", false, 1, [&](Rng& rng) -> Matrix {
+    Matrix S = Matrix::Identity(n, n);
+    S(3, 900) = S(900, 3) = 1e200 * (1 + rng.uniform());
     return S;
   });
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dual_problems.hpp"
+#include "optim/float_columns.hpp"
 #include "optim/vector_kernels.hpp"
 
 namespace kith {
@@ -71,41 +72,84 @@ TEST(SymmetricView, ReadsABlockOfALargerMatrixInPlace) {
   EXPECT_TRUE(view.times(u).isApprox(K.block(3, 3, 5, 5) * u));
 }
 
-// The vector loops against the definition, for lengths around every vector width.
-TEST(VectorKernels, FollowTheirDefinition) {
-  const detail::VectorKernels& kernels = detail::vector_kernels();
-  for (Index m = 1; m < 80; ++m) {
-    Rng rng(static_cast<std::uint64_t>(m));
-    const Matrix random = normal_matrix(rng, m, 4);
-    Vector up = Vector::Zero(m), low = Vector::Zero(m);
-    for (Index k = 0; k < m; ++k) {
-      if (rng.uniform() < 0.3) up[k] = kInf;
-      if (rng.uniform() < 0.3) low[k] = -kInf;
+TEST(SymmetricView, CopiesAColumnAsFloat) {
+  Rng rng(3);
+  const Matrix K = random_symmetric(rng, 9);
+  const SymmetricView view = SymmetricView::dense(K, 2.0).scaled(0.5);
+  Eigen::VectorXf out(9);
+  view.copy_column(4, out.data());
+  Vector expected = K.col(4);
+  expected[4] += 2.0;
+  EXPECT_EQ(out, (0.5 * expected).cast<float>());
+}
+
+TEST(FloatColumns, GatherAndAddWhatTheMatrixHolds) {
+  Rng rng(4);
+  const Index n = 70;
+  const Matrix K = random_symmetric(rng, n);
+  const SymmetricView view = SymmetricView::dense(K, 1.5);
+  const Matrix shifted = K + 1.5 * Matrix::Identity(n, n);
+  for (const Index room : {n, Index{3}, Index{0}}) {  // beyond the room the matrix itself is read
+    detail::FloatColumns floats(view, room);
+    const std::vector<Index> rows{2, 3, 41, 69};
+    std::vector<float> out(rows.size());
+    floats.gather(41, rows, out.data());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      EXPECT_EQ(out[k], static_cast<float>(shifted(rows[k], 41)));
     }
-    Vector g = random.col(2);
-    const Vector expected = g + 0.7 * (random.col(0) - random.col(1));
+    const std::vector<Index> columns{0, 7, 8, 41, 66};
+    const std::vector<double> weights{1.0, -2.0, 0.25, 3.0, 1.0};
+    Vector g = Vector::Ones(n);
+    floats.add(columns, weights, g);
+    Vector expected = Vector::Ones(n);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      expected += weights[k] * shifted.col(columns[k]);
+    }
+    EXPECT_LE((g - expected).cwiseAbs().maxCoeff(), 1e-5);
+    floats.add({}, {}, g);
+    EXPECT_LE((g - expected).cwiseAbs().maxCoeff(), 1e-5);
+  }
+}
+
+// The vector loops against the definition, for lengths around every vector width.
+template <class Scalar>
+void expect_definition(const detail::PairKernels<Scalar>& kernels) {
+  using Values = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+  constexpr Scalar kInfinite = std::numeric_limits<Scalar>::infinity();
+  for (Index m = 1; m < 150; ++m) {
+    Rng rng(static_cast<std::uint64_t>(m));
+    const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> random =
+        normal_matrix(rng, m, 4).cast<Scalar>();
+    Values up = Values::Zero(m), low = Values::Zero(m);
+    for (Index k = 0; k < m; ++k) {
+      if (rng.uniform() < 0.3) up[k] = kInfinite;
+      if (rng.uniform() < 0.3) low[k] = -kInfinite;
+    }
+    Values g = random.col(2);
+    const Scalar t{0.75};
+    const Values expected = g + t * (random.col(0) - random.col(1));
     const detail::GradientEnds ends = kernels.step_and_scan(
-        m, 0.7, random.col(0).data(), random.col(1).data(), g.data(), up.data(), low.data());
-    EXPECT_LE((g - expected).cwiseAbs().maxCoeff(), 1e-15 * 16);
+        m, t, random.col(0).data(), random.col(1).data(), g.data(), up.data(), low.data());
+    EXPECT_LE((g - expected).cwiseAbs().maxCoeff(), 16 * std::numeric_limits<Scalar>::epsilon());
     Index lowest = -1;
-    double highest = -kInf;
+    Scalar highest = -kInfinite;
     for (Index k = 0; k < m; ++k) {
       if (up[k] == 0 && (lowest < 0 || g[k] < g[lowest])) lowest = k;
       if (low[k] == 0) highest = std::max(highest, g[k]);
     }
     EXPECT_EQ(ends.lowest_index, lowest);
-    EXPECT_EQ(ends.lowest, lowest >= 0 ? g[lowest] : kInf);
-    EXPECT_EQ(ends.highest, highest);
+    EXPECT_EQ(ends.lowest, static_cast<double>(lowest >= 0 ? g[lowest] : kInfinite));
+    EXPECT_EQ(ends.highest, static_cast<double>(highest));
 
-    const Vector diagonal = random.col(3).cwiseAbs();
-    const double gi = -0.5, kii = 1.0, floor = 0.05;
-    const Vector ci = random.col(0) * 0.3;
+    const Values diagonal = random.col(3).cwiseAbs();
+    const Scalar gi{-0.5}, kii{1.0}, floor{0.05F};
+    const Values ci = random.col(0) / Scalar{4};
     Index best = -1;
-    double best_gain = 0;
+    Scalar best_gain = 0;
     for (Index k = 0; k < m; ++k) {
-      const double d = g[k] - gi;
+      const Scalar d = g[k] - gi;
       if (low[k] != 0 || d <= 0) continue;
-      const double gain = d * d / std::max(kii + diagonal[k] - 2 * ci[k], floor);
+      const Scalar gain = d * d / std::max(kii + diagonal[k] - 2 * ci[k], floor);
       if (gain > best_gain) {
         best_gain = gain;
         best = k;
@@ -114,6 +158,28 @@ TEST(VectorKernels, FollowTheirDefinition) {
     EXPECT_EQ(
         kernels.select_partner(m, gi, kii, floor, ci.data(), diagonal.data(), g.data(), low.data()),
         best);
+  }
+}
+
+TEST(VectorKernels, FollowTheirDefinition) {
+  expect_definition(detail::vector_kernels().wide);
+  expect_definition(detail::vector_kernels().narrow);
+}
+
+TEST(VectorKernels, TakeTheFirstOfEquals) {
+  const detail::PairKernels<float>& kernels = detail::vector_kernels().narrow;
+  for (const Index first : {0, 5, 17, 40, 63, 64, 99}) {
+    std::vector<float> g(100, 1.0F), zero(100, 0.0F), one(100, 1.0F);
+    for (const Index k : {first, Index{99}}) g[std::size_t(k)] = -2.0F;
+    EXPECT_EQ(
+        kernels
+            .step_and_scan(100, 0.0F, zero.data(), zero.data(), g.data(), zero.data(), zero.data())
+            .lowest_index,
+        first);
+    for (const Index k : {first, Index{99}}) g[std::size_t(k)] = 3.0F;
+    EXPECT_EQ(kernels.select_partner(100, 0.0F, 1.0F, 0.1F, zero.data(), one.data(), g.data(),
+                                     zero.data()),
+              first);
   }
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/float_columns.hpp"
+
+#include <algorithm>
+
+#include "optim/vector_kernels.hpp"
+
+namespace kith::detail {
+namespace {
+
+constexpr Index kMostFloats = Index{64} << 20;  // 256 MiB
+
+}  // namespace
+
+FloatColumns::FloatColumns(const SymmetricView& K, Index room)
+    : K_(K),
+      stride_(padded<float>(K.size())),
+      room_(std::min(room, K.size())),
+      slot_(static_cast<std::size_t>(K.size()), -1) {}
+
+FloatColumns::FloatColumns(const SymmetricView& K)
+    : FloatColumns(K, kMostFloats / padded<float>(K.size())) {}
+
+const float* FloatColumns::column(Index j) {
+  Index& slot = slot_[std::size_t(j)];
+  if (slot < 0) {
+    if (used_ == room_) return nullptr;
+    memory_.require(static_cast<std::size_t>(room_ * stride_));
+    slot = used_++;
+    K_.copy_column(j, memory_.data() + slot * stride_);
+  }
+  return memory_.data() + slot * stride_;
+}
+
+void FloatColumns::gather(Index j, std::span<const Index> rows, float* out) {
+  if (const float* source = column(j)) {
+    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = source[rows[k]];
+    return;
+  }
+  std::vector<double> wide(rows.size());
+  K_.gather(j, rows, wide.data());
+  std::copy(wide.begin(), wide.end(), out);
+}
+
+void FloatColumns::add(std::span<const Index> columns, std::span<const double> weights, Vector& g) {
+  std::vector<const float*> here;
+  std::vector<double> w;
+  std::vector<Index> elsewhere;
+  std::vector<double> w_elsewhere;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    if (const float* source = column(columns[k])) {
+      here.push_back(source);
+      w.push_back(weights[k]);
+    } else {
+      elsewhere.push_back(columns[k]);
+      w_elsewhere.push_back(weights[k]);
+    }
+  }
+  while (here.size() % 4 != 0) {
+    here.push_back(here.back());
+    w.push_back(0);
+  }
+  constexpr Index kStrip = 2048;  // rows that stay in the first-level cache while columns pass by
+  for (Index begin = 0; begin < g.size(); begin += kStrip) {
+    for (std::size_t k = 0; k < here.size(); k += 4) {
+      const float* four[4] = {here[k] + begin, here[k + 1] + begin, here[k + 2] + begin,
+                              here[k + 3] + begin};
+      vector_kernels().add4_float(std::min(kStrip, g.size() - begin), four, &w[k],
+                                  g.data() + begin);
+    }
+  }
+  if (!elsewhere.empty()) K_.add_columns(elsewhere, w_elsewhere, g);
+}
+
+}  // namespace kith::detail

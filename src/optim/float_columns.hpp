@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of a symmetric matrix kept as float from the first time they are asked for: half the
+// memory to read, and for problems of some thousand samples small enough to stay in cache while
+// rounds of blocks come back to the same columns.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/core/types.hpp"
+#include "kith/optim/symmetric_view.hpp"
+#include "optim/aligned.hpp"
+
+namespace kith::detail {
+
+class FloatColumns {
+ public:
+  /// `K` must outlive this. No memory is touched before the first column. With room for fewer
+  /// columns than are asked for, the rest is read from K.
+  explicit FloatColumns(const SymmetricView& K);
+  FloatColumns(const SymmetricView& K, Index room);
+
+  /// The whole column, or null when there is no more room.
+  [[nodiscard]] const float* column(Index j);
+  /// out[k] = K(rows[k], j) as float; `rows` ascending.
+  void gather(Index j, std::span<const Index> rows, float* out);
+  /// g += K(:, columns) weights, sums in double; from the rounded columns where they are kept.
+  void add(std::span<const Index> columns, std::span<const double> weights, Vector& g);
+
+ private:
+  const SymmetricView& K_;
+  Index stride_;
+  Index room_;  // in columns
+  Index used_ = 0;
+  std::vector<Index> slot_;  // by column; -1: not here yet
+  AlignedMemory<float> memory_;
+};
+
+}  // namespace kith::detail
