@@ -193,10 +193,8 @@ void SqlConnection::fail(int code) const {
     case SQLITE_NOMEM:
       throw std::bad_alloc();
     case SQLITE_NOTADB:
-      throw bad_input({path_},
-                      "not a store: the file is no SQLite database; stores are written by `kith "
-                      "evaluate`");
     case SQLITE_CORRUPT:
+    case SQLITE_ERROR:  // the statements are right wherever a store is as it was written
       throw bad_input({path_}, "the store is damaged (" + said +
                                    "); bring back a copy of the file, or delete it and evaluate "
                                    "again");
@@ -230,8 +228,9 @@ void SqlConnection::fail(int code) const {
   }
 }
 
-SqlTransaction::SqlTransaction(SqlConnection& connection) : connection_(connection) {
-  connection_.run("BEGIN IMMEDIATE");
+SqlTransaction::SqlTransaction(SqlConnection& connection, SqlIntent intent)
+    : connection_(connection) {
+  connection_.run(intent == SqlIntent::kWrite ? "BEGIN IMMEDIATE" : "BEGIN DEFERRED");
 }
 
 SqlTransaction::~SqlTransaction() {

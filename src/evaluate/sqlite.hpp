@@ -61,11 +61,13 @@ class SqlConnection {
   std::unique_ptr<sqlite3, Closer> database_;
 };
 
-/// Begins with the right to write, so that what is read inside stays true until commit(); undone
-/// without it.
+enum class SqlIntent { kRead, kWrite };
+
+/// What is read inside is the state of one moment; with the intent to write, nobody else changes
+/// it until commit(). Undone without commit().
 class SqlTransaction {
  public:
-  explicit SqlTransaction(SqlConnection& connection);
+  SqlTransaction(SqlConnection& connection, SqlIntent intent);
   SqlTransaction(const SqlTransaction&) = delete;
   SqlTransaction& operator=(const SqlTransaction&) = delete;
   ~SqlTransaction();

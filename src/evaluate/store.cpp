@@ -16,6 +16,7 @@
 namespace kith {
 
 using detail::RowReader;
+using detail::SqlIntent;
 using detail::SqlRow;
 using detail::SqlTransaction;
 
@@ -216,7 +217,7 @@ void Store::Implementation::put(const UnitKey& key, std::string_view sql, SqlRow
   const SqlRow full = detail::sealed(joined(key_cells(key), std::move(row)));
   const std::lock_guard lock(mutex);
   check_writable();
-  SqlTransaction transaction(connection);
+  SqlTransaction transaction(connection, SqlIntent::kWrite);
   if (numbers("SELECT id FROM candidates WHERE id = ?", {key.candidate}).empty()) {
     throw no_such("candidate", key.candidate, connection.path());
   }
@@ -235,7 +236,7 @@ const std::string& Store::path() const { return self_->connection.path(); }
 std::int64_t Store::add_experiment(const ExperimentRecord& record, NewData rule) {
   const std::lock_guard lock(self_->mutex);
   self_->check_writable();
-  SqlTransaction transaction(self_->connection);
+  SqlTransaction transaction(self_->connection, SqlIntent::kWrite);
   const std::vector<std::int64_t> found =
       self_->numbers("SELECT id FROM experiments WHERE name = ?", {record.name});
   if (!found.empty()) {
@@ -256,7 +257,7 @@ std::int64_t Store::add_experiment(const ExperimentRecord& record, NewData rule)
 std::int64_t Store::add_candidate(std::int64_t experiment, const CandidateRecord& record) {
   const std::lock_guard lock(self_->mutex);
   self_->check_writable();
-  SqlTransaction transaction(self_->connection);
+  SqlTransaction transaction(self_->connection, SqlIntent::kWrite);
   if (self_->numbers("SELECT id FROM experiments WHERE id = ?", {experiment}).empty()) {
     throw no_such("experiment", experiment, path());
   }

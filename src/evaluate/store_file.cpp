@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -25,6 +26,8 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t kApplicationId = 0x6b697468;  // "kith"
 constexpr std::int64_t kVersion = 1;
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::size_t kModeByte = 18;  // 2: write-ahead
 
 constexpr std::array<std::string_view, 5> kTables = {
     "CREATE TABLE experiments ("
@@ -62,6 +65,15 @@ bool has_leftovers(const std::string& path) {
   return exists(path + "-wal") || exists(path + "-journal");
 }
 
+/// The first bytes; fewer where the file is shorter.
+std::string header_of(const std::string& path) {
+  std::string header(kModeByte + 1, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(header.data(), static_cast<std::streamsize>(header.size()));
+  header.resize(static_cast<std::size_t>(file.gcount()));
+  return header;
+}
+
 void check_file(const std::string& path, StoreAccess access) {
   if (path.empty()) throw Error(ErrorCode::kInvalidArgument, "the name of the store is empty");
   struct stat found {};
@@ -73,8 +85,18 @@ void check_file(const std::string& path, StoreAccess access) {
     throw Error(ErrorCode::kIo, fmt::format("{}: not a store but {}", path,
                                             S_ISDIR(found.st_mode) ? "a folder" : "a device"));
   }
-  if (found.st_size == 0 && access == StoreAccess::kReadOnly && !has_leftovers(path)) {
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
+    throw io_error(path + ": cannot read the store");
+  }
+  if (found.st_size == 0) {
+    if (access == StoreAccess::kReadWrite || has_leftovers(path)) return;
     throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
+  }
+  // SQLite would take a file of one byte for a new one.
+  if (!header_of(path).starts_with(kMagic)) {
+    throw bad_input({path},
+                    "not a store: the file is no SQLite database; stores are written by `kith "
+                    "evaluate`");
   }
 }
 
@@ -83,24 +105,24 @@ bool folder_is_writable(const std::string& path) {
   return ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
-/// Byte 18 of an SQLite file says in which mode it must be read.
-bool in_write_ahead_mode(const std::string& path) {
-  std::array<char, 19> header{};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(header.data(), header.size()) && header[18] == 2;
-}
-
 /// A store that a killed process left behind needs a connection that may write, since reading
 /// finishes or undoes what that process had begun; where writing is not permitted SQLite opens for
 /// reading all the same. In write-ahead mode readers make files, too: where they cannot and there
 /// are none, nobody is writing.
 SqlMode reading_mode(const std::string& path) {
   if (has_leftovers(path)) return SqlMode::kWrite;
-  const bool untouchable = in_write_ahead_mode(path) && !folder_is_writable(path);
+  const bool untouchable = header_of(path).ends_with('\2') && !folder_is_writable(path);
   return untouchable ? SqlMode::kImmutable : SqlMode::kRead;
 }
 
-/// Whether there is a store; throws Error where there is something else.
+[[noreturn]] void damaged(const SqlConnection& connection, const std::string& how) {
+  throw bad_input({connection.path()},
+                  fmt::format("the store is damaged ({}); bring back a copy of the file, or delete "
+                              "it and evaluate again",
+                              how));
+}
+
+/// Inside a transaction: whether there is a store; throws Error where there is something else.
 bool is_store(SqlConnection& connection) {
   const std::string& path = connection.path();
   const std::int64_t application = connection.integer("PRAGMA application_id");
@@ -122,19 +144,35 @@ bool is_store(SqlConnection& connection) {
   return true;
 }
 
-void check_integrity(SqlConnection& connection) {
-  const std::vector<SqlRow> rows = connection.run("PRAGMA quick_check(1)");
-  const auto* said = rows.empty() ? nullptr : std::get_if<std::string>(&rows[0].at(0));
-  if (said == nullptr || *said != "ok") {
-    throw bad_input({connection.path()},
-                    fmt::format("the store is damaged ({}); bring back a copy of the file, or "
-                                "delete it and evaluate again",
-                                said == nullptr ? "no answer" : *said));
+void check_tables(SqlConnection& connection) {
+  SqlRow found;
+  for (SqlRow& row : connection.run("SELECT sql FROM sqlite_master WHERE type = 'table'")) {
+    found.push_back(std::move(row.at(0)));
   }
+  const bool same = std::equal(found.begin(), found.end(), kTables.begin(), kTables.end(),
+                               [](const SqlValue& there, std::string_view table) {
+                                 return there == SqlValue(std::string(table));
+                               });
+  if (!same) damaged(connection, "it has other tables");
+}
+
+void check_integrity(SqlConnection& connection) {
+  check_tables(connection);
+  const std::vector<SqlRow> rows = connection.run("PRAGMA integrity_check(1)");
+  const auto* said = rows.empty() ? nullptr : std::get_if<std::string>(&rows[0].at(0));
+  if (said == nullptr || *said != "ok") damaged(connection, said == nullptr ? "" : *said);
+}
+
+/// False where there is nothing yet.
+bool has_sound_store(SqlConnection& connection) {
+  const SqlTransaction moment(connection, SqlIntent::kRead);
+  if (!is_store(connection)) return false;
+  check_integrity(connection);
+  return true;
 }
 
 void create_tables(SqlConnection& connection) {
-  SqlTransaction transaction(connection);
+  SqlTransaction transaction(connection, SqlIntent::kWrite);
   if (is_store(connection)) return;  // another process was faster
   for (const std::string_view table : kTables) connection.run(table);
   connection.run(fmt::format("PRAGMA application_id = {}", kApplicationId));
@@ -159,11 +197,7 @@ SqlConnection open_for_writing(const std::string& path, milliseconds patience) {
   SqlConnection connection(path, SqlMode::kCreate, patience);
   if (connection.read_only()) connection.fail(SQLITE_READONLY);
   connection.run("PRAGMA foreign_keys = ON");
-  if (is_store(connection)) {
-    check_integrity(connection);
-  } else {
-    create_tables(connection);
-  }
+  if (!has_sound_store(connection)) create_tables(connection);
   enter_write_ahead(connection, patience);
   return connection;
 }
@@ -171,10 +205,9 @@ SqlConnection open_for_writing(const std::string& path, milliseconds patience) {
 SqlConnection open_for_reading(const std::string& path, SqlMode mode, milliseconds patience) {
   SqlConnection connection(path, mode, patience);
   connection.run("PRAGMA query_only = ON");
-  if (!is_store(connection)) {
+  if (!has_sound_store(connection)) {
     throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
   }
-  check_integrity(connection);
   return connection;
 }
 
