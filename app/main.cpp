@@ -64,9 +64,9 @@ int parse_and_run(int argc, char** argv) {
                            fmt::format("kith {}\nBLAS: {}", kVersion, blas_description()));
   program.get_formatter()->column_width(34);
 
-  const std::vector<Command> commands = {add_inspect(program), add_convert(program),
-                                         add_measure(program), add_methods(program),
-                                         add_train(program),   add_predict(program)};
+  const std::vector<Command> commands = {
+      add_inspect(program), add_convert(program), add_measure(program), add_methods(program),
+      add_train(program),   add_predict(program), add_report(program)};
   // Hidden: what the manual page and the completions are made from.
   const CLI::App* describe = program.add_subcommand("__describe")->group("");
   try {

@@ -12,5 +12,6 @@ namespace kith::app {
 [[nodiscard]] Command add_methods(CLI::App& program);
 [[nodiscard]] Command add_train(CLI::App& program);
 [[nodiscard]] Command add_predict(CLI::App& program);
+[[nodiscard]] Command add_report(CLI::App& program);
 
 }  // namespace kith::app

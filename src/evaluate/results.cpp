@@ -179,6 +179,12 @@ void compare(std::vector<MethodResult>& methods, Metric metric) {
 
 }  // namespace
 
+bool MethodResult::met_tolerance() const {
+  if (worst_status.empty()) return true;
+  const std::optional<SolveStatus> status = status_named(worst_status);
+  return status && kith::met_tolerance(*status);
+}
+
 bool ExperimentResult::complete() const {
   return std::all_of(methods.begin(), methods.end(), [&](const MethodResult& method) {
     return static_cast<int>(method.partitions.size()) == partitions;

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kith/core/status.hpp"
 #include "kith/core/text.hpp"
 #include "kith/report/text_art.hpp"
 #include "report/escape.hpp"
@@ -143,10 +142,7 @@ std::vector<std::string> warnings(const Results& results) {
   }
   for (const ExperimentResult& result : results) {
     for (const MethodResult& method : result.methods) {
-      if (method.worst_status.empty() || method.worst_status == name(SolveStatus::kSolved) ||
-          method.worst_status == name(SolveStatus::kStationary)) {
-        continue;
-      }
+      if (method.met_tolerance()) continue;
       notes.push_back(fmt::format("{} on {}: a solver missed its tolerance ({}).", method.name,
                                   result.name, method.worst_status));
     }

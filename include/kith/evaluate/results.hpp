@@ -40,6 +40,9 @@ struct MethodResult {
   std::string worst_status;  ///< of its certificates ("solved", ...), empty: it has none
   double worst_gap = std::numeric_limits<double>::quiet_NaN();
   double worst_kkt_residual = std::numeric_limits<double>::quiet_NaN();
+
+  /// Whether its solvers met their tolerance on every finished partition.
+  [[nodiscard]] bool met_tolerance() const;
 };
 
 struct ExperimentResult {

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/report/results_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/data/atomic_file.hpp"
+
+namespace kith::app {
+namespace {
+
+enum class ReportFormat { kText, kCsv, kMarkdown, kLatex, kJson };
+
+}  // namespace
+}  // namespace kith::app
+
+template <>
+struct kith::EnumNames<kith::app::ReportFormat> {
+  static constexpr std::array<std::string_view, 5> names = {"text", "csv", "markdown", "latex",
+                                                            "json"};
+};
+
+namespace kith::app {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string store;
+  std::optional<ReportFormat> format;
+  std::string out;
+  Metric metric = Metric::kError;
+  std::string positive;
+  std::vector<std::string> data;
+  bool timings = false;
+};
+
+template <NamedEnum E>
+std::string names_of() {
+  std::string text;
+  for (const std::string_view name : EnumNames<E>::names) {
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  }
+  return text;
+}
+
+/// What was asked for, else what the ending of --out says, else text.
+ReportFormat chosen_format(const Options& options) {
+  if (options.common.json) {
+    if (options.format && *options.format != ReportFormat::kJson) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--json and --format {} contradict each other; give one of them",
+                              enum_name(*options.format)));
+    }
+    return ReportFormat::kJson;
+  }
+  if (options.format) return *options.format;
+  const std::string ending = std::filesystem::path(options.out).extension().string();
+  if (ending == ".csv") return ReportFormat::kCsv;
+  if (ending == ".md") return ReportFormat::kMarkdown;
+  if (ending == ".tex") return ReportFormat::kLatex;
+  if (ending == ".json") return ReportFormat::kJson;
+  return ReportFormat::kText;
+}
+
+/// Writing over the store would destroy what is reported.
+void check_out(const Options& options) {
+  std::error_code absent;
+  if (!options.out.empty() && std::filesystem::equivalent(options.store, options.out, absent)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--out {} is the store itself; choose another file", in_quotes(options.out)));
+  }
+}
+
+/// The experiments to show: all, or those named by --data in that order.
+std::vector<std::int64_t> chosen_experiments(const Store& store, const Options& options) {
+  const std::vector<std::int64_t> all = store.experiments();
+  if (all.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} has no results yet; `kith evaluate --store FILE` puts them there",
+                            in_quotes(options.store)));
+  }
+  if (options.data.empty()) return all;
+  std::vector<std::string> names;
+  for (const std::int64_t number : all) names.push_back(store.experiment(number).name);
+  std::vector<std::int64_t> chosen;
+  for (const std::string& name : options.data) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--data {}: {} has no such data set; it has {}", in_quotes(name),
+                              in_quotes(options.store), list_some(names, 10)));
+    }
+    const std::int64_t number = all[static_cast<std::size_t>(at - names.begin())];
+    if (std::find(chosen.begin(), chosen.end(), number) == chosen.end()) chosen.push_back(number);
+  }
+  return chosen;
+}
+
+void check_positive(const std::vector<ExperimentResult>& results, const Options& options) {
+  if (options.positive.empty()) return;
+  for (const ExperimentResult& result : results) {
+    if (!result.positive.empty()) return;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--positive {} names the class of f1, but no data set here has two "
+                          "classes; f-score is the mean over classes",
+                          in_quotes(options.positive)));
+}
+
+/// Why a table has no numbers.
+std::string why_absent(Metric metric) {
+  switch (metric) {
+    case Metric::kF1:
+      return "it needs two classes; f-score is the mean over any number of them";
+    case Metric::kLogLoss:
+      return "it needs methods with probabilities";
+    case Metric::kAuc:
+      return "it needs scores or probabilities, and two classes in the test parts";
+    default:
+      return "no partition is finished";
+  }
+}
+
+void note_absence(const std::vector<ExperimentResult>& results, const Options& options,
+                  const RunContext& ctx) {
+  bool finished = false;
+  for (const ExperimentResult& result : results) {
+    for (const MethodResult& method : result.methods) {
+      if (!std::isnan(method.mean)) return;
+      finished = finished || !method.partitions.empty();
+    }
+  }
+  ctx.message(fmt::format("there is no {} to show: {}", enum_name(options.metric),
+                          finished ? why_absent(options.metric) : why_absent(Metric::kError)));
+}
+
+std::string report_text(const Store& store, const std::vector<ExperimentResult>& results,
+                        const Options& options) {
+  const OutputStyle output = output_style();
+  const TableStyle style{.unicode = output.unicode,
+                         .colour = output.colour && options.out.empty(),
+                         .timings = options.timings};
+  switch (chosen_format(options)) {
+    case ReportFormat::kText:
+      return results_table(results, TableFormat::kText, style);
+    case ReportFormat::kCsv:
+      return results_table(results, TableFormat::kCsv, style);
+    case ReportFormat::kMarkdown:
+      return results_table(results, TableFormat::kMarkdown, style);
+    case ReportFormat::kLatex:
+      return results_table(results, TableFormat::kLatex, style);
+    case ReportFormat::kJson:
+      return results_json(store, results).dump(2, ' ', false, Json::error_handler_t::replace) +
+             "\n";
+  }
+  throw Error(ErrorCode::kInternal, "a format without a writer");
+}
+
+int run(const Options& options) {
+  (void)chosen_format(options);  // a contradiction is said before any work
+  check_out(options);
+  Session session(options.common);
+  const Store store(options.store, StoreAccess::kReadOnly);
+  std::vector<ExperimentResult> results;
+  for (const std::int64_t number : chosen_experiments(store, options)) {
+    results.push_back(summarise(store, number, options.metric, options.positive));
+  }
+  check_positive(results, options);
+  note_absence(results, options, session.context);
+  const std::string text = report_text(store, results, options);
+  if (options.out.empty()) {
+    print_text(text);
+    return kDone;
+  }
+  AtomicFile file(options.out);
+  file.write(text);
+  file.commit();
+  return kDone;
+}
+
+template <NamedEnum E, class Target>
+void add_choice(CLI::App& parser, const std::string& flag, Target& target, const std::string& help,
+                const std::string& default_text) {
+  parser
+      .add_option_function<std::string>(
+          flag, [flag, &target](const std::string& text) { target = parse_enum<E>(flag, text); },
+          help + ": " + names_of<E>())
+      ->type_name("NAME")
+      ->default_str(default_text);
+}
+
+}  // namespace
+
+Command add_report(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand(
+      "report", "the table of an evaluation as a paper would print it, the best group marked");
+  const auto options = std::make_shared<Options>();
+  parser->add_option("--store", options->store, "store that `kith evaluate` wrote")
+      ->required()
+      ->type_name("FILE");
+  add_choice<ReportFormat>(*parser, "--format", options->format, "how to write it",
+                           "by the ending of --out (.csv, .md, .tex, .json), else text");
+  parser
+      ->add_option("--out", options->out,
+                   "file to write, complete or not at all; without it standard output")
+      ->type_name("FILE");
+  add_choice<Metric>(*parser, "--metric", options->metric,
+                     "what is shown, and what decides who is best", "error");
+  parser
+      ->add_option("--positive", options->positive,
+                   "of two classes, the one f1 is about (default: the last)")
+      ->type_name("CLASS");
+  parser
+      ->add_option("--data", options->data,
+                   "show this data set of the store only (repeatable: these, in this order)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  parser->add_flag("--timings", options->timings, "add a column of seconds");
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "A star or bold face marks the method with the best mean and those that are not\n"
+      "significantly worse (one-sided Wilcoxon signed-rank test at 5 %). Several data sets stand\n"
+      "side by side, with average ranks and their critical difference.\n"
+      "\nExamples:\n"
+      "  kith report --store words.db\n"
+      "  kith report --store words.db --format latex --out table.tex\n"
+      "  kith report --store words.db --metric balanced-error --timings\n"
+      "  kith report --store words.db --json");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app
