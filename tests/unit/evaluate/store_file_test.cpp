@@ -11,6 +11,7 @@
 
 #include "evaluate/sqlite.hpp"
 #include "kith/evaluate/store.hpp"
+#include "kith/model/xxh64.hpp"
 #include "store_records.hpp"
 #include "support/files.hpp"
 
@@ -73,6 +74,14 @@ std::string refused(const std::string& path, ErrorCode code,
   const std::string message = error_of(code, [&] { const Store store(path, access, kShort); });
   EXPECT_THAT(message, HasSubstr(path));
   return message;
+}
+
+template <class T>
+std::string as_bytes(T value) {
+  const auto word = std::bit_cast<std::uint64_t>(value);
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(word >> (8 * i) & 0xff);
+  return bytes;
 }
 
 /// While it lives, permissions count: the superuser becomes nobody.
@@ -237,6 +246,32 @@ TEST(StoreFile, FindsAChangedNumberWhenItIsRead) {
                          (void)store.fold_result({1, 0, 1});
                        }),
               AllOf(HasSubstr(path), HasSubstr("damaged")));
+}
+
+TEST(StoreFile, HasTheLayoutOfItsDescription) {
+  const TempFolder folder;
+  SqlConnection connection(filled_store(folder), SqlMode::kRead, kShort);
+  EXPECT_EQ(connection.integer("PRAGMA application_id"), 0x6b697468);
+  EXPECT_EQ(connection.integer("PRAGMA user_version"), 1);
+  const detail::SqlRow row = connection.run("SELECT * FROM fold_results WHERE fold = 1").at(0);
+  ASSERT_EQ(row.size(), 6U);
+  const std::string losses = std::get<detail::Blob>(row[3]).bytes;
+  const std::vector<double> expected = fold_result_of({1, 0, 1}).losses;
+  EXPECT_EQ(losses, as_bytes(expected[0]) + as_bytes(expected[1]) + as_bytes(expected[2]) +
+                        as_bytes(expected[3]));
+  Xxh64 hash;
+  for (const std::int64_t key : {1, 0, 1}) {
+    hash.update(as_bytes(std::int64_t{1}) + as_bytes(std::int64_t{8}) + as_bytes(key));
+  }
+  hash.update(as_bytes(std::int64_t{4}) + as_bytes(std::int64_t{32}) + losses);
+  hash.update(as_bytes(std::int64_t{2}) + as_bytes(std::int64_t{8}) + as_bytes(0.5));
+  EXPECT_EQ(std::get<std::int64_t>(row[5]), std::bit_cast<std::int64_t>(hash.digest()));
+  const std::string scores =
+      std::get<detail::Blob>(connection.run("SELECT scores FROM test_results").at(0).at(0)).bytes;
+  const Matrix matrix = some_test_result().prediction.scores;
+  EXPECT_EQ(scores.substr(0, 32), as_bytes(std::int64_t{2}) + as_bytes(std::int64_t{5}) +
+                                      as_bytes(matrix(0, 0)) + as_bytes(matrix(0, 1)));
+  EXPECT_EQ(scores.size(), 16U + 8U * 10U);
 }
 
 TEST(StoreFile, IsReadWhereNothingCanBeWritten) {
