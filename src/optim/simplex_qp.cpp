@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -29,6 +30,34 @@ Vector best_vertex(const MatrixRef& H, const VectorRef& s) {
   Vector w = Vector::Zero(s.size());
   w(best) = 1;
   return w;
+}
+
+/// The minimum as if H were its diagonal, w_i = max(0, s_i - t) / H_ii with t such that they sum to
+/// 1: near the answer where a ridge rules, and then with as many positive weights as that has,
+/// which a vertex would collect one factorisation at a time. The best vertex where the diagonal is
+/// not positive.
+Vector start_of(const MatrixRef& H, const VectorRef& s) {
+  const Index n = s.size();
+  if (n == 0 || !(H.diagonal().minCoeff() > 0)) return best_vertex(H, s);
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return s(i) > s(j); });
+  // Relative to the largest s, lest a large constant in s or a large H drown the differences.
+  const double top = s(order.front());
+  const double unit = H.diagonal().minCoeff();
+  double inverse = 0;
+  double weighted = 0;
+  double t = 0;
+  for (const Index i : order) {
+    if (inverse > 0 && s(i) - top <= t) break;
+    inverse += unit / H(i, i);
+    weighted += (s(i) - top) * (unit / H(i, i));
+    t = (weighted - unit) / inverse;
+  }
+  Vector w = ((s.array() - top - t).max(0.0) / H.diagonal().array()).matrix();
+  const double sum = w.sum();
+  if (!(sum > 0) || !std::isfinite(sum)) return best_vertex(H, s);
+  return w / sum;
 }
 
 std::vector<Index> positive(const Vector& w) {
@@ -209,7 +238,7 @@ double simplex_residual(const MatrixRef& H, const VectorRef& s, const VectorRef&
 
 SimplexQpSolution simplex_qp(const MatrixRef& H, const VectorRef& s, const Vector& start) {
   SimplexQpSolution solution;
-  solution.w = start.size() == s.size() && s.size() > 0 ? start : best_vertex(H, s);
+  solution.w = start.size() == s.size() && s.size() > 0 ? start : start_of(H, s);
   switch (active_set(H, s, solution.w, solution.info.iterations)) {
     case ActiveSetEnd::kSolved:
       solution.info.status = SolveStatus::kSolved;

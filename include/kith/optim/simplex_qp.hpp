@@ -15,9 +15,9 @@ struct SimplexQpSolution {
 };
 
 /// H symmetric positive definite: a primal active-set method whose every step solves the free
-/// variables exactly. `start` (empty: the best single vertex) need only be feasible; close ones are
-/// faster. Of an H that is not positive definite a stationary point is found from `start` by
-/// pairwise steps, and the status says so.
+/// variables exactly. `start` (empty: the minimum for H's diagonal) need only be feasible; close
+/// ones are faster. Of an H that is not positive definite a stationary point is found from `start`
+/// by pairwise steps, and the status says so.
 [[nodiscard]] SimplexQpSolution simplex_qp(const MatrixRef& H, const VectorRef& s,
                                            const Vector& start = {});
 

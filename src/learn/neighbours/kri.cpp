@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
@@ -40,7 +41,9 @@ LocalSpectrum block_rule(KriSpectrum spectrum) {
 
 SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
   const Index k = s.size();
-  SimplexQpSolution best = simplex_qp(H, s);
+  Index vertex = 0;
+  (0.5 * H.diagonal() - s).minCoeff(&vertex);
+  SimplexQpSolution best = simplex_qp(H, s, Vector::Unit(k, vertex));
   const auto offer = [&](const Vector& start) {
     SimplexQpSolution other = simplex_qp(H, s, start);
     if (other.info.objective < best.info.objective) best = std::move(other);
@@ -50,13 +53,48 @@ SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
   return best;
 }
 
+/// What the settings but the ridge make of a neighbourhood.
+struct Program {
+  KriSpectrum spectrum;
+  LocalTreatment treatment;
+  Matrix K;
+  Vector k;
+  double least;  ///< eigenvalue of K
+};
+
+Program program_of(const LocalKernel& kernel, const KriSettings& settings) {
+  const LocalSpectrum rule = block_rule(settings.spectrum);
+  const Vector values = kernel.eigenvalues(rule);
+  return {.spectrum = settings.spectrum,
+          .treatment = settings.test_treatment,
+          .K = reconstruct(kernel.U, values),
+          .k = kernel.U * kernel.treated(rule, settings.test_treatment),
+          .least = values.size() > 0 ? values.minCoeff() : 0};
+}
+
+SimplexQpSolution solve(const Program& program, const KriSettings& settings) {
+  if (settings.regulariser == KriRegulariser::kEntropy) {
+    return simplex_entropy(program.K, program.k, settings.ridge);
+  }
+  Matrix H = program.K;
+  H.diagonal().array() += settings.ridge;
+  return program.least + settings.ridge > 0 ? simplex_qp(H, program.k)
+                                            : from_many_starts(H, program.k);
+}
+
 void weigh(const LocalTask<KriModel>& task) {
   const Voters& voters = task.voters();
   const std::vector<Index>& samples = task.chosen.samples;
+  std::optional<Program> program;  // of the last step: a path changes the ridge most often
   for (const std::size_t step : task.steps) {
     Vector sums = training_shares(voters);
     if (!samples.empty()) {
-      const Vector w = kri_weights(task.kernel, task.models[step].settings).w;
+      const KriSettings& settings = task.models[step].settings;
+      if (!program || program->spectrum != settings.spectrum ||
+          program->treatment != settings.test_treatment) {
+        program = program_of(task.kernel, settings);
+      }
+      const Vector w = solve(*program, settings).w;
       sums = class_sums(voters, samples, {w.data(), static_cast<std::size_t>(w.size())});
     }
     task.answer(step, heaviest(voters, samples, sums), sums);
@@ -66,15 +104,7 @@ void weigh(const LocalTask<KriModel>& task) {
 }  // namespace
 
 SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettings& settings) {
-  const LocalSpectrum rule = block_rule(settings.spectrum);
-  const Vector s = kernel.U * kernel.treated(rule, settings.test_treatment);
-  Vector values = kernel.eigenvalues(rule);
-  if (settings.regulariser == KriRegulariser::kEntropy) {
-    return simplex_entropy(reconstruct(kernel.U, values), s, settings.ridge);
-  }
-  values.array() += settings.ridge;
-  const Matrix H = reconstruct(kernel.U, values);
-  return values.minCoeff() > 0 ? simplex_qp(H, s) : from_many_starts(H, s);
+  return solve(program_of(kernel, settings), settings);
 }
 
 std::vector<GridAxis> MethodTraits<KriSettings>::grid(const KriSettings& /*settings*/) {

@@ -93,10 +93,23 @@ TEST(Krr, OfEveryRidgeFromOneDecompositionEqualsDirectSolves) {
   const std::vector<double> row = random_row(12, 2);
   const Vector s = Eigen::Map<const Vector>(row.data(), 12);
   const LocalKernel kernel = kernel_of(example(S, row));
-  for (const double ridge : kRidges) {
-    const Matrix shifted = Matrix(S) + ridge * Matrix::Identity(12, 12);
-    const Vector direct = shifted.fullPivLu().solve(s);
-    EXPECT_LT((krr(kernel, ridge) - direct).norm(), 1e-8 * direct.norm());
+  // The mended blocks by Eigen's own decomposition; the query as it is, so that all share s.
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen{Matrix(S)};
+  const Matrix& U = eigen.eigenvectors();
+  const Vector& lambda = eigen.eigenvalues();
+  const double shift = -lambda.minCoeff();
+  const std::vector<std::pair<KrrSpectrum, Matrix>> blocks = {
+      {KrrSpectrum::kPinv, Matrix(S)},
+      {KrrSpectrum::kClip, U * lambda.cwiseMax(0).asDiagonal() * U.transpose()},
+      {KrrSpectrum::kFlip, U * lambda.cwiseAbs().asDiagonal() * U.transpose()},
+      {KrrSpectrum::kShift, Matrix(S) + shift * Matrix::Identity(12, 12)}};
+  for (const auto& [spectrum, K] : blocks) {
+    for (const double ridge : kRidges) {
+      const Matrix system = K + ridge * Matrix::Identity(12, 12);
+      const Vector direct = system.fullPivLu().solve(s);
+      const Vector w = krr_weights(kernel, ridge, spectrum, LocalTreatment::kNone);
+      EXPECT_LT((w - direct).norm(), 1e-8 * direct.norm()) << enum_name(spectrum);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "kith/learn/svm/feature_svm.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/model/archive.hpp"
 #include "support/training_sets.hpp"
@@ -8,23 +9,20 @@
 namespace kith {
 namespace {
 
-std::string bytes_of(SvmModel model) {
+template <class Model>
+std::string bytes_of(Model model) {
   TensorFile file;
   ArchiveWriter writer(file, "");
   archive(model, writer);
   return tensor_file_bytes(file, {"test", 1});
 }
 
-TEST(SvmThreads, GiveTheSameBytes) {
+/// Models along `path` and their predictions on 1, 2 and 7 threads.
+template <class Settings>
+void expect_same_bytes(const std::vector<Settings>& path) {
+  using Model = typename MethodTraits<Settings>::Model;
   const test::Sample sample = test::make_sample(60, 20, 4, 61);
   const TrainingSet set = test::training_set(sample.S, sample.classes);
-  const std::vector<SvmSettings> path = {
-      {.cost = 0.1},
-      {.cost = 10},
-      {.scope = SpectrumScope::kPair},
-      {.spectrum = Spectrum::kNone},
-      {.spectrum = Spectrum::kShift},
-      {.spectrum = Spectrum::kFlip, .test_treatment = SvmTreatment::kAugmented}};
   std::vector<std::string> models;
   std::vector<Prediction> predictions;
   for (const int threads : {1, 2, 7}) {
@@ -32,7 +30,7 @@ TEST(SvmThreads, GiveTheSameBytes) {
     ctx.threads = threads;
     SharedWork work(set);
     std::size_t at = 0;
-    for (const Fitted<SvmModel>& fitted : fit_path(work, path, ctx)) {
+    for (const Fitted<Model>& fitted : fit_path(work, std::span<const Settings>(path), ctx)) {
       const std::string bytes = bytes_of(fitted.model);
       const Prediction prediction =
           predict(fitted.model, test::query_block(sample.rows, sample.self), ctx);
@@ -46,6 +44,24 @@ TEST(SvmThreads, GiveTheSameBytes) {
       ++at;
     }
   }
+}
+
+TEST(SvmThreads, GiveTheSameBytes) {
+  expect_same_bytes<SvmSettings>(
+      {{.cost = 0.1},
+       {.cost = 10},
+       {.scope = SpectrumScope::kPair},
+       {.spectrum = Spectrum::kNone},
+       {.spectrum = Spectrum::kShift},
+       {.spectrum = Spectrum::kFlip, .test_treatment = SvmTreatment::kAugmented}});
+}
+
+TEST(FeatureSvmThreads, GiveTheSameBytes) {
+  expect_same_bytes<FeatureSvmSettings>({{.cost = 0.1},
+                                         {.cost = 10},
+                                         {.cost = 1, .prototypes = 9},
+                                         {.kernel = FeatureKernel::kRbf, .gamma = 0.01},
+                                         {.kernel = FeatureKernel::kRbf, .gamma = 1}});
 }
 
 }  // namespace
