@@ -2,9 +2,12 @@
 // From decision values to probabilities.
 #pragma once
 
+#include <functional>
 #include <span>
 
+#include "kith/core/rng.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/folds.hpp"
 
 namespace kith {
 
@@ -20,6 +23,16 @@ struct Sigmoid {
 /// overflow-free form of Lin, Lin and Weng (2007). `signs` are +1 or -1. A fit whose slope would
 /// not be negative (decision values that say nothing) gets slope 0: the base rate.
 [[nodiscard]] Sigmoid fit_sigmoid(const VectorRef& decisions, std::span<const int> signs);
+
+/// The sigmoid of decision values of samples that took no part in making them: `held_out` trains on
+/// the outside of a stratified fold and returns the decision values of its inside, for each of a
+/// few folds. A class of one cannot be left out: then the machine's `own` values have to do.
+[[nodiscard]] Sigmoid cross_fitted_sigmoid(std::span<const int> signs, Rng rng,
+                                           const std::function<Vector(const FoldSplit&)>& held_out,
+                                           const std::function<Vector()>& own);
+
+/// Sigmoids need no more than a few digits of the decision values: a tolerance for `held_out`.
+inline constexpr double kCalibrationTolerance = 1e-3;
 
 /// Class probabilities from those of each pair: r(i, j) = P(i | i or j), r(j, i) = 1 - r(i, j). The
 /// minimiser of sum_ij (r(j,i) p_i - r(i,j) p_j)^2 over the simplex (Wu, Lin and Weng 2004, their

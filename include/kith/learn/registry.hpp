@@ -25,6 +25,7 @@
 #include "kith/learn/neighbours/krr.hpp"
 #include "kith/learn/svm/feature_svm.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/learn/svm/lp_machine.hpp"
 #include "kith/learn/svm/p_svm.hpp"
 #include "kith/learn/svm/svm_knn.hpp"
 
@@ -38,9 +39,9 @@ struct MethodList {
 
 using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
-    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, PSvmSettings,
-    FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings, PeFisherSettings,
-    EmbedSvmSettings>;
+    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
+    PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
+    PeFisherSettings, EmbedSvmSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

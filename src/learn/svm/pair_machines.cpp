@@ -6,15 +6,10 @@
 #include <optional>
 
 #include "kith/core/parallel.hpp"
-#include "kith/data/folds.hpp"
 #include "kith/optim/smo.hpp"
 
 namespace kith {
 namespace {
-
-constexpr int kCalibrationFolds = 5;
-/// Sigmoids need no more than a few digits of the decision values.
-constexpr double kCalibrationTolerance = 1e-3;
 
 Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<const Index> cols) {
   Matrix sub(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
@@ -74,27 +69,12 @@ const Matrix& kernel_of(const PairProblem& problem) {
   return problem.K != nullptr ? *problem.K : problem.own;
 }
 
-/// Decision values of samples that took no part in making them, from a few machines on parts of the
-/// pair. A class of one cannot be left out: its machine's own values have to do.
-Sigmoid cross_fitted_sigmoid(const PairProblem& problem, double cost, const SmoSolution& whole,
-                             const Rng& stream, const RunContext& ctx) {
-  const std::vector<int>& signs = problem.pair->signs;
-  const auto positives = std::count(signs.begin(), signs.end(), 1);
-  const auto negatives = static_cast<std::ptrdiff_t>(signs.size()) - positives;
-  const int folds =
-      static_cast<int>(std::min<std::ptrdiff_t>(kCalibrationFolds, std::min(positives, negatives)));
+Sigmoid sigmoid_of(const PairProblem& problem, double cost, const SmoSolution& whole,
+                   const Rng& stream, const RunContext& ctx) {
   const Matrix& K = kernel_of(problem);
-  const Vector y = as_vector(signs);
-  if (folds < 2) {
-    const Vector decisions = (K * y.cwiseProduct(whole.alpha)).array() + whole.b;
-    return fit_sigmoid(decisions, signs);
-  }
-  Rng rng = stream;
-  const std::vector<int> fold_of = stratified_folds(signs, folds, rng);
+  const Vector y = as_vector(problem.pair->signs);
   const Vector costs = problem.costs(cost);
-  Vector decisions(K.rows());
-  for (int fold = 0; fold < folds; ++fold) {
-    const FoldSplit split = split_fold(fold_of, fold);
+  const auto held_out = [&](const FoldSplit& split) -> Vector {
     const Matrix inner = sub_matrix(K, split.outside, split.outside);
     const SvmDual dual{.K = SymmetricView::dense(inner),
                        .y = y(split.outside),
@@ -105,10 +85,11 @@ Sigmoid cross_fitted_sigmoid(const PairProblem& problem, double cost, const SmoS
                             .indefinite = !problem.convex};
     const SmoSolution part = smo(dual, loose, ctx, Vector(whole.alpha(split.outside)));
     const Vector c = dual.y.cwiseProduct(part.alpha);
-    const Vector held_out = sub_matrix(K, split.inside, split.outside) * c;
-    decisions(split.inside) = held_out.array() + part.b;
-  }
-  return fit_sigmoid(decisions, signs);
+    const Vector decisions = sub_matrix(K, split.inside, split.outside) * c;
+    return decisions.array() + part.b;
+  };
+  const auto own = [&]() -> Vector { return (K * y.cwiseProduct(whole.alpha)).array() + whole.b; };
+  return cross_fitted_sigmoid(problem.pair->signs, stream, held_out, own);
 }
 
 /// The machines of one pair for ascending costs.
@@ -140,7 +121,7 @@ std::vector<Machine> solve_pair(const PairProblem& problem,
     Machine machine{
         .c = y.cwiseProduct(last->alpha), .b = last->b, .info = last->info, .sigmoid = {}};
     if (settings.probability) {
-      machine.sigmoid = cross_fitted_sigmoid(problem, settings.cost, *last, stream, ctx);
+      machine.sigmoid = sigmoid_of(problem, settings.cost, *last, stream, ctx);
     }
     machines.push_back(std::move(machine));
   }

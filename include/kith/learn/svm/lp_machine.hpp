@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lp-machine` ([TR] (4)): a linear machine on similarities as features, made sparse by a 1-norm.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+
+namespace kith {
+
+struct LpMachineSettings {
+  double cost = 1;
+  std::optional<Index> prototypes;  ///< none: all training samples
+  bool probability = true;
+  double tolerance = 1e-8;
+};
+void describe(LpMachineSettings& settings, FieldVisitor& field);
+
+struct LpMachineModel {
+  Index samples = 0;           ///< of the training set
+  std::vector<Index> columns;  ///< training samples with a coefficient in some pair
+  PairTable pairs;
+  Matrix coefficients;  ///< columns x pairs
+  Vector intercepts;    ///< one per pair
+  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+};
+
+[[nodiscard]] Fitted<LpMachineModel> fit(SharedWork& work, const LpMachineSettings& settings,
+                                         RunContext& ctx);
+/// Costs are solved in order: each begins with the columns of the one below it, and a solution
+/// serves every cost at which its certificate holds.
+[[nodiscard]] std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
+                                                           std::span<const LpMachineSettings> path,
+                                                           RunContext& ctx);
+/// `queries` have all training columns, or just `needed_columns`, in that order.
+[[nodiscard]] Prediction predict(const LpMachineModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const LpMachineModel& model);
+void archive(LpMachineModel& model, Archive& archiver);
+
+static_assert(Learner<LpMachineSettings, LpMachineModel>);
+
+template <>
+struct MethodTraits<LpMachineSettings> {
+  using Model = LpMachineModel;
+  static constexpr std::string_view name = "lp-machine";
+  static constexpr std::string_view paper = "[TR] (4)";
+  static constexpr std::string_view summary =
+      "linear machine on similarities as features that needs few of them";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const LpMachineSettings& /*settings*/) {
+    return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
+  }
+};
+
+}  // namespace kith

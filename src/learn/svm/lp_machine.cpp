@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lp-machine`: sample i is the vector f_i of its similarities to the prototypes, and for each pair
+// of classes [TR] (4)
+//
+//   min_{w, b} |w|_1 + C sum_i max(0, 1 - y_i (w'f_i + b))
+//
+// is solved as a linear program (optim/hinge_lp). The rows are those of the pair, the columns those
+// of all classes. A vertex of the optimal face is kept, so that w has no more nonzero entries than
+// samples lie on the margin; a model needs the similarities to those training samples alone.
+//
+// Cost: see optim/hinge_lp; along a path the working columns of one cost start the next.
+#include "kith/learn/svm/lp_machine.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "kith/core/parallel.hpp"
+#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/svm/prototypes.hpp"
+#include "kith/optim/hinge_lp.hpp"
+
+namespace kith {
+namespace {
+
+/// Everything that is fixed along a path: the features of the pair's samples.
+struct PairFeatures {
+  const ClassPair* pair = nullptr;
+  Matrix F;
+  Vector y;
+  Vector weights;  // per sample
+};
+
+PairFeatures features_of(const ClassPair& pair, const DenseBlock& features,
+                         const TrainingSet& train) {
+  PairFeatures own;
+  own.pair = &pair;
+  own.F = features.values()(pair.samples, Eigen::all);
+  own.y.resize(static_cast<Index>(pair.signs.size()));
+  for (Index i = 0; i < own.y.size(); ++i) own.y(i) = pair.signs[static_cast<std::size_t>(i)];
+  own.weights = Vector::Ones(own.y.size());
+  if (train.weights.size() > 0) own.weights = train.weights(pair.samples);
+  return own;
+}
+
+struct Machine {
+  Vector w;
+  double b = 0;
+  SolveInfo info;
+  Sigmoid sigmoid;
+};
+
+Sigmoid sigmoid_of(const PairFeatures& own, double cost, const HingeLpSolution& whole,
+                   const Rng& stream, const RunContext& ctx) {
+  const auto held_out = [&](const FoldSplit& split) -> Vector {
+    const Matrix outside = own.F(split.outside, Eigen::all);
+    const HingeLp problem{outside, own.y(split.outside), cost * own.weights(split.outside)};
+    const HingeLpSolution part = solve_hinge_lp(
+        problem, {.tolerance = kCalibrationTolerance, .vertex = false}, ctx, whole.working);
+    return (own.F(split.inside, Eigen::all) * part.w).array() + part.b;
+  };
+  const auto own_values = [&]() -> Vector { return (own.F * whole.w).array() + whole.b; };
+  return cross_fitted_sigmoid(own.pair->signs, stream, held_out, own_values);
+}
+
+/// Whether the solution for a smaller cost is one for this problem; its evidence is then renewed.
+bool serves(const HingeLp& problem, double tolerance, HingeLpSolution& last) {
+  const HingeLpCertificate certificate = certify(problem, last.w, last.b, last.a);
+  if (!(certificate.gap <= tolerance)) return false;
+  last.info = {.status = SolveStatus::kSolved,
+               .iterations = 0,
+               .objective = certificate.primal,
+               .gap = certificate.gap,
+               .kkt_residual = certificate.kkt_residual};
+  return true;
+}
+
+/// The machines of one pair for ascending costs.
+std::vector<Machine> solve_pair(const PairFeatures& own,
+                                std::span<const LpMachineSettings> ascending, const Rng& stream,
+                                const RunContext& ctx) {
+  std::vector<Machine> machines;
+  HingeLpSolution last;
+  for (const LpMachineSettings& settings : ascending) {
+    ctx.check_stop();
+    const HingeLp problem{own.F, own.y, settings.cost * own.weights};
+    if (machines.empty() || !serves(problem, settings.tolerance, last)) {
+      last = solve_hinge_lp(problem, {.tolerance = settings.tolerance}, ctx, last.working);
+    }
+    Machine machine{.w = last.w, .b = last.b, .info = last.info, .sigmoid = {}};
+    if (settings.probability) {
+      machine.sigmoid = sigmoid_of(own, settings.cost, last, stream, ctx);
+    }
+    machines.push_back(std::move(machine));
+  }
+  return machines;
+}
+
+/// The machines of all pairs for one cost; `columns` are the prototypes.
+Fitted<LpMachineModel> assemble(std::span<const ClassPair> pairs,
+                                const std::vector<std::vector<Machine>>& machines, std::size_t step,
+                                const LpMachineSettings& settings, const TrainingSet& train,
+                                std::span<const Index> columns) {
+  const auto count = static_cast<Index>(pairs.size());
+  Fitted<LpMachineModel> fitted;
+  LpMachineModel& model = fitted.model;
+  model.samples = train.size();
+  model.pairs = pair_table(pairs, train.labels);
+  model.intercepts.resize(count);
+  if (settings.probability) model.sigmoids.resize(2, count);
+  Matrix all(static_cast<Index>(columns.size()), count);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const Machine& machine = machines[p][step];
+    const auto column = static_cast<Index>(p);
+    all.col(column) = machine.w;
+    model.intercepts(column) = machine.b;
+    if (settings.probability) {
+      model.sigmoids.col(column) << machine.sigmoid.slope, machine.sigmoid.offset;
+    }
+    fitted.info.subproblems.push_back({pair_name(pairs[p], train.labels), machine.info});
+  }
+  std::vector<Index> active;
+  for (Index j = 0; j < all.rows(); ++j) {
+    if ((all.row(j).array() != 0).any()) active.push_back(j);
+  }
+  model.coefficients = all(active, Eigen::all);
+  for (const Index j : active) model.columns.push_back(columns[static_cast<std::size_t>(j)]);
+  return fitted;
+}
+
+/// Positions in the path by number of prototypes, each list in order of cost.
+std::map<std::optional<Index>, std::vector<std::size_t>> groups_of(
+    std::span<const LpMachineSettings> path) {
+  std::map<std::optional<Index>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < path.size(); ++i) groups[path[i].prototypes].push_back(i);
+  for (auto& [prototypes, members] : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
+  }
+  return groups;
+}
+
+}  // namespace
+
+void describe(LpMachineSettings& settings, FieldVisitor& field) {
+  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field("prototypes", settings.prototypes, at_least(1), "all",
+        "how many random training samples the similarities are taken to");
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
+}
+
+std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
+                                             std::span<const LpMachineSettings> path,
+                                             RunContext& ctx) {
+  for (const LpMachineSettings& settings : path) validate(settings, "lp-machine");
+  const TrainingSet& train = work.train();
+  const std::vector<ClassPair> pairs = class_pairs(train.labels);
+  std::vector<Fitted<LpMachineModel>> fitted(path.size());
+  for (const auto& [prototypes, members] : groups_of(path)) {
+    const std::vector<Index> columns = choose_prototypes(prototypes, train.size(), ctx);
+    const DenseBlock features = columns_of(work.dense(), columns);
+    std::vector<LpMachineSettings> ascending;
+    for (const std::size_t i : members) ascending.push_back(path[i]);
+    std::vector<std::vector<Machine>> machines(pairs.size());
+    parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
+      machines[p] = solve_pair(features_of(pairs[p], features, train), ascending,
+                               ctx.rng.stream("lp-machine calibration", p), ctx);
+    });
+    for (std::size_t step = 0; step < members.size(); ++step) {
+      fitted[members[step]] = assemble(pairs, machines, step, ascending[step], train, columns);
+    }
+  }
+  return fitted;
+}
+
+Fitted<LpMachineModel> fit(SharedWork& work, const LpMachineSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const LpMachineModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
+  const DenseBlock rows = query_features(queries, model.samples, model.columns);
+  Matrix decisions = rows.values() * model.coefficients;
+  decisions.rowwise() += model.intercepts.transpose();
+  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
+}
+
+std::vector<Index> needed_columns(const LpMachineModel& model) { return model.columns; }
+
+void archive(LpMachineModel& model, Archive& archiver) {
+  archiver("samples", model.samples);
+  archiver("columns", model.columns);
+  archive(model.pairs, archiver);
+  archiver("coefficients", model.coefficients);
+  archiver("intercepts", model.intercepts);
+  archiver("sigmoids", model.sigmoids);
+}
+
+}  // namespace kith
