@@ -173,6 +173,19 @@ bool SqlConnection::read_only() const { return sqlite3_db_readonly(database_.get
 
 bool SqlConnection::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
+std::string SqlConnection::head(int count) const {
+  sqlite3_file* file = nullptr;
+  int code = sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || file == nullptr || file->pMethods == nullptr) return {};
+  sqlite3_int64 size = 0;
+  code = file->pMethods->xFileSize(file, &size);
+  if (code != SQLITE_OK) fail(code);
+  std::string bytes(static_cast<std::size_t>(std::min<sqlite3_int64>(size, count)), '\0');
+  code = file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), 0);
+  if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) fail(code);
+  return bytes;
+}
+
 bool SqlConnection::moved() const {
   if (path_ == kMemory) return false;
   int moved = 0;

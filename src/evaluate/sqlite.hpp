@@ -42,6 +42,9 @@ class SqlConnection {
   [[nodiscard]] std::int64_t last_id() const;  ///< of the last row inserted
   [[nodiscard]] bool read_only() const;
   [[nodiscard]] bool in_transaction() const;
+  /// The first `count` bytes of the file, fewer where it is shorter. To be read through SQLite
+  /// only: closing any other handle of the file would release the locks of this process.
+  [[nodiscard]] std::string head(int count) const;
   /// Whether the file lies no longer where it was opened.
   [[nodiscard]] bool moved() const;
   void set_patience(std::chrono::milliseconds patience);

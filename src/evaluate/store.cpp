@@ -27,7 +27,7 @@ struct Store::Implementation {
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
   ~Implementation() {
-    if (writable) detail::settle_store(connection);
+    if (!connection.read_only()) detail::settle_store(connection);
   }
 
   void check_writable() const;

@@ -14,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "kith/core/error.hpp"
@@ -27,7 +26,8 @@ using std::chrono::milliseconds;
 constexpr std::int64_t kApplicationId = 0x6b697468;  // "kith"
 constexpr std::int64_t kVersion = 1;
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr std::size_t kModeByte = 18;  // 2: write-ahead
+constexpr int kSmallest = 512;  // bytes: one page
+constexpr int kModeByte = 18;   // 2: write-ahead
 
 constexpr std::array<std::string_view, 5> kTables = {
     "CREATE TABLE experiments ("
@@ -60,18 +60,28 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0;
 }
 
-/// What a killed process leaves beside its store.
-bool has_leftovers(const std::string& path) {
-  return exists(path + "-wal") || exists(path + "-journal");
+/// SQLite puts its files beside the one that links lead to.
+std::string resolved(const std::string& path) {
+  std::error_code ignored;
+  const std::string real = std::filesystem::canonical(path, ignored).string();
+  return real.empty() ? path : real;
 }
 
-/// The first bytes; fewer where the file is shorter.
-std::string header_of(const std::string& path) {
-  std::string header(kModeByte + 1, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(header.data(), static_cast<std::streamsize>(header.size()));
-  header.resize(static_cast<std::size_t>(file.gcount()));
-  return header;
+/// What a killed process leaves beside its store.
+bool has_leftovers(const std::string& path) {
+  const std::string real = resolved(path);
+  return exists(real + "-wal") || exists(real + "-journal");
+}
+
+bool folder_is_writable(const std::string& path) {
+  const std::string folder = std::filesystem::path(resolved(path)).parent_path().string();
+  return ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+Error not_a_store(const std::string& path) {
+  return bad_input({path},
+                   "not a store: the file is no SQLite database; stores are written by `kith "
+                   "evaluate`");
 }
 
 void check_file(const std::string& path, StoreAccess access) {
@@ -88,31 +98,13 @@ void check_file(const std::string& path, StoreAccess access) {
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
     throw io_error(path + ": cannot read the store");
   }
-  if (found.st_size == 0) {
-    if (access == StoreAccess::kReadWrite || has_leftovers(path)) return;
-    throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
-  }
   // SQLite would take a file of one byte for a new one.
-  if (!header_of(path).starts_with(kMagic)) {
-    throw bad_input({path},
-                    "not a store: the file is no SQLite database; stores are written by `kith "
-                    "evaluate`");
-  }
+  if (found.st_size > 0 && found.st_size < kSmallest) throw not_a_store(path);
 }
 
-bool folder_is_writable(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0;
-}
-
-/// A store that a killed process left behind needs a connection that may write, since reading
-/// finishes or undoes what that process had begun; where writing is not permitted SQLite opens for
-/// reading all the same. In write-ahead mode readers make files, too: where they cannot and there
-/// are none, nobody is writing.
-SqlMode reading_mode(const std::string& path) {
-  if (has_leftovers(path)) return SqlMode::kWrite;
-  const bool untouchable = header_of(path).ends_with('\2') && !folder_is_writable(path);
-  return untouchable ? SqlMode::kImmutable : SqlMode::kRead;
+void check_magic(const SqlConnection& connection) {
+  const std::string head = connection.head(static_cast<int>(kMagic.size()));
+  if (!head.empty() && head != kMagic) throw not_a_store(connection.path());
 }
 
 [[noreturn]] void damaged(const SqlConnection& connection, const std::string& how) {
@@ -138,8 +130,7 @@ bool is_store(SqlConnection& connection) {
                                         version, kVersion));
   }
   if (version < 1 || tables == 0) {
-    throw bad_input(
-        {path}, fmt::format("the store is damaged (version {} with {} tables)", version, tables));
+    damaged(connection, fmt::format("version {} with {} tables", version, tables));
   }
   return true;
 }
@@ -195,6 +186,7 @@ void enter_write_ahead(SqlConnection& connection, milliseconds patience) {
 
 SqlConnection open_for_writing(const std::string& path, milliseconds patience) {
   SqlConnection connection(path, SqlMode::kCreate, patience);
+  check_magic(connection);
   if (connection.read_only()) connection.fail(SQLITE_READONLY);
   connection.run("PRAGMA foreign_keys = ON");
   if (!has_sound_store(connection)) create_tables(connection);
@@ -202,8 +194,22 @@ SqlConnection open_for_writing(const std::string& path, milliseconds patience) {
   return connection;
 }
 
-SqlConnection open_for_reading(const std::string& path, SqlMode mode, milliseconds patience) {
-  SqlConnection connection(path, mode, patience);
+/// A store that a killed process left behind needs a connection that may write, since reading
+/// finishes or undoes what that process had begun; where writing is not permitted SQLite opens for
+/// reading all the same. In write-ahead mode readers make files, too: where they cannot and there
+/// are none, nobody is writing.
+SqlConnection connect_for_reading(const std::string& path, milliseconds patience) {
+  if (has_leftovers(path)) return {path, SqlMode::kWrite, patience};
+  SqlConnection connection(path, SqlMode::kRead, patience);
+  const std::string head = connection.head(kModeByte + 1);
+  const bool write_ahead = head.size() > kModeByte && head[kModeByte] == 2;
+  if (!write_ahead || folder_is_writable(path)) return connection;
+  return {path, SqlMode::kImmutable, patience};
+}
+
+SqlConnection open_for_reading(const std::string& path, milliseconds patience) {
+  SqlConnection connection = connect_for_reading(path, patience);
+  check_magic(connection);
   connection.run("PRAGMA query_only = ON");
   if (!has_sound_store(connection)) {
     throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
@@ -216,7 +222,7 @@ SqlConnection open_for_reading(const std::string& path, SqlMode mode, millisecon
 SqlConnection open_store(const std::string& path, StoreAccess access, milliseconds patience) {
   if (!in_memory(path)) check_file(path, access);
   return access == StoreAccess::kReadWrite ? open_for_writing(path, patience)
-                                           : open_for_reading(path, reading_mode(path), patience);
+                                           : open_for_reading(path, patience);
 }
 
 void settle_store(SqlConnection& connection) noexcept {

@@ -309,6 +309,18 @@ TEST(StoreFile, NeedsAFolderItCanWriteTo) {
   refused(folder.path("new.kith"), ErrorCode::kIo, StoreAccess::kReadWrite);
 }
 
+TEST(StoreFile, IsFoundThroughLinks) {
+  const TempFolder folder;
+  const TempFolder elsewhere;
+  std::filesystem::create_symlink(folder.path("s.kith"), elsewhere.path("link"));
+  const std::string right = all_of(filled_store(folder));
+  EXPECT_EQ(all_of(elsewhere.path("link")), right);
+  Store(elsewhere.path("link")).put({1, 1, 0}, FoldResult{});
+  EXPECT_TRUE(Store(folder.path("s.kith")).has({1, 1, 0}));
+  EXPECT_EQ(folder.count(), 1U);
+  EXPECT_EQ(elsewhere.count(), 1U);
+}
+
 TEST(StoreFile, IsNotWrittenThroughAReader) {
   const TempFolder folder;
   Store store(filled_store(folder), StoreAccess::kReadOnly);

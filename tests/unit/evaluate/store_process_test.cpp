@@ -51,6 +51,11 @@ int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe(ends.data()), 0); }
+  std::array<int, 2> ends{};
+};
+
 std::int64_t only_candidate(Store& store) {
   return store.add_candidate(store.add_experiment(some_experiment()), some_candidate());
 }
@@ -69,11 +74,6 @@ std::int64_t only_candidate(Store& store) {
     }
   }
 }
-
-struct Pipe {
-  Pipe() { EXPECT_EQ(::pipe(ends.data()), 0); }
-  std::array<int, 2> ends{};
-};
 
 /// The number of the last unit that was reported, -1 where none was.
 int last_reported(int pipe) {
@@ -148,6 +148,7 @@ TEST(StoreProcess, LeavesAStoreThatCanBeReadWhenItIsKilled) {
   const std::string path = killed_store(folder);
   EXPECT_TRUE(Store(path, StoreAccess::kReadOnly).has({1, 0, 0}));
   EXPECT_EQ(folder.count(), 1U) << "reading has brought the log into the store";
+  EXPECT_EQ(content_of(path).at(18), 1) << "and left it for readers without a log";
   expect_sound(path);
 }
 
@@ -192,6 +193,27 @@ TEST(StoreProcess, WritesBesideOthers) {
       EXPECT_EQ(store.fold_result({1, 1 + process, unit}).value().losses.at(0), process);
     }
   }
+}
+
+TEST(StoreProcess, KeepsItsLocksWhileTheSameProcessOpensTheFileAgain) {
+  const TempFolder folder;
+  const std::string path = folder.path("s.kith");
+  // Started first: SQLite keeps a table of its locks in memory, which a child would inherit.
+  const Pipe go;
+  const pid_t child = start([&]() -> int {
+    char byte = 0;
+    if (::read(go.ends[0], &byte, 1) != 1) return 2;
+    SqlConnection other(path, SqlMode::kWrite, milliseconds(50));
+    return other.attempt("PRAGMA journal_mode = DELETE") ? 1 : 0;  // needs the file for itself
+  });
+  Store store(path);
+  only_candidate(store);
+  for (int i = 0; i < 3; ++i) {
+    const Store reader(path, StoreAccess::kReadOnly);
+  }
+  ASSERT_EQ(::write(go.ends[1], "x", 1), 1);
+  EXPECT_EQ(exit_code(child), 0);
+  EXPECT_EQ(store.experiments().size(), 1U);
 }
 
 TEST(StoreProcess, CreatesAStoreOnceWhereSeveralTryAtOnce) {
