@@ -52,7 +52,8 @@ void ConsoleSink::clear_bar() {
   bar_shown_ = false;
 }
 
-void ConsoleSink::progress(std::string_view stage, double done, double total) {
+void ConsoleSink::progress(std::string_view stage, double done, double total,
+                           std::string_view at_hand) {
   if (quiet_) return;
   const std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();
@@ -60,6 +61,7 @@ void ConsoleSink::progress(std::string_view stage, double done, double total) {
     stage_ = stage;
     stage_began_ = now;
     last_shown_ = now;
+    done_before_ = done;
     return;  // short stages are never shown
   }
   const Clock::duration pause = now - last_shown_;
@@ -70,10 +72,14 @@ void ConsoleSink::progress(std::string_view stage, double done, double total) {
   if (total > 0) {
     const double share = std::clamp(done / total, 0.0, 1.0);
     line += fmt::format(" of {:.0f} ({:.0f} %), {} so far", total, 100 * share, duration(elapsed));
-    if (share > 0) line += fmt::format(", about {} to go", duration(elapsed * (1 - share) / share));
+    if (done > done_before_) {
+      const double left = elapsed * (total - done) / (done - done_before_);
+      line += fmt::format(", about {} to go", duration(left));
+    }
   } else {
     line += fmt::format(", {} so far", duration(elapsed));
   }
+  if (!at_hand.empty()) line += fmt::format(" [{}]", at_hand);
   if (!terminal_) {
     fmt::print(stderr, "kith: {}\n", line);
     return;

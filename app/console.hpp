@@ -19,7 +19,8 @@ class ConsoleSink final : public ProgressSink {
   ConsoleSink(const ConsoleSink&) = delete;
   ConsoleSink& operator=(const ConsoleSink&) = delete;
 
-  void progress(std::string_view stage, double done, double total) override;
+  void progress(std::string_view stage, double done, double total,
+                std::string_view at_hand) override;
   void message(std::string_view text) override;
 
  private:
@@ -32,6 +33,7 @@ class ConsoleSink final : public ProgressSink {
   bool bar_shown_ = false;
   std::string stage_;
   Clock::time_point stage_began_;
+  double done_before_ = 0;  // of this stage, when it was first heard of: the rest of an earlier run
   Clock::time_point last_shown_;
 };
 

@@ -54,6 +54,26 @@ std::string unknown_command(int argc, char** argv) {
   return fmt::format("there is no command {}", in_quotes(argv[1]));
 }
 
+/// As it could be typed again, words with unusual characters in single quotes.
+std::string command_line(int argc, char** argv) {
+  constexpr std::string_view kUsual =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
+  std::string line = "kith";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    line += ' ';
+    if (!word.empty() && word.find_first_not_of(kUsual) == std::string_view::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char letter : word)
+      line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    line += '\'';
+  }
+  return line;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App program(
       "kith: classification from pairwise similarities, indefinite ones included.\n"
@@ -64,9 +84,14 @@ int parse_and_run(int argc, char** argv) {
                            fmt::format("kith {}\nBLAS: {}", kVersion, blas_description()));
   program.get_formatter()->column_width(34);
 
-  const std::vector<Command> commands = {
-      add_inspect(program), add_convert(program), add_measure(program), add_methods(program),
-      add_train(program),   add_predict(program), add_report(program)};
+  const std::vector<Command> commands = {add_inspect(program),
+                                         add_convert(program),
+                                         add_measure(program),
+                                         add_methods(program),
+                                         add_train(program),
+                                         add_predict(program),
+                                         add_evaluate(program, command_line(argc, argv)),
+                                         add_report(program)};
   // Hidden: what the manual page and the completions are made from.
   const CLI::App* describe = program.add_subcommand("__describe")->group("");
   try {

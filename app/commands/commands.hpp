@@ -12,6 +12,8 @@ namespace kith::app {
 [[nodiscard]] Command add_methods(CLI::App& program);
 [[nodiscard]] Command add_train(CLI::App& program);
 [[nodiscard]] Command add_predict(CLI::App& program);
+/// `command_line` is kept in the store, so that a run can be repeated.
+[[nodiscard]] Command add_evaluate(CLI::App& program, const std::string& command_line);
 [[nodiscard]] Command add_report(CLI::App& program);
 
 }  // namespace kith::app

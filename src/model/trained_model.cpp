@@ -16,19 +16,6 @@
 namespace kith {
 namespace {
 
-SimilaritySet select_samples(const SimilaritySet& set, const std::vector<Index>& samples) {
-  SimilaritySet part = set;
-  part.block = select(set.block, samples, samples);
-  part.row_ids.clear();
-  part.column_ids.clear();
-  for (const Index i : samples) {
-    if (!set.row_ids.empty()) part.row_ids.push_back(set.row_ids[static_cast<std::size_t>(i)]);
-    if (!set.column_ids.empty())
-      part.column_ids.push_back(set.column_ids[static_cast<std::size_t>(i)]);
-  }
-  return part;
-}
-
 std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
   std::vector<Index> common = inputs.front().kept;
   for (const ConditionedInput& input : inputs) {
@@ -72,27 +59,6 @@ Json info_json(const SolveInfo& info) {
           {"status", name(info.status)}};
 }
 
-Json certificate_json(const FitInfo& info) {
-  Json json = {{"objective", real(info.objective())},
-               {"gap", real(info.gap())},
-               {"kkt_residual", real(info.kkt_residual())},
-               {"iterations", info.iterations()},
-               {"status", name(info.status())},
-               {"consistency", real(info.consistency)}};
-  if (std::isfinite(info.objective_offset)) json["objective_offset"] = info.objective_offset;
-  if (info.subproblems.size() > 1) {
-    Json parts = Json::array();
-    for (const Subproblem& part : info.subproblems) {
-      Json one = {{"name", part.name}};
-      one.update(info_json(part.info));
-      parts.push_back(std::move(one));
-    }
-    json["subproblems"] = std::move(parts);
-  }
-  if (!info.notes.empty()) json["notes"] = info.notes;
-  return json;
-}
-
 /// Rows over all training samples lose the columns that the model does not need.
 void keep_needed_columns(Block& block, const ModelRecord& record) {
   const auto needed = static_cast<Index>(record.positions.size());
@@ -104,6 +70,27 @@ void keep_needed_columns(Block& block, const ModelRecord& record) {
 
 }  // namespace
 
+MatchedSets select_samples(const MatchedSets& matrices, std::span<const Index> samples) {
+  const auto chosen = [&](const std::vector<std::string>& ids) {
+    std::vector<std::string> part;
+    if (ids.empty()) return part;
+    for (const Index i : samples) part.push_back(ids[static_cast<std::size_t>(i)]);
+    return part;
+  };
+  MatchedSets parts{.sets = {}, .ids = chosen(matrices.ids)};
+  for (const SimilaritySet& set : matrices.sets) {
+    parts.sets.push_back({.name = set.name,
+                          .source = set.source,
+                          .format = set.format,
+                          .kind = set.kind,
+                          .block = select(set.block, samples, samples),
+                          .row_ids = chosen(set.row_ids),
+                          .column_ids = chosen(set.column_ids),
+                          .applied = set.applied});
+  }
+  return parts;
+}
+
 PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
                                   const InputSettings& settings, RunContext& ctx,
                                   MissingPairs missing) {
@@ -114,10 +101,7 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
     return input.kept == prepared.kept;
   });
   if (!alike) {
-    std::vector<SimilaritySet> parts;
-    for (const SimilaritySet& set : matrices.sets)
-      parts.push_back(select_samples(set, prepared.kept));
-    inputs = condition_all(parts, settings, ctx, missing);
+    inputs = condition_all(select_samples(matrices, prepared.kept).sets, settings, ctx, missing);
   }
   for (std::size_t m = 0; m < inputs.size(); ++m) {
     prepared.set.matrices.push_back(std::move(inputs[m].matrix));
@@ -179,6 +163,27 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   record.certificate = certificate_json(training.info);
   training.model.model = std::move(fitted.model);
   return training;
+}
+
+Json certificate_json(const FitInfo& info) {
+  Json json = {{"objective", real(info.objective())},
+               {"gap", real(info.gap())},
+               {"kkt_residual", real(info.kkt_residual())},
+               {"iterations", info.iterations()},
+               {"status", name(info.status())},
+               {"consistency", real(info.consistency)}};
+  if (std::isfinite(info.objective_offset)) json["objective_offset"] = info.objective_offset;
+  if (info.subproblems.size() > 1) {
+    Json parts = Json::array();
+    for (const Subproblem& part : info.subproblems) {
+      Json one = {{"name", part.name}};
+      one.update(info_json(part.info));
+      parts.push_back(std::move(one));
+    }
+    json["subproblems"] = std::move(parts);
+  }
+  if (!info.notes.empty()) json["notes"] = info.notes;
+  return json;
 }
 
 Json training_json(const Training& training) {

@@ -36,7 +36,9 @@ class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
   /// `done` of `total` steps of `stage` are finished; total <= 0 means that it is not known.
-  virtual void progress(std::string_view stage, double done, double total) = 0;
+  /// `at_hand` is what is being worked on, or empty.
+  virtual void progress(std::string_view stage, double done, double total,
+                        std::string_view at_hand) = 0;
   /// Something the user should know that is no error.
   virtual void message(std::string_view text) = 0;
 };
@@ -49,8 +51,9 @@ struct RunContext {
   ProgressSink* sink = nullptr;
   StopToken stop{};
 
-  void progress(std::string_view stage, double done, double total) const {
-    if (sink != nullptr) sink->progress(stage, done, total);
+  void progress(std::string_view stage, double done, double total,
+                std::string_view at_hand = {}) const {
+    if (sink != nullptr) sink->progress(stage, done, total, at_hand);
   }
   void message(std::string_view text) const {
     if (sink != nullptr) sink->message(text);

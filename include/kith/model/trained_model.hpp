@@ -3,6 +3,7 @@
 // and Python as well.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct PreparedTraining {
                                                 const InputSettings& settings, RunContext& ctx,
                                                 MissingPairs missing = MissingPairs::kRefused);
 
+/// The rows and columns `samples` of every table, in that order.
+[[nodiscard]] MatchedSets select_samples(const MatchedSets& matrices,
+                                         std::span<const Index> samples);
+
 struct TrainedModel {
   ModelRecord record;
   AnyModel model;
@@ -43,6 +48,8 @@ struct Training {
 [[nodiscard]] Training train(const PreparedTraining& prepared, const MethodChoice& choice,
                              RunContext& ctx);
 
+/// The evidence of a fit as `train --json` prints it: objective, gap, residual, status, ...
+[[nodiscard]] Json certificate_json(const FitInfo& info);
 /// What `train --json` prints of a fit.
 [[nodiscard]] Json training_json(const Training& training);
 

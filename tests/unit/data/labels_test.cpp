@@ -29,7 +29,7 @@ std::string refused(std::string_view text) {
 
 class Messages final : public ProgressSink {
  public:
-  void progress(std::string_view, double, double) override {}
+  void progress(std::string_view, double, double, std::string_view) override {}
   void message(std::string_view text) override { texts.emplace_back(text); }
   std::vector<std::string> texts;
 };

@@ -30,7 +30,7 @@ TEST_P(EditMatrixThreads, GiveTheSameBytesForAnyNumberOfThreads) {
 TEST(EditMatrixRun, ReportsEveryPairAndStopsWhenAsked) {
   class Sink final : public ProgressSink {
    public:
-    void progress(std::string_view, double done, double total) override {
+    void progress(std::string_view, double done, double total, std::string_view) override {
       const std::lock_guard lock(mutex);
       most = std::max(most, done);
       of = total;

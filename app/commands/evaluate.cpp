@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "input_options.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/evaluate/experiment.hpp"
+#include "kith/evaluate/results.hpp"
+#include "kith/report/results_table.hpp"
+#include "kith/version.hpp"
+
+namespace kith::app {
+namespace {
+
+constexpr const char* kDefaultMethods =
+    "knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,features-svm";
+
+struct Options {
+  CommonOptions common;
+  InputOptions input;
+  std::string methods = kDefaultMethods;
+  std::vector<std::string> settings;
+  std::vector<std::string> grids;
+  std::string protocol = "tr";
+  PartitionSettings partitions;
+  std::string partition_file;
+  std::string store;
+  std::string data_name;
+  bool append = false;
+  bool timings = false;
+  std::string command_line;
+};
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0;
+}
+
+/// "svm-clip:cost=10": the candidates it is about (all of them for "*"), key and value.
+struct Assignment {
+  std::string method;
+  std::string key;
+  std::string value;
+};
+
+Assignment parse_assignment(const std::string& flag, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::size_t colon = text.find(':');
+  if (equals == std::string::npos || colon == std::string::npos || colon > equals) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} {} must be METHOD:key=value, such as svm-clip:{}", flag,
+                            in_quotes(text), flag == "--set" ? "cost=10" : "cost=1,10,100"));
+  }
+  return {text.substr(0, colon), text.substr(colon + 1, equals - colon - 1),
+          text.substr(equals + 1)};
+}
+
+template <class Change>
+void for_candidates(std::vector<Candidate>& candidates, const std::string& flag,
+                    const std::string& text, const Change& change) {
+  const Assignment assignment = parse_assignment(flag, text);
+  bool found = false;
+  for (Candidate& candidate : candidates) {
+    if (assignment.method != "*" && assignment.method != candidate.name) continue;
+    found = true;
+    change(candidate, assignment);
+  }
+  if (found) return;
+  std::vector<std::string> names;
+  for (const Candidate& candidate : candidates) names.push_back(candidate.name);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} {}: {} is not among the methods compared: {}", flag, in_quotes(text),
+                          in_quotes(assignment.method), list_some(names, 60)));
+}
+
+std::vector<Candidate> chosen_candidates(const Options& options, ProtocolName protocol) {
+  std::vector<Candidate> candidates;
+  for (const std::string_view text : split(options.methods, ',')) {
+    candidates.push_back(parse_candidate(trim(text)));
+    apply(protocol, candidates.back());
+    const auto twin = std::find_if(candidates.begin(), candidates.end() - 1, [&](const auto& one) {
+      return one.name == candidates.back().name;
+    });
+    if (twin != candidates.end() - 1) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--methods names {} twice; give one another name: mine={}",
+                              in_quotes(twin->name), twin->choice.name));
+    }
+  }
+  for (const std::string& text : options.settings) {
+    for_candidates(candidates, "--set", text, [](Candidate& candidate, const Assignment& one) {
+      fix(candidate, one.key, one.value);
+    });
+  }
+  for (const std::string& text : options.grids) {
+    for_candidates(candidates, "--grid", text, [](Candidate& candidate, const Assignment& one) {
+      std::vector<std::string> values;
+      for (const std::string_view value : split(one.value, ',')) values.emplace_back(trim(value));
+      search(candidate, one.key, values);
+    });
+  }
+  return candidates;
+}
+
+/// Read where the file is there, drawn and written where it is not.
+std::vector<Partition> chosen_partitions(const Options& options, const ExperimentData& data,
+                                         RunContext& ctx) {
+  const std::string& path = options.partition_file;
+  const std::vector<std::string>& ids = data.matrices.ids;
+  if (!path.empty() && exists(path)) return read_partitions(path, ids, data.samples());
+  std::vector<Partition> partitions = draw_partitions(data.labels, options.partitions, ctx.rng);
+  if (!path.empty()) {
+    write_partitions(path, partitions, ids, data.samples());
+    ctx.message(fmt::format("wrote {} partitions to {}", partitions.size(), path));
+  }
+  return partitions;
+}
+
+Json about(const Options& options, const ExperimentData& data) {
+  Json sources = Json::array();
+  for (const SimilaritySet& set : data.matrices.sets) sources.push_back(set.source);
+  return {{"command", options.command_line},
+          {"kith", kVersion},
+          {"similarity", std::move(sources)},
+          {"labels", options.input.labels}};
+}
+
+/// The store says what is left when a run ends early.
+std::string how_to_go_on(const Options& options) {
+  if (options.store.empty() || options.store == ":memory:") {
+    return "interrupted; nothing was kept, since no --store was given";
+  }
+  return fmt::format(
+      "interrupted; everything finished is in {}: the same command goes on from there",
+      options.store);
+}
+
+bool missed_tolerance(const ExperimentResult& result) {
+  return std::any_of(result.methods.begin(), result.methods.end(), [](const MethodResult& method) {
+    return !method.worst_status.empty() && method.worst_status != name(SolveStatus::kSolved) &&
+           method.worst_status != name(SolveStatus::kStationary);
+  });
+}
+
+int run(const Options& options) {
+  const auto protocol = parse_enum<ProtocolName>("--protocol", options.protocol);
+  if (options.input.labels.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "a comparison needs labels: give --labels FILE");
+  }
+  ExperimentPlan plan;
+  plan.candidates = chosen_candidates(options, protocol);
+  Session session(options.common);
+  RunContext& ctx = session.context;
+  MatchedSets matrices = read_matrices(options.input, ctx);
+  const std::optional<JoinedLabels> labels = read_joined_labels(options.input, matrices, ctx);
+  plan.name = options.data_name.empty() ? matrices.sets.front().name : options.data_name;
+  InputSettings input = options.input.condition;
+  apply(protocol, input);
+  const ExperimentData data = make_experiment_data(std::move(matrices), labels->labels, input, ctx);
+  plan.partitions = chosen_partitions(options, data, ctx);
+  plan.protocol = {.name = protocol, .partitions = options.partitions};
+  plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
+  plan.about = about(options, data);
+
+  Store store(options.store.empty() ? ":memory:" : options.store);
+  std::int64_t experiment = 0;
+  try {
+    experiment = run_experiment(data, plan, store,
+                                options.append ? NewData::kAppend : NewData::kRefuse, ctx);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    throw Error(ErrorCode::kInterrupted, how_to_go_on(options));
+  }
+  const std::vector<ExperimentResult> results = {summarise(store, experiment, Metric::kError)};
+  if (options.common.json) {
+    print_json(results_json(store, results));
+  } else {
+    const OutputStyle style = output_style();
+    print_text(results_table(
+        results, TableFormat::kText,
+        {.unicode = style.unicode, .colour = style.colour, .timings = options.timings}));
+  }
+  if (!missed_tolerance(results.front())) return kDone;
+  ctx.message("a solver missed its tolerance somewhere; `kith report --format json` says where");
+  return kMissedTolerance;
+}
+
+void add_flags(CLI::App& parser, Options& options) {
+  parser
+      .add_option("--methods", options.methods,
+                  "what to compare, separated by commas; `kith methods` lists them, "
+                  "name=METHOD gives one a name of its own")
+      ->type_name("LIST")
+      ->capture_default_str()
+      ->group("Comparison");
+  parser
+      .add_option("--set", options.settings,
+                  "fix a setting of one of them, or of all (*) (repeatable)")
+      ->type_name("METHOD:KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group("Comparison");
+  parser
+      .add_option("--grid", options.grids,
+                  "values of a setting to search, separated by commas (repeatable)")
+      ->type_name("METHOD:KEY=LIST")
+      ->allow_extra_args(false)
+      ->group("Comparison");
+  parser
+      .add_option("--protocol", options.protocol,
+                  "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of [CGR]")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Comparison");
+  add_settings_flags(parser, options.partitions, "Comparison");
+  parser
+      .add_option("--partitions", options.partition_file,
+                  "file of partitions: used if it is there, written if it is not")
+      ->type_name("FILE")
+      ->group("Comparison");
+  parser
+      .add_option("--store", options.store,
+                  "SQLite file that keeps every result; the same command goes on where it ended")
+      ->type_name("FILE")
+      ->group("Comparison");
+  parser.add_option("--name", options.data_name, "of the data set, in the store and in tables")
+      ->type_name("NAME")
+      ->default_str("the file's")
+      ->group("Comparison");
+  parser.add_flag("--append", options.append, "add a further data set to a store that has others")
+      ->group("Comparison");
+  parser.add_flag("--timings", options.timings, "show seconds in the table")->group("Comparison");
+}
+
+}  // namespace
+
+Command add_evaluate(CLI::App& program, const std::string& command_line) {
+  CLI::App* parser = program.add_subcommand(
+      "evaluate", "compare methods by nested cross-validation, into a store that can go on");
+  const auto options = std::make_shared<Options>();
+  options->command_line = command_line;
+  add_flags(*parser, *options);
+  add_input_options(*parser, options->input);
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "For each of --repeats random partitions, settings are chosen by cross-validation inside "
+      "the\n"
+      "training part, the method is fitted again with the best, and tested on samples that took "
+      "no\n"
+      "part in any of it. Errors are in %, as mean (standard deviation); the best group is "
+      "marked.\n"
+      "Ctrl-C or a crash loses nothing finished: run the same command again.\n\n"
+      "Examples:\n"
+      "  kith evaluate --similarity s.csv --labels labels.txt --store run.db\n"
+      "  kith evaluate --similarity s.csv --labels labels.txt --methods knn,svm-clip,raw=krr-clip "
+      "\\\n"
+      "      --set raw:test-treatment=none --grid svm-clip:cost=0.1,1,10 --store run.db\n"
+      "  kith report --store run.db --format latex");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nested cross-validation of many methods on one data set ([TR] 6.2, [CGR] 4.2), into a store.
+//
+// A unit of work is one method on one inner fold of one partition, or its refit and test on that
+// partition. Units of the same fold share one conditioned training block, one decomposition, one
+// neighbour order (SharedWork); folds run in parallel. What a unit finds depends on data, protocol,
+// partition, fold and its own settings alone, so threads, other methods, and a run that was killed
+// and went on leave no trace in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kith/condition/input_settings.hpp"
+#include "kith/core/context.hpp"
+#include "kith/data/similarity_set.hpp"
+#include "kith/evaluate/grid.hpp"
+#include "kith/evaluate/partitions.hpp"
+#include "kith/evaluate/store.hpp"
+
+namespace kith {
+
+/// The tables as read, with their labels and what is to be done to them inside each training part.
+struct ExperimentData {
+  MatchedSets matrices;
+  Labels labels;
+  InputSettings input;
+  std::vector<bool> symmetric;  ///< of each table: its two directions are the same
+
+  [[nodiscard]] Index samples() const { return labels.size(); }
+};
+
+/// `missing = drop-sample` is done here, once: which pairs are known depends on no label and no
+/// method. Throws Error unless at least two classes are left.
+[[nodiscard]] ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
+                                                  const InputSettings& input, RunContext& ctx);
+
+/// XXH64 over the raw numbers, labels and ids.
+[[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
+
+/// Repeats, folds and grids by the name of a paper.
+enum class ProtocolName { kTr, kCgr };
+template <>
+struct EnumNames<ProtocolName> {
+  static constexpr std::array<std::string_view, 2> names = {"tr", "cgr"};
+};
+struct Protocol {
+  ProtocolName name = ProtocolName::kTr;
+  PartitionSettings partitions;
+};
+/// What the protocol changes in the input (cgr: scale to [0, 1]) and in the grids, unless the user
+/// has fixed them.
+void apply(ProtocolName protocol, InputSettings& input);
+void apply(ProtocolName protocol, Candidate& candidate);
+
+/// Everything `evaluate` needs to know beside the data.
+struct ExperimentPlan {
+  std::string name;  ///< of the data set
+  Protocol protocol;
+  std::vector<Partition> partitions;
+  std::vector<Candidate> candidates;
+  Json about = Json::object();
+};
+
+/// Adds what is new to the store and computes what is missing in it. Returns the number of the
+/// experiment. Interrupted (Error kInterrupted), everything finished is in the store.
+std::int64_t run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
+                            NewData rule, RunContext& ctx);
+
+}  // namespace kith

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is compared: a method with its fixed settings and the values that cross-validation searches.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/evaluate/store.hpp"
+#include "kith/learn/registry.hpp"
+
+namespace kith {
+
+struct Candidate {
+  std::string name;  ///< in tables; unique
+  MethodChoice choice;
+  std::vector<GridAxis> axes;  ///< what is searched, the first axis slowest
+};
+
+/// "svm-clip", or "mine=svm-clip" to give it a name of its own: the method with the grid of its
+/// paper. Probabilities are off where a method can do without them, since errors do not need them.
+[[nodiscard]] Candidate parse_candidate(std::string_view text);
+
+/// Fixes a setting, which is then searched no longer.
+void fix(Candidate& candidate, std::string_view key, std::string_view text);
+/// Searches these values of a setting. Throws Error naming a value that the setting refuses.
+void search(Candidate& candidate, std::string_view key, std::span<const std::string> values);
+
+/// The settings at every point of the grid, for training parts of at least `samples` samples:
+/// larger numbers of neighbours are capped at it, and equal ones count once.
+struct GridPoints {
+  std::vector<AnySettings> settings;
+  std::vector<std::vector<int>> places;  ///< along each axis, 0 the simplest value
+};
+[[nodiscard]] GridPoints grid_points(const Candidate& candidate, Index samples);
+
+/// The point of least loss; among equals the simplest, the axes compared in their order.
+[[nodiscard]] std::size_t best_point(const GridPoints& grid, std::span<const double> losses);
+
+[[nodiscard]] CandidateRecord candidate_record(const Candidate& candidate);
+
+}  // namespace kith

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "evaluate/unit.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/data/folds.hpp"
+#include "kith/model/fingerprint.hpp"
+
+namespace kith {
+namespace {
+
+using detail::FoldPart;
+
+bool both_directions_equal(const Block& block) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
+    const SparseBlock other = transposed(*sparse);
+    return sparse->starts == other.starts && sparse->columns == other.columns &&
+           sparse->values == other.values;
+  }
+  const auto& dense = std::get<DenseBlock>(block);
+  for (Index i = 0; i < dense.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      const double a = dense(i, j);
+      const double b = dense(j, i);
+      if (a != b && !(std::isnan(a) && std::isnan(b))) return false;
+    }
+  }
+  return true;
+}
+
+template <class Work>
+double seconds_of(const Work& work) {
+  const auto began = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+std::vector<Index> at(std::span<const Index> samples, std::span<const Index> positions) {
+  std::vector<Index> chosen;
+  for (const Index i : positions) chosen.push_back(samples[static_cast<std::size_t>(i)]);
+  return chosen;
+}
+
+/// An error inside a unit says which.
+template <class Work>
+void in_unit(const Candidate& candidate, int partition, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInterrupted) throw;
+    throw Error(error.code(),
+                fmt::format("{} on partition {}: {}", candidate.name, partition + 1, error.what()));
+  }
+}
+
+/// Runs the units that the store lacks.
+class Runner {
+ public:
+  Runner(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
+         std::vector<std::int64_t> numbers, RunContext& ctx)
+      : data_(data),
+        plan_(plan),
+        store_(store),
+        numbers_(std::move(numbers)),
+        missing_(detail::missing_pairs_for(plan.candidates)),
+        ctx_(ctx) {}
+
+  void run() {
+    plan_tasks();
+    parallel_for(tasks_.size(), ctx_.threads, [&](std::size_t i) {
+      const Task& task = tasks_[i];
+      run_fold(task);
+      // Whoever ends the last fold of a partition goes on with its test.
+      if (--folds_left_[static_cast<std::size_t>(task.partition)] == 0) run_test(task.partition);
+    });
+  }
+
+ private:
+  struct Task {
+    int partition;
+    int fold;
+  };
+
+  void plan_tasks() {
+    for (std::size_t p = 0; p < plan_.partitions.size(); ++p) {
+      const int folds = plan_.partitions[p].folds();
+      for (int f = 0; f < folds; ++f) {
+        tasks_.push_back({static_cast<int>(p), f});
+        done_ += static_cast<long>(numbers_.size() - pending(tasks_.back().partition, f).size());
+      }
+      done_ += static_cast<long>(numbers_.size() - pending(static_cast<int>(p), kTestFold).size());
+      total_ += static_cast<long>(numbers_.size()) * (folds + 1);
+    }
+    folds_left_ = std::vector<std::atomic<int>>(plan_.partitions.size());
+    for (std::size_t p = 0; p < plan_.partitions.size(); ++p) {
+      folds_left_[p] = plan_.partitions[p].folds();
+    }
+    report("");
+  }
+
+  void report(std::string_view at_hand) {
+    ctx_.progress("evaluating", static_cast<double>(done_.load()), static_cast<double>(total_),
+                  at_hand);
+  }
+
+  /// Positions of the candidates that the store has no result of.
+  std::vector<std::size_t> pending(int partition, int fold) const {
+    std::vector<std::size_t> open;
+    for (std::size_t c = 0; c < numbers_.size(); ++c) {
+      if (!store_.has({numbers_[c], partition, fold})) open.push_back(c);
+    }
+    return open;
+  }
+
+  RunContext context_of(int partition, int fold) const {
+    RunContext own = ctx_;
+    own.sink = nullptr;
+    own.rng = ctx_.rng.child("partition", static_cast<std::uint64_t>(partition))
+                  .child("fold", static_cast<std::uint64_t>(fold + 1));
+    return own;
+  }
+
+  GridPoints grid_of(std::size_t candidate, const Partition& partition) const {
+    return grid_points(plan_.candidates[candidate],
+                       detail::smallest_training_part(partition.fold_of));
+  }
+
+  void run_fold(const Task& task) {
+    ctx_.check_stop();
+    const std::vector<std::size_t> open = pending(task.partition, task.fold);
+    if (open.empty()) return;
+    const Partition& partition = plan_.partitions[static_cast<std::size_t>(task.partition)];
+    const FoldSplit split = split_fold(partition.fold_of, task.fold);
+    RunContext own = context_of(task.partition, task.fold);
+    const FoldPart part(data_, at(partition.train, split.outside),
+                        at(partition.train, split.inside), missing_, own);
+    SharedWork work(part.training.set);
+    for (const std::size_t c : open) {
+      const UnitKey key{numbers_[c], task.partition, task.fold};
+      if (store_.has(key)) continue;  // another process was faster
+      ctx_.check_stop();
+      in_unit(plan_.candidates[c], task.partition, [&] {
+        FoldResult result;
+        result.seconds = seconds_of([&] {
+          result.losses =
+              detail::grid_losses(part, work, plan_.candidates[c], grid_of(c, partition), own);
+        });
+        store_.put(key, result);
+      });
+      ++done_;
+      report(plan_.candidates[c].name);
+    }
+  }
+
+  void run_test(int p) {
+    ctx_.check_stop();
+    const std::vector<std::size_t> open = pending(p, kTestFold);
+    if (open.empty()) return;
+    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
+    RunContext own = context_of(p, kTestFold);
+    const FoldPart part(data_, partition.train, partition.test, missing_, own);
+    SharedWork work(part.training.set);
+    for (const std::size_t c : open) {
+      ctx_.check_stop();
+      in_unit(plan_.candidates[c], p, [&] {
+        store_.put({numbers_[c], p, kTestFold}, test(c, p, part, work, own));
+      });
+      ++done_;
+      report(plan_.candidates[c].name);
+    }
+  }
+
+  TestResult test(std::size_t c, int p, const FoldPart& part, SharedWork& work,
+                  RunContext& own) const {
+    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
+    const GridPoints grid = grid_of(c, partition);
+    TestResult result;
+    result.inner_losses.assign(grid.settings.size(), 0);
+    for (int f = 0; f < partition.folds(); ++f) {
+      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], p, f});
+      if (!fold || fold->losses.size() != grid.settings.size()) {
+        throw Error(ErrorCode::kInternal, "the losses of a fold do not fit its grid");
+      }
+      for (std::size_t i = 0; i < grid.settings.size(); ++i) {
+        result.inner_losses[i] += fold->losses[i];
+      }
+    }
+    const std::size_t best = best_point(grid, result.inner_losses);
+    result.chosen = settings_json(grid.settings[best]);
+    result.seconds = seconds_of([&] {
+      detail::Refit refitted =
+          detail::refit(part, work, plan_.candidates[c], grid.settings[best], own);
+      result.prediction = std::move(refitted.prediction);
+      result.certificate = certificate_json(refitted.info);
+    });
+    result.certificate.erase("subproblems");
+    return result;
+  }
+
+  const ExperimentData& data_;
+  const ExperimentPlan& plan_;
+  Store& store_;
+  const std::vector<std::int64_t> numbers_;
+  const MissingPairs missing_;
+  RunContext& ctx_;
+  std::vector<Task> tasks_;
+  std::vector<std::atomic<int>> folds_left_;
+  std::atomic<long> done_ = 0;
+  long total_ = 0;
+};
+
+}  // namespace
+
+ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
+                                    const InputSettings& input, RunContext& ctx) {
+  ExperimentData data{
+      .matrices = std::move(matrices), .labels = labels, .input = input, .symmetric = {}};
+  if (input.missing == MissingRule::kDropSample) {
+    const PreparedTraining dropped =
+        prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);
+    data.matrices = select_samples(data.matrices, dropped.kept);
+    data.labels = dropped.set.labels;
+    data.input.missing = MissingRule::kError;
+  }
+  const std::vector<Index> counts = data.labels.counts();
+  if (std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; }) < 2) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the samples are all of one class; a comparison needs at least two");
+  }
+  for (const SimilaritySet& set : data.matrices.sets) {
+    data.symmetric.push_back(both_directions_equal(set.block));
+  }
+  return data;
+}
+
+std::uint64_t fingerprint(const ExperimentData& data) {
+  TrainingSet set;
+  for (const SimilaritySet& one : data.matrices.sets) {
+    set.matrices.push_back({one.name, one.block});
+  }
+  set.labels = data.labels;
+  set.ids = data.matrices.ids;
+  return fingerprint(set);
+}
+
+void apply(ProtocolName protocol, InputSettings& input) {
+  if (protocol == ProtocolName::kCgr && input.scale == ScaleRule::kNone) {
+    input.scale = ScaleRule::kUnit;
+  }
+}
+
+void apply(ProtocolName protocol, Candidate& candidate) {
+  if (protocol != ProtocolName::kCgr) return;
+  for (GridAxis& axis : candidate.axes) {  // [CGR] 4.2
+    if (axis.field == "cost" || axis.field == "rho") axis.values = powers_of_ten(-3, 3);
+    if (axis.field == "neighbours") {
+      std::erase_if(axis.values, [](const std::string& k) { return k == "64" || k == "128"; });
+    }
+  }
+}
+
+std::int64_t run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
+                            NewData rule, RunContext& ctx) {
+  check_partitions(plan.partitions, data.samples());
+  if (plan.candidates.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "there is no method to evaluate");
+  }
+  ExperimentRecord record;
+  record.name = plan.name;
+  record.fingerprint = fingerprint(data);
+  record.protocol = {{"name", enum_name(plan.protocol.name)}};
+  record.protocol.update(settings_json(plan.protocol.partitions));
+  record.protocol["seed"] = ctx.rng.seed();
+  record.protocol["blas_threads"] = ctx.blas_threads;
+  record.input = settings_json(data.input);
+  record.about = plan.about;
+  record.labels = data.labels;
+  record.ids = data.matrices.ids;
+  record.partitions = plan.partitions;
+  const std::int64_t experiment = store.add_experiment(record, rule);
+  std::vector<std::int64_t> numbers;
+  for (const Candidate& candidate : plan.candidates) {
+    numbers.push_back(store.add_candidate(experiment, candidate_record(candidate)));
+  }
+  Runner(data, plan, store, std::move(numbers), ctx).run();
+  return experiment;
+}
+
+}  // namespace kith

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluate/fold_part.hpp"
+
+#include <cmath>
+
+namespace kith::detail {
+namespace {
+
+Block transposed_block(const Block& block) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) return transposed(*sparse);
+  return DenseBlock(RowMatrix(std::get<DenseBlock>(block).values().transpose()));
+}
+
+/// The diagonal at `samples`, or nothing where one of them is not known.
+std::optional<Vector> diagonal(const Block& block, std::span<const Index> samples) {
+  Vector values(static_cast<Index>(samples.size()));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Block one = select(block, samples.subspan(i, 1), samples.subspan(i, 1));
+    const double value = to_dense(one)(0, 0);
+    if (!std::isfinite(value)) return std::nullopt;
+    values[static_cast<Index>(i)] = value;
+  }
+  return values;
+}
+
+QueryMatrix raw_queries(const SimilaritySet& set, bool symmetric, std::span<const Index> train,
+                        std::span<const Index> held_out) {
+  QueryMatrix query;
+  query.to_training = select(set.block, held_out, train);
+  if (!symmetric) query.from_training = transposed_block(select(set.block, train, held_out));
+  query.self = diagonal(set.block, held_out);
+  return query;
+}
+
+}  // namespace
+
+FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
+                   std::span<const Index> held_out, MissingPairs missing, RunContext& ctx)
+    : training(prepare_training(select_samples(data.matrices, train), select(data.labels, train),
+                                data.input, ctx, missing)),
+      truth(select(data.labels, held_out).ids) {
+  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
+    queries.matrices.push_back(condition_query(
+        training.rules[m], raw_queries(data.matrices.sets[m], data.symmetric[m], train, held_out),
+        ctx));
+  }
+}
+
+}  // namespace kith::detail

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+bool is_fixed(const MethodChoice& choice, std::string_view key) {
+  return std::find(choice.fixed.begin(), choice.fixed.end(), key) != choice.fixed.end();
+}
+
+/// The method's own axes for the settings as they are now, the given ones in place of them.
+std::vector<GridAxis> axes_of(const MethodChoice& choice, const std::vector<GridAxis>& given) {
+  std::vector<GridAxis> axes;
+  for (const GridAxis& axis : method_info(choice.settings).grid) {
+    if (is_fixed(choice, axis.field)) continue;
+    const auto own = std::find_if(given.begin(), given.end(),
+                                  [&](const GridAxis& other) { return other.field == axis.field; });
+    axes.push_back(own == given.end() ? axis : *own);
+  }
+  return axes;
+}
+
+/// The distinct values of an axis after the cap, ascending as they were.
+std::vector<std::string> capped_values(const GridAxis& axis, Index samples) {
+  if (axis.field != "neighbours") return axis.values;
+  std::vector<std::string> values;
+  for (const std::string& text : axis.values) {
+    const std::optional<long long> count = parse_integer(text);
+    const std::string value =
+        count && *count > samples ? std::to_string(std::max<Index>(samples, 1)) : text;
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+Candidate parse_candidate(std::string_view text) {
+  const std::size_t at = text.find('=');
+  const std::string_view method = at == std::string_view::npos ? text : text.substr(at + 1);
+  const std::string_view name = at == std::string_view::npos ? text : text.substr(0, at);
+  if (name.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the method {} has no name before its '='", in_quotes(text)));
+  }
+  Candidate candidate{.name = std::string(name), .choice = parse_method(method), .axes = {}};
+  for (const FieldInfo& field : method_info(candidate.choice.settings).fields) {
+    if (field.name != "probability") continue;
+    set(candidate.choice, "probability", "no");
+    candidate.choice.fixed.pop_back();  // a default of ours, not a wish of the user
+  }
+  candidate.axes = axes_of(candidate.choice, {});
+  return candidate;
+}
+
+void fix(Candidate& candidate, std::string_view key, std::string_view text) {
+  set(candidate.choice, key, text);
+  if ((key == "priors" || key == "costs") &&
+      settings_json(candidate.choice.settings).contains("probability")) {
+    set(candidate.choice, "probability", "yes");
+  }
+  candidate.axes = axes_of(candidate.choice, candidate.axes);
+}
+
+void search(Candidate& candidate, std::string_view key, std::span<const std::string> values) {
+  if (values.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: no values of {} to search", candidate.name, key));
+  }
+  for (const std::string& value : values) {
+    MethodChoice trial = candidate.choice;
+    set(trial, key, value);  // throws on a value the setting refuses
+  }
+  const std::vector<GridAxis> known = method_info(candidate.choice.settings).grid;
+  const auto own = std::find_if(known.begin(), known.end(),
+                                [&](const GridAxis& axis) { return axis.field == key; });
+  GridAxis axis{.field = std::string(key),
+                .values = {values.begin(), values.end()},
+                .simpler = own == known.end() ? Simpler::kSmaller : own->simpler};
+  const auto present = std::find_if(candidate.axes.begin(), candidate.axes.end(),
+                                    [&](const GridAxis& other) { return other.field == key; });
+  if (present == candidate.axes.end()) {
+    candidate.axes.push_back(std::move(axis));
+  } else {
+    *present = std::move(axis);
+  }
+}
+
+GridPoints grid_points(const Candidate& candidate, Index samples) {
+  GridPoints grid;
+  std::vector<MethodChoice> choices = {candidate.choice};
+  grid.places = {{}};
+  for (const GridAxis& axis : candidate.axes) {
+    const std::vector<std::string> values = capped_values(axis, samples);
+    std::vector<MethodChoice> finer;
+    std::vector<std::vector<int>> places;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      for (std::size_t v = 0; v < values.size(); ++v) {
+        finer.push_back(choices[i]);
+        set(finer.back(), axis.field, values[v]);
+        places.push_back(grid.places[i]);
+        const std::size_t place = axis.simpler == Simpler::kSmaller ? v : values.size() - 1 - v;
+        places.back().push_back(static_cast<int>(place));
+      }
+    }
+    choices = std::move(finer);
+    grid.places = std::move(places);
+  }
+  for (MethodChoice& choice : choices) grid.settings.push_back(std::move(choice.settings));
+  return grid;
+}
+
+std::size_t best_point(const GridPoints& grid, std::span<const double> losses) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < losses.size(); ++i) {
+    if (losses[i] < losses[best] ||
+        (losses[i] == losses[best] && grid.places[i] < grid.places[best])) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+CandidateRecord candidate_record(const Candidate& candidate) {
+  CandidateRecord record{.name = candidate.name,
+                         .method = candidate.choice.method,
+                         .settings = settings_json(candidate.choice.settings),
+                         .grid = Json::array()};
+  for (const GridAxis& axis : candidate.axes) {
+    record.settings.erase(axis.field);
+    record.grid.push_back({{"field", axis.field},
+                           {"values", axis.values},
+                           {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
+  }
+  const DecisionSettings& decision = candidate.choice.decision;
+  if (!decision.priors.empty()) record.settings["priors"] = decision.priors;
+  if (!decision.costs.empty()) record.settings["costs"] = decision.costs;
+  return record;
+}
+
+}  // namespace kith

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/experiment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kith/core/error.hpp"
+#include "kith/evaluate/selection.hpp"
+#include "kith/model/trained_model.hpp"
+#include "support/training_sets.hpp"
+
+namespace kith {
+namespace {
+
+MatchedSets tables_of(const Matrix& S) {
+  SimilaritySet set;
+  set.name = "made";
+  set.block = DenseBlock(RowMatrix(S));
+  return {.sets = {set}, .ids = {}};
+}
+
+ExperimentData data_of(const Matrix& S, std::span<const int> classes, InputSettings input = {}) {
+  RunContext ctx;
+  return make_experiment_data(tables_of(S), test::numbered_labels(classes), input, ctx);
+}
+
+ExperimentPlan plan_of(const ExperimentData& data, std::initializer_list<const char*> methods,
+                       PartitionSettings partitions = {.repeats = 3, .folds = 4}) {
+  ExperimentPlan plan;
+  plan.name = "made";
+  plan.protocol.partitions = partitions;
+  plan.partitions = draw_partitions(data.labels, partitions, RngStreams(1));
+  for (const char* method : methods) plan.candidates.push_back(parse_candidate(method));
+  return plan;
+}
+
+/// Every unit of every candidate as text, times left out.
+std::string everything(const Store& store, std::int64_t experiment) {
+  std::string text;
+  const std::vector<Partition> partitions = store.experiment(experiment).partitions;
+  for (const std::int64_t candidate : store.candidates(experiment)) {
+    text += store.candidate(candidate).name + "\n";
+    for (int p = 0; p < static_cast<int>(partitions.size()); ++p) {
+      for (int f = 0; f < partitions[static_cast<std::size_t>(p)].folds(); ++f) {
+        text += Json(store.fold_result({candidate, p, f})->losses).dump() + "\n";
+      }
+      const TestResult result = *store.test_result({candidate, p, kTestFold});
+      text += result.chosen.dump() + result.certificate.dump() +
+              Json(result.prediction.labels).dump() + "\n";
+      const Matrix& scores = result.prediction.scores;
+      for (Index i = 0; i < scores.size(); ++i) text += Json(scores.data()[i]).dump() + " ";
+    }
+  }
+  return text;
+}
+
+std::string run(const ExperimentData& data, const ExperimentPlan& plan, int threads = 1) {
+  Store store(":memory:");
+  RunContext ctx;
+  ctx.threads = threads;
+  return everything(store, run_experiment(data, plan, store, NewData::kRefuse, ctx));
+}
+
+TEST(Experiment, GivesTheSameBytesOnAnyNumberOfThreads) {
+  const test::Sample sample = test::make_sample(60, 0, 3, 1);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  const ExperimentPlan plan =
+      plan_of(data, {"knn", "svm-clip", "krr-pinv", "sda", "mixture-sda", "kri-clip"});
+  const std::string once = run(data, plan, 1);
+  EXPECT_EQ(run(data, plan, 2), once);
+  EXPECT_EQ(run(data, plan, 7), once);
+}
+
+TEST(Experiment, AFurtherMethodLeavesTheOthersAsTheyWere) {
+  const test::Sample sample = test::make_sample(50, 0, 2, 2);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  const std::string few = run(data, plan_of(data, {"knn", "svm-flip"}));
+  const std::string more = run(data, plan_of(data, {"knn", "svm-flip", "mixture-sda", "kri"}));
+  EXPECT_TRUE(more.starts_with(few));
+}
+
+/// What a fit could learn from held-out samples would show in its losses or in its choice.
+TEST(Experiment, PoisonedTestRowsChangeNothingThatIsFitted) {
+  const test::Sample sample = test::make_sample(60, 0, 3, 3);
+  for (const InputSettings& input :
+       {InputSettings{}, InputSettings{.scale = ScaleRule::kUnit},
+        InputSettings{.diagonal = DiagonalRule::kMaxRow, .transform = InputTransform::kRowsRbf}}) {
+    const ExperimentData clean = data_of(sample.S, sample.classes, input);
+    ExperimentPlan plan = plan_of(clean, {"knn", "svm-clip", "svm-shift", "krr-pinv", "sda",
+                                          "local-sda", "features-svm", "nearest-mean"});
+    plan.partitions.resize(1);
+    Matrix S = sample.S;
+    std::vector<int> classes = sample.classes;
+    Rng rng(99);
+    for (const Index i : plan.partitions[0].test) {
+      for (Index j = 0; j < S.cols(); ++j) S(i, j) = S(j, i) = 1e3 * rng.normal();
+      classes[static_cast<std::size_t>(i)] = (classes[static_cast<std::size_t>(i)] + 1) % 3;
+    }
+    const ExperimentData poisoned = data_of(S, classes, input);
+    Store one(":memory:");
+    Store two(":memory:");
+    RunContext ctx;
+    const std::int64_t a = run_experiment(clean, plan, one, NewData::kRefuse, ctx);
+    const std::int64_t b = run_experiment(poisoned, plan, two, NewData::kRefuse, ctx);
+    bool predictions_differ = false;
+    for (const std::int64_t c : one.candidates(a)) {
+      for (int f = 0; f < plan.partitions[0].folds(); ++f) {
+        EXPECT_EQ(one.fold_result({c, 0, f})->losses, two.fold_result({c, 0, f})->losses);
+      }
+      const TestResult x = *one.test_result({c, 0, kTestFold});
+      const TestResult y = *two.test_result({c, 0, kTestFold});
+      EXPECT_EQ(x.chosen, y.chosen);
+      EXPECT_EQ(x.certificate, y.certificate);
+      predictions_differ = predictions_differ || x.prediction.labels != y.prediction.labels;
+    }
+    EXPECT_TRUE(predictions_differ);  // the poison did arrive
+    EXPECT_EQ(b, a);
+  }
+}
+
+TEST(Experiment, PoisonedHeldOutRowsOfAFoldLeaveTheModelOfThatFoldAlone) {
+  // With one grid point the loss of fold f depends on its held-out labels only through what is
+  // counted: changing a held-out label by hand changes the count by exactly that sample.
+  const test::Sample sample = test::make_sample(40, 0, 2, 4);
+  const ExperimentData clean = data_of(sample.S, sample.classes);
+  ExperimentPlan plan = plan_of(clean, {"svm-clip", "knn"}, {.repeats = 1, .folds = 4});
+  for (Candidate& candidate : plan.candidates) {
+    fix(candidate, candidate.choice.method == "svm" ? "cost" : "neighbours", "1");
+  }
+  std::vector<int> classes = sample.classes;
+  std::vector<Index> flipped;
+  const Partition& partition = plan.partitions[0];
+  for (std::size_t t = 0; t < partition.train.size(); ++t) {
+    if (partition.fold_of[t] != 0) continue;
+    const auto i = static_cast<std::size_t>(partition.train[t]);
+    classes[i] = 1 - classes[i];
+    flipped.push_back(partition.train[t]);
+  }
+  Store one(":memory:");
+  Store two(":memory:");
+  RunContext ctx;
+  const std::int64_t a = run_experiment(clean, plan, one, NewData::kRefuse, ctx);
+  (void)run_experiment(data_of(sample.S, classes), plan, two, NewData::kRefuse, ctx);
+  for (const std::int64_t c : one.candidates(a)) {
+    EXPECT_EQ(one.fold_result({c, 0, 0})->losses[0] + two.fold_result({c, 0, 0})->losses[0],
+              static_cast<double>(flipped.size()));
+  }
+}
+
+TEST(Experiment, AgreesWithTrainingAndPredictingByHand) {
+  const test::Sample sample = test::make_sample(50, 0, 2, 5);
+  const InputSettings input{.scale = ScaleRule::kUnit};
+  const ExperimentData data = data_of(sample.S, sample.classes, input);
+  ExperimentPlan plan = plan_of(data, {"svm-clip"});
+  Store store(":memory:");
+  RunContext ctx;
+  const std::int64_t experiment = run_experiment(data, plan, store, NewData::kRefuse, ctx);
+  const std::int64_t candidate = store.candidates(experiment).front();
+  for (int p = 0; p < 3; ++p) {
+    const Partition& partition = plan.partitions[static_cast<std::size_t>(p)];
+    const TestResult result = *store.test_result({candidate, p, kTestFold});
+    MethodChoice choice = parse_method("svm-clip");
+    set(choice, "cost", result.chosen["cost"].dump());
+    set(choice, "probability", "no");
+    const PreparedTraining prepared =
+        prepare_training(select_samples(data.matrices, partition.train),
+                         select(data.labels, partition.train), input, ctx);
+    QueryBlock raw;
+    raw.matrices.push_back({select(data.matrices.sets[0].block, partition.test, partition.train),
+                            std::nullopt, std::nullopt});
+    const Training trained = train(prepared, choice, ctx);
+    EXPECT_EQ(predict(trained.model, raw, ctx).labels, result.prediction.labels);
+  }
+}
+
+TEST(Experiment, GoesOnWhereItWasInterrupted) {
+  const test::Sample sample = test::make_sample(50, 0, 2, 6);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  const ExperimentPlan plan = plan_of(data, {"knn", "svm-clip"});
+  const std::string undisturbed = run(data, plan);
+
+  struct StopAfter final : ProgressSink {
+    StopSource source;
+    int left = 5;
+    void progress(std::string_view, double, double, std::string_view) override {
+      if (--left == 0) source.request_stop();
+    }
+    void message(std::string_view) override {}
+  } sink;
+  Store store(":memory:");
+  RunContext ctx;
+  ctx.sink = &sink;
+  ctx.stop = StopToken(sink.source);
+  EXPECT_THROW((void)run_experiment(data, plan, store, NewData::kRefuse, ctx), Error);
+  const std::int64_t experiment = store.experiments().front();
+  int finished = 0;
+  for (const std::int64_t c : store.candidates(experiment)) {
+    for (int p = 0; p < 3; ++p) {
+      for (int f = 0; f < 4; ++f) finished += store.has({c, p, f}) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(finished, 4);  // the first report comes before any unit
+  RunContext rest;
+  (void)run_experiment(data, plan, store, NewData::kRefuse, rest);
+  EXPECT_EQ(everything(store, experiment), undisturbed);
+}
+
+TEST(Experiment, WorksWithAClassThatATrainingPartLacks) {
+  test::Sample sample = test::make_sample(42, 0, 2, 7);
+  sample.classes[0] = 2;  // a class of one
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  ExperimentPlan plan;
+  plan.name = "made";
+  Partition partition;
+  for (Index i = 0; i < 42; ++i) {
+    if (i % 5 == 0) {
+      partition.test.push_back(i);
+    } else {
+      partition.train.push_back(i);
+      partition.fold_of.push_back(static_cast<int>(i) % 3);
+    }
+  }
+  plan.partitions = {partition};
+  for (const MethodInfo& method : all_methods()) {
+    plan.candidates.push_back(parse_candidate(method.name));
+    for (const GridAxis& axis : std::vector(plan.candidates.back().axes)) {
+      fix(plan.candidates.back(), axis.field, axis.values.front());
+    }
+  }
+  Store store(":memory:");
+  RunContext ctx;
+  const std::int64_t experiment = run_experiment(data, plan, store, NewData::kRefuse, ctx);
+  for (const std::int64_t c : store.candidates(experiment)) {
+    const TestResult result = *store.test_result({c, 0, kTestFold});
+    EXPECT_THAT(result.prediction.labels,
+                testing::Each(testing::AllOf(testing::Ge(0), testing::Lt(2))))
+        << store.candidate(c).name;
+  }
+}
+
+TEST(Experiment, DropsSamplesWithMissingPairsOnceForAll) {
+  test::Sample sample = test::make_sample(40, 0, 2, 8);
+  sample.S(3, 5) = sample.S(5, 3) = std::numeric_limits<double>::quiet_NaN();
+  const ExperimentData data =
+      data_of(sample.S, sample.classes, {.missing = MissingRule::kDropSample});
+  EXPECT_EQ(data.samples(), 39);
+  EXPECT_FALSE(run(data, plan_of(data, {"svm-clip"})).empty());
+}
+
+TEST(Experiment, ErrorsNameTheMethodAndThePartition) {
+  test::Sample sample = test::make_sample(40, 0, 2, 9);
+  sample.S(3, 5) = sample.S(5, 3) = std::numeric_limits<double>::quiet_NaN();
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  EXPECT_THROW((void)run(data, plan_of(data, {"svm-clip"})), Error);
+}
+
+TEST(Experiment, TheProtocolOfCgrScalesAndShortensTheGrids) {
+  InputSettings input;
+  apply(ProtocolName::kCgr, input);
+  EXPECT_EQ(input.scale, ScaleRule::kUnit);
+  Candidate svm = parse_candidate("svm-clip");
+  apply(ProtocolName::kCgr, svm);
+  EXPECT_EQ(svm.axes[0].values.size(), 7U);
+  Candidate knn = parse_candidate("knn");
+  apply(ProtocolName::kCgr, knn);
+  EXPECT_EQ(knn.axes[0].values.back(), "32");
+}
+
+TEST(Selection, TakesTheMethodOfLeastInnerError) {
+  const test::Sample sample = test::make_sample(60, 0, 3, 10);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  const std::vector<Candidate> candidates = {parse_candidate("nearest-mean"),
+                                             parse_candidate("svm-clip"), parse_candidate("knn")};
+  RunContext ctx;
+  const Selection selection = select_method(data, candidates, 5, Stratify::kAuto, ctx);
+  ASSERT_EQ(selection.entries.size(), 3U);
+  for (const SelectionEntry& entry : selection.entries) {
+    EXPECT_GE(entry.loss, selection.entries[selection.best].loss);
+  }
+  RunContext many;
+  many.threads = 7;
+  EXPECT_EQ(selection_json(select_method(data, candidates, 5, Stratify::kAuto, many)),
+            selection_json(selection));
+}
+
+}  // namespace
+}  // namespace kith

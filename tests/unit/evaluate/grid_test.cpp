@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/grid.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kith/core/error.hpp"
+
+namespace kith {
+namespace {
+
+std::vector<Index> neighbours_of(const GridPoints& grid) {
+  std::vector<Index> counts;
+  for (const AnySettings& settings : grid.settings) {
+    counts.push_back(std::get<KnnSettings>(settings).neighbours);
+  }
+  return counts;
+}
+
+TEST(Candidate, TakesTheGridOfItsMethodWithoutWhatIsFixed) {
+  const Candidate svm = parse_candidate("svm-flip");
+  ASSERT_EQ(svm.axes.size(), 1U);
+  EXPECT_EQ(svm.axes[0].field, "cost");
+  EXPECT_EQ(svm.axes[0].values.size(), 9U);
+  Candidate krr = parse_candidate("mine=krr-pinv");
+  EXPECT_EQ(krr.name, "mine");
+  EXPECT_EQ(krr.choice.method, "krr");
+  EXPECT_EQ(grid_points(krr, 1000).settings.size(), 19U * 5U);
+  fix(krr, "neighbours", "7");
+  EXPECT_EQ(grid_points(krr, 1000).settings.size(), 5U);
+}
+
+TEST(Candidate, AGridFollowsASettingThatChangesIt) {
+  Candidate features = parse_candidate("features-svm-linear");
+  EXPECT_EQ(features.axes.size(), 1U);
+  fix(features, "cost", "1");
+  EXPECT_EQ(features.axes.size(), 0U);
+  EXPECT_EQ(grid_points(features, 10).settings.size(), 1U);
+  const Candidate rbf = parse_candidate("features-svm-rbf");
+  EXPECT_EQ(rbf.axes.size(), 2U);
+}
+
+TEST(Candidate, SearchesWhatTheUserAsksFor) {
+  Candidate svm = parse_candidate("svm-clip");
+  const std::vector<std::string> costs = {"2", "3"};
+  search(svm, "cost", costs);
+  const GridPoints grid = grid_points(svm, 10);
+  ASSERT_EQ(grid.settings.size(), 2U);
+  EXPECT_EQ(std::get<SvmSettings>(grid.settings[1]).cost, 3);
+  const std::vector<std::string> bad = {"1", "-1"};
+  EXPECT_THROW(search(svm, "cost", bad), Error);
+  EXPECT_THROW(search(svm, "no-such", costs), Error);
+  const std::vector<std::string> spectra = {"clip", "flip"};
+  Candidate any = parse_candidate("svm");
+  search(any, "spectrum", spectra);
+  EXPECT_EQ(grid_points(any, 10).settings.size(), 18U);
+}
+
+TEST(Candidate, HasNoProbabilitiesUnlessTheyAreAskedFor) {
+  const Candidate svm = parse_candidate("svm");
+  EXPECT_FALSE(std::get<SvmSettings>(svm.choice.settings).probability);
+  Candidate costly = parse_candidate("svm");
+  fix(costly, "costs", "a:b=5");
+  EXPECT_TRUE(std::get<SvmSettings>(costly.choice.settings).probability);
+}
+
+TEST(GridPoints, CapNeighboursAtTheTrainingPartAndCountEqualCapsOnce) {
+  const Candidate knn = parse_candidate("knn");
+  EXPECT_THAT(neighbours_of(grid_points(knn, 20)),
+              testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20));
+  EXPECT_EQ(neighbours_of(grid_points(knn, 500)).back(), 128);
+}
+
+TEST(BestPoint, PrefersTheSimplerSideAmongEquals) {
+  const GridPoints knn = grid_points(parse_candidate("knn"), 20);
+  std::vector<double> losses(knn.settings.size(), 3);
+  EXPECT_EQ(neighbours_of(knn)[best_point(knn, losses)], 20);  // larger neighbours
+  losses[4] = losses[2] = 1;
+  EXPECT_EQ(neighbours_of(knn)[best_point(knn, losses)], 5);
+  const GridPoints svm = grid_points(parse_candidate("svm-clip"), 20);
+  EXPECT_EQ(best_point(svm, std::vector<double>(svm.settings.size(), 2)), 0U);  // smaller cost
+}
+
+TEST(BestPoint, ComparesTheAxesInTheirOrder) {
+  const GridPoints grid = grid_points(parse_candidate("krr-pinv"), 4);  // neighbours, then ridge
+  std::vector<double> losses(grid.settings.size(), 1);
+  const auto best = [&] { return std::get<KrrSettings>(grid.settings[best_point(grid, losses)]); };
+  EXPECT_EQ(best().neighbours, 4);
+  EXPECT_EQ(best().ridge, 10);
+  losses[best_point(grid, losses)] = 2;  // now: more neighbours before a larger ridge
+  EXPECT_EQ(best().neighbours, 4);
+  EXPECT_EQ(best().ridge, 1);
+}
+
+TEST(CandidateRecord, SaysAllThatResultsDependOn) {
+  Candidate svm = parse_candidate("svm-clip");
+  fix(svm, "costs", "a:b=5");
+  const CandidateRecord record = candidate_record(svm);
+  EXPECT_EQ(record.settings["spectrum"], "clip");
+  EXPECT_EQ(record.settings["costs"], "a:b=5");
+  EXPECT_FALSE(record.settings.contains("cost"));
+  EXPECT_EQ(record.grid[0]["field"], "cost");
+  EXPECT_NE(record, candidate_record(parse_candidate("svm-flip")));
+}
+
+}  // namespace
+}  // namespace kith

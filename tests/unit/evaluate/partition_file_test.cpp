@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "kith/core/error.hpp"
+#include "kith/evaluate/partitions.hpp"
+
+namespace kith {
+namespace {
+
+std::string path_of(const std::string& name) { return testing::TempDir() + "partitions_" + name; }
+
+std::string written(const std::string& name, const std::string& text) {
+  std::ofstream(path_of(name)) << text;
+  return path_of(name);
+}
+
+std::string message_of(const std::string& path, const std::vector<std::string>& ids) {
+  try {
+    (void)read_partitions(path, ids, 4);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::vector<std::string> kIds = {"w", "x", "y", "z"};
+
+TEST(PartitionFile, ComesBackAsItWasWritten) {
+  const std::vector<Partition> partitions = {
+      {.train = {0, 1, 2}, .test = {3}, .fold_of = {0, 1, 0}},
+      {.train = {0, 3}, .test = {1}, .fold_of = {1, 0}}};
+  for (const std::vector<std::string>& ids : {kIds, std::vector<std::string>{}}) {
+    const std::string path = path_of("round_trip.tsv");
+    write_partitions(path, partitions, ids, 4);
+    EXPECT_EQ(read_partitions(path, ids, 4), partitions);
+  }
+}
+
+TEST(PartitionFile, MatchesSamplesByIdInAnyOrder) {
+  const std::string path = written("order.tsv", "# ours\nsample\tfirst\nz\ttest\ny\t1\nw\t2\n");
+  const std::vector<Partition> partitions = read_partitions(path, kIds, 4);
+  ASSERT_EQ(partitions.size(), 1U);
+  EXPECT_THAT(partitions[0].train, testing::ElementsAre(0, 2));
+  EXPECT_THAT(partitions[0].fold_of, testing::ElementsAre(1, 0));
+  EXPECT_THAT(partitions[0].test, testing::ElementsAre(3));
+}
+
+TEST(PartitionFile, ErrorsNameFileLineValueAndRule) {
+  const std::string unknown = written("unknown.tsv", "sample\t1\nv\ttest\n");
+  EXPECT_EQ(message_of(unknown, kIds), unknown + ":2:1: \"v\" is not among the samples");
+  const std::string cell = written("cell.tsv", "sample\t1\nw\ttrain\n");
+  EXPECT_EQ(message_of(cell, kIds),
+            cell + ":2:3: \"train\" must be `test`, a fold (1 to 1000) or `-`");
+  const std::string twice = written("twice.tsv", "sample\t1\nw\t1\nw\t2\n");
+  EXPECT_EQ(message_of(twice, kIds), twice + ":3: sample \"w\" stands twice");
+  const std::string ragged = written("ragged.tsv", "sample\t1\t2\nw\t1\n");
+  EXPECT_EQ(message_of(ragged, kIds), ragged + ":2: 2 cells; the first line has 3");
+  const std::string empty = written("empty.tsv", "");
+  EXPECT_EQ(message_of(empty, kIds), empty + ": the file is empty; partitions were expected");
+  const std::string position = written("position.tsv", "sample\t1\n5\t1\n");
+  EXPECT_EQ(message_of(position, {}),
+            position + ":2:1: \"5\" must be the position of a sample, 1 to 4");
+  const std::string untested = written("untested.tsv", "sample\t1\nw\t1\nx\t2\n");
+  EXPECT_EQ(message_of(untested, kIds), untested + ": partition 1: no sample is for testing");
+}
+
+}  // namespace
+}  // namespace kith
