@@ -31,6 +31,9 @@ struct Sheet {
 
 using Results = std::vector<ExperimentResult>;
 
+// If a method loses every one of n partitions, p is 2^-n.
+constexpr int kFewestThatTell = 5;
+
 bool in_percent(Metric metric) { return metric != Metric::kLogLoss; }
 
 std::string metric_words(const ExperimentResult& result) {
@@ -133,6 +136,12 @@ std::string counted(Index count, const std::string& one, const std::string& many
 /// What a reader of the numbers must know: who is unfinished, whose solver missed its tolerance.
 std::vector<std::string> warnings(const Results& results) {
   std::vector<std::string> notes;
+  if (std::any_of(results.begin(), results.end(), [](const ExperimentResult& result) {
+        return result.methods.size() > 1 && result.partitions < kFewestThatTell;
+      })) {
+    notes.push_back(fmt::format("With fewer than {} partitions no difference can be significant.",
+                                kFewestThatTell));
+  }
   for (const ExperimentResult& result : results) {
     if (result.complete()) continue;
     notes.push_back(
@@ -220,24 +229,25 @@ Sheet make_sheet(const Results& results, const TableStyle& style, const std::str
   return sheet;
 }
 
+/// Whether a column has a star: then a blank in the other cells keeps its numbers in line.
+bool has_best(const Sheet& sheet, std::size_t column) {
+  return std::any_of(sheet.rows.begin(), sheet.rows.end(),
+                     [&](const std::vector<Cell>& row) { return row[column].best; });
+}
+
 std::string draw_text(const Results& results, const TableStyle& style) {
   const Sheet sheet = make_sheet(results, style, "*");
   TextTable table{.header = {}, .rows = {}, .right = sheet.right};
-  for (const std::string& title : sheet.header) table.header.push_back(escape_text(title));
-  for (const std::vector<Cell>& cells : sheet.rows) {
-    std::vector<std::string> row;
-    std::vector<bool> bold;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      // A blank in place of the star keeps the numbers of a column in line.
-      const std::string mark = cells[c].best ? "*" : sheet.right[c] ? " " : "";
-      row.push_back(escape_text(cells[c].text) + mark);
-      bold.push_back(cells[c].best && style.colour);
+  table.rows.resize(sheet.rows.size());
+  table.bold.resize(sheet.rows.size());
+  for (std::size_t c = 0; c < sheet.header.size(); ++c) {
+    const std::string blank = has_best(sheet, c) ? " " : "";
+    table.header.push_back(escape_text(sheet.header[c]) + blank);
+    for (std::size_t r = 0; r < sheet.rows.size(); ++r) {
+      const Cell& cell = sheet.rows[r][c];
+      table.rows[r].push_back(escape_text(cell.text) + (cell.best ? "*" : blank));
+      table.bold[r].push_back(cell.best && style.colour);
     }
-    table.rows.push_back(std::move(row));
-    table.bold.push_back(std::move(bold));
-  }
-  for (std::size_t c = 0; c < table.header.size(); ++c) {
-    if (sheet.right[c]) table.header[c] += " ";
   }
   std::string text = escape_text(sheet.title) + "\n\n" + draw_table(table, style.unicode) + "\n";
   for (const std::string& note : sheet.notes) text += wrap(escape_text(note), 80, "  ");

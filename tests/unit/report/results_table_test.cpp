@@ -147,6 +147,14 @@ TEST(ResultsTable, SaysWhatIsUnfinished) {
   EXPECT_THAT(text, HasSubstr("kith evaluate"));
 }
 
+TEST(ResultsTable, SaysWhenThereAreTooFewPartitionsToTell) {
+  std::vector<ExperimentResult> results = one();
+  EXPECT_THAT(results_table(results, TableFormat::kText, kPlain), Not(HasSubstr("fewer than")));
+  results[0].partitions = 4;
+  EXPECT_THAT(results_table(results, TableFormat::kText, kPlain),
+              HasSubstr("fewer than 5 partitions"));
+}
+
 TEST(ResultsTable, NamesSolversThatMissedTheirTolerance) {
   std::vector<ExperimentResult> results = one();
   results[0].methods[0].worst_status = "solved";
