@@ -41,10 +41,10 @@ template <class T>
 class AlignedMemory {
  public:
   [[nodiscard]] T* data() const { return memory_.get(); }
-  /// Room for `n`; loses what it held if it must grow, and then makes room for `spare` times that.
-  void require(std::size_t n, std::size_t spare = 1) {
+  /// Room for `n`; loses what it held if it must grow.
+  void require(std::size_t n) {
     if (n <= capacity_) return;
-    capacity_ = n * spare;
+    capacity_ = n;
     constexpr std::align_val_t kAlign{kHugePage};
     memory_.reset(static_cast<T*>(::operator new(capacity_ * sizeof(T), kAlign)));
 #ifdef __linux__

@@ -8,6 +8,9 @@
 namespace kith::detail {
 namespace {
 
+constexpr Index kNew = -2;          // not asked for yet
+constexpr Index kOnce = -1;         // asked for once: a copy would not have paid
+constexpr Index kEagerFrom = 3000;  // samples: beyond the last-level cache a copy pays at once
 constexpr Index kMostFloats = Index{64} << 20;  // 256 MiB
 
 }  // namespace
@@ -16,30 +19,29 @@ FloatColumns::FloatColumns(const SymmetricView& K, Index room)
     : K_(K),
       stride_(padded<float>(K.size())),
       room_(std::min(room, K.size())),
-      slot_(static_cast<std::size_t>(K.size()), -1) {}
+      slot_(static_cast<std::size_t>(K.size()), K.size() < kEagerFrom ? kNew : kOnce) {}
 
 FloatColumns::FloatColumns(const SymmetricView& K)
     : FloatColumns(K, kMostFloats / padded<float>(K.size())) {}
 
-const float* FloatColumns::column(Index j) {
+const float* FloatColumns::kept(Index j) const {
+  const Index slot = slot_[std::size_t(j)];
+  return slot >= 0 ? memory_.data() + slot * stride_ : nullptr;
+}
+
+void FloatColumns::gather(Index j, std::span<const Index> rows, float* out) {
   Index& slot = slot_[std::size_t(j)];
-  if (slot < 0) {
-    if (used_ == room_) return nullptr;
+  if (slot == kOnce && used_ < room_) {
     memory_.require(static_cast<std::size_t>(room_ * stride_));
     slot = used_++;
     K_.copy_column(j, memory_.data() + slot * stride_);
   }
-  return memory_.data() + slot * stride_;
-}
-
-void FloatColumns::gather(Index j, std::span<const Index> rows, float* out) {
-  if (const float* source = column(j)) {
+  if (const float* source = kept(j)) {
     for (std::size_t k = 0; k < rows.size(); ++k) out[k] = source[rows[k]];
     return;
   }
-  std::vector<double> wide(rows.size());
-  K_.gather(j, rows, wide.data());
-  std::copy(wide.begin(), wide.end(), out);
+  if (slot == kNew) slot = kOnce;
+  K_.gather(j, rows, out);
 }
 
 void FloatColumns::add(std::span<const Index> columns, std::span<const double> weights, Vector& g) {
@@ -48,7 +50,7 @@ void FloatColumns::add(std::span<const Index> columns, std::span<const double> w
   std::vector<Index> elsewhere;
   std::vector<double> w_elsewhere;
   for (std::size_t k = 0; k < columns.size(); ++k) {
-    if (const float* source = column(columns[k])) {
+    if (const float* source = kept(columns[k])) {
       here.push_back(source);
       w.push_back(weights[k]);
     } else {

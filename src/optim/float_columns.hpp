@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of a symmetric matrix kept as float from the first time they are asked for: half the
-// memory to read, and for problems of some thousand samples small enough to stay in cache while
-// rounds of blocks come back to the same columns.
+// Columns of a symmetric matrix kept as float: half the memory to read, and for problems of some
+// thousand samples small enough to stay in cache while rounds of blocks come back to the same
+// columns. They are copied when first asked for, or the second time where the matrix itself is
+// small enough for the cache.
 #pragma once
 
 #include <span>
@@ -20,19 +21,19 @@ class FloatColumns {
   explicit FloatColumns(const SymmetricView& K);
   FloatColumns(const SymmetricView& K, Index room);
 
-  /// The whole column, or null when there is no more room.
-  [[nodiscard]] const float* column(Index j);
   /// out[k] = K(rows[k], j) as float; `rows` ascending.
   void gather(Index j, std::span<const Index> rows, float* out);
   /// g += K(:, columns) weights, sums in double; from the rounded columns where they are kept.
   void add(std::span<const Index> columns, std::span<const double> weights, Vector& g);
 
  private:
+  [[nodiscard]] const float* kept(Index j) const;
+
   const SymmetricView& K_;
   Index stride_;
   Index room_;  // in columns
   Index used_ = 0;
-  std::vector<Index> slot_;  // by column; -1: not here yet
+  std::vector<Index> slot_;  // by column, or one of the marks in float_columns.cpp
   AlignedMemory<float> memory_;
 };
 

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <utility>
 
-extern "C" {
-void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-}
+#include "numerics/lapack.hpp"
 
 namespace kith::detail {
 namespace {
@@ -16,6 +14,15 @@ namespace {
 constexpr double kSmallestRidge = 1e-10;  // of the trace: leaves directions six digits
 constexpr double kLargestRidge = 1e-8;    // of the trace: below it, indefinite is indefinite
 constexpr Index kMostUpdates = 50;        // besides one per member, before factoring anew
+
+/// x = L^-1 x or L^-T x with the leading block of L. BLAS, for its vector width; Eigen's own loops
+/// are compiled for the oldest processor.
+void solve_triangle(const char* transposed, const Matrix& L, Vector& x) {
+  const int size = static_cast<int>(x.size());
+  const int stride = static_cast<int>(L.rows());
+  const int one = 1;
+  dtrsv_("L", transposed, "N", &size, L.data(), &stride, x.data(), &one);
+}
 
 }  // namespace
 
@@ -66,7 +73,7 @@ bool FreeSet::enter(Index k, const Column& column) {
   const double* source = column(k);
   Vector row(f);
   for (Index a = 0; a < f; ++a) row[a] = source[members_[std::size_t(a)]];
-  L_.topLeftCorner(f, f).triangularView<Eigen::Lower>().solveInPlace(row);
+  if (f > 0) solve_triangle("N", L_, row);
   const double pivot = source[k] + ridge_ - row.squaredNorm();
   // Dependent on the others to rounding: a larger weight keeps the factor safe, and the step stays
   // a proximal one.
@@ -94,32 +101,32 @@ void FreeSet::leave(Index at) {
     double* left = L_.col(c).data();
     double* right = L_.col(c + 1).data();
     const double radius = std::hypot(left[c], right[c]);
-    const double cosine = left[c] / radius;
-    const double sine = right[c] / radius;
-    for (Index r = c; r + 1 < f; ++r) {
-      const double l = left[r];
-      left[r] = cosine * l + sine * right[r];
-      right[r] = cosine * right[r] - sine * l;
-    }
+    double cosine = left[c] / radius;
+    double sine = right[c] / radius;
+    int rows = static_cast<int>(f - 1 - c);
+    int one = 1;
+    drot_(&rows, left + c, &one, right + c, &one, &cosine, &sine);
   }
 }
 
 void FreeSet::direction(const Vector& g, Vector& d, double& rho) const {
   const Index f = size();
-  Matrix rhs(f, 2);
-  rhs.col(0) = g;
-  rhs.col(1).setOnes();
-  const auto L = L_.topLeftCorner(f, f).triangularView<Eigen::Lower>();
-  L.solveInPlace(rhs);
-  L.transpose().solveInPlace(rhs);
-  const double total = rhs.col(1).sum();
-  rho = rhs.col(0).sum() / total;
-  d = rho * rhs.col(1) - rhs.col(0);
+  const auto solve = [&](Vector& x) {
+    solve_triangle("N", L_, x);
+    solve_triangle("T", L_, x);
+  };
+  d = g;
+  Vector ones = Vector::Ones(f);
+  solve(d);
+  solve(ones);
+  const double total = ones.sum();
+  rho = d.sum() / total;
+  d = rho * ones - d;
   // Where K_FF is nearly singular both solutions are huge and their difference is not exact: a
   // second look at the sum, then the rest of it to the component whose rounding hides it.
   const double excess = d.sum() / total;
   rho -= excess;
-  d -= excess * rhs.col(1);
+  d -= excess * ones;
   Index largest = 0;
   d.cwiseAbs().maxCoeff(&largest);
   d[largest] -= d.sum();

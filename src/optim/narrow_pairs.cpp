@@ -33,7 +33,9 @@ const float* PairBlock::narrow_column(Index k) {
 bool PairBlock::start_narrow() {
   if (narrow_slot_.empty()) {
     stride_ = padded<float>(m_);
-    memory_.narrow.require(static_cast<std::size_t>(m_ * stride_), 4);
+    // For the largest block at once: pages are touched as columns come, and stay warm.
+    const Index most = std::max(m_, std::min(kLargestFloatBlock, K_.size()));
+    memory_.narrow.require(static_cast<std::size_t>(most * padded<float>(most)));
     narrow_slot_.assign(u_.size(), -1);
     const auto length = static_cast<std::size_t>(stride_);
     narrow_g_.assign(length, 0.0F);

@@ -30,6 +30,7 @@ using detail::BoxIterate;
 using detail::BoxProblem;
 using detail::BoxProgress;
 using detail::FloatColumns;
+using detail::kLargestFloatBlock;
 using detail::PairBlock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -37,10 +38,11 @@ constexpr Index kWholeBelow = 1024;  // below this size the first block is the w
 constexpr Index kBlock = 512;        // variables at bounds taken into a block
 constexpr Index kLargestBlock = 2048;
 constexpr long kFloatSteps = 100;             // per sample, in float
+constexpr double kFloatDigits = 5e-5;         // of the violation, by a pass in float
 constexpr double kReach = 0.5;                // of the violation; see choose_block
 constexpr double kReduction = 0.1;            // of the violation, by a block of the worst violators
 constexpr double kCompleteReduction = 0.005;  // by a block that has all violators
-constexpr double kFloatReduction = 0.05;      // the same in float, where a round costs less
+constexpr double kFloatReduction = 0.1;       // the same in float, where a round costs less
 
 struct Ends {
   double lowest = kInfinity;    // of g over the variables that can go up
@@ -127,7 +129,8 @@ struct Choice {
   bool complete = false;  // every violator is among them
 };
 
-Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& ends) {
+Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& ends,
+                    Index largest_block) {
   const Index n = x.u.size();
   struct Candidate {
     double score;
@@ -160,13 +163,13 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     std::nth_element(all.begin(), all.begin() + count, all.end(), worse);
     all.resize(static_cast<std::size_t>(count));
   };
-  const bool roomy = static_cast<Index>(free.size()) <= kLargestBlock - kBlock;
+  const bool roomy = static_cast<Index>(free.size()) <= largest_block - kBlock;
   if (roomy) {
     keep_worst(bound, kBlock);
     free.insert(free.end(), bound.begin(), bound.end());
   } else {
     free.insert(free.end(), bound.begin(), bound.end());
-    keep_worst(free, kLargestBlock);
+    keep_worst(free, largest_block);
   }
   Choice choice;
   choice.complete = roomy && violators <= kBlock;
@@ -223,7 +226,8 @@ bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, Block
       choice.rows = all;
     } else {
       // A block solved far beyond the violation of the rest is work thrown away.
-      choice = choose_block(problem, x, ends);
+      choice =
+          choose_block(problem, x, ends, floats != nullptr ? kLargestFloatBlock : kLargestBlock);
       target = std::max(tolerance,
                         (choice.complete ? complete_reduction : kReduction) * ends.violation());
     }
@@ -233,19 +237,17 @@ bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, Block
   }
 }
 
-/// The way, or the first part of it, on a matrix rounded to float: down to `tolerance` or to what
-/// rounding leaves of a margin, whichever is larger. The gradient is that of the rounded matrix.
+/// As far as floats go, but no further than `tolerance`: each pass takes some digits off the
+/// violation it starts from, the gradient being that of the rounded matrix from there on.
 void solve_in_float(const BoxProblem& problem, BoxIterate& x, double tolerance, BlockMemory& memory,
-                    BoxProgress& progress, const RunContext& ctx) {
-  constexpr double kFinest = 1e-4;  // of the margin
+                    FloatColumns& floats, BoxProgress& progress, const RunContext& ctx) {
+  const double violation = gradient_ends(problem, x).violation();
   const long limit = progress.limit;
-  const double target = std::max(tolerance, kFinest * problem.q.cwiseAbs().maxCoeff());
-  FloatColumns floats(problem.K);
   progress.narrow = true;
-  progress.limit = std::min(limit, kFloatSteps * (1000 + x.u.size()));
-  solve_box(problem, x, 0.9 * target, memory, &floats, progress, ctx);
+  progress.limit = std::min(limit, progress.iterations + kFloatSteps * (1000 + x.u.size()));
+  solve_box(problem, x, 0.9 * std::max(tolerance, kFloatDigits * violation), memory, &floats,
+            progress, ctx);
   progress.limit = limit;
-  progress.narrow = false;
 }
 
 /// b = -rho, where rho is the common value of g over the free variables.
@@ -305,12 +307,15 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
            (box.q.cwiseAbs().maxCoeff() +
             box.K.diagonal().cwiseAbs().maxCoeff() * x.u.cwiseAbs().sum());
   };
-  bool in_float = n > kWholeBelow && !settings.indefinite;
+  FloatColumns floats(box.K);
+  progress.narrow = n > kWholeBelow && !settings.indefinite;
   while (true) {
     const double target = std::max(tolerance * unit, rounding());
-    bool reached = true;
+    const double before = gradient_ends(box, x).violation();
+    const bool in_float = progress.narrow;
+    bool reached = false;
     if (in_float) {
-      solve_in_float(box, x, target, memory, progress, ctx);
+      solve_in_float(box, x, target, memory, floats, progress, ctx);
     } else {
       reached = solve_box(box, x, target, memory, nullptr, progress, ctx);
     }
@@ -321,6 +326,8 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
     const SvmCertificate c = certify(problem, s.alpha, s.b);
     // From here on the gradient is the fresh one, free of what the updates had gathered.
     x.g = c.decision.array() - s.b + box.q.array();
+    const double after = gradient_ends(box, x).violation();
+    reached = reached || after <= target;
     const double norm = s.alpha.stableNorm();
     const bool convex = !progress.negative_curvature &&
                         c.quadratic >= -4 * (detail::curvature_noise(problem.K) * norm) * norm;
@@ -333,13 +340,15 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
       s.info.status = convex ? SolveStatus::kSolved : SolveStatus::kStationary;
     } else if (progress.iterations >= progress.limit) {
       s.info.status = SolveStatus::kIterationLimit;
-    } else if (in_float) {
-      in_float = false;  // on from the exact gradient
+    } else if (in_float && !(after <= target)) {
+      // On from the exact gradient, in double where the last pass was worth little.
+      progress.narrow = progress.narrow && after < 0.1 * before;
       continue;
     } else if (!reached || tolerance * unit <= rounding()) {
       s.info.status = SolveStatus::kReducedAccuracy;
     } else {
-      tolerance *= 0.1;
+      // The gap follows the violation in proportion, at first sight.
+      tolerance *= std::clamp(0.3 * settings.gap_tolerance / c.gap, 1e-3, 0.1);
       continue;
     }
     break;

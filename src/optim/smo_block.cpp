@@ -177,7 +177,7 @@ std::vector<Index> PairBlock::free_variables() const {
 /// would gain most by moving, until none would, the budget is spent or K_FF turns out indefinite.
 void PairBlock::newton_steps(double tolerance, double budget, BoxProgress& progress,
                              const RunContext& ctx) {
-  FreeSet free;
+  FreeSet& free = memory_.free;
   std::vector<Index> start = free_variables();
   if (start.size() < 2) return;
   budget -= factor_work(static_cast<double>(start.size()));

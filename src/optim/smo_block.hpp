@@ -20,6 +20,9 @@
 
 namespace kith::detail {
 
+/// Most variables in a block whose pair steps are made in float.
+inline constexpr Index kLargestFloatBlock = 4096;
+
 struct BoxProblem {
   SymmetricView K;
   Vector q;
@@ -48,6 +51,7 @@ struct BlockMemory {
   std::unique_ptr<double[]> columns;
   std::size_t capacity = 0;
   AlignedMemory<float> narrow;
+  FreeSet free;
 };
 
 /// A subset of the variables with its own copy of their vectors; columns of K restricted to the

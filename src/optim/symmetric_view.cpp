@@ -52,9 +52,16 @@ SymmetricView SymmetricView::scaled(double factor) const {
   return result;
 }
 
-void SymmetricView::gather(Index column, std::span<const Index> rows, double* out) const {
+template <class Scalar>
+void SymmetricView::gather_as(Index column, std::span<const Index> rows, Scalar* out) const {
   const auto pick = [&](const auto* source) {
-    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = static_cast<double>(source[rows[k]]);
+    if (factor_ == 1) {
+      for (std::size_t k = 0; k < rows.size(); ++k) out[k] = static_cast<Scalar>(source[rows[k]]);
+    } else {
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        out[k] = static_cast<Scalar>(static_cast<double>(source[rows[k]]) * factor_);
+      }
+    }
   };
   if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
     pick(wide->data + column * wide->stride);
@@ -65,30 +72,36 @@ void SymmetricView::gather(Index column, std::span<const Index> rows, double* ou
     std::get<ColumnFunction>(storage_)(column, full);
     pick(full.data());
   }
-  if (factor_ != 1) {
-    for (std::size_t k = 0; k < rows.size(); ++k) out[k] *= factor_;
-  }
   if (shift_ == 0) return;
   const auto found = std::lower_bound(rows.begin(), rows.end(), column);
   assert(std::is_sorted(rows.begin(), rows.end()) && "the callers keep their rows in order");
-  if (found != rows.end() && *found == column) out[found - rows.begin()] += shift_;
+  if (found != rows.end() && *found == column) {
+    out[found - rows.begin()] = static_cast<Scalar>(diagonal_[column]);
+  }
+}
+
+void SymmetricView::gather(Index column, std::span<const Index> rows, double* out) const {
+  gather_as(column, rows, out);
+}
+
+void SymmetricView::gather(Index column, std::span<const Index> rows, float* out) const {
+  gather_as(column, rows, out);
 }
 
 void SymmetricView::copy_column(Index column, float* out) const {
-  const auto copy = [&](const auto* source) {
-    const double factor = factor_;  // may be what brings entries into the range of floats
-    for (Index i = 0; i < size_; ++i) {
-      out[i] = static_cast<float>(static_cast<double>(source[i]) * factor);
-    }
-  };
+  // The factor is applied in double: it may be what brings entries into the range of floats.
+  const auto round = detail::vector_kernels().round;
   if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
-    copy(wide->data + column * wide->stride);
+    round(size_, wide->data + column * wide->stride, factor_, out);
   } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
-    copy(narrow->data + column * narrow->stride);
+    const float* source = narrow->data + column * narrow->stride;
+    for (Index i = 0; i < size_; ++i) {
+      out[i] = static_cast<float>(static_cast<double>(source[i]) * factor_);
+    }
   } else {
     std::vector<double> full(static_cast<std::size_t>(size_));
     std::get<ColumnFunction>(storage_)(column, full);
-    copy(full.data());
+    round(size_, full.data(), factor_, out);
   }
   out[column] = static_cast<float>(diagonal_[column]);
 }

@@ -250,6 +250,22 @@ KITH_INLINE void add4_float_body(Index n, const float* const* columns, const dou
   }
 }
 
+template <int kBytes>
+KITH_INLINE void round_body(Index n, const double* column, double factor, float* out) {
+  using D = typename Lanes<double, kBytes>::V;
+  using F = typename Lanes<float, kBytes / 2>::V;
+  constexpr Index kWidth = Lanes<double, kBytes>::kCount;
+  Index k = 0;
+  for (; k + kWidth <= n; k += kWidth) {
+    D wide;
+    load(wide, column + k);
+    wide *= factor;
+    const F narrow = __builtin_convertvector(wide, F);
+    store(out + k, narrow);
+  }
+  for (; k < n; ++k) out[k] = static_cast<float>(column[k] * factor);
+}
+
 #define KITH_PAIR_KERNELS(Scalar, bytes, attribute)                                              \
   attribute GradientEnds step_and_scan(Index m, Scalar t, const Scalar* ci, const Scalar* cj,    \
                                        Scalar* g, const Scalar* up, const Scalar* low) {         \
@@ -259,18 +275,21 @@ KITH_INLINE void add4_float_body(Index n, const float* const* columns, const dou
                                  const Scalar* diagonal, const Scalar* g, const Scalar* low) {   \
     return select_partner_body<Scalar, bytes>(m, gi, kii, floor, ci, diagonal, g, low);          \
   }
-#define KITH_KERNEL_SET(name, bytes, attribute)                                                 \
-  namespace name {                                                                              \
-  KITH_PAIR_KERNELS(double, bytes, attribute)                                                   \
-  KITH_PAIR_KERNELS(float, bytes, attribute)                                                    \
-  attribute void add4(Index n, const double* const* columns, const double* w, double* g) {      \
-    add4_body<bytes>(n, columns, w, g);                                                         \
-  }                                                                                             \
-  attribute void add4_float(Index n, const float* const* columns, const double* w, double* g) { \
-    add4_float_body<bytes>(n, columns, w, g);                                                   \
-  }                                                                                             \
-  constexpr VectorKernels kSet{                                                                 \
-      {step_and_scan, select_partner}, {step_and_scan, select_partner}, add4, add4_float};      \
+#define KITH_KERNEL_SET(name, bytes, attribute)                                                   \
+  namespace name {                                                                                \
+  KITH_PAIR_KERNELS(double, bytes, attribute)                                                     \
+  KITH_PAIR_KERNELS(float, bytes, attribute)                                                      \
+  attribute void add4(Index n, const double* const* columns, const double* w, double* g) {        \
+    add4_body<bytes>(n, columns, w, g);                                                           \
+  }                                                                                               \
+  attribute void add4_float(Index n, const float* const* columns, const double* w, double* g) {   \
+    add4_float_body<bytes>(n, columns, w, g);                                                     \
+  }                                                                                               \
+  attribute void round(Index n, const double* column, double factor, float* out) {                \
+    round_body<bytes>(n, column, factor, out);                                                    \
+  }                                                                                               \
+  constexpr VectorKernels kSet{                                                                   \
+      {step_and_scan, select_partner}, {step_and_scan, select_partner}, add4, add4_float, round}; \
   }
 
 KITH_KERNEL_SET(baseline, 16, )

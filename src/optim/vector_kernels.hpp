@@ -32,6 +32,8 @@ struct VectorKernels {
   /// g += sum over the 4 columns of w[c] columns[c].
   void (*add4)(Index n, const double* const* columns, const double* w, double* g);
   void (*add4_float)(Index n, const float* const* columns, const double* w, double* g);
+  /// out[k] = factor column[k], rounded.
+  void (*round)(Index n, const double* column, double factor, float* out);
 };
 
 /// The widest set this processor runs.

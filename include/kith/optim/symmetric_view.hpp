@@ -33,6 +33,7 @@ class SymmetricView {
 
   /// out[k] = K(rows[k], column).
   void gather(Index column, std::span<const Index> rows, double* out) const;
+  void gather(Index column, std::span<const Index> rows, float* out) const;
   /// The whole column as float.
   void copy_column(Index column, float* out) const;
   /// The stored column itself where it needs no work (float64, no shift, no factor), else null.
@@ -56,6 +57,8 @@ class SymmetricView {
   using Storage = std::variant<Dense<double>, Dense<float>, ColumnFunction>;
 
   SymmetricView(Storage storage, Vector diagonal, double shift);
+  template <class Scalar>
+  void gather_as(Index column, std::span<const Index> rows, Scalar* out) const;
 
   Storage storage_;
   Index size_;

@@ -93,9 +93,12 @@ TEST(FloatColumns, GatherAndAddWhatTheMatrixHolds) {
     detail::FloatColumns floats(view, room);
     const std::vector<Index> rows{2, 3, 41, 69};
     std::vector<float> out(rows.size());
-    floats.gather(41, rows, out.data());
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      EXPECT_EQ(out[k], static_cast<float>(shifted(rows[k], 41)));
+    for (int time = 0; time < 3; ++time) {
+      floats.gather(41, rows, out.data());
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        EXPECT_EQ(out[k], static_cast<float>(shifted(rows[k], 41)));
+      }
+      for (const Index j : {8, 9, 10}) floats.gather(j, rows, out.data());
     }
     const std::vector<Index> columns{0, 7, 8, 41, 66};
     const std::vector<double> weights{1.0, -2.0, 0.25, 3.0, 1.0};
