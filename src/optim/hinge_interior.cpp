@@ -23,6 +23,7 @@ namespace {
 
 constexpr double kStepFraction = 0.995;   // of the way to the nearest bound
 constexpr double kShortestStep = 1e-7;    // shorter ones are rounding
+constexpr double kNearlyThere = 1e3;      // times the tolerance: the vertex does the rest
 constexpr long kPatience = 12;            // steps without a better gap
 constexpr double kNothingLeft = 1e-13;    // of the objective: only rounding makes a gap
 constexpr double kSmallestRidge = 1e-15;  // of the largest diagonal entry, where Cholesky fails
@@ -60,10 +61,10 @@ struct Direction {
 /// The system (1)-(3), factored once per iterate.
 class NewtonSystem {
  public:
-  NewtonSystem(const HingeBlock& block, const HingeIterate& x) : block_(block) {
+  NewtonSystem(const HingeBlock& block, const HingeIterate& x, bool by_rows)
+      : block_(block), by_rows_(by_rows) {
     Ds_ = x.xi.cwiseQuotient(x.q) + x.s.cwiseQuotient(x.a);
     Dw_ = x.u.cwiseQuotient(x.zu) + x.v.cwiseQuotient(x.zv);
-    by_rows_ = block.G.rows() < block.G.cols() + 1;
     good_ = Ds_.allFinite() && Dw_.allFinite() && (by_rows_ ? factor_rows() : factor_columns());
   }
 
@@ -233,7 +234,7 @@ Lengths lengths(const HingeIterate& x, const Step& d, double fraction) {
   return {std::min(1.0, fraction * primal), std::min(1.0, fraction * dual)};
 }
 
-void advance(HingeIterate& x, const Step& d, const Lengths& t) {
+void move(HingeIterate& x, const Step& d, const Lengths& t) {
   x.u += t.primal * d.du;
   x.v += t.primal * d.dv;
   x.xi += t.primal * d.dxi;
@@ -290,6 +291,20 @@ HingeIterate start(const HingeBlock& block) {
   return x;
 }
 
+/// One predictor-corrector step; false where rounding leaves none.
+bool advance(HingeIterate& x, const HingeBlock& block, const Residuals& r, bool by_rows) {
+  const NewtonSystem system(block, x, by_rows);
+  if (!system.good()) return false;
+  const Step affine = newton_step(x, r, predictor(x), system);
+  const double ratio =
+      std::clamp(complementarity_after(x, affine, lengths(x, affine, 1)) / r.mu, 0.0, 1.0);
+  const Step step = newton_step(x, r, corrector(x, affine, ratio * ratio * ratio * r.mu), system);
+  const Lengths t = lengths(x, step, kStepFraction);
+  if (!(std::max(t.primal, t.dual) > kShortestStep)) return false;
+  move(x, step, t);
+  return true;
+}
+
 }  // namespace
 
 InteriorResult hinge_interior_point(const HingeBlock& block, double tolerance, long max_iterations,
@@ -299,10 +314,11 @@ InteriorResult hinge_interior_point(const HingeBlock& block, double tolerance, l
   result.best = x;
   result.gap = std::numeric_limits<double>::infinity();
   long since_best = 0;
+  bool by_rows = block.G.rows() < block.G.cols() + 1;
+  bool switched = false;
   while (true) {
     ctx.check_stop();
     const Residuals r = residuals(block, x);
-    if (!std::isfinite(r.mu) || !std::isfinite(r.gap)) break;
     if (r.gap < result.gap) {
       result.best = x;
       result.gap = r.gap;
@@ -310,18 +326,19 @@ InteriorResult hinge_interior_point(const HingeBlock& block, double tolerance, l
     } else {
       ++since_best;
     }
-    if (r.gap <= tolerance || result.iterations == max_iterations) return result;
-    if (since_best > kPatience || (since_best > 0 && r.left < kNothingLeft)) break;
-    const NewtonSystem system(block, x);
-    if (!system.good()) break;
-    const Step affine = newton_step(x, r, predictor(x), system);
-    const double ratio =
-        std::clamp(complementarity_after(x, affine, lengths(x, affine, 1)) / r.mu, 0.0, 1.0);
-    const Step step = newton_step(x, r, corrector(x, affine, ratio * ratio * ratio * r.mu), system);
-    const Lengths t = lengths(x, step, kStepFraction);
-    if (!(std::max(t.primal, t.dual) > kShortestStep)) break;
-    advance(x, step, t);
-    ++result.iterations;
+    if (result.gap <= tolerance || result.iterations == max_iterations) return result;
+    const bool hopeless = !std::isfinite(r.mu) || !std::isfinite(r.gap) || since_best > kPatience ||
+                          (since_best > 0 && r.left < kNothingLeft);
+    if (!hopeless && advance(x, block, r, by_rows)) {
+      ++result.iterations;
+      continue;
+    }
+    // Dependent columns spoil one form of the system, dependent rows the other.
+    if (switched || result.gap <= kNearlyThere * tolerance) break;
+    switched = true;
+    by_rows = !by_rows;
+    x = result.best;
+    since_best = 0;
   }
   result.stalled = true;
   return result;
