@@ -18,13 +18,10 @@
 namespace kith::app {
 namespace {
 
-constexpr const char* kDefaultMethods =
-    "knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,features-svm";
-
 struct Options {
   CommonOptions common;
   InputOptions input;
-  std::string methods = kDefaultMethods;
+  std::string methods{kDefaultComparison};
   std::vector<std::string> settings;
   std::vector<std::string> grids;
   std::string protocol = "tr";
@@ -80,19 +77,8 @@ void for_candidates(std::vector<Candidate>& candidates, const std::string& flag,
 }
 
 std::vector<Candidate> chosen_candidates(const Options& options, ProtocolName protocol) {
-  std::vector<Candidate> candidates;
-  for (const std::string_view text : split(options.methods, ',')) {
-    candidates.push_back(parse_candidate(trim(text)));
-    apply(protocol, candidates.back());
-    const auto twin = std::find_if(candidates.begin(), candidates.end() - 1, [&](const auto& one) {
-      return one.name == candidates.back().name;
-    });
-    if (twin != candidates.end() - 1) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("--methods names {} twice; give one another name: mine={}",
-                              in_quotes(twin->name), twin->choice.name));
-    }
-  }
+  std::vector<Candidate> candidates = parse_candidates(options.methods);
+  for (Candidate& candidate : candidates) apply(protocol, candidate);
   for (const std::string& text : options.settings) {
     for_candidates(candidates, "--set", text, [](Candidate& candidate, const Assignment& one) {
       fix(candidate, one.key, one.value);

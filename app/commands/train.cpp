@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +9,7 @@
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/evaluate/selection.hpp"
 #include "kith/model/trained_model.hpp"
 
 namespace kith::app {
@@ -17,6 +19,7 @@ struct Options {
   CommonOptions common;
   InputOptions input;
   std::string method = "svm";
+  std::string among{kDefaultComparison};
   std::vector<std::string> settings;
   std::string model;
 };
@@ -34,17 +37,56 @@ MethodChoice chosen_method(const Options& options) {
   return choice;
 }
 
+/// Folds of the cross-validation that chooses, as [TR] 6.2 has inside each partition.
+constexpr Index kAutoFolds = 10;
+
+/// The best of `--among` by cross-validation on the samples at hand, with its best settings.
+struct AutoChoice {
+  MethodChoice choice;
+  Json why;
+};
+AutoChoice choose(const Options& options, const MatchedSets& matrices, const Labels& labels,
+                  RunContext& ctx) {
+  if (!options.settings.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--set has no meaning with --method auto, which chooses the settings");
+  }
+  const std::vector<Candidate> candidates = parse_candidates(options.among);
+  const ExperimentData data = make_experiment_data(matrices, labels, options.input.condition, ctx);
+  const Index folds = std::min(kAutoFolds, data.samples());
+  const Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
+  const SelectionEntry& best = selection.entries[selection.best];
+  AutoChoice result{.choice = candidates[selection.best].choice, .why = selection_json(selection)};
+  result.choice.settings = best.settings;
+  if (settings_json(best.settings).contains("probability")) {
+    // Off while choosing, as in `evaluate`; a model has them.
+    set(result.choice, "probability", "yes");
+  }
+  ctx.message(fmt::format("chose {} with an inner error of {} %", best.name,
+                          format_short(100 * best.loss, 3)));
+  return result;
+}
+
 std::string number(const Json& value) { return format_short(value.get<double>(), 6); }
 
 std::string training_text(const Json& json, const Options& options) {
-  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n", options.method,
-                                 json["n"].get<Index>(), json["classes"].size(),
-                                 json["timing"]["seconds"].get<double>());
+  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n",
+                                 json["method"].get<std::string>(), json["n"].get<Index>(),
+                                 json["classes"].size(), json["timing"]["seconds"].get<double>());
   text += fmt::format("  status        {}\n", json["status"].get<std::string>());
   for (const auto& [name, key] :
        {std::pair("duality gap", "gap"), std::pair("KKT residual", "kkt_residual"),
         std::pair("consistency", "consistency")}) {
     if (!json[key].is_null()) text += fmt::format("  {:<13} {}\n", name, number(json[key]));
+  }
+  if (json.contains("selection")) {
+    const Json& selection = json["selection"];
+    text += fmt::format("  chosen        {}, of least error in cross-validation:\n",
+                        selection["chosen"].get<std::string>());
+    for (const Json& one : selection["candidates"]) {
+      text += fmt::format("                  {:<16} {:>6.2f} %\n", one["method"].get<std::string>(),
+                          100 * one["inner_error"].get<double>());
+    }
   }
   text += fmt::format("  needs         similarities to {} of {} training samples\n",
                       json["columns_needed"].get<Index>(), json["n"].get<Index>());
@@ -56,7 +98,8 @@ std::string training_text(const Json& json, const Options& options) {
 }
 
 int run(const Options& options) {
-  const MethodChoice choice = chosen_method(options);
+  const bool automatic = options.method == "auto";
+  MethodChoice choice = automatic ? MethodChoice{} : chosen_method(options);
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
   }
@@ -65,10 +108,17 @@ int run(const Options& options) {
   const std::optional<JoinedLabels> labels =
       read_joined_labels(options.input, matrices, session.context);
   session.use_blas_for(matrices.sets.front().rows());
+  Json why;
+  if (automatic) {
+    AutoChoice best = choose(options, matrices, labels->labels, session.context);
+    choice = std::move(best.choice);
+    why = std::move(best.why);
+  }
   const PreparedTraining prepared = prepare_training(
       matrices, labels->labels, options.input.condition, session.context,
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
-  const Training training = train(prepared, choice, session.context);
+  Training training = train(prepared, choice, session.context);
+  if (automatic) training.model.record.certificate["selection"] = std::move(why);
   if (!options.model.empty()) save(training.model, options.model);
   Json json = training_json(training);
   if (!options.model.empty()) json["model"] = options.model;
@@ -91,7 +141,8 @@ Command add_train(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   parser
       ->add_option("--method", options->method,
-                   "the method, such as svm or svm-flip; `kith methods` lists them")
+                   "the method, such as svm or svm-flip; `kith methods` lists them; auto: the one "
+                   "of least error in cross-validation")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Method");
@@ -100,6 +151,12 @@ Command add_train(CLI::App& program) {
                    "a setting of the method (repeatable); `kith methods NAME` explains them")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
+      ->group("Method");
+  parser
+      ->add_option("--among", options->among,
+                   "what --method auto chooses from, separated by commas")
+      ->type_name("LIST")
+      ->capture_default_str()
       ->group("Method");
   parser->add_option("--model", options->model, "file to write the model to")
       ->type_name("FILE")
@@ -112,6 +169,7 @@ Command add_train(CLI::App& program) {
       "  kith train --similarity s.csv --labels labels.txt --method svm-clip --model m.kith\n"
       "  kith train --similarity s.csv --labels labels.txt --set cost=100 --set spectrum=flip "
       "--json\n"
+      "  kith train --similarity s.csv --labels labels.txt --method auto --model m.kith\n"
       "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
       "m.kith");
   return {parser, [options] { return run(*options); }};

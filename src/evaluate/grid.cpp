@@ -61,6 +61,21 @@ Candidate parse_candidate(std::string_view text) {
   return candidate;
 }
 
+std::vector<Candidate> parse_candidates(std::string_view list) {
+  std::vector<Candidate> candidates;
+  for (const std::string_view text : split(list, ',')) {
+    Candidate candidate = parse_candidate(trim(text));
+    for (const Candidate& other : candidates) {
+      if (other.name != candidate.name) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} stands twice among the methods; give one another name: mine={}",
+                              in_quotes(other.name), candidate.choice.name));
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
 void fix(Candidate& candidate, std::string_view key, std::string_view text) {
   set(candidate.choice, key, text);
   if ((key == "priors" || key == "costs") &&

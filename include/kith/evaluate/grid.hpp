@@ -22,6 +22,14 @@ struct Candidate {
 /// paper. Probabilities are off where a method can do without them, since errors do not need them.
 [[nodiscard]] Candidate parse_candidate(std::string_view text);
 
+/// Every one of a list separated by commas. Throws Error on a name that stands twice.
+[[nodiscard]] std::vector<Candidate> parse_candidates(std::string_view list);
+
+/// What is compared unless the user says otherwise: one of each kind that [TR] found worth it.
+inline constexpr std::string_view kDefaultComparison =
+    "knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,"
+    "features-svm";
+
 /// Fixes a setting, which is then searched no longer.
 void fix(Candidate& candidate, std::string_view key, std::string_view text);
 /// Searches these values of a setting. Throws Error naming a value that the setting refuses.
