@@ -31,4 +31,9 @@ run measure --data $words/words.tsv --measure edit --out "$out/words.csv"
 step "2. What is this matrix? The labels are the languages; the task is to tell a word's language."
 run inspect --similarity "$out/words.csv" --labels $words/languages.tsv
 
+step "3. Which method tells the language best? Nested cross-validation; everything is kept in $out/words.db."
+run evaluate --similarity "$out/words.csv" --labels $words/languages.tsv --name words --repeats 5 --folds 5 --stratify yes \
+  --methods knn,affinity-knn,krr-pinv,local-sda,svm-clip,svm-flip,features-svm,features-fisher,nearest-mean \
+  --store "$out/words.db"
+
 step "The matrix is in $out/words.csv, the words and labels in $words."

@@ -11,6 +11,7 @@ from conftest import PROGRAM, SOURCE
 
 PAGES = [
     "docs/commands.md",
+    "docs/evaluate.md",
     "docs/inspect.md",
     "docs/measure.md",
     "examples/words/README.md",

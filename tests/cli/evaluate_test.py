@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kith evaluate as a user meets it: results, resumption, refusals."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import time
+
+import pytest
+
+from conftest import PROGRAM
+
+
+@pytest.fixture
+def problem(kith):
+    """Two clouds in the plane, compared by a similarity that is no inner product."""
+    chance = random.Random(5)
+    points = [(chance.gauss(1.2 * (i % 2), 1), chance.gauss(0, 1)) for i in range(60)]
+    rows = [[round(a[0] * b[0] - 0.4 * a[1] * b[1] - abs(a[0] - b[0]), 6) for b in points] for a in points]
+    kith.write("s.csv", "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    kith.write("labels.txt", "".join(f"{'ab'[i % 2]}\n" for i in range(60)))
+    return kith
+
+
+INPUT = ("--similarity", "s.csv", "--labels", "labels.txt")
+SMALL = (*INPUT, "--methods", "knn,svm-clip,krr-pinv", "--repeats", "4", "--folds", "3")
+
+
+def start(kith, *arguments):
+    return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=kith.folder, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, "LC_ALL": "C"})
+
+
+def units(path):
+    """Everything a store says of its units, seconds included."""
+    with sqlite3.connect(path) as store:
+        tables = [name for (name,) in store.execute("select name from sqlite_master where type = 'table'")
+                  if "result" in name]
+        return {(table, row[0], row[1], row[2] if table.startswith("fold") else -1): row
+                for table in tables for row in store.execute(f"select * from {table}")}
+
+
+def test_json_has_what_the_interface_promises(problem):
+    document = problem.json("evaluate", *SMALL)
+    assert [method["method"] for method in document["methods"]] == ["knn", "svm-clip", "krr-pinv"]
+    for method in document["methods"]:
+        assert len(method["errors"]) == 4 and len(method["chosen"]) == 4
+        assert method["mean_error"] == pytest.approx(sum(method["errors"]) / 4)
+        assert {"sd_error", "p_value", "best"} <= set(method)
+    assert any(method["best"] for method in document["methods"])
+
+
+def test_threads_leave_no_trace(problem):
+    runs = [problem("evaluate", *SMALL, "--threads", n, "--store", f"{n}.db").stdout for n in (1, 2, 7)]
+    assert runs[0] == runs[1] == runs[2] != ""
+    results = [{key: row for key, row in units(problem.folder / f"{n}.db").items()} for n in (1, 2, 7)]
+    assert set(results[0]) == set(results[1]) == set(results[2])
+    reports = [problem("report", "--store", f"{n}.db", "--format", "csv").stdout for n in (1, 2, 7)]
+    assert reports[0] == reports[1] == reports[2]
+
+
+def test_a_store_makes_the_same_table_again_and_computes_nothing_twice(problem):
+    first = problem("evaluate", *SMALL, "--store", "run.db")
+    before = units(problem.folder / "run.db")
+    second = problem("evaluate", *SMALL, "--store", "run.db")
+    assert first.stdout == second.stdout == problem("evaluate", *SMALL).stdout
+    assert units(problem.folder / "run.db") == before
+    more = problem("evaluate", *INPUT, "--methods", "knn,svm-flip", "--repeats", "4", "--folds", "3", "--store", "run.db")
+    assert more.returncode == 0
+    assert before.items() <= units(problem.folder / "run.db").items()
+
+
+def test_killed_fifty_times_it_ends_with_the_same_table(problem):
+    arguments = ("evaluate", *INPUT, "--methods", "knn,svm-clip,svm-flip,krr-pinv,kri-clip",
+                 "--repeats", "6", "--folds", "5", "--store", "run.db")
+    undisturbed = problem(*arguments[:-1], "whole.db")
+    assert undisturbed.returncode == 0, undisturbed.stderr
+    whole = problem("report", "--store", "whole.db", "--format", "csv").stdout
+    chance = random.Random(1)
+    store = problem.folder / "run.db"
+    kills = 0
+    known = {}
+    while kills < 50:
+        run = start(problem, *arguments)
+        try:
+            run.wait(timeout=chance.uniform(0.005, 0.25))
+            assert run.returncode == 0, run.stderr.read()
+            assert run.stdout.read() == undisturbed.stdout
+            known = {}
+            store.unlink()  # finished between two kills: begin another
+        except subprocess.TimeoutExpired:
+            run.kill()
+            kills += 1
+        run.communicate()
+        if store.exists() and kills % 10 == 0:
+            now = units(store)
+            assert known.items() <= now.items()  # nothing finished is lost or computed anew
+            known = now
+    final = problem(*arguments)
+    assert final.returncode == 0, final.stderr
+    assert final.stdout == undisturbed.stdout
+    assert known.items() <= units(store).items()
+    assert problem("report", "--store", "run.db", "--format", "csv").stdout == whole
+
+
+def test_an_interrupt_ends_cleanly_and_says_how_to_go_on(problem):
+    arguments = ("evaluate", *INPUT, "--methods", "knn,kri-clip,svm-knn", "--repeats", "50", "--store", "run.db")
+    run = start(problem, *arguments)
+    deadline = time.time() + 60
+    while time.time() < deadline:  # until something is finished
+        time.sleep(0.1)
+        try:
+            if units(problem.folder / "run.db"):
+                break
+        except sqlite3.OperationalError:
+            pass
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert out == ""
+    assert "run.db" in err and "same command" in err
+    assert units(problem.folder / "run.db")
+
+
+def test_two_processes_share_a_store(problem):
+    runs = [start(problem, "evaluate", *SMALL, "--store", "run.db") for _ in range(2)]
+    results = [run.communicate(timeout=120) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], results
+    assert results[0][0] == results[1][0] == problem("evaluate", *SMALL).stdout
+
+
+def test_another_data_set_or_protocol_is_refused_by_name(problem):
+    assert problem("evaluate", *SMALL, "--store", "run.db").returncode == 0
+    before = (problem.folder / "run.db").read_bytes()
+    message = problem.refusal("evaluate", *SMALL, "--store", "run.db", "--seed", "2")
+    assert "run.db" in message and "seed" in message
+    message = problem.refusal("evaluate", *SMALL[:-1], "4", "--store", "run.db")
+    assert "folds" in message
+    problem.write("labels.txt", "".join(f"{'ba'[i % 2]}\n" for i in range(60)))
+    message = problem.refusal("evaluate", *SMALL, "--store", "run.db")
+    assert "run.db" in message
+    assert (problem.folder / "run.db").read_bytes() == before
+
+
+def test_several_data_sets_stand_in_one_store_when_asked_for(problem):
+    assert problem("evaluate", *SMALL, "--store", "run.db", "--name", "one").returncode == 0
+    message = problem.refusal("evaluate", *SMALL, "--store", "run.db", "--name", "two")
+    assert "--append" in message and "one" in message
+    assert problem("evaluate", *SMALL, "--store", "run.db", "--name", "two", "--append").returncode == 0
+    table = problem("report", "--store", "run.db").stdout
+    assert "one" in table and "two" in table and "rank" in table
+
+
+def test_partitions_are_written_and_read(problem):
+    drawn = problem("evaluate", *SMALL, "--partitions", "parts.tsv")
+    lines = (problem.folder / "parts.tsv").read_text().splitlines()
+    assert len(lines) == 61 and lines[0] == "sample\t1\t2\t3\t4"
+    assert {cell for line in lines[1:] for cell in line.split("\t")[1:]} == {"test", "1", "2", "3"}
+    assert problem("evaluate", *SMALL, "--partitions", "parts.tsv").stdout == drawn.stdout
+    changed = problem("evaluate", *SMALL, "--partitions", "parts.tsv", "--seed", "9", "--set", "*:ties=file",
+                      "--methods", "knn").stdout
+    assert changed != ""
+    problem.write("parts.tsv", "sample\t1\n61\ttest\n")
+    assert "parts.tsv:2" in problem.refusal("evaluate", *SMALL, "--partitions", "parts.tsv")
+
+
+def test_settings_are_fixed_and_grids_are_chosen(problem):
+    document = problem.json("evaluate", *INPUT, "--methods", "mine=svm-clip,svm-clip", "--repeats", "2", "--folds", "2",
+                            "--set", "mine:cost=7", "--grid", "svm-clip:cost=3,5")
+    mine, other = document["methods"]
+    assert {chosen["cost"] for chosen in mine["chosen"]} == {7}
+    assert {chosen["cost"] for chosen in other["chosen"]} <= {3, 5}
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("--methods", "knn,svm-klip"), ("svm-klip",)),
+    (("--methods", "knn,knn"), ("knn", "twice")),
+    (("--methods", "knn", "--set", "cost=1"), ("METHOD:key=value",)),
+    (("--methods", "knn", "--set", "svm:cost=1"), ("svm", "not among")),
+    (("--methods", "knn", "--grid", "knn:neighbours=3,0"), ("neighbours", "0")),
+    (("--protocol", "xy"), ("xy", "tr, cgr")),
+    (("--repeats", "0"), ("repeats", "0")),
+    (("--folds", "100"), ("100 folds",)),
+    (("--test-fraction", "1"), ("test-fraction",)),
+    (("--store", "no/such/folder/run.db"), ("no/such/folder/run.db",)),
+    (("--store", "s.csv"), ("s.csv",)),
+])
+def test_what_cannot_be_is_refused_by_name(problem, arguments, words):
+    message = problem.refusal("evaluate", *INPUT, *arguments)
+    for word in words:
+        assert word in message
+
+
+def test_a_read_only_store_is_an_error_and_stays_as_it_was(problem):
+    if os.geteuid() == 0:
+        pytest.skip("root may write to read-only files")
+    assert problem("evaluate", *SMALL, "--store", "run.db").returncode == 0
+    path = problem.folder / "run.db"
+    path.chmod(stat.S_IRUSR)
+    before = path.read_bytes()
+    assert "run.db" in problem.refusal("evaluate", *INPUT, "--methods", "sda", "--repeats", "4", "--folds", "3", "--store", "run.db")
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_store_is_an_error(problem):
+    assert problem("evaluate", *SMALL, "--store", "run.db").returncode == 0
+    path = problem.folder / "run.db"
+    path.write_bytes(path.read_bytes()[:5000])
+    assert "run.db" in problem.refusal("evaluate", *SMALL, "--store", "run.db")
+
+
+def test_auto_trains_the_best_method_and_says_why(problem):
+    document = problem.json("train", *INPUT, "--method", "auto", "--among", "knn,svm-clip,svm-flip", "--model", "m.kith")
+    selection = document["selection"]
+    errors = {one["method"]: one["inner_error"] for one in selection["candidates"]}
+    assert list(errors) == ["knn", "svm-clip", "svm-flip"]
+    assert errors[selection["chosen"]] == min(errors.values())
+    assert selection["chosen"].startswith(document["method"])
+    model = (problem.folder / "m.kith").read_bytes()
+    header = json.loads(model[8:8 + int.from_bytes(model[:8], "little")])
+    assert "selection" in json.dumps(header)
+    assert problem("predict", "--model", "m.kith", "--similarity", "s.csv").returncode == 0
+    assert "--set" in problem.refusal("train", *INPUT, "--method", "auto", "--set", "cost=1")
