@@ -11,13 +11,15 @@ def demo(program, folder):
                           text=True, encoding="utf-8", timeout=300)
 
 
-def test_the_words_are_measured_and_inspected(tmp_path):
+def test_the_words_are_measured_inspected_and_compared(tmp_path):
     result = demo(PROGRAM, tmp_path / "demo")
     assert result.returncode == 0, result.stderr
     assert "800 words of 8 languages" in result.stdout
     for language in ("English", "Finnish", "Turkish"):
         assert language in result.stdout
     assert (tmp_path / "demo/words.csv").is_file()
+    assert "5 partitions" in result.stdout and "features-fisher" in result.stdout
+    assert (tmp_path / "demo/words.db").is_file()
 
 
 def test_a_program_that_is_not_built_is_asked_for(tmp_path):
