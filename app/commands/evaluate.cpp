@@ -128,10 +128,8 @@ std::string how_to_go_on(const Options& options) {
 }
 
 bool missed_tolerance(const ExperimentResult& result) {
-  return std::any_of(result.methods.begin(), result.methods.end(), [](const MethodResult& method) {
-    return !method.worst_status.empty() && method.worst_status != name(SolveStatus::kSolved) &&
-           method.worst_status != name(SolveStatus::kStationary);
-  });
+  return !std::all_of(result.methods.begin(), result.methods.end(),
+                      [](const MethodResult& method) { return method.met_tolerance(); });
 }
 
 int run(const Options& options) {

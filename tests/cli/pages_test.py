@@ -14,6 +14,7 @@ PAGES = [
     "docs/evaluate.md",
     "docs/inspect.md",
     "docs/measure.md",
+    "docs/report.md",
     "examples/words/README.md",
     *(f"docs/methods/{path.name}" for path in sorted((SOURCE / "docs/methods").glob("*.md"))),
 ]
