@@ -16,7 +16,8 @@
 // after finitely many steps. A large sigma costs digits of p; so each proximal step is followed by
 // Newton steps in a_F itself, with the residual computed anew, which end at rounding error once F
 // and the signs are right (the method is that of Li, Sun and Toh 2018 for the lasso; the box and
-// the last steps are ours).
+// the last steps are ours). Where S is ill-conditioned and most variables are free these steps
+// become many: then an interior point (lasso_interior) finds F, and they the last digits.
 //
 // Cost: O(mn) and one factor of at most min(|F|, m) columns for each Newton step.
 #include "kith/optim/boxed_lasso.hpp"
@@ -32,6 +33,7 @@
 
 #include "kith/core/error.hpp"
 #include "numerics/lapack.hpp"
+#include "optim/lasso_interior.hpp"
 #include "optim/lasso_terms.hpp"
 
 namespace kith {
@@ -45,7 +47,8 @@ constexpr double kFinishRidge = 1e-12;
 constexpr int kMostFinishSteps = 3;
 constexpr int kMostInnerSteps = 100;
 constexpr int kMostRoundsWithoutGain = 8;
-constexpr double kGain = 0.9;  // a round that leaves more of the violation has gained nothing
+constexpr double kTrialSteps = 8;  // of an interior point, which takes about 20
+constexpr double kGain = 0.9;      // a round that leaves more of the violation has gained nothing
 constexpr Index kMostColumnsPerRow = 2;  // beyond it the Gram matrix does not pay
 constexpr double kHuge = 1e300;          // terms that scaling takes out of range end here
 
@@ -171,9 +174,26 @@ double line_search(const Problem& problem, double sigma, const Vector& x, const 
   return low;
 }
 
+/// What has been spent, and when to stop spending it on this kind of step.
+struct Work {
+  long steps = 0;
+  long most_steps = 0;
+  double cost = 0;          ///< multiplications
+  double most_cost = 0;     ///< infinity once there is no other way
+  bool unfinished = false;  ///< the last proximal step was not solved
+
+  [[nodiscard]] bool used_up() const { return steps >= most_steps || cost > most_cost; }
+  void count(const LassoData& data, std::size_t free) {
+    const auto m = static_cast<double>(data.S.rows());
+    const double f = std::min(static_cast<double>(free), m);
+    cost += f * f * f / 3 + 12 * m * static_cast<double>(data.S.cols());
+    ++steps;
+  }
+};
+
 /// (1) from `a0`, starting at the dual point u, which is moved.
-Vector proximal_step(const Problem& problem, const Vector& a0, double sigma, Vector& u, long& steps,
-                     long most_steps, const RunContext& ctx) {
+Vector proximal_step(const Problem& problem, const Vector& a0, double sigma, Vector& u, Work& work,
+                     const RunContext& ctx) {
   const LassoData& data = *problem.data;
   const double rounding = 4 * std::numeric_limits<double>::epsilon();
   Vector x = a0 + sigma * (data.S.transpose() * u);
@@ -184,11 +204,15 @@ Vector proximal_step(const Problem& problem, const Vector& a0, double sigma, Vec
     const double size = F.norm();
     const bool close = size <= 1e-3 * (a - a0).norm() / std::sqrt(sigma);
     const bool rounded = size <= rounding * (data.y.norm() + sigma * u.norm());
-    if (close || rounded || inner == kMostInnerSteps || steps >= most_steps) return a;
-    const Vector d = newton_direction(data, F, free_variables(a, problem.terms.bound), sigma);
+    if (close || rounded || inner == kMostInnerSteps || work.used_up()) {
+      work.unfinished = !close && !rounded;
+      return a;
+    }
+    const std::vector<Index> free = free_variables(a, problem.terms.bound);
+    const Vector d = newton_direction(data, F, free, sigma);
     const Vector z = data.S.transpose() * d;
     const double t = line_search(problem, sigma, x, z, d.dot(u - data.y), d.squaredNorm());
-    ++steps;
+    work.count(data, free.size());
     u += t * d;
     x += (t * sigma) * z;
     if (!(t > 0) || !x.allFinite()) return a;
@@ -209,10 +233,10 @@ Point point(const Problem& problem, Vector a) {
 
 /// Newton steps in the free variables of `from`, whose signs are kept; ends where they would change
 /// or nothing is gained.
-Point finish(const Problem& problem, Point from, double tolerance) {
+Point finish(const Problem& problem, Point from) {
   const LassoData& data = *problem.data;
   const std::vector<Index> free = free_variables(from.a, problem.terms.bound);
-  if (free.empty() || from.certificate.within(tolerance)) return from;
+  if (free.empty()) return from;
   const Matrix L = gram_factor(data, free, kFinishRidge);
   for (int step = 0; step < kMostFinishSteps; ++step) {
     const Vector g = data.S.transpose() * (data.y - times(data.S, from.a));
@@ -240,34 +264,57 @@ struct Outcome {
   long steps = 0;
 };
 
-Outcome minimise(const Problem& problem, Vector start, const LassoSettings& settings,
-                 const RunContext& ctx) {
-  Outcome out{.best = point(problem, Vector::Zero(start.size()))};  // right where epsilon is large
-  if (out.best.certificate.within(settings.tolerance)) return out;
-  if (!start.isZero(0)) out.best = point(problem, std::move(start));
-  Vector a = out.best.a;
+/// Proximal steps from `a` with growing sigma until the tolerance is met, the work is used
+/// up, or rounding ends the progress: false then.
+bool proximal_steps(const Problem& problem, Vector a, Outcome& out, const LassoSettings& settings,
+                    Work& work, const RunContext& ctx) {
   double sigma = kFirstSigma;
-  int without_gain = 0;
-  while (!out.best.certificate.within(settings.tolerance)) {
-    if (out.steps >= settings.max_iterations) {
-      out.status = SolveStatus::kIterationLimit;
-      break;
-    }
-    if (without_gain >= kMostRoundsWithoutGain) {
-      out.status = std::isfinite(worst(out.best.certificate)) ? SolveStatus::kReducedAccuracy
-                                                              : SolveStatus::kNumericalFailure;
-      break;
-    }
+  double largest = kLargestSigma;
+  for (int without_gain = 0; without_gain < kMostRoundsWithoutGain && !work.used_up();) {
     Vector u = problem.data->y - times(problem.data->S, a);
-    a = proximal_step(problem, a, sigma, u, out.steps, settings.max_iterations, ctx);
-    Point next = finish(problem, point(problem, std::move(a)), settings.tolerance);
+    Vector moved = proximal_step(problem, a, sigma, u, work, ctx);
+    if (work.unfinished) {  // too far for Newton: a shorter step, and none as long later
+      ++without_gain;
+      largest = std::max(sigma / kSigmaGrowth, 1.0);
+      sigma = std::max(sigma / (kSigmaGrowth * kSigmaGrowth), 1.0);
+      continue;
+    }
+    Point next = finish(problem, point(problem, std::move(moved)));
     a = next.a;
     const double before = worst(out.best.certificate);
     const double after = worst(next.certificate);
     if (after < before) out.best = std::move(next);
-    without_gain = after < kGain * before || sigma < kLargestSigma ? 0 : without_gain + 1;
-    sigma = std::min(sigma * kSigmaGrowth, kLargestSigma);
+    if (out.best.certificate.within(settings.tolerance, settings.gap_tolerance)) return true;
+    without_gain = after < kGain * before || sigma < largest ? 0 : without_gain + 1;
+    sigma = std::min(sigma * kSigmaGrowth, largest);
   }
+  return false;
+}
+
+Outcome minimise(const Problem& problem, Vector start, const LassoSettings& settings,
+                 const RunContext& ctx) {
+  const LassoData& data = *problem.data;
+  Outcome out{.best = point(problem, Vector::Zero(start.size()))};  // right where epsilon is large
+  if (out.best.certificate.within(settings.tolerance, settings.gap_tolerance)) return out;
+  if (!start.isZero(0)) out.best = point(problem, std::move(start));
+  if (out.best.certificate.within(settings.tolerance, settings.gap_tolerance)) return out;
+  // Few free variables make Newton steps cheap; where they have cost a good part of what an
+  // interior point would, that takes over, and leaves them the last digits.
+  Work work{.most_steps = settings.max_iterations,
+            .most_cost = kTrialSteps * detail::interior_step_cost(data)};
+  bool solved = proximal_steps(problem, out.best.a, out, settings, work, ctx);
+  if (!solved && work.steps < work.most_steps) {
+    Vector inside = detail::lasso_interior(data, problem.terms, work.steps, ctx);
+    work.most_cost = std::numeric_limits<double>::infinity();
+    if (inside.allFinite()) {
+      solved = proximal_steps(problem, std::move(inside), out, settings, work, ctx);
+    }
+  }
+  out.steps = work.steps;
+  if (solved) return out;
+  out.status = work.steps >= work.most_steps                ? SolveStatus::kIterationLimit
+               : std::isfinite(worst(out.best.certificate)) ? SolveStatus::kReducedAccuracy
+                                                            : SolveStatus::kNumericalFailure;
   return out;
 }
 

@@ -41,7 +41,7 @@ def check(svm, S, y, epsilon, cost, intercept=False):
     found = svm.train(S, labels, method="p-svm", epsilon=epsilon, cost=cost, probability="no",
                       intercept="yes" if intercept else "no")
     assert found["status"] == "solved"
-    assert found["kkt_residual"] <= 1e-8 and found["gap"] <= 1e-8
+    assert found["kkt_residual"] <= 1e-8 and found["gap"] <= 1e-7
     assert found["objective"] == pytest.approx(with_cvxopt(S, y, epsilon, cost, intercept), rel=1e-6)
 
 

@@ -34,9 +34,10 @@ struct LassoCertificate {
   double kkt_residual = 0;
   double feasibility = 0;  ///< largest |a_j| - bound, relative to the bound; 0 inside
 
-  [[nodiscard]] bool within(double tolerance) const {
-    return gap <= tolerance && kkt_residual <= tolerance && feasibility <= tolerance;
+  [[nodiscard]] bool within(double tolerance, double gap_tolerance) const {
+    return gap <= gap_tolerance && kkt_residual <= tolerance && feasibility <= tolerance;
   }
+  [[nodiscard]] bool within(double tolerance) const { return within(tolerance, tolerance); }
 };
 
 /// Throws Error(kInvalidArgument) where sizes do not fit or a term is not positive.
@@ -54,8 +55,9 @@ struct LassoData {
 [[nodiscard]] LassoData lasso_data(Matrix S, Vector y);
 
 struct LassoSettings {
-  double tolerance = 1e-8;     ///< for gap and KKT residual
-  long max_iterations = 5000;  ///< Newton steps
+  double tolerance = 1e-8;      ///< for the KKT residual
+  double gap_tolerance = 1e-7;  ///< its digits are lost first where S is ill-conditioned
+  long max_iterations = 5000;   ///< Newton steps
 };
 
 struct LassoSolution {
@@ -67,9 +69,10 @@ struct LassoSolution {
 };
 
 /// Proximal steps, each solved through its dual by a semismooth Newton method, finished on the free
-/// variables. `start` (empty: 0) is clipped to the box; where the minimum is not unique, the answer
-/// depends on it. Throws Error(kInvalidArgument) for malformed arguments and Error(kInterrupted)
-/// when the run is stopped; everything else is a status.
+/// variables; where that becomes dearer than an interior point, one of those comes between. `start`
+/// (empty: 0) is clipped to the box; where the minimum is not unique, the answer depends on it.
+/// Throws Error(kInvalidArgument) for malformed arguments and Error(kInterrupted) when the run is
+/// stopped; everything else is a status.
 [[nodiscard]] LassoSolution boxed_lasso(const LassoData& data, const LassoTerms& terms,
                                         const LassoSettings& settings = {},
                                         const RunContext& ctx = {}, const Vector& start = {});

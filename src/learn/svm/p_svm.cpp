@@ -33,6 +33,8 @@ namespace {
 constexpr int kCalibrationFolds = 5;
 /// Sigmoids need no more than a few digits of the decision values.
 constexpr double kCalibrationTolerance = 1e-3;
+/// The gap loses its digits before the KKT residual does.
+constexpr double kGapFactor = 10;
 
 /// Some rows of one pair, each multiplied by the root of its weight.
 struct Rows {
@@ -102,8 +104,9 @@ std::vector<Machine> solve(const Rows& rows, std::span<const PSvmSettings> order
       machine.info.iterations = 0;
     } else {
       const Vector& start = same_epsilon ? machines.back().a : by_cost[now.cost];
-      LassoSolution solution = boxed_lasso(data, {.epsilon = now.epsilon, .bound = now.cost},
-                                           {.tolerance = tolerance}, ctx, start);
+      LassoSolution solution = boxed_lasso(
+          data, {.epsilon = now.epsilon, .bound = now.cost},
+          {.tolerance = tolerance, .gap_tolerance = kGapFactor * tolerance}, ctx, start);
       machine.a = std::move(solution.a);
       machine.info = solution.info;
       if (intercept)
@@ -273,7 +276,7 @@ void describe(PSvmSettings& settings, FieldVisitor& field) {
   field("intercept", settings.intercept, "add a constant to the decision value");
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
-        "largest relative KKT violation and gap accepted");
+        "largest relative KKT violation accepted, and a tenth of the largest relative gap");
 }
 
 std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work, std::span<const PSvmSettings> path,
