@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The robust support vector machine on an indefinite similarity matrix, [LA], [CY] (6): what each
+// of its solvers is given and what it returns.
+#pragma once
+
+#include "kith/core/status.hpp"
+#include "kith/core/types.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
+
+namespace kith {
+
+/// The largest over a of the least over positive semidefinite K of
+///
+///   S(a, K) = 1'a - 1/2 a' Y K Y a + rho |K - S|_F^2,   0 <= a_i <= cost_i,  y'a = 0.
+///
+/// For a fixed a the best K is the positive part of M = S + u u' / (4 rho), u = Y a, and S(a, K) is
+/// D(a) = 1'a + rho (|S|_F^2 - |M_+|_F^2).
+struct RobustProblem {
+  MatrixRef S;  ///< symmetric, both triangles; a Matrix, Map or block that outlives the problem
+  Vector y;     ///< +1 or -1
+  Vector cost;  ///< > 0, one per sample
+  double rho = 1;
+  /// The decomposition of S where the caller has it; null: the solver makes its own.
+  const SymmetricEigen* eigen = nullptr;
+};
+
+struct RobustSolution {
+  Vector alpha;
+  double b = 0;
+  /// The learned kernel K = U diag(lambda) U': positive eigenvalues alone, ascending, U with as
+  /// many columns.
+  SymmetricEigen kernel;
+  double offset = 0;  ///< rho |S_-|_F^2, the part of the objective that no a changes
+  /// objective is D(alpha), the offset included; gap is (upper bound - D) / (D - offset).
+  SolveInfo info;
+};
+
+}  // namespace kith
