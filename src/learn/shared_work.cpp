@@ -3,11 +3,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
 
 namespace kith {
+namespace {
+
+/// Beneath this, squares and inverses of similarities leave the range of doubles, and at the very
+/// bottom the similarities themselves have lost their digits.
+constexpr double kSmallest = 1e-290;
+
+void refuse_vanishing(const DenseBlock& block, const std::string& name) {
+  double largest = 0;
+  for (Index i = 0; i < block.rows(); ++i) {  // ends at the first entry of any ordinary matrix
+    for (Index j = 0; j < block.cols(); ++j) {
+      largest = std::max(largest, std::abs(block.values()(i, j)));
+      if (largest >= kSmallest) return;
+    }
+  }
+  if (largest == 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("no entry of matrix {} is larger than {} in magnitude; at least one must "
+                          "reach {}: multiply all by a constant",
+                          name, format_short(largest), format_short(kSmallest)));
+}
+
+}  // namespace
 
 SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
   for (const TrainingMatrix& matrix : train.matrices) {
@@ -29,8 +56,12 @@ SharedWork::Part& SharedWork::part(Index which) {
 }
 
 const DenseBlock& SharedWork::dense(Index which) {
-  return part(which).dense.get(
-      [&] { return to_dense(train_.matrices[static_cast<std::size_t>(which)].block); });
+  return part(which).dense.get([&] {
+    const TrainingMatrix& matrix = train_.matrices[static_cast<std::size_t>(which)];
+    DenseBlock block = to_dense(matrix.block);
+    refuse_vanishing(block, matrix.name);
+    return block;
+  });
 }
 
 bool SharedWork::is_symmetric(Index which) {

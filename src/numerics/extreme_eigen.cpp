@@ -393,4 +393,12 @@ double shift_to_psd(const MatrixRef& S, const RunContext& ctx) {
   return bracket->upper >= -zero ? 0 : -bracket->lower;
 }
 
+bool is_positive_semidefinite(const MatrixRef& S, const RunContext& ctx) {
+  const double norm = checked_norm(S);
+  if (norm == 0) return true;
+  if (!(norm > 1e-290 && norm < 1e290)) return shift_to_psd(S, ctx) == 0;
+  Search search(S, 1 / norm, kAnyResidual, ctx);
+  return !search.factor_shifted(-static_cast<double>(S.rows()) * kEps, 0);
+}
+
 }  // namespace kith

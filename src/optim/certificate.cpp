@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "kith/core/error.hpp"
@@ -33,6 +34,28 @@ double largest_margin(const SvmDual& problem) {
   if (problem.linear.size() == 0) return 1;
   const double largest = problem.linear.cwiseAbs().maxCoeff();
   return largest > 0 ? largest : 1;
+}
+
+/// The loss of (1 + delta)(w, b), given the decision values of (w, b).
+double loss_at(const SvmDual& problem, const Vector& decision, double delta) {
+  double loss = 0;
+  for (Index i = 0; i < decision.size(); ++i) {
+    const double r = (1 + delta) * problem.y[i] * decision[i] + linear_term(problem, i);
+    if (problem.cost[i] > 0) loss += problem.cost[i] * std::max(0.0, -r);
+  }
+  return loss;
+}
+
+/// How much longer w and b must be for the margins to be met that they miss by rounding.
+double stretch(const SvmDual& problem, const Vector& decision) {
+  constexpr double kMost = 1e-9;
+  double most = 0;
+  for (Index i = 0; i < decision.size(); ++i) {
+    const double reached = problem.y[i] * decision[i];
+    const double missing = -linear_term(problem, i) - reached;
+    if (missing > 0 && missing <= kMost * reached) most = std::max(most, missing / reached);
+  }
+  return most > 0 ? most + 4 * std::numeric_limits<double>::epsilon() : 0.0;
 }
 
 }  // namespace
@@ -81,14 +104,12 @@ SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b)
   c.decision = Ku.array() + b;
   c.quadratic = u.dot(Ku);
   double linear = 0;
-  double loss = 0;
   double outside = std::abs(u.sum());
   for (Index i = 0; i < n; ++i) {
     const double p = linear_term(problem, i);
     const double cost = problem.cost[i];
     const double r = problem.y[i] * c.decision[i] + p;
     linear += p * alpha[i];
-    if (cost > 0) loss += cost * std::max(0.0, -r);
     outside = std::max({outside, -alpha[i], alpha[i] - cost});
     const double room = r < 0 ? cost - alpha[i] : alpha[i];
     if (!(room > 0)) continue;
@@ -96,7 +117,13 @@ SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b)
     c.kkt_residual = std::max(c.kkt_residual, std::min(std::abs(r) / unit, distance));
   }
   c.dual = -linear - 0.5 * c.quadratic;
-  c.primal = 0.5 * c.quadratic + loss;
+  // Any (w, b) bounds the optimum from above. Where the cost is huge, margins missed by rounding
+  // alone would make all of the loss: a hair longer, w meets them.
+  c.primal = 0.5 * c.quadratic + loss_at(problem, c.decision, 0);
+  if (const double delta = stretch(problem, c.decision); delta > 0) {
+    c.primal = std::min(c.primal, 0.5 * (1 + delta) * (1 + delta) * c.quadratic +
+                                      loss_at(problem, c.decision, delta));
+  }
   const double size = std::max(std::abs(c.primal), std::abs(c.dual));
   c.gap = size > 0 ? (c.primal - c.dual) / size : 0.0;
   c.feasibility = largest_cost > 0 ? outside / largest_cost : outside;

@@ -270,11 +270,19 @@ double offset(const BoxProblem& problem, const BoxIterate& x) {
   return 0;
 }
 
-/// A power of two near the size of the matrix where squares of its entries could overflow or
-/// vanish, else 1.
+/// A power of two near the size of the matrix where it is far from 1, else 1: squares of its
+/// entries could overflow or vanish, in float sooner than in double.
 double scale_for(double largest) {
-  if (largest == 0 || (largest > 1e-100 && largest < 1e100)) return 1;
-  return std::ldexp(1.0, std::ilogb(largest));
+  if (largest == 0 || (largest > 1e-6 && largest < 1e6)) return 1;
+  return std::ldexp(1.0, std::clamp(std::ilogb(largest), -1000, 1000));
+}
+
+/// Where cost times kernel is so large that margins drown in rounding as soon as classes overlap,
+/// what can be solved is solved in a few steps per sample, and the rest never.
+long default_limit(const SvmDual& problem) {
+  constexpr double kHopeless = 1e14;
+  const double reach = (problem.cost.array() * problem.K.diagonal().array().abs()).maxCoeff();
+  return (reach < kHopeless ? 10'000'000 : 100'000) + 200 * static_cast<long>(problem.K.size());
 }
 
 struct Attempt {
@@ -287,8 +295,7 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
   const Index n = problem.K.size();
   const BoxProblem box = box_problem(problem, scale);
   BoxProgress progress;
-  progress.limit =
-      settings.max_iterations > 0 ? settings.max_iterations : 10'000'000 + 200 * long(n);
+  progress.limit = settings.max_iterations > 0 ? settings.max_iterations : default_limit(problem);
   progress.newton = settings.newton && !settings.indefinite;
   progress.negative_curvature = settings.indefinite;
   BlockMemory memory;
@@ -302,11 +309,7 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
   SmoSolution& s = result.solution;
   const double unit = kkt_unit(problem);
   double tolerance = settings.tolerance;
-  const auto rounding = [&] {  // what the sums in g can be trusted to
-    return 2 * std::numeric_limits<double>::epsilon() *
-           (box.q.cwiseAbs().maxCoeff() +
-            box.K.diagonal().cwiseAbs().maxCoeff() * x.u.cwiseAbs().sum());
-  };
+  const auto rounding = [&] { return detail::gradient_noise(box, x.u.cwiseAbs().sum()); };
   FloatColumns floats(box.K);
   progress.narrow = n > kWholeBelow && !settings.indefinite;
   while (true) {

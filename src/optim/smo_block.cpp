@@ -30,13 +30,19 @@ double pair_work(Index m, bool narrow) {
   return 60.0 + (narrow ? 0.3 : 0.6) * static_cast<double>(m);
 }
 
+double gradient_noise(const BoxProblem& problem, double sum_of_u) {
+  return 2 * kEpsilon *
+         (problem.q.cwiseAbs().maxCoeff() + problem.K.diagonal().cwiseAbs().maxCoeff() * sum_of_u);
+}
+
 double curvature_noise(const SymmetricView& K) {
   return 4.0 * static_cast<double>(K.size()) * kEpsilon * K.diagonal().cwiseAbs().maxCoeff();
 }
 
 PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
                      std::span<const Index> rows, BlockMemory& memory, FloatColumns* floats)
-    : K_(problem.K),
+    : problem_(problem),
+      K_(problem.K),
       rows_(rows),
       m_(static_cast<Index>(rows.size())),
       whole_(m_ == problem.K.size() && problem.K.direct(0) != nullptr),
@@ -54,6 +60,11 @@ PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
     mark(static_cast<Index>(k));
   }
   if (!whole_) slot_.assign(m, -1);
+  held_ = iterate.u.cwiseAbs().sum() - Eigen::Map<const Vector>(u_.data(), m_).cwiseAbs().sum();
+}
+
+double PairBlock::rounding() const {
+  return gradient_noise(problem_, held_ + Eigen::Map<const Vector>(u_.data(), m_).cwiseAbs().sum());
 }
 
 const double* PairBlock::column(Index k) {
@@ -100,15 +111,16 @@ void PairBlock::solve(double tolerance, BoxProgress& progress, const RunContext&
                   (mostly_free ? (in_float ? 0.2 : 1.0) : 4.0) * factor_work(f);
   while (true) {
     const bool narrow = floats_ != nullptr && progress.narrow;
-    const double allowed = progress.newton ? budget : kInfinity;
-    if (narrow ? narrow_steps(tolerance, allowed, progress, ctx)
-               : pair_steps(tolerance, allowed, progress, ctx)) {
+    // What cannot be told from rounding is not worth a step; the level rises with the variables.
+    const double reachable = std::max(tolerance, rounding());
+    if (narrow ? narrow_steps(reachable, budget, progress, ctx)
+               : pair_steps(reachable, budget, progress, ctx)) {
       return;
     }
-    if (!progress.newton || narrow != progress.narrow) continue;
+    if (narrow != progress.narrow) continue;
     f = static_cast<double>(free_variables().size());
     budget = std::max(2.0 * budget, 3.0 * factor_work(f));
-    newton_steps(tolerance, budget, progress, ctx);
+    if (progress.newton) newton_steps(std::max(tolerance, rounding()), budget, progress, ctx);
   }
 }
 

@@ -92,6 +92,10 @@ class PairBlock {
   void update_gradient(const std::vector<double>& before);
   [[nodiscard]] std::vector<Index> free_variables() const;
 
+  /// What the sums in g_ can be trusted to.
+  [[nodiscard]] double rounding() const;
+
+  const BoxProblem& problem_;
   const SymmetricView& K_;
   std::span<const Index> rows_;
   Index m_;
@@ -102,6 +106,7 @@ class PairBlock {
   std::vector<double> u_, g_, lower_, upper_, diagonal_;
   std::vector<double> up_, low_;  // 0, or +inf / -inf where the variable cannot go up / down
   double largest_diagonal_;
+  double held_ = 0;  // sum of |u| outside the block
 
   FloatColumns* floats_;  // null: everything in double
   Index stride_ = 0;      // of the float columns; the vectors below are as long
@@ -112,6 +117,9 @@ class PairBlock {
 
 /// Work of a pair step in rough nanoseconds of one core.
 [[nodiscard]] double pair_work(Index m, bool narrow);
+
+/// What rounding does to g = K u + q, for a sum of |u|.
+[[nodiscard]] double gradient_noise(const BoxProblem& problem, double sum_of_u);
 
 /// Most negative curvature that rounding in a positive semidefinite n x n matrix explains.
 [[nodiscard]] double curvature_noise(const SymmetricView& K);

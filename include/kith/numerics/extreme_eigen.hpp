@@ -40,4 +40,8 @@ struct EigenvalueBracket {
 /// already up to n eps ||S||, the size at which an eigenvalue counts as zero.
 [[nodiscard]] double shift_to_psd(const MatrixRef& S, const RunContext& ctx);
 
+/// Whether S is positive semidefinite up to n eps ||S||. One Cholesky factorisation, which mostly
+/// ends in its first columns where it is not.
+[[nodiscard]] bool is_positive_semidefinite(const MatrixRef& S, const RunContext& ctx);
+
 }  // namespace kith

@@ -27,9 +27,11 @@ void validate(const SvmDual& problem);
 
 /// What a pair (alpha, b) achieves, recomputed from the data alone: nothing a solver kept is used.
 struct SvmCertificate {
-  double dual = 0;    ///< -p'a - 1/2 a'Qa
-  double primal = 0;  ///< at w = sum_i a_i y_i x_i and the given b
-  double gap = 0;     ///< (primal - dual) / max(|primal|, |dual|); 0 when both are 0
+  double dual = 0;  ///< -p'a - 1/2 a'Qa
+  /// At w = sum_i a_i y_i x_i and the given b, or at both longer by up to 1e-9 of themselves
+  /// where that meets margins missed by rounding and is less.
+  double primal = 0;
+  double gap = 0;  ///< (primal - dual) / max(|primal|, |dual|); 0 when both are 0
   /// Largest violation of the optimality conditions. With r_i = y_i f_i + p_i (margin 1: y_i f_i -
   /// 1), sample i violates by max(0, -r_i) if a_i < cost_i and by max(0, r_i) if a_i > 0. The unit
   /// is the margin max|p|, or where the kernel is so small that no sample moves its own decision

@@ -17,7 +17,8 @@ struct SmoSettings {
   /// Relative duality gap accepted; the solver goes on below `tolerance` until it is met. Infinity
   /// turns it off. Has no meaning, and no effect, once negative curvature has been met.
   double gap_tolerance = kSvmTolerance;
-  /// Pair and Newton steps together; 0 means 10^7 + 200 n.
+  /// Pair and Newton steps together; 0 means 10^7 + 200 n, or 10^5 + 200 n where cost times kernel
+  /// exceeds 1e14 and only separable classes leave digits to solve with.
   long max_iterations = 0;
   /// K is known not to be positive semidefinite: the answer is a stationary point.
   bool indefinite = false;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kith/core/parallel.hpp"
+#include "kith/numerics/extreme_eigen.hpp"
 #include "kith/optim/smo.hpp"
 
 namespace kith {
@@ -49,11 +50,14 @@ struct PairProblem {
   }
 };
 
+const Matrix& kernel_of(const PairProblem& problem) {
+  return problem.K != nullptr ? *problem.K : problem.own;
+}
+
 PairProblem make_problem(const ClassPair& pair, const Matrix& K, const TrainingSet& train,
-                         bool convex) {
+                         bool convex, const RunContext& ctx) {
   PairProblem problem;
   problem.pair = &pair;
-  problem.convex = convex;
   if (train.weights.size() > 0) {
     problem.weights = train.weights(pair.samples);
   }
@@ -62,11 +66,9 @@ PairProblem make_problem(const ClassPair& pair, const Matrix& K, const TrainingS
   } else {
     problem.own = sub_matrix(K, pair.samples, pair.samples);
   }
+  // A matrix that was left as it is may well be a kernel, and then there is an optimum to certify.
+  problem.convex = convex || is_positive_semidefinite(kernel_of(problem), ctx);
   return problem;
-}
-
-const Matrix& kernel_of(const PairProblem& problem) {
-  return problem.K != nullptr ? *problem.K : problem.own;
 }
 
 Sigmoid sigmoid_of(const PairProblem& problem, double cost, const SmoSolution& whole,
@@ -158,7 +160,7 @@ std::vector<MachineTable> train_pairs(const Matrix& K, const TrainingSet& train,
                                       const RunContext& ctx) {
   std::vector<std::vector<Machine>> machines(pairs.size());
   parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-    const PairProblem problem = make_problem(pairs[p], K, train, convex);
+    const PairProblem problem = make_problem(pairs[p], K, train, convex, ctx);
     machines[p] = solve_pair(problem, ascending, ctx.rng.stream("svm calibration", p), ctx);
   });
   std::vector<MachineTable> tables;

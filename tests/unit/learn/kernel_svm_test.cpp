@@ -483,5 +483,39 @@ TEST(SvmHardCases, RefuseRowsOfAnotherWidth) {
   EXPECT_THROW((void)decide(model, query_block(Matrix::Zero(2, 21))), Error);
 }
 
+TEST(SvmNone, IsCertifiedWhereTheMatrixIsAKernel) {
+  Sample sample = make_sample(50, 0, 2, 31);
+  const auto status = [&](const Matrix& S) {
+    sample.S = S;
+    return fit_once(training_set(sample.S, sample.classes),
+                    {.spectrum = Spectrum::kNone, .probability = false})
+        .info.subproblems.front()
+        .info;
+  };
+  const Matrix kernel = sample.S * sample.S.transpose();
+  const SolveInfo convex = status(kernel);
+  EXPECT_EQ(convex.status, SolveStatus::kSolved);
+  EXPECT_LE(convex.gap, 1e-6);
+  const SolveInfo indefinite = status(kernel - 0.5 * kernel.trace() * Matrix::Identity(50, 50));
+  EXPECT_NE(indefinite.status, SolveStatus::kSolved);
+  EXPECT_TRUE(std::isnan(indefinite.gap));
+}
+
+TEST(SvmInput, RefusesSimilaritiesBelowTheRangeOfDoubles) {
+  Sample sample = make_sample(20, 0, 2, 32);
+  sample.S *= 1e-310;
+  for (const Spectrum spectrum : kConvex) {
+    try {
+      (void)fit_once(training_set(sample.S, sample.classes), {.spectrum = spectrum});
+      FAIL() << "accepted";
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr("multiply all by a constant"));
+    }
+  }
+  sample.S.setZero();
+  EXPECT_NO_THROW(
+      (void)fit_once(training_set(sample.S, sample.classes), {.spectrum = Spectrum::kClip}));
+}
+
 }  // namespace
 }  // namespace kith

@@ -215,5 +215,19 @@ TEST(Lanczos, SaysSoWhenItsBasisIsTooSmall) {
   EXPECT_GE(found.theta[0], -1);
 }
 
+TEST(PositiveSemidefinite, IsWhatTheSmallestEigenvalueSays) {
+  const RunContext ctx;
+  for (const Index n : {1, 5, 60, 300}) {
+    for (const double scale : {1e-300, 1.0, 1e200}) {
+      Matrix K = Matrix::Constant(n, n, scale);  // rank one
+      EXPECT_TRUE(is_positive_semidefinite(K, ctx)) << n << " " << scale;
+      K.diagonal().array() -= 1e-6 * scale * static_cast<double>(n);
+      EXPECT_EQ(is_positive_semidefinite(K, ctx), n == 1) << n << " " << scale;
+    }
+  }
+  EXPECT_TRUE(is_positive_semidefinite(Matrix::Zero(4, 4), ctx));
+  EXPECT_FALSE(is_positive_semidefinite(-Matrix::Identity(3, 3), ctx));
+}
+
 }  // namespace
 }  // namespace kith

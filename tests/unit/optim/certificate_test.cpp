@@ -95,5 +95,20 @@ TEST(SvmCertificate, ShowsAnIndefiniteMatrixByItsQuadraticForm) {
   EXPECT_LT(certify(problem.dual, Vector::Constant(2, 2), 0).quadratic, 0);
 }
 
+// At a huge cost the rounding of margins is no loss, but missing them by more still is.
+TEST(SvmCertificate, TellsRoundingFromLossAtAHugeCost) {
+  Rng rng(9);
+  const Index n = 30;
+  const Vector y = random_labels(rng, n);
+  const OwnedProblem problem =
+      make_problem(gram(normal_matrix(rng, n, 6)) + Matrix::Identity(n, n), y, 1e20);
+  const SmoSolution s = smo(problem.dual);
+  const SvmCertificate exact = certify(problem.dual, s.alpha, s.b);
+  EXPECT_LE(exact.gap, 1e-6);
+  EXPECT_GE(exact.primal, exact.dual * (1 - 1e-12));
+  EXPECT_GT(certify(problem.dual, (1 - 1e-4) * s.alpha, s.b).gap, 0.9);
+  EXPECT_GT(certify(problem.dual, s.alpha, s.b + 1e-6).gap, 0.9);
+}
+
 }  // namespace
 }  // namespace kith

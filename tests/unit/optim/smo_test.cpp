@@ -314,5 +314,28 @@ TEST(Smo, RefusesMalformedProblemsByName) {
   EXPECT_THROW((void)smo(good.dual, {}, {}, Vector::Zero(2)), Error);
 }
 
+TEST(Smo, SolvesSeparableProblemsWhateverTheScale) {
+  Rng rng(21);
+  const Index n = 60;
+  const Vector y = random_labels(rng, n);
+  const Matrix K = gram(normal_matrix(rng, n, 8)) + Matrix::Identity(n, n);
+  for (const double scale : {1e-310, 1e-20, 1.0, 1e20, 1e150, 1e300}) {
+    const SmoSolution s = smo(make_problem(scale * K, y, 1).dual);
+    EXPECT_EQ(s.info.status, SolveStatus::kSolved) << scale;
+    EXPECT_LE(s.info.gap, 1e-6) << scale;
+    EXPECT_LE(s.info.iterations, 5000) << scale;
+  }
+}
+
+TEST(Smo, GivesUpSoonWhereTheCostLeavesNoDigits) {
+  Rng rng(22);
+  const Index n = 60;
+  const Vector y = random_labels(rng, n);
+  const OwnedProblem problem = make_problem(1e20 * gram(normal_matrix(rng, n, 4)), y, 1);
+  const SmoSolution s = smo(problem.dual);
+  EXPECT_NE(s.info.status, SolveStatus::kSolved);
+  EXPECT_LE(s.info.iterations, 200'000);
+}
+
 }  // namespace
 }  // namespace kith
