@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kith/core/context.hpp"
+#include "kith/optim/certificate.hpp"
+#include "kith/optim/robust_problem.hpp"
+
+namespace kith::detail {
+
+/// S = positive - negative, two positive semidefinite matrices with product 0. The distance of any
+/// K from S is then |K - S|^2 = |K - positive|^2 + 2 <K, negative> + |negative|^2, whose last term
+/// is constant: the first two are all >= 0 for K >= 0, and lose no digits to it.
+struct SplitMatrix {
+  Matrix positive;
+  Matrix negative;
+  double negative_squares = 0;  ///< |negative|_F^2
+
+  explicit SplitMatrix(const RobustProblem& problem);
+  /// |K - S|^2 - |negative|^2.
+  [[nodiscard]] double excess(const MatrixRef& K) const;
+};
+
+/// The inner minimum at one alpha, [CY] (9).
+struct RobustPoint {
+  SymmetricEigen kernel;  ///< the positive eigenpairs of M = S + u u' / (4 rho)
+  Matrix K;               ///< M_+
+  Vector Ku;
+  double penalty = 0;  ///< rho (|K - S|^2 - |negative|^2)
+  double value = 0;    ///< D(alpha) less the offset: 1'alpha - 1/2 u'Ku + penalty
+};
+[[nodiscard]] RobustPoint robust_point(const RobustProblem& problem, const SplitMatrix& split,
+                                       const VectorRef& alpha);
+
+/// The support vector machine on the kernel of a point, which must outlive it.
+[[nodiscard]] SvmDual machine_on(const RobustProblem& problem, const Matrix& K);
+
+/// The b of least hinge loss sum_i cost_i max(0, 1 - y_i (f_i + b)), the middle of the interval
+/// where there are several.
+[[nodiscard]] double least_loss_intercept(const VectorRef& f, const VectorRef& y,
+                                          const VectorRef& cost);
+
+/// The machine on the kernel of a point, solved from `alpha`: no feasible a has D(a) less the
+/// offset above `upper`.
+struct MachineBound {
+  double b = 0;
+  double upper = 0;
+};
+[[nodiscard]] MachineBound machine_bound(const RobustProblem& problem, const RobustPoint& point,
+                                         const VectorRef& alpha, const RunContext& ctx);
+
+/// The answer of a solver that ended at `alpha`: its kernel, b and the upper bound from the machine
+/// on that kernel, solved anew; the smaller of that bound and `upper` (less the offset) counts.
+/// `info` is filled but for status, iterations and seconds.
+[[nodiscard]] RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& split,
+                                           const VectorRef& alpha, double upper,
+                                           const RunContext& ctx);
+
+}  // namespace kith::detail

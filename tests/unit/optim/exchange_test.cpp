@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dual_problems.hpp"
+#include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
+#include "kith/optim/projected_gradient.hpp"
+#include "kith/optim/robust_certificate.hpp"
+#include "kith/optim/smo.hpp"
+
+namespace kith {
+namespace {
+
+using testing_support::gaussian_kernel;
+using testing_support::random_labels;
+using testing_support::random_symmetric;
+
+struct Owned {
+  Matrix S;
+  Vector y;
+  double cost = 1;
+  double rho = 1;
+  [[nodiscard]] RobustProblem problem() const {
+    return {S, y, Vector::Constant(y.size(), cost), rho};
+  }
+};
+
+/// [CY] 6.1: a Gaussian kernel with symmetric noise.
+Owned perturbed(Index n, double noise, std::uint64_t seed) {
+  Rng rng(seed);
+  Vector y = random_labels(rng, n);
+  Matrix S = gaussian_kernel(rng, y) + noise * random_symmetric(rng, n);
+  return {std::move(S), std::move(y)};
+}
+
+double value(const RobustSolution& solution) { return solution.info.objective - solution.offset; }
+
+class Exchange : public testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] static ExchangeSettings settings() { return {.prune = GetParam()}; }
+};
+
+TEST_P(Exchange, ClosesTheGapBetweenMonotoneBounds) {
+  const Owned owned = perturbed(24, 0.2, 3);
+  const ExchangeSolution found = exchange(owned.problem(), settings());
+  ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved);
+  ASSERT_GT(found.trace.size(), 10U);
+  EXPECT_EQ(found.solution.info.iterations, static_cast<long>(found.trace.size()));
+  for (std::size_t i = 0; i < found.trace.size(); ++i) {
+    const ExchangeStep& step = found.trace[i];
+    EXPECT_LE(step.lower, step.upper);
+    EXPECT_NEAR(step.master, step.upper, 1e-8 * std::abs(step.upper));
+    if (i == 0) continue;
+    const ExchangeStep& before = found.trace[i - 1];
+    EXPECT_GE(step.lower, before.lower);
+    EXPECT_LE(step.upper, before.upper);
+    EXPECT_LE(step.master, before.master * (1 + 1e-8)) << "iteration " << i + 1;
+    EXPECT_LE(step.set_size, before.set_size + 1);
+  }
+  EXPECT_LE(found.trace.back().upper - found.trace.back().lower, settings().gap);
+  const RobustCertificate c = certify(owned.problem(), found.solution.alpha, found.solution.b);
+  EXPECT_NEAR(c.value, found.trace.back().lower, 1e-10);
+  EXPECT_LE(c.value, found.trace.back().upper);
+  EXPECT_LE(c.feasibility, 1e-12);
+}
+
+TEST_P(Exchange, MeetsTheProjectedGradient) {
+  for (const double rho : {0.3, 1.0, 30.0}) {
+    Owned owned = perturbed(20, 0.2, 7);
+    owned.rho = rho;
+    const ExchangeSolution found = exchange(owned.problem(), settings());
+    const RobustSolution other = projected_gradient(owned.problem(), {.tolerance = 1e-8});
+    ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved) << rho;
+    ASSERT_EQ(other.info.status, SolveStatus::kSolved) << rho;
+    EXPECT_NEAR(value(found.solution), value(other), 1.1e-5) << rho;
+    EXPECT_NEAR(found.solution.offset, other.offset, 1e-12 * other.offset);
+  }
+}
+
+TEST_P(Exchange, SaysThatItWasStopped) {
+  const Owned owned = perturbed(20, 0.2, 5);
+  ExchangeSettings few = settings();
+  few.max_iterations = 4;
+  const ExchangeSolution found = exchange(owned.problem(), few);
+  EXPECT_EQ(found.solution.info.status, SolveStatus::kIterationLimit);
+  EXPECT_EQ(found.trace.size(), 4U);
+  EXPECT_GT(found.solution.info.gap, 1e-5);
+  // The bounds hold all the same.
+  const double optimum = value(projected_gradient(owned.problem(), {.tolerance = 1e-8}));
+  EXPECT_LE(found.trace.back().lower, optimum);
+  EXPECT_GE(found.trace.back().upper, optimum);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Exchange, testing::Bool(),
+                         [](const auto& kind) { return kind.param ? "Pruned" : "Full"; });
+
+TEST(ExchangeSet, AddsOneKernelPerIterationUnlessItPrunes) {
+  const Owned owned = perturbed(24, 0.2, 9);
+  const ExchangeSolution full = exchange(owned.problem(), {.prune = false});
+  const ExchangeSolution pruned = exchange(owned.problem(), {.prune = true});
+  for (std::size_t i = 0; i < full.trace.size(); ++i) {
+    EXPECT_EQ(full.trace[i].set_size, static_cast<Index>(i) + 1);
+    if (i < pruned.trace.size()) {
+      EXPECT_LE(pruned.trace[i].set_size, full.trace[i].set_size);
+    }
+  }
+  EXPECT_LT(pruned.trace.back().set_size, full.trace.back().set_size / 2);
+  EXPECT_NEAR(value(full.solution), value(pruned.solution), 1e-5);
+}
+
+TEST(RobustMachine, IsTheMachineOnTheClippedMatrixForALargeRho) {
+  Owned owned = perturbed(24, 0.2, 2);
+  owned.rho = 1e6;
+  const Matrix clipped = positive_part(owned.S);
+  const SvmDual dual{SymmetricView::dense(clipped), owned.y, Vector::Ones(24), {}};
+  const double machine = smo(dual).info.objective;
+  EXPECT_NEAR(value(exchange(owned.problem()).solution), machine, 1e-4 * machine);
+  EXPECT_NEAR(value(projected_gradient(owned.problem())), machine, 1e-4 * machine);
+}
+
+TEST(RobustMachine, DoesNotDependOnTheOrderOfSamplesOrTheNamesOfClasses) {
+  const Owned owned = perturbed(20, 0.2, 4);
+  Rng rng(5);
+  const std::vector<Index> order = rng.permutation(20);
+  const Owned other{owned.S(order, order), -owned.y(order)};
+  EXPECT_NEAR(value(exchange(owned.problem(), {.prune = true}).solution),
+              value(exchange(other.problem(), {.prune = true}).solution), 1e-5);
+  EXPECT_NEAR(value(projected_gradient(owned.problem())),
+              value(projected_gradient(other.problem())), 1e-5);
+}
+
+TEST(RobustCertificate, IsTheDefinitionRecomputed) {
+  const Owned owned = perturbed(15, 0.3, 6);
+  const RobustSolution found = projected_gradient(owned.problem());
+  const RobustCertificate c = certify(owned.problem(), found.alpha, found.b);
+  const Vector u = owned.y.cwiseProduct(found.alpha);
+  const Matrix K = positive_part(owned.S + u * u.transpose() / (4 * owned.rho));
+  const double objective =
+      found.alpha.sum() - 0.5 * u.dot(K * u) + owned.rho * (K - owned.S).squaredNorm();
+  EXPECT_NEAR(c.value + c.offset, objective, 1e-11);
+  EXPECT_NEAR(c.offset, owned.rho * (positive_part(owned.S) - owned.S).squaredNorm(), 1e-11);
+  EXPECT_LT((reconstruct(found.kernel.U, found.kernel.lambda) - K).norm(), 1e-11);
+  EXPECT_LE(c.gap, 1e-6);
+}
+
+TEST(RobustCertificate, NoticesASpoiledSolution) {
+  const Owned owned = perturbed(20, 0.2, 8);
+  const RobustSolution found = projected_gradient(owned.problem(), {.tolerance = 1e-8});
+  ASSERT_LE(certify(owned.problem(), found.alpha, found.b).gap, 1e-7);
+  EXPECT_GT(certify(owned.problem(), 0.99 * found.alpha, found.b).gap, 1e-5);
+  EXPECT_GT(certify(owned.problem(), 1.01 * found.alpha, found.b).gap, 1e-5);
+  EXPECT_GT(certify(owned.problem(), found.alpha, found.b + 0.01).kkt_residual, 1e-3);
+  Vector unbalanced = found.alpha;
+  unbalanced[0] += 0.01;
+  EXPECT_GT(certify(owned.problem(), unbalanced, found.b).feasibility, 1e-3);
+}
+
+TEST(ProjectedGradient, SaysThatItWasStoppedAndHowFarItIs) {
+  const Owned owned = perturbed(30, 0.2, 5);
+  const RobustSolution found =
+      projected_gradient(owned.problem(), {.tolerance = 1e-8, .max_iterations = 3});
+  EXPECT_EQ(found.info.status, SolveStatus::kIterationLimit);
+  EXPECT_EQ(found.info.iterations, 3);
+  EXPECT_GT(found.info.gap, 1e-8);
+  const double optimum = value(projected_gradient(owned.problem(), {.tolerance = 1e-9}));
+  EXPECT_LE(value(found), optimum);
+  EXPECT_GE(value(found) + found.info.gap * (value(found) / (1 - found.info.gap)), optimum);
+}
+
+TEST(DualProjection, IsTheNearestFeasiblePoint) {
+  Rng rng(11);
+  for (int trial = 0; trial < 50; ++trial) {
+    const Index n = 2 + trial;
+    const Vector y = random_labels(rng, n);
+    Vector v(n);
+    Vector cost(n);
+    for (Index i = 0; i < n; ++i) {
+      v[i] = 3 * rng.normal();
+      cost[i] = 0.1 + rng.uniform();
+    }
+    const Vector a = project_to_dual(v, y, cost);
+    EXPECT_GE(a.minCoeff(), 0);
+    EXPECT_LE((a - cost).maxCoeff(), 0);
+    EXPECT_NEAR(y.dot(a), 0, 1e-12 * static_cast<double>(n));
+    // (v - a)'(z - a) <= 0 for every feasible z
+    for (int k = 0; k < 20; ++k) {
+      Vector z(n);
+      for (double& x : z) x = rng.normal();
+      z = project_to_dual(z, y, cost);
+      EXPECT_LE((v - a).dot(z - a), 1e-11 * static_cast<double>(n));
+    }
+    EXPECT_LT((project_to_dual(a, y, cost) - a).norm(), 1e-12);
+  }
+}
+
+TEST(RobustMachine, RefusesWhatItCannotSolve) {
+  const auto refuses = [](const Owned& owned) {
+    EXPECT_THROW(static_cast<void>(exchange(owned.problem())), Error);
+    EXPECT_THROW(static_cast<void>(projected_gradient(owned.problem())), Error);
+  };
+  Owned owned = perturbed(10, 0.1, 1);
+  owned.rho = 0;
+  refuses(owned);
+  owned = perturbed(10, 0.1, 1);
+  owned.cost = -1;
+  refuses(owned);
+  owned = perturbed(10, 0.1, 1);
+  owned.y.setOnes();
+  refuses(owned);
+  owned = perturbed(10, 0.1, 1);
+  owned.S.conservativeResize(10, 9);
+  refuses(owned);
+}
+
+}  // namespace
+}  // namespace kith

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/regularised_mkl.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "dual_problems.hpp"
+#include "kith/core/error.hpp"
+#include "kith/optim/smo.hpp"
+
+namespace kith {
+namespace {
+
+using testing_support::gaussian_kernel;
+using testing_support::gram;
+using testing_support::normal_matrix;
+using testing_support::random_labels;
+
+/// A problem that keeps its kernels.
+struct Owned {
+  std::vector<Matrix> kernels;
+  Vector penalty;
+  Vector y;
+  Vector cost;
+  [[nodiscard]] RegularisedMkl problem() const { return {kernels, penalty, y, cost}; }
+};
+
+Owned random_problem(Index n, Index p, double cost, std::uint64_t seed) {
+  Rng rng(seed);
+  Owned owned{{}, Vector(p), random_labels(rng, n), Vector::Constant(n, cost)};
+  for (Index i = 0; i < p; ++i) {
+    owned.kernels.push_back(i % 3 == 2 ? gram(normal_matrix(rng, n, 3))
+                                       : gaussian_kernel(rng, owned.y, 2 + i));
+    owned.penalty[i] = cost * rng.uniform();
+  }
+  return owned;
+}
+
+/// The machine on a fixed combination.
+double machine_value(const Owned& owned, const Vector& theta) {
+  Matrix K = Matrix::Zero(owned.y.size(), owned.y.size());
+  for (std::size_t i = 0; i < owned.kernels.size(); ++i) {
+    K += theta[static_cast<Index>(i)] * owned.kernels[i];
+  }
+  const SvmDual dual{SymmetricView::dense(K), owned.y, owned.cost, {}};
+  return smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-11}).info.objective +
+         theta.dot(owned.penalty);
+}
+
+TEST(RegularisedMkl, BoundsItsOptimumFromBothSides) {
+  for (const double cost : {1e-3, 1.0, 1e3, 1e5}) {
+    for (const Index p : {1, 2, 7, 25}) {
+      const Owned owned = random_problem(30, p, cost, static_cast<std::uint64_t>(p));
+      const RegularisedMkl problem = owned.problem();
+      const RegularisedMklSolution found = regularised_mkl(problem);
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << p;
+      EXPECT_LE(found.info.iterations, 40) << cost << " " << p;
+      EXPECT_LE(found.info.gap, 1e-10);
+      EXPECT_NEAR(found.theta.sum(), 1, 1e-12);
+      EXPECT_GE(found.theta.minCoeff(), 0);
+      EXPECT_GE(found.alpha.minCoeff(), 0);
+      EXPECT_LE(found.alpha.maxCoeff(), cost);
+      EXPECT_LE(std::abs(owned.y.dot(found.alpha)), 1e-12 * found.alpha.sum());
+      const MklBounds again = mkl_bounds(problem, found.alpha, found.b, found.theta);
+      EXPECT_NEAR(again.upper, again.lower, 1e-9 * again.upper);
+      EXPECT_EQ(again.lower, again.values.minCoeff());
+    }
+  }
+}
+
+TEST(RegularisedMkl, IsTheMachineItselfForOneKernel) {
+  for (const double cost : {1e-2, 1.0, 100.0}) {
+    const Owned owned = random_problem(40, 1, cost, 5);
+    const double value = machine_value(owned, Vector::Ones(1));
+    EXPECT_NEAR(regularised_mkl(owned.problem()).info.objective, value, 1e-9 * value);
+  }
+}
+
+TEST(RegularisedMkl, FindsTheBestOfAllCombinationsOfTwoKernels) {
+  const Owned owned = random_problem(25, 2, 1.0, 8);
+  const RegularisedMklSolution found = regularised_mkl(owned.problem());
+  double least = 1e300;
+  for (int k = 0; k <= 200; ++k) {
+    const double part = k / 200.0;
+    least = std::min(least, machine_value(owned, Vector{{part, 1 - part}}));
+  }
+  EXPECT_LE(found.lower, least * (1 + 1e-9));
+  EXPECT_NEAR(found.upper, least, 1e-3 * least);  // the grid's own distance from the minimum
+  EXPECT_NEAR(machine_value(owned, found.theta), found.upper, 1e-8 * least);
+}
+
+TEST(RegularisedMkl, LeavesOutAKernelThatCostsTooMuch) {
+  Owned owned = random_problem(30, 3, 1.0, 4);
+  owned.penalty << 0, 0, 1e4;
+  const RegularisedMklSolution found = regularised_mkl(owned.problem());
+  EXPECT_LE(found.theta[2], 1e-9);
+  owned.kernels.pop_back();
+  owned.penalty.conservativeResize(2);
+  const double without = regularised_mkl(owned.problem()).lower;
+  EXPECT_NEAR(found.lower, without, 1e-8 * without);
+}
+
+TEST(RegularisedMkl, DoesNotDependOnTheOrderOfKernels) {
+  Owned owned = random_problem(30, 4, 1.0, 6);
+  const double before = regularised_mkl(owned.problem()).lower;
+  std::swap(owned.kernels[0], owned.kernels[3]);
+  std::swap(owned.penalty[0], owned.penalty[3]);
+  EXPECT_NEAR(regularised_mkl(owned.problem()).lower, before, 1e-9 * before);
+}
+
+TEST(MklBounds, NoticeASpoiledSolution) {
+  const Owned owned = random_problem(30, 5, 1.0, 3);
+  const RegularisedMkl problem = owned.problem();
+  const RegularisedMklSolution found = regularised_mkl(problem);
+  const auto gap = [&](const Vector& alpha, double b, const Vector& theta) {
+    const MklBounds bounds = mkl_bounds(problem, alpha, b, theta);
+    return (bounds.upper - bounds.lower) / bounds.upper;
+  };
+  EXPECT_GT(gap(0.99 * found.alpha, found.b, found.theta), 1e-6);
+  EXPECT_GT(gap(found.alpha, found.b + 0.01, found.theta), 1e-6);
+  EXPECT_GT(gap(found.alpha, found.b, Vector::Constant(5, 0.2)), 1e-6);
+}
+
+TEST(RegularisedMkl, RefusesWhatItCannotSolve) {
+  const auto refuses = [](const Owned& owned) {
+    EXPECT_THROW(static_cast<void>(regularised_mkl(owned.problem())), Error);
+  };
+  Owned owned = random_problem(10, 2, 1.0, 1);
+  owned.penalty.conservativeResize(1);
+  refuses(owned);
+  owned = random_problem(10, 2, 1.0, 1);
+  owned.y.setOnes();
+  refuses(owned);
+  owned = random_problem(10, 2, 1.0, 1);
+  owned.cost[3] = 0;
+  refuses(owned);
+  owned = random_problem(10, 2, 1.0, 1);
+  owned.kernels[1].resize(9, 9);
+  refuses(owned);
+}
+
+}  // namespace
+}  // namespace kith
