@@ -71,7 +71,8 @@ Command add_measure(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   parser
       ->add_option("--data", options->data,
-                   "samples: one string per line, or id<TAB>string (plain, gzip or zstd)")
+                   "samples: one string per line, or id<TAB>string; vectors as a table or LIBSVM "
+                   "text (plain, gzip or zstd)")
       ->required()
       ->type_name("FILE")
       ->group("Input");
@@ -88,7 +89,10 @@ Command add_measure(CLI::App& program) {
   parser->footer(measure_list() +
                  "\nExamples:\n"
                  "  kith measure --data words.tsv --measure edit --out words.csv\n"
-                 "  kith measure --data new.tsv --against words.tsv --measure edit --out rows.csv");
+                 "  kith measure --data new.tsv --against words.tsv --measure edit --out rows.csv\n"
+                 "  kith measure --data features.csv --measure gaussian --gamma 0.5 --out s.npy\n"
+                 "  kith measure --data features.csv --measure gaussian --perturb cy --xi 0.1 "
+                 "--out s.npy");
   return {parser, [options] { return run(*options); }};
 }
 

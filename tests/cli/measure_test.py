@@ -3,6 +3,7 @@
 
 import csv
 import gzip
+import math
 import os
 
 import pytest
@@ -49,7 +50,7 @@ def test_json_says_what_was_computed(kith):
     found = kith.json("measure", "--data", "x.txt", "--measure", "edit-distance", "--out", "d.csv")
     assert found["kind"] == "distances"
     assert (found["rows"], found["cols"]) == (2, 2)
-    assert found["settings"] == {"measure": "edit-distance"}
+    assert found["settings"]["measure"] == "edit-distance"
 
 
 def test_any_number_of_threads_gives_the_same_bytes(kith):
@@ -93,7 +94,7 @@ def test_bad_input_is_refused_by_name(kith, content, words):
 
 
 @pytest.mark.parametrize("flags, word", [
-    (["--measure", "hamming", "--out", "s.csv"], "one of edit, edit-distance"),
+    (["--measure", "hamming", "--out", "s.csv"], "one of edit, edit-distance, gaussian"),
     (["--out", "s.csv"], "--measure"),
     (["--measure", "edit"], "--out"),
     (["--measure", "edit", "--out", "s.what"], "s.what"),
@@ -107,5 +108,105 @@ def test_bad_usage_is_refused(kith, flags, word):
 
 def test_help_explains_every_measure(kith):
     text = kith("measure", "--help").stdout
-    for word in ("--data", "--against", "edit  ", "edit-distance  ", "Examples:"):
+    for word in ("--data", "--against", "edit  ", "edit-distance  ", "gaussian  ", "--perturb", "Examples:"):
         assert word in text
+
+
+VECTORS = [[0, 1, 2.5], [1, 1, 0], [0, 0, -3], [4, 0, 0]]
+
+
+def gaussian(kith, content, name="x.csv", *flags):
+    kith.write(name, content)
+    measure(kith, "--data", name, "--measure", "gaussian", "--out", "k.csv", *flags)
+    return [[float(v) for v in line.split(",")] for line in (kith.folder / "k.csv").read_text().splitlines()]
+
+
+def csv_of(rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def kernel(x, z, gamma):
+    return math.exp(-gamma * sum((a - b) ** 2 for a, b in zip(x, z)))
+
+
+@pytest.mark.parametrize("flags, gamma", [([], 1 / 3), (["--gamma", "0.1"], 0.1)])
+def test_gaussian_of_a_table(kith, flags, gamma):
+    found = gaussian(kith, csv_of(VECTORS), "x.csv", *flags)
+    for i, x in enumerate(VECTORS):
+        for j, z in enumerate(VECTORS):
+            assert found[i][j] == pytest.approx(kernel(x, z, gamma), rel=1e-14)
+            assert found[i][j] == found[j][i]
+
+
+def test_gaussian_is_the_same_from_every_format(kith):
+    expected = gaussian(kith, csv_of(VECTORS))
+    text = "".join("+1 " + " ".join(f"{k + 1}:{v}" for k, v in enumerate(row) if v) + "\n" for row in VECTORS)
+    assert gaussian(kith, text, "x.txt") == expected
+    numpy = pytest.importorskip("numpy")
+    numpy.save(kith.folder / "x.npy", numpy.array(VECTORS, dtype=float))
+    measure(kith, "--data", "x.npy", "--measure", "gaussian", "--out", "k.npy")
+    assert numpy.load(kith.folder / "k.npy").tolist() == expected
+
+
+def test_gaussian_keeps_ids_and_measures_new_samples(kith):
+    kith.write("old.csv", "id,f,g\na,0,0\nb,1,0\n")
+    kith.write("new.csv", "id,f,g\nq,0,1\n")
+    measure(kith, "--data", "new.csv", "--against", "old.csv", "--measure", "gaussian", "--gamma", "1",
+            "--out", "k.csv")
+    found = table(kith.folder / "k.csv")
+    assert found["q", "a"] == pytest.approx(math.exp(-1))
+    assert found["q", "b"] == pytest.approx(math.exp(-2))
+
+
+def test_noise_is_symmetric_and_follows_the_seed(kith):
+    rows = csv_of([[i % 7, i % 5] for i in range(40)])
+    plain = gaussian(kith, rows)
+    noisy = gaussian(kith, rows, "x.csv", "--perturb", "cy", "--xi", "0.5")
+    assert noisy == gaussian(kith, rows, "x.csv", "--perturb", "cy", "--xi", "0.5", "--threads", "2")
+    assert noisy != gaussian(kith, rows, "x.csv", "--perturb", "cy", "--xi", "0.5", "--seed", "2")
+    noise = [[(noisy[i][j] - plain[i][j]) / 0.5 for j in range(40)] for i in range(40)]
+    assert all(noisy[i][j] == noisy[j][i] for i in range(40) for j in range(40))
+    off = [noise[i][j] for i in range(40) for j in range(i)]
+    diagonal = [noise[i][i] for i in range(40)]
+    assert abs(sum(off) / len(off)) < 0.1
+    assert sum(v * v for v in off) / len(off) == pytest.approx(0.5, rel=0.2)  # of (E + E') / 2
+    assert sum(v * v for v in diagonal) / 40 == pytest.approx(1, rel=0.6)
+
+
+@pytest.mark.parametrize("content, words", [
+    ("1,2\n3,\n", ["x.csv", "row 2, column 2"]),
+    ("1 1:2 1:3\n", ["x.csv:1:7: ", '"1:3"', "ascend"]),
+    ("1 1:2\n2 3\n", ["x.csv:2:3: ", '"3"', "index:value"]),
+    ("a,b\nc,d\n", ["x.csv"]),
+], ids=["missing", "repeated index", "no colon", "text"])
+def test_bad_vectors_are_refused_by_name(kith, content, words):
+    kith.write("x.csv", content)
+    message = kith.refusal("measure", "--data", "x.csv", "--measure", "gaussian", "--out", "k.csv")
+    for word in words:
+        assert word in message, message
+
+
+@pytest.mark.parametrize("flags, word", [
+    (["--measure", "edit", "--gamma", "1"], "gaussian"),
+    (["--measure", "edit", "--perturb", "cy"], "xi"),
+    (["--measure", "edit", "--xi", "1"], "perturb"),
+    (["--measure", "edit-distance", "--perturb", "cy", "--xi", "1"], "distance"),
+    (["--measure", "edit", "--perturb", "cy", "--xi", "1", "--against", "x.txt"], "all pairs"),
+    (["--measure", "gaussian", "--gamma", "0"], "above 0"),
+])
+def test_settings_that_do_not_fit_are_refused(kith, flags, word):
+    kith.write("x.txt", "one\ntwo\n")
+    assert word in kith.refusal("measure", "--data", "x.txt", "--out", "s.csv", *flags)
+
+
+def test_widths_must_agree_unless_zeros_are_left_out(kith):
+    kith.write("two.csv", "1,2\n3,4\n")
+    kith.write("three.csv", "1,2,3\n")
+    message = kith.refusal("measure", "--data", "three.csv", "--against", "two.csv", "--measure", "gaussian",
+                           "--out", "k.csv")
+    assert "3 features" in message and "two.csv has 2" in message
+    kith.write("two.txt", "1 1:1 2:2\n1 1:3 2:4\n")
+    kith.write("one.txt", "1 1:1\n")
+    measure(kith, "--data", "one.txt", "--against", "two.txt", "--measure", "gaussian", "--gamma", "1",
+            "--out", "k.csv")
+    assert (kith.folder / "k.csv").read_text().startswith(repr(math.exp(-4))[:12])

@@ -23,13 +23,23 @@ struct StringData {
   std::vector<std::string> values;
 };
 
-using RawData = std::variant<StringData>;
+/// One vector per sample, the rows of a matrix.
+struct VectorData {
+  std::string source;
+  std::vector<std::string> ids;
+  RowMatrix values;
+  /// Read from a format that leaves out zeros, where the width is only that of the last position
+  /// that occurs: two such files may differ in it.
+  bool absent_is_zero = false;
+};
+
+using RawData = std::variant<StringData, VectorData>;
 
 /// The members of RawData, in their order.
-enum class RawKind { kStrings };
+enum class RawKind { kStrings, kVectors };
 template <>
 struct EnumNames<RawKind> {
-  static constexpr std::array<std::string_view, 1> names = {"strings"};
+  static constexpr std::array<std::string_view, 2> names = {"strings", "vectors"};
 };
 static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
 
@@ -39,7 +49,8 @@ static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
 [[nodiscard]] std::span<const std::string> ids_of(const RawData& data);
 
 /// Reads raw data (plain, gzip or zstd). Strings: `id<TAB>string` on every line, or one string per
-/// line. Errors name file, line, column, value and rule.
+/// line. Vectors: a csv, tsv, npy, MatrixMarket or MATLAB table with a sample per row, or LIBSVM
+/// text `label index:value ...`. Errors name file, line, column, value and rule.
 [[nodiscard]] RawData read_raw(const std::string& path, RawKind kind, const RunContext& ctx);
 
 }  // namespace kith
