@@ -27,7 +27,6 @@
 #include <utility>
 
 #include "kith/optim/regularised_mkl.hpp"
-#include "kith/optim/robust_certificate.hpp"
 #include "kith/optim/smo.hpp"
 #include "optim/robust_point.hpp"
 
@@ -90,7 +89,7 @@ struct Bracket {
 
 ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& settings,
                           const RunContext& ctx) {
-  validate(problem);
+  detail::check_robust(problem);
   const auto began = std::chrono::steady_clock::now();
   const SplitMatrix split(problem);
   const SmoSolution first = smo(detail::machine_on(problem, split.positive),

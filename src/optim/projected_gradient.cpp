@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "kith/optim/robust_certificate.hpp"
 #include "optim/robust_point.hpp"
 
 namespace kith {
@@ -115,7 +114,7 @@ Vector project_to_dual(const VectorRef& v, const VectorRef& y, const VectorRef& 
 RobustSolution projected_gradient(const RobustProblem& problem,
                                   const ProjectedGradientSettings& settings,
                                   const RunContext& ctx) {
-  validate(problem);
+  detail::check_robust(problem);
   const auto began = std::chrono::steady_clock::now();
   const SplitMatrix split(problem);
   Ascent ascent(problem, split);

@@ -10,8 +10,8 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/projected_gradient.hpp"
-#include "kith/optim/robust_certificate.hpp"
 #include "kith/optim/smo.hpp"
+#include "optim/robust_point.hpp"
 
 namespace kith {
 namespace {
@@ -63,7 +63,8 @@ TEST_P(Exchange, ClosesTheGapBetweenMonotoneBounds) {
     EXPECT_LE(step.set_size, before.set_size + 1);
   }
   EXPECT_LE(found.trace.back().upper - found.trace.back().lower, settings().gap);
-  const RobustCertificate c = certify(owned.problem(), found.solution.alpha, found.solution.b);
+  const detail::RobustCertificate c =
+      detail::certify_robust(owned.problem(), found.solution.alpha, found.solution.b);
   EXPECT_NEAR(c.value, found.trace.back().lower, 1e-10);
   EXPECT_LE(c.value, found.trace.back().upper);
   EXPECT_LE(c.feasibility, 1e-12);
@@ -137,7 +138,7 @@ TEST(RobustMachine, DoesNotDependOnTheOrderOfSamplesOrTheNamesOfClasses) {
 TEST(RobustCertificate, IsTheDefinitionRecomputed) {
   const Owned owned = perturbed(15, 0.3, 6);
   const RobustSolution found = projected_gradient(owned.problem());
-  const RobustCertificate c = certify(owned.problem(), found.alpha, found.b);
+  const detail::RobustCertificate c = detail::certify_robust(owned.problem(), found.alpha, found.b);
   const Vector u = owned.y.cwiseProduct(found.alpha);
   const Matrix K = positive_part(owned.S + u * u.transpose() / (4 * owned.rho));
   const double objective =
@@ -151,13 +152,14 @@ TEST(RobustCertificate, IsTheDefinitionRecomputed) {
 TEST(RobustCertificate, NoticesASpoiledSolution) {
   const Owned owned = perturbed(20, 0.2, 8);
   const RobustSolution found = projected_gradient(owned.problem(), {.tolerance = 1e-8});
-  ASSERT_LE(certify(owned.problem(), found.alpha, found.b).gap, 1e-7);
-  EXPECT_GT(certify(owned.problem(), 0.99 * found.alpha, found.b).gap, 1e-5);
-  EXPECT_GT(certify(owned.problem(), 1.01 * found.alpha, found.b).gap, 1e-5);
-  EXPECT_GT(certify(owned.problem(), found.alpha, found.b + 0.01).kkt_residual, 1e-3);
+  ASSERT_LE(detail::certify_robust(owned.problem(), found.alpha, found.b).gap, 1e-7);
+  EXPECT_GT(detail::certify_robust(owned.problem(), 0.99 * found.alpha, found.b).gap, 1e-5);
+  EXPECT_GT(detail::certify_robust(owned.problem(), 1.01 * found.alpha, found.b).gap, 1e-5);
+  EXPECT_GT(detail::certify_robust(owned.problem(), found.alpha, found.b + 0.01).kkt_residual,
+            1e-3);
   Vector unbalanced = found.alpha;
   unbalanced[0] += 0.01;
-  EXPECT_GT(certify(owned.problem(), unbalanced, found.b).feasibility, 1e-3);
+  EXPECT_GT(detail::certify_robust(owned.problem(), unbalanced, found.b).feasibility, 1e-3);
 }
 
 TEST(ProjectedGradient, SaysThatItWasStoppedAndHowFarItIs) {
