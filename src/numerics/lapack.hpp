@@ -20,6 +20,11 @@ void dstevr_(const char* jobz, const char* range, const int* n, double* d, doubl
              int* m, double* w, double* z, const int* ldz, int* isuppz, double* work,
              const int* lwork, int* iwork, const int* liwork, int* info);
 
+/// Root i (from 1) of the secular equation 1 + rho sum_j z_j^2 / (d_j - root) = 0 for |z| = 1 and
+/// n > 2 ascending poles; delta_j = d_j - root.
+void dlaed4_(const int* n, const int* i, const double* d, const double* z, double* delta,
+             const double* rho, double* dlam, int* info);
+
 /// Cholesky factor L of A = L L'; info > 0: the leading minor of that order is not positive.
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 }

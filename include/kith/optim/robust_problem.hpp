@@ -3,6 +3,7 @@
 // of its solvers is given and what it returns.
 #pragma once
 
+#include "kith/core/context.hpp"
 #include "kith/core/status.hpp"
 #include "kith/core/types.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
@@ -30,9 +31,24 @@ struct RobustSolution {
   /// The learned kernel K = U diag(lambda) U': positive eigenvalues alone, ascending, U with as
   /// many columns.
   SymmetricEigen kernel;
-  double offset = 0;  ///< rho |S_-|_F^2, the part of the objective that no a changes
+  double rho = 1;       ///< the problem's, or the one found with it
+  double distance = 0;  ///< |K - S|_F
+  double offset = 0;    ///< rho |S_-|_F^2, the part of the objective that no a changes
   /// objective is D(alpha), the offset included; gap is (upper bound - D) / (D - offset).
   SolveInfo info;
 };
+
+/// Throws Error(kInvalidArgument) naming the first entry that breaks a rule stated above.
+void validate(const RobustProblem& problem);
+
+/// What an a achieves, from the data alone: K = M_+(a) by a fresh decomposition, and
+/// D(a) <= optimum <= max over a' of S(a', K), the right side by one run of `smo`.
+struct RobustCertificate {
+  double value = 0;        ///< D(a) - offset
+  double gap = 0;          ///< (upper bound - D(a)) / value
+  double feasibility = 0;  ///< largest of |y'a| and the violations of the box, by the largest cost
+};
+[[nodiscard]] RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
+                                        const RunContext& ctx = {});
 
 }  // namespace kith

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The robust machine, and its two relatives in which the distance of the kernel from S enters in
+// another way, by one interior point method.
+#pragma once
+
+#include "kith/core/context.hpp"
+#include "kith/optim/robust_problem.hpp"
+
+namespace kith {
+
+struct RobustNewtonSettings {
+  double tolerance = 1e-8;  ///< relative gap accepted
+  long max_iterations = 200;
+};
+
+/// The problem as it stands. `start` (empty: none) is the alpha of a near problem. A status other
+/// than kSolved: kReducedAccuracy (rounding ended the progress), kIterationLimit,
+/// kNumericalFailure. Throws Error(kInvalidArgument) for a malformed problem, Error(kInterrupted)
+/// when the run is stopped.
+[[nodiscard]] RobustSolution robust_newton(const RobustProblem& problem,
+                                           const RobustNewtonSettings& settings = {},
+                                           const RunContext& ctx = {}, const Vector& start = {});
+
+/// With |K - S|_F <= radius in place of rho |K - S|_F^2 ([TR] 2.1.2); problem.rho is where the
+/// search for the multiplier of that constraint starts, and solution.rho its value. objective is
+/// max_a 1'a - 1/2 a'YKYa of the K found; no offset. Throws unless radius > |S_-|_F, the distance
+/// of the nearest kernel.
+[[nodiscard]] RobustSolution robust_ball(const RobustProblem& problem, double radius,
+                                         const RobustNewtonSettings& settings = {},
+                                         const RunContext& ctx = {}, const Vector& start = {});
+
+/// With weight |K - S|_F in place of rho |K - S|_F^2 ([CGR] (4), scaled): rho is the one with
+/// 2 rho |K - S|_F = weight. objective includes weight |K - S|_F; no offset.
+[[nodiscard]] RobustSolution robust_norm(const RobustProblem& problem, double weight,
+                                         const RobustNewtonSettings& settings = {},
+                                         const RunContext& ctx = {}, const Vector& start = {});
+
+}  // namespace kith

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// max D(a, rho) over 0 <= a <= c, y'a = 0 (optim/robust_dual) by Mehrotra's predictor and
+// corrector. Notation: s = c - a the upper slack, z and w the multipliers of the two bounds, b that
+// of y'a = 0, mu their mean complementarity, m the variable that settles rho:
+//
+//   squared   none: rho is given
+//   ball      m = rho,     D - radius^2 rho      is largest:   R = |K - S|^2 - radius^2 = 0
+//   norm      m = 1/rho,   D + weight^2 / (4 rho) is least:    R = weight^2/4 - rho^2 |K - S|^2 = 0
+//
+// (weight |X| = min over rho of rho |X|^2 + weight^2 / (4 rho).) Each iteration solves
+//
+//   [ H + z/a + w/s   y   -v   ] [ da ]   [ D' + (tau - q1)/a - (tau - q2)/s ]
+//   [ y'              0    0   ] [ b+ ] = [ 0 ]
+//   [ v'              0   D_mm ] [ dm ]   [ -R ]
+//
+// with H the generalised Hessian of -D in a, v = D_am. Settling rho inside the iteration, and not
+// by a search around it, makes both relatives as cheap as the problem itself.
+//
+// Every iterate carries its certificate. For K = M_+ and P = u'Ku/2 + sum_i c_i max(0, D'_i - y_i
+// b), the primal value of the machine on K:
+//   squared   D <= t* <= P + rho |K - S|^2
+//   ball      D - rho radius^2 <= t* <= P, for K drawn into the ball towards S_+ where it is
+//   outside norm      t 1'a - t^2 (u'Ku/2 - 2 rho |K - S|^2) <= t* <= P + weight |K - S|, for each
+//   t <= 1
+//             with t^2 2 rho |K - S| <= weight: Z = 2 t^2 rho (K - S) is then dual feasible
+// Cost: three products of n x n matrices and a Cholesky factor per iteration; no eigenproblem but
+// that of S.
+#include "kith/optim/robust_newton.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/optim/smo.hpp"
+#include "numerics/lapack.hpp"
+#include "optim/robust_dual.hpp"
+
+namespace kith {
+namespace {
+
+enum class Term { kSquared, kBall, kNorm };
+
+struct Model {
+  const RobustProblem& problem;
+  const RobustDual& dual;
+  Term term;
+  double size = 0;  // the radius or the weight
+};
+
+struct Iterate {
+  Vector a, s, z, w;
+  double b = 0;
+  double rho = 1;
+  [[nodiscard]] double mu() const {
+    return (a.dot(z) + s.dot(w)) / static_cast<double>(2 * a.size());
+  }
+};
+
+struct Step {
+  Vector a, z, w;
+  double b = 0;  // the new b, not a difference
+  double m = 0;
+};
+
+/// Lower and upper bound of the optimum, and the value their difference is measured by.
+struct Bounds {
+  double objective, gap;
+};
+
+double square(double x) { return x * x; }
+
+/// R: zero where rho is the one the term asks for.
+double rho_residual(const Model& model, const DualPoint& point) {
+  if (model.term == Term::kBall) return square(point.distance) - square(model.size);
+  if (model.term == Term::kNorm) {
+    return square(model.size) / 4 - square(point.rho * point.distance);
+  }
+  return 0;
+}
+
+Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
+  const RobustProblem& problem = model.problem;
+  const double sum = x.a.sum();
+  const double own = sum - 0.5 * point.uKu;
+  const double primal =
+      0.5 * point.uKu + problem.cost.dot((point.gradient - x.b * problem.y).cwiseMax(0.0));
+  double objective = point.value;
+  double difference = primal - own;
+  double unit = point.value;
+  if (model.term == Term::kBall) {
+    const double excess = point.distance - model.size;
+    const double share = excess > 0 ? excess / (point.distance - model.dual.negative_part()) : 0;
+    const double upper = primal + share * (problem.cost.sum() - primal);
+    objective = unit = own;
+    difference = upper - (own + point.rho * (square(point.distance) - square(model.size)));
+  } else if (model.term == Term::kNorm) {
+    const double pull = 2 * point.rho * point.distance;
+    const double quadratic = 0.5 * point.uKu - pull * point.distance;
+    double t = std::min(1.0, std::sqrt(model.size / pull));
+    if (quadratic > 0) t = std::min(t, sum / (2 * quadratic));
+    const double lower = t * (sum - t * quadratic);
+    objective = unit = own + model.size * point.distance;
+    difference = primal + model.size * point.distance - lower;
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  return {objective, unit > 0 && std::isfinite(difference) ? difference / unit : infinity};
+}
+
+double largest_step(const Vector& x, const Vector& dx) {
+  double step = std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < x.size(); ++i) {
+    if (dx(i) < 0) step = std::min(step, -x(i) / dx(i));
+  }
+  return step;
+}
+
+double largest_step(const Iterate& x, const Step& d) {
+  return std::min({largest_step(x.a, d.a), largest_step(x.s, -d.a), largest_step(x.z, d.z),
+                   largest_step(x.w, d.w)});
+}
+
+/// Inside the box and on y'a = 0: each class at half of what the smaller one can carry.
+Vector centre(const RobustProblem& problem) {
+  const double positive = problem.cost.dot((problem.y.array() > 0).cast<double>().matrix());
+  const double negative = problem.cost.sum() - positive;
+  const double least = 0.5 * std::min(positive, negative);
+  Vector a = problem.cost;
+  for (Index i = 0; i < a.size(); ++i) a(i) *= least / (problem.y(i) > 0 ? positive : negative);
+  return a;
+}
+
+/// rho to within a factor of two of what the term asks for at this a, if there is one (for the norm
+/// and a positive semidefinite S there need not be). R falls with rho.
+double start_rho(const Model& model, const Vector& a, double rho) {
+  if (model.term == Term::kSquared) return rho;
+  const auto too_small = [&](double at) { return rho_residual(model, model.dual.at(a, at)) > 0; };
+  constexpr int kMostFactors = 30;
+  const bool grow = too_small(rho);
+  const double factor = grow ? 4 : 0.25;
+  double near = rho;
+  for (int i = 0; i < kMostFactors; ++i) {
+    const double far = near * factor;
+    if (too_small(far) != grow) return std::sqrt(near * far);
+    near = far;
+  }
+  return rho;
+}
+
+Iterate start_iterate(const Model& model, const Vector& start, DualPoint& point) {
+  const RobustProblem& problem = model.problem;
+  Iterate x;
+  x.a = centre(problem);
+  x.rho = problem.rho;
+  if (start.size() == x.a.size()) {
+    x.a = 0.9 * start.cwiseMax(0.0).cwiseMin(problem.cost) + 0.1 * x.a;
+  }
+  // Outside |a|^2 < 2 weight no kernel is best.
+  if (model.term == Term::kNorm) x.a *= std::min(1.0, std::sqrt(model.size / x.a.squaredNorm()));
+  x.rho = start_rho(model, x.a, x.rho);
+  point = model.dual.at(x.a, x.rho);
+  // Where the box is much larger than the answer, its middle is far outside.
+  while (point.gradient.dot(x.a) < 0) {
+    x.a *= 0.3;
+    x.rho = start_rho(model, x.a, x.rho);
+    point = model.dual.at(x.a, x.rho);
+  }
+  x.s = problem.cost - x.a;
+  // The parts of -D' by their signs, and one mu for every bound, of the size the gradient gives.
+  const double mu = std::max(x.a.dot(point.gradient.cwiseAbs()) / static_cast<double>(x.a.size()),
+                             1e-8 * x.a.mean());
+  x.z = (-point.gradient).cwiseMax(0.0).array() + mu / x.a.array();
+  x.w = point.gradient.cwiseMax(0.0).array() + mu / x.s.array();
+  return x;
+}
+
+class KktSystem {
+ public:
+  KktSystem(const Model& model, const Iterate& at, const DualPoint& point)
+      : y_(model.problem.y), term_(model.term), residual_(rho_residual(model, point)) {
+    DualCurvature curvature = model.dual.curvature(point);
+    L_ = std::move(curvature.H);
+    L_.diagonal() += at.z.cwiseQuotient(at.a) + at.w.cwiseQuotient(at.s);
+    const auto n = static_cast<int>(L_.rows());
+    int info = 0;
+    dpotrf_("L", &n, L_.data(), &n, &info);
+    ok_ = info == 0;
+    if (!ok_) return;
+    Ay_ = apply_inverse(y_);
+    yAy_ = y_.dot(Ay_);
+    if (term_ == Term::kSquared) return;
+    const bool ball = term_ == Term::kBall;
+    v_ = ball ? Vector(-curvature.cross / square(point.rho)) : curvature.cross;
+    Av_ = apply_inverse(v_);
+    corner_ = v_.dot(Av_) + (ball ? curvature.in_rho : curvature.in_inverse);
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+  [[nodiscard]] Step solve(const Iterate& at, const Vector& gradient, double tau, const Vector& q1,
+                           const Vector& q2) const {
+    const Vector t1 = (tau - q1.array()) / at.a.array();
+    const Vector t2 = (tau - q2.array()) / at.s.array();
+    const Vector Ar = apply_inverse(gradient + t1 - t2);
+    Step step;
+    if (term_ == Term::kSquared) {
+      step.b = y_.dot(Ar) / yAy_;
+      step.a = Ar - step.b * Ay_;
+    } else {
+      const double yAv = y_.dot(Av_);
+      const double right1 = y_.dot(Ar);
+      const double right2 = v_.dot(Ar) + residual_;
+      const double determinant = yAv * yAv - yAy_ * corner_;
+      step.b = (right2 * yAv - right1 * corner_) / determinant;
+      step.m = (yAy_ * right2 - yAv * right1) / determinant;
+      step.a = Ar - step.b * Ay_ + step.m * Av_;
+    }
+    step.a -= y_ * (y_.dot(step.a) / static_cast<double>(y_.size()));  // rounding of y'a
+    step.z = t1 - at.z - at.z.cwiseQuotient(at.a).cwiseProduct(step.a);
+    step.w = t2 - at.w + at.w.cwiseQuotient(at.s).cwiseProduct(step.a);
+    return step;
+  }
+
+ private:
+  [[nodiscard]] Vector apply_inverse(Vector x) const {
+    L_.triangularView<Eigen::Lower>().solveInPlace(x);
+    L_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+    return x;
+  }
+
+  const Vector& y_;
+  Term term_;
+  double residual_;
+  Matrix L_;
+  bool ok_ = false;
+  Vector Ay_, v_, Av_;
+  double yAy_ = 0;
+  double corner_ = 0;
+};
+
+void advance(const Model& model, Iterate& x, const Step& step, double length) {
+  constexpr double kFurthest = 2;  // rho changes by at most e^2 at a time
+  x.a += length * step.a;
+  x.s = model.problem.cost - x.a;
+  x.z += length * step.z;
+  x.w += length * step.w;
+  x.b += length * (step.b - x.b);
+  if (model.term == Term::kSquared) return;
+  const double m = model.term == Term::kBall ? x.rho : 1 / x.rho;
+  const double change = std::clamp(length * step.m / m, -kFurthest, kFurthest);
+  x.rho *= std::exp(model.term == Term::kBall ? change : -change);
+}
+
+Step predict_and_correct(const KktSystem& kkt, const Iterate& x, const DualPoint& point) {
+  const Vector none = Vector::Zero(x.a.size());
+  const Step affine = kkt.solve(x, point.gradient, 0, none, none);
+  const double t = std::min(1.0, largest_step(x, affine));
+  const double ahead =
+      (x.a + t * affine.a).dot(x.z + t * affine.z) + (x.s - t * affine.a).dot(x.w + t * affine.w);
+  const double mu = x.mu();
+  const double sigma = std::pow(ahead / (static_cast<double>(2 * x.a.size()) * mu), 3);
+  return kkt.solve(x, point.gradient, sigma * mu, affine.a.cwiseProduct(affine.z),
+                   -affine.a.cwiseProduct(affine.w));
+}
+
+RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
+                     const RunContext& ctx, const Vector& start) {
+  constexpr double kStepFraction = 0.995;
+  constexpr long kPatience = 15;  // iterations without a better gap or mu
+  DualPoint point;
+  Iterate x = start_iterate(model, start, point);
+  RobustSolution best;
+  DualPoint best_point;
+  double best_mu = x.mu();
+  long best_at = 0;
+  SolveInfo info;
+  while (true) {
+    ctx.check_stop();
+    const Bounds now = bounds(model, x, point);
+    if (x.mu() < 0.9 * best_mu) {
+      best_mu = x.mu();
+      best_at = info.iterations;
+    }
+    if (info.iterations == 0 || now.gap < info.gap) {
+      info.objective = now.objective;
+      info.gap = now.gap;
+      best.alpha = x.a;
+      best.b = x.b;
+      best_at = info.iterations;
+      best_point = point;
+    }
+    info.status = SolveStatus::kSolved;
+    if (info.gap <= settings.tolerance) break;
+    info.status = SolveStatus::kIterationLimit;
+    if (info.iterations >= settings.max_iterations) break;
+    info.status = SolveStatus::kReducedAccuracy;
+    if (info.iterations - best_at > kPatience) break;
+    const KktSystem kkt(model, x, point);
+    info.status = SolveStatus::kNumericalFailure;
+    if (!kkt.ok()) break;
+    const Step step = predict_and_correct(kkt, x, point);
+    if (!step.a.allFinite() || !step.z.allFinite() || !step.w.allFinite()) break;
+    advance(model, x, step, std::min(1.0, kStepFraction * largest_step(x, step)));
+    point = model.dual.at(x.a, x.rho);
+    ++info.iterations;
+  }
+  best.info = info;
+  best.rho = best_point.rho;
+  best.distance = best_point.distance;
+  best.kernel = model.dual.kernel(best_point);
+  return best;
+}
+
+/// A positive semidefinite S stays as it is where its own machine has |a|^2 <= 2 weight.
+std::optional<RobustSolution> kernel_itself(const RobustProblem& problem, double weight,
+                                            const RobustNewtonSettings& settings,
+                                            const RunContext& ctx) {
+  const SvmDual dual{
+      .K = SymmetricView::dense(problem.S), .y = problem.y, .cost = problem.cost, .linear = {}};
+  const SmoSolution machine =
+      smo(dual, {.tolerance = settings.tolerance, .gap_tolerance = settings.tolerance}, ctx);
+  if (machine.alpha.squaredNorm() > 2 * weight) return std::nullopt;
+  const Vector& lambda = problem.eigen->lambda;
+  const Index positive = (lambda.array() > zero_threshold(lambda)).count();
+  RobustSolution solution;
+  solution.alpha = machine.alpha;
+  solution.b = machine.b;
+  solution.kernel = {lambda.tail(positive), problem.eigen->U.rightCols(positive)};
+  solution.rho = std::numeric_limits<double>::infinity();
+  solution.info = machine.info;
+  return solution;
+}
+
+/// Runs `solve` on a valid problem and takes the time.
+RobustSolution run(const RobustProblem& problem, Term term, double size,
+                   const RobustNewtonSettings& settings, const RunContext& ctx,
+                   const Vector& start) {
+  const auto begin = std::chrono::steady_clock::now();
+  validate(problem);
+  const RobustDual dual(problem);
+  if (term == Term::kBall && !(size > dual.negative_part())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("robust machine: radius is {}, but the nearest positive semidefinite "
+                            "kernel is {} away; it must be larger",
+                            size, dual.negative_part()));
+  }
+  RobustSolution solution = solve({problem, dual, term, size}, settings, ctx, start);
+  if (term == Term::kSquared) {
+    solution.offset = problem.rho * square(dual.negative_part());
+    solution.info.objective += solution.offset;
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
+}  // namespace
+
+RobustSolution robust_newton(const RobustProblem& problem, const RobustNewtonSettings& settings,
+                             const RunContext& ctx, const Vector& start) {
+  return run(problem, Term::kSquared, 0, settings, ctx, start);
+}
+
+RobustSolution robust_ball(const RobustProblem& problem, double radius,
+                           const RobustNewtonSettings& settings, const RunContext& ctx,
+                           const Vector& start) {
+  return run(problem, Term::kBall, radius, settings, ctx, start);
+}
+
+RobustSolution robust_norm(const RobustProblem& problem, double weight,
+                           const RobustNewtonSettings& settings, const RunContext& ctx,
+                           const Vector& start) {
+  validate(problem);
+  std::optional<SymmetricEigen> own;
+  RobustProblem known = problem;
+  if (problem.eigen == nullptr) known.eigen = &own.emplace(symmetric_eigen(problem.S));
+  if (known.eigen->lambda.minCoeff() >= -zero_threshold(known.eigen->lambda)) {
+    const std::optional<RobustSolution> unmoved = kernel_itself(known, weight, settings, ctx);
+    if (unmoved) return *unmoved;
+  }
+  return run(known, Term::kNorm, weight, settings, ctx, start);
+}
+
+}  // namespace kith

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/robust_newton.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "dual_problems.hpp"
+#include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
+#include "optim/robust_dual.hpp"
+
+namespace kith {
+namespace {
+
+using testing_support::gaussian_kernel;
+using testing_support::random_labels;
+using testing_support::random_symmetric;
+
+struct Data {
+  Matrix S;
+  Vector y;
+  [[nodiscard]] RobustProblem problem(double cost, double rho) const {
+    return {.S = S, .y = y, .cost = Vector::Constant(y.size(), cost), .rho = rho};
+  }
+};
+
+/// A Gaussian kernel with symmetric noise: [CY] 6.1.
+Data noisy(Index n, std::uint64_t seed, double noise = 0.1) {
+  Rng rng(seed);
+  Data data;
+  data.y = random_labels(rng, n);
+  data.S = gaussian_kernel(rng, data.y) + noise * random_symmetric(rng, n);
+  return data;
+}
+
+Matrix kernel_of(const RobustSolution& solution) {
+  return reconstruct(solution.kernel.U, solution.kernel.lambda);
+}
+
+double machine_value(const Matrix& K, const RobustProblem& problem, const Vector& alpha) {
+  const Vector u = problem.y.cwiseProduct(alpha);
+  return alpha.sum() - 0.5 * u.dot(K * u);
+}
+
+/// max over a of 1'a - 1/2 a'YKYa, from an SVM.
+double best_value(const Matrix& K, const RobustProblem& problem) {
+  const SvmDual dual{SymmetricView::dense(K), problem.y, problem.cost, {}};
+  const SmoSolution best = smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-10});
+  return certify(dual, best.alpha, best.b).primal;
+}
+
+TEST(RobustNewton, MeetsItsGapOverTheWholeGridWithinFortyFiveIterations) {
+  for (const Index n : {20, 60}) {
+    const Data data = noisy(n, 7);
+    for (double cost = 1e-3; cost < 2e3; cost *= 10) {
+      for (double rho = 1e-3; rho < 2e3; rho *= 10) {
+        const RobustProblem problem = data.problem(cost, rho);
+        const RobustSolution found = robust_newton(problem);
+        EXPECT_EQ(found.info.status, SolveStatus::kSolved) << "C " << cost << " rho " << rho;
+        EXPECT_LE(found.info.iterations, cost == 1 ? 25 : 45);
+        const RobustCertificate proof = certify(problem, found.alpha);
+        EXPECT_LE(proof.gap, 2e-8) << "C " << cost << " rho " << rho;
+        EXPECT_LE(proof.feasibility, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(RobustNewton, ReturnsTheKernelAndObjectiveOfItsAlpha) {
+  const Data data = noisy(30, 8, 0.5);
+  const RobustProblem problem = data.problem(2, 0.3);
+  const RobustSolution found = robust_newton(problem);
+  const Vector u = problem.y.cwiseProduct(found.alpha);
+  const Matrix K = positive_part(data.S + u * u.transpose() / (4 * 0.3));
+  EXPECT_LT((kernel_of(found) - K).norm(), 1e-12 * K.norm());
+  EXPECT_NEAR(found.distance, (K - data.S).norm(), 1e-12 * K.norm());
+  const double value = machine_value(K, problem, found.alpha) + 0.3 * (K - data.S).squaredNorm();
+  EXPECT_NEAR(found.info.objective, value, 1e-12 * value);
+  const double negative = symmetric_eigenvalues(data.S).cwiseMin(0.0).squaredNorm();
+  EXPECT_NEAR(found.offset, 0.3 * negative, 1e-10 * found.offset);
+}
+
+TEST(RobustNewton, DerivativesAreThoseOfTheFunction) {
+  const Data data = noisy(12, 9, 0.5);
+  const RobustProblem problem = data.problem(1, 0.4);
+  const RobustDual dual(problem);
+  Rng rng(2);
+  const Vector a = Vector::NullaryExpr(12, [&](Index) { return rng.uniform(); });
+  const Vector step = Vector::NullaryExpr(12, [&](Index) { return 1e-5 * rng.normal(); });
+  const DualPoint at = dual.at(a, 0.4);
+  const DualCurvature curvature = dual.curvature(at);
+  const DualPoint after = dual.at(a + step, 0.4);
+  const DualPoint before = dual.at(a - step, 0.4);
+  EXPECT_NEAR(after.value - before.value, 2 * at.gradient.dot(step), 1e-12);
+  EXPECT_LT((after.gradient - before.gradient + 2 * curvature.H * step).norm(), 1e-7 * step.norm());
+  const double h = 1e-5;  // in s = 1 / rho
+  const DualPoint more = dual.at(a, 1 / (2.5 + h));
+  const DualPoint less = dual.at(a, 1 / (2.5 - h));
+  EXPECT_LT(((more.gradient - less.gradient) / (2 * h) - curvature.cross).norm(), 1e-7);
+  const auto slope_in_s = [](const DualPoint& p) { return -std::pow(p.rho * p.distance, 2); };
+  EXPECT_NEAR((slope_in_s(more) - slope_in_s(less)) / (2 * h), curvature.in_inverse, 1e-7);
+  const double change = std::pow(more.distance, 2) - std::pow(less.distance, 2);
+  EXPECT_NEAR(change / (more.rho - less.rho), curvature.in_rho, 1e-5 * std::abs(curvature.in_rho));
+}
+
+TEST(RobustNewton, LargeRhoIsTheMachineOnTheNearestKernel) {
+  const Data data = noisy(40, 10, 0.4);
+  const RobustProblem problem = data.problem(1, 1e9);
+  const RobustSolution found = robust_newton(problem);
+  const Matrix clipped = positive_part(data.S);
+  EXPECT_LT((kernel_of(found) - clipped).norm(), 1e-6 * clipped.norm());
+  EXPECT_NEAR(machine_value(clipped, problem, found.alpha), best_value(clipped, problem), 1e-6);
+}
+
+TEST(RobustNewton, TakesWeightsAndLopsidedClasses) {
+  Data data = noisy(25, 11, 0.3);
+  data.y.setConstant(-1);
+  data.y(3) = 1;
+  RobustProblem problem = data.problem(1, 1);
+  for (Index i = 0; i < 25; ++i) problem.cost(i) = 0.1 + static_cast<double>(i % 7);
+  const RobustSolution found = robust_newton(problem);
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+  EXPECT_LE(certify(problem, found.alpha).gap, 2e-8);
+}
+
+TEST(RobustNewton, TakesRepeatedAndZeroEigenvalues) {
+  Data data = noisy(24, 12);
+  data.S = Matrix::Constant(24, 24, 0.5) - 0.25 * Matrix::Identity(24, 24);
+  EXPECT_LE(certify(data.problem(1, 1), robust_newton(data.problem(1, 1)).alpha).gap, 2e-8);
+  data.S.setZero();
+  EXPECT_LE(certify(data.problem(1, 1), robust_newton(data.problem(1, 1)).alpha).gap, 2e-8);
+}
+
+TEST(RobustNewton, AWarmStartFindsTheSameOptimum) {
+  const Data data = noisy(40, 13, 0.3);
+  const RobustSolution near = robust_newton(data.problem(1, 1));
+  const RobustSolution cold = robust_newton(data.problem(1, 10));
+  const RobustSolution warm = robust_newton(data.problem(1, 10), {}, {}, near.alpha);
+  EXPECT_NEAR(warm.info.objective, cold.info.objective, 2e-8 * cold.info.objective);
+}
+
+TEST(RobustBall, StaysInsideAndMatchesTheMultiplierItFinds) {
+  const Data data = noisy(30, 14, 0.3);
+  const double nearest = (positive_part(data.S) - data.S).norm();
+  for (const double more : {1e-3, 0.1, 1.0, 10.0}) {
+    const double radius = nearest * (1 + more);
+    const RobustProblem problem = data.problem(1, 1);
+    const RobustSolution found = robust_ball(problem, radius);
+    ASSERT_EQ(found.info.status, SolveStatus::kSolved) << more;
+    const Matrix K = kernel_of(found);
+    EXPECT_LE((K - data.S).norm(), radius * (1 + 1e-7));
+    EXPECT_NEAR(best_value(K, problem), found.info.objective, 1e-7 * found.info.objective);
+    // The same kernel is the robust machine's for that rho: a lower bound by duality.
+    const RobustSolution same = robust_newton(data.problem(1, found.rho));
+    EXPECT_NEAR(same.info.objective - found.rho * radius * radius, found.info.objective,
+                1e-7 * same.info.objective);
+  }
+}
+
+TEST(RobustBall, RefusesABallWithoutKernels) {
+  const Data data = noisy(10, 15, 1);
+  EXPECT_THROW((void)robust_ball(data.problem(1, 1), 1e-3), Error);
+}
+
+TEST(RobustNorm, IsTheLeastOverRhoOfTheSquaredProblem) {
+  const Data data = noisy(30, 16, 0.3);
+  for (const double weight : {0.1, 1.0, 10.0, 1000.0}) {
+    const RobustProblem problem = data.problem(1, 1);
+    const RobustSolution found = robust_norm(problem, weight);
+    ASSERT_EQ(found.info.status, SolveStatus::kSolved) << weight;
+    const Matrix K = kernel_of(found);
+    EXPECT_NEAR(2 * found.rho * (K - data.S).norm(), weight, 1e-4 * weight);
+    const double value = best_value(K, problem) + weight * (K - data.S).norm();
+    EXPECT_NEAR(value, found.info.objective, 1e-7 * value);
+    for (const double factor : {0.5, 0.9, 1.0, 1.1, 2.0}) {
+      const double rho = factor * found.rho;
+      const double other =
+          robust_newton(data.problem(1, rho)).info.objective + weight * weight / (4 * rho);
+      EXPECT_GE(other, found.info.objective * (1 - 1e-7));
+      if (factor == 1.0) {
+        EXPECT_NEAR(other, found.info.objective, 1e-7 * value);
+      }
+    }
+  }
+}
+
+TEST(RobustNorm, LeavesAPsdMatrixAloneWhereTheWeightIsLarge) {
+  const Data data = noisy(30, 17, 0);
+  const RobustProblem problem = data.problem(1, 1);
+  const RobustSolution free = robust_norm(problem, 1e3);
+  EXPECT_LT((kernel_of(free) - data.S).norm(), 1e-12 * data.S.norm());
+  EXPECT_EQ(free.distance, 0);
+  EXPECT_NEAR(free.info.objective, best_value(data.S, problem), 1e-7 * free.info.objective);
+  // Below |a|^2 / 2 of its machine it moves, along a a' alone.
+  const double weight = 0.25 * free.alpha.squaredNorm();
+  const RobustSolution moved = robust_norm(problem, weight);
+  EXPECT_EQ(moved.info.status, SolveStatus::kSolved);
+  EXPECT_NEAR(moved.alpha.squaredNorm(), 2 * weight, 1e-5 * weight);
+  const Vector u = problem.y.cwiseProduct(moved.alpha);
+  const Matrix K = data.S + u * u.transpose() / (4 * moved.rho);
+  EXPECT_LT((kernel_of(moved) - K).norm(), 1e-9 * K.norm());
+}
+
+TEST(RobustProblem, RefusesWhatIsMalformed) {
+  const Data data = noisy(6, 18);
+  RobustProblem one_class = data.problem(1, 1);
+  one_class.y.setOnes();
+  EXPECT_THROW((void)robust_newton(one_class), Error);
+  EXPECT_THROW((void)robust_newton(data.problem(0, 1)), Error);
+  EXPECT_THROW((void)robust_newton(data.problem(1, 0)), Error);
+  RobustProblem short_cost = data.problem(1, 1);
+  short_cost.cost = Vector::Ones(3);
+  EXPECT_THROW((void)robust_newton(short_cost), Error);
+}
+
+}  // namespace
+}  // namespace kith
