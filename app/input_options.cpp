@@ -52,6 +52,21 @@ void check_names_differ(const std::vector<SimilaritySet>& sets) {
   }
 }
 
+/// A flag that would be ignored is a misunderstanding.
+void check_flags_apply(const InputOptions& options) {
+  const auto given = [](const CLI::Option* flag) { return flag != nullptr && flag->count() > 0; };
+  if (given(options.from_distance) && options.distance.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--from-distance says how distances become similarities, and no --distance FILE is "
+                "given");
+  }
+  if (given(options.gamma) &&
+      (options.distance.empty() || options.condition.from_distance != FromDistance::kExp)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--gamma is used by --distance FILE with --from-distance exp alone");
+  }
+}
+
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags) {
@@ -74,13 +89,17 @@ void add_input_options(CLI::App& command, InputOptions& options, InputFlags flag
         ->group(kInput);
   }
   add_settings_flags(command, options.read, kInput);
-  if (flags.conditioning) add_settings_flags(command, options.condition, kConditioning);
+  if (!flags.conditioning) return;
+  add_settings_flags(command, options.condition, kConditioning);
+  options.from_distance = command.get_option("--from-distance");
+  options.gamma = command.get_option("--gamma");
 }
 
 MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
   if (options.similarity.empty() && options.distance.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "no input: give --similarity FILE or --distance FILE");
   }
+  check_flags_apply(options);
   std::vector<SimilaritySet> sets;
   for (const std::string& text : options.similarity) {
     sets.push_back(square(read_named(text, PairKind::kSimilarity, options, ctx)));

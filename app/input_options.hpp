@@ -19,6 +19,9 @@ struct InputOptions {
   std::string labels;
   ReadSettings read;
   InputSettings condition;
+  /// Flags of `condition` that say nothing without distances; none where a command has them not.
+  CLI::Option* from_distance = nullptr;
+  CLI::Option* gamma = nullptr;
 };
 
 /// Which flags a command takes beside --similarity and --distance.

@@ -151,7 +151,8 @@ void write_predictions(const TrainedModel& model, const Options& options, Sessio
     QueryChunk chunk = reader.next(kRowsAtATime);
     if (chunk.ids.empty() && !std::exchange(first, false)) break;
     const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
-    const Prediction prediction = predict(model, std::move(chunk.queries), session.context);
+    const Prediction prediction = predict(model, std::move(chunk.queries), session.context,
+                                          names_of(options.files, chunk, model.record));
     writer.chunk(chunk, prediction);
     first = false;
     done += static_cast<double>(chunk.ids.size());

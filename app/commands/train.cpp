@@ -24,19 +24,6 @@ struct Options {
   std::string model;
 };
 
-MethodChoice chosen_method(const Options& options) {
-  MethodChoice choice = parse_method(options.method);
-  for (const std::string& text : options.settings) {
-    const std::size_t at = text.find('=');
-    if (at == std::string::npos) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("--set {} has no '='; it must be key=value", in_quotes(text)));
-    }
-    set(choice, text.substr(0, at), text.substr(at + 1));
-  }
-  return choice;
-}
-
 /// Folds of the cross-validation that chooses, as [TR] 6.2 has inside each partition.
 constexpr Index kAutoFolds = 10;
 
@@ -99,7 +86,7 @@ std::string training_text(const Json& json, const Options& options) {
 
 int run(const Options& options) {
   const bool automatic = options.method == "auto";
-  MethodChoice choice = automatic ? MethodChoice{} : chosen_method(options);
+  MethodChoice choice = automatic ? MethodChoice{} : parse_method(options.method, options.settings);
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
   }

@@ -29,15 +29,29 @@ struct Work {
   Table to;
   std::optional<Table> from;
   std::optional<Vector> self;
+  const QueryNames& names;
   int threads = 1;
 
   [[nodiscard]] Index size() const { return rows(to); }
+  [[nodiscard]] std::string query_name(Index q) const {
+    const auto at = static_cast<std::size_t>(q);
+    return at < names.queries.size() ? "query " + in_quotes(names.queries[at])
+                                     : fmt::format("query {}", q + 1);
+  }
+  [[nodiscard]] std::string sample_name(Index j) const {
+    const auto at = static_cast<std::size_t>(j);
+    if (at < names.samples.size()) return "training sample " + in_quotes(names.samples[at]);
+    return fmt::format("training sample {}",
+                       (at < names.positions.size() ? names.positions[at] : j) + 1);
+  }
+  [[nodiscard]] PairNames pair_names(std::string_view source) const {
+    return {.row = [this](Index q) { return query_name(q); },
+            .column = [this](Index j) { return sample_name(j); },
+            .source = std::string(source)};
+  }
+  [[nodiscard]] PairNames to_names() const { return pair_names(names.source); }
+  [[nodiscard]] PairNames from_names() const { return pair_names(names.from_source); }
 };
-
-PairNames to_names() {
-  return {[](Index q) { return fmt::format("query {}", q + 1); },
-          [](Index j) { return fmt::format("training sample {}", j + 1); }};
-}
 
 /// The columns of the samples that were kept, where the block has one for every given sample.
 Block training_columns(const InputRule& rule, Block block, const char* what) {
@@ -85,7 +99,7 @@ void symmetrise_step(Work& work) {
 }
 
 /// Refuses missing pairs that no rule fills.
-void check_missing(const Work& work, const Table& table) {
+void check_missing(const Work& work, const Table& table, const PairNames& names) {
   if (missing_pairs(table) == 0) return;
   if (work.rule.keeps_missing && std::holds_alternative<SparseBlock>(table)) return;
   const bool is_filled = work.rule.settings.missing == MissingRule::kZero ||
@@ -95,7 +109,7 @@ void check_missing(const Work& work, const Table& table) {
                               work.rule.settings.missing == MissingRule::kZero;
   if (is_filled && !needs_distance) return;
   refuse_missing(
-      table, to_names(),
+      table, names,
       fmt::format("the model was trained with --missing {}, which fills no pair of a new "
                   "row; --missing {} does",
                   enum_name(work.rule.settings.missing),
@@ -109,8 +123,8 @@ void fill(Work& work) {
 }
 
 void missing_and_distance_step(Work& work) {
-  check_missing(work, work.to);
-  if (work.from) check_missing(work, *work.from);
+  check_missing(work, work.to, work.to_names());
+  if (work.from) check_missing(work, *work.from, work.from_names());
   if (work.rule.kind == PairKind::kDistance) {
     if (!work.self) work.self = Vector::Zero(work.size());
     // Double centring is filled with a distance, the other rules with a similarity.
@@ -134,9 +148,8 @@ void diagonal_step(Work& work) {
         const std::optional<double> of_row = row_maximum(work.to, q);
         if (!of_row && !work.self) {
           refuse(
-              fmt::format("query {} has no similarity at all, so --diagonal max-row has no value "
-                          "for it",
-                          q + 1));
+              fmt::format("{} has no similarity at all, so --diagonal max-row has no value for it",
+                          work.query_name(q)));
         }
         most[q] = of_row.value_or((*work.self)[q]);
         if (work.self) most[q] = std::max(most[q], (*work.self)[q]);
@@ -156,9 +169,8 @@ void cosine(Work& work) {
   Vector root(work.size());
   for (Index q = 0; q < work.size(); ++q) {
     if (!((*work.self)[q] > 0)) {
-      refuse(
-          fmt::format("the self-similarity of query {} is {}; --scale cosine needs positive ones",
-                      q + 1, format_short((*work.self)[q])));
+      refuse(fmt::format("the self-similarity of {} is {}; --scale cosine needs positive ones",
+                         work.query_name(q), format_short((*work.self)[q])));
     }
     root[q] = std::sqrt((*work.self)[q]);
   }
@@ -185,7 +197,7 @@ void scale_step(Work& work) {
 
 void transform_step(Work& work) {
   if (work.rule.settings.transform != InputTransform::kRowsRbf) return;
-  check_finite(work.to, to_names());
+  check_finite(work.to, work.to_names());
   make_dense(work.to);
   work.to = rows_rbf(work.rule, std::move(std::get<RowMatrix>(work.to)), work.threads);
   work.from.reset();
@@ -193,8 +205,8 @@ void transform_step(Work& work) {
 }
 
 QueryMatrix result_of(Work work) {
-  check_finite(work.to, to_names());
-  if (work.from) check_finite(*work.from, to_names());
+  check_finite(work.to, work.to_names());
+  if (work.from) check_finite(*work.from, work.from_names());
   if (work.self && !work.self->allFinite()) {
     refuse(
         "a self-similarity became infinite while the input was conditioned: the given values "
@@ -209,7 +221,8 @@ QueryMatrix result_of(Work work) {
 
 }  // namespace
 
-QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw, const RunContext& ctx) {
+QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw, const RunContext& ctx,
+                            const QueryNames& names) {
   check_shapes(raw);
   raw.to_training =
       training_columns(rule, std::move(raw.to_training), "similarities to the training samples");
@@ -225,6 +238,7 @@ QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw, const RunCon
             .to = editable(std::move(raw.to_training)),
             .from = std::nullopt,
             .self = std::move(raw.self),
+            .names = names,
             .threads = ctx.threads};
   if (raw.from_training) work.from = editable(std::move(*raw.from_training));
   symmetrise_step(work);

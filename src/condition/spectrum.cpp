@@ -86,15 +86,18 @@ Conditioned shifted_kernel(Matrix S, double shift) {
   return {.kernel = std::move(S), .transform = Unchanged{}};
 }
 
+void refuse_overflow(const MatrixRef& products) {
+  if (products.allFinite()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the squares of the similarities overflow; divide all by a constant");
+}
+
 Conditioned squared_kernel(DenseBlock S) {
   const Index n = S.rows();
   Matrix kernel = Matrix::Zero(n, n);
   kernel.selfadjointView<Eigen::Lower>().rankUpdate(S.values());
   kernel.triangularView<Eigen::StrictlyUpper>() = kernel.transpose();
-  if (!kernel.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the squares of the similarities overflow; divide all by a constant");
-  }
+  refuse_overflow(kernel);
   return {.kernel = std::move(kernel), .transform = SquareMap{std::move(S)}};
 }
 

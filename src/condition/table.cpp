@@ -290,11 +290,11 @@ std::optional<FoundPair> first_pair(const Table& table, const Predicate& is_bad)
 void check_finite(const Table& table, const PairNames& names) {
   const auto bad = first_pair(table, [](double value) { return !std::isfinite(value); });
   if (!bad) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("the similarity of {} to {} became {} while the input was "
-                  "conditioned: the given values are too large; divide all by a constant",
-                  names.row(bad->row), names.column(bad->column), format_short(bad->value)));
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}the similarity of {} to {} became {} while the input was "
+                          "conditioned: the given values are too large; divide all by a constant",
+                          names.prefix(), names.row(bad->row), names.column(bad->column),
+                          format_short(bad->value)));
 }
 
 void check_not_negative(const Table& table, const PairNames& names) {

@@ -21,6 +21,8 @@ using Table = std::variant<RowMatrix, SparseBlock>;
 struct PairNames {
   std::function<std::string(Index)> row;
   std::function<std::string(Index)> column;
+  std::string source{};  ///< put first; empty: nothing
+  [[nodiscard]] std::string prefix() const { return source.empty() ? "" : source + ": "; }
 };
 
 struct ValueRange {

@@ -8,6 +8,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/core/unknown_setting.hpp"
 
 namespace kith {
 namespace {
@@ -22,6 +23,12 @@ std::string choice_list(std::span<const std::string_view> names) {
 
 std::string with_word(const std::string& rule, std::string_view absent_word) {
   return fmt::format("{}, or {}", rule, absent_word);
+}
+
+/// Said of what is no number or not finite: "above 0" alone would let infinity pass.
+std::string finite(NumberRange range) {
+  const std::string rule = range.text();
+  return rule == any_number().text() ? "a finite number" : "a finite number " + rule;
 }
 
 template <class T>
@@ -152,14 +159,18 @@ class SetVisitor final : public FieldVisitor {
   static std::string whole(NumberRange range) { return "a whole number, " + range.text(); }
 
   template <class T>
-  T number(NumberRange range, const std::string& rule) {
+  T number(NumberRange range, const std::string& rule, std::string_view absent_word = "") {
+    const auto absent_rule = [&](const std::string& said) {
+      return absent_word.empty() ? said : with_word(said, absent_word);
+    };
     if constexpr (std::is_same_v<T, double>) {
       const auto value = parse_double(text_);
-      if (!value || !range.contains(*value)) throw refuse(rule);
+      if (!value || !std::isfinite(*value)) throw refuse(absent_rule(finite(range)));
+      if (!range.contains(*value)) throw refuse(absent_rule(rule));
       return *value;
     } else {
       const auto value = parse_integer(text_);
-      if (!value || !range.contains(static_cast<double>(*value))) throw refuse(rule);
+      if (!value || !range.contains(static_cast<double>(*value))) throw refuse(absent_rule(rule));
       return static_cast<T>(*value);
     }
   }
@@ -169,7 +180,7 @@ class SetVisitor final : public FieldVisitor {
     if (text_ == absent_word) {
       value.reset();
     } else {
-      value = number<T>(range, with_word(rule, absent_word));
+      value = number<T>(range, rule, absent_word);
     }
   }
   [[nodiscard]] Error refuse(const std::string& rule) const {
@@ -215,7 +226,8 @@ class ValidateVisitor final : public FieldVisitor {
   template <class T>
   void check(std::string_view name, T value, NumberRange range) const {
     if (!range.contains(static_cast<double>(value))) {
-      throw bad_value(subject_, name, number_text(value), range.text());
+      const bool is_finite = std::isfinite(static_cast<double>(value));
+      throw bad_value(subject_, name, number_text(value), is_finite ? range.text() : finite(range));
     }
   }
   std::string_view subject_;
@@ -283,6 +295,15 @@ std::string NumberRange::text() const {
   return "any number";
 }
 
+void refuse_setting(std::string_view subject, std::string_view key,
+                    const std::vector<std::string>& there_are) {
+  const auto guess = closest(key, there_are);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} has no setting {}{}; it has {}", subject, in_quotes(key),
+                          guess ? " (did you mean " + *guess + "?)" : "",
+                          there_are.empty() ? "none" : list_some(there_are, 30)));
+}
+
 namespace detail {
 
 void refuse_choice(std::string_view subject, std::string_view text,
@@ -301,12 +322,7 @@ void set_field(void* settings, DescribeFunction describe, std::string_view subje
                std::string_view key, std::string_view text) {
   SetVisitor visitor(subject, key, text);
   describe(settings, visitor);
-  if (visitor.found) return;
-  const auto guess = closest(key, visitor.seen);
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} has no setting {}{}; it has {}", subject, in_quotes(key),
-                          guess ? " (did you mean " + *guess + "?)" : "",
-                          visitor.seen.empty() ? "none" : list_some(visitor.seen, 30)));
+  if (!visitor.found) refuse_setting(subject, key, visitor.seen);
 }
 
 void validate(void* settings, DescribeFunction describe, std::string_view subject) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/core/unknown_setting.hpp"
 
 namespace kith {
 namespace {
@@ -120,6 +122,34 @@ MethodChoice parse_method(std::string_view name) {
           .fixed = {}};
 }
 
+MethodChoice parse_method(std::string_view name, std::span<const std::string> assignments) {
+  MethodChoice choice = parse_method(name);
+  const std::vector<std::string> by_name = choice.fixed;
+  std::set<std::string, std::less<>> given;
+  for (const std::string& text : assignments) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--set {} has no '='; it must be key=value", in_quotes(text)));
+    }
+    const std::string key(trim(std::string_view(text).substr(0, at)));
+    if (std::find(by_name.begin(), by_name.end(), key) != by_name.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the name {} already fixes setting {}; give --method {} with --set "
+                              "{}, or leave that out",
+                              name, key, choice.method, in_quotes(text)));
+    }
+    if (!given.insert(key).second) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: setting {} is given twice, the second time by --set {}; give it "
+                              "once",
+                              name, key, in_quotes(text)));
+    }
+    set(choice, key, std::string_view(text).substr(at + 1));
+  }
+  return choice;
+}
+
 bool is_method(std::string_view name) {
   try {
     (void)parse_method(name);
@@ -130,14 +160,21 @@ bool is_method(std::string_view name) {
 }
 
 void set(MethodChoice& choice, std::string_view key, std::string_view text) {
+  const MethodInfo info = method_info(choice.settings);
   if (key == "priors" || key == "costs") {
-    if (!method_info(choice.settings).probabilities) {
+    if (!info.probabilities) {
       throw Error(
           ErrorCode::kInvalidArgument,
           fmt::format("{} has no probabilities, so {} has no meaning for it", choice.method, key));
     }
     set_field(choice.decision, choice.method, key, text);
     return;
+  }
+  std::vector<std::string> there_are;
+  for (const FieldInfo& field : info.fields) there_are.push_back(field.name);
+  if (std::find(there_are.begin(), there_are.end(), key) == there_are.end()) {
+    if (info.probabilities) there_are.insert(there_are.end(), {"priors", "costs"});
+    refuse_setting(choice.method, key, there_are);
   }
   set_any(choice.settings, key, text);
   choice.fixed.emplace_back(key);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "kith/condition/symmetric.hpp"
@@ -34,6 +35,27 @@ void refuse_vanishing(const DenseBlock& block, const std::string& name) {
                           name, format_short(largest), format_short(kSmallest)));
 }
 
+double largest_magnitude(const Block& block) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    return dense->rows() == 0 ? 0 : dense->values().cwiseAbs().maxCoeff();
+  }
+  double largest = 0;  // a missing pair, NaN, is never larger
+  for (const double value : std::get<SparseBlock>(block).values) {
+    if (std::abs(value) > largest) largest = std::abs(value);
+  }
+  return largest;
+}
+
+/// Every method adds similarities up, at least within a row.
+void check_sums(const TrainingMatrix& matrix, Index samples) {
+  const double largest = largest_magnitude(matrix.block);
+  if (largest * 4 * static_cast<double>(samples) <= std::numeric_limits<double>::max()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("similarities of matrix {} reach {} in magnitude, so that sums over {} "
+                          "samples overflow; divide all by a constant",
+                          in_quotes(matrix.name), format_short(largest), samples));
+}
+
 }  // namespace
 
 SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
@@ -43,6 +65,7 @@ SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
                   fmt::format("matrix {} is {} x {}, but there are {} labelled training samples",
                               matrix.name, rows(matrix.block), cols(matrix.block), train.size()));
     }
+    check_sums(matrix, train.size());
     parts_.push_back(std::make_unique<Part>());
   }
 }

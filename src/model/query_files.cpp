@@ -168,6 +168,21 @@ SelfFile read_self(const std::string& path) {
 
 }  // namespace
 
+std::vector<QueryNames> names_of(const QueryFiles& files, const QueryChunk& chunk,
+                                 const ModelRecord& record) {
+  std::vector<QueryNames> names;
+  for (std::size_t m = 0; m < files.to_training.size(); ++m) {
+    names.push_back({.source = files.to_training[m],
+                     .from_source = m < files.from_training.size()
+                                        ? std::string_view(files.from_training[m])
+                                        : std::string_view(),
+                     .queries = chunk.ids,
+                     .samples = record.ids,
+                     .positions = record.positions});
+  }
+  return names;
+}
+
 struct QueryReader::Impl {
   struct Input {
     std::string path;

@@ -220,7 +220,8 @@ TrainedModel load_trained(const std::string& path) {
   return model;
 }
 
-Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx) {
+Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                   std::span<const QueryNames> names) {
   if (raw.matrices.size() != model.record.matrices.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} matrices of new rows; the model was trained on {}",
@@ -231,8 +232,9 @@ Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx) {
     QueryMatrix& matrix = raw.matrices[m];
     keep_needed_columns(matrix.to_training, model.record);
     if (matrix.from_training) keep_needed_columns(*matrix.from_training, model.record);
-    conditioned.matrices.push_back(
-        condition_query(model.record.matrices[m].rule, std::move(matrix), ctx));
+    conditioned.matrices.push_back(condition_query(model.record.matrices[m].rule, std::move(matrix),
+                                                   ctx,
+                                                   m < names.size() ? names[m] : QueryNames{}));
   }
   Prediction prediction = predict(model.model, conditioned, ctx);
   apply(model.record.decision, prediction);

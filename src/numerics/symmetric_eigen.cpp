@@ -38,11 +38,21 @@ void check_square_and_finite(const Matrix& S) {
       if (!std::isfinite(S(i, j))) {
         throw Error(
             ErrorCode::kInvalidArgument,
-            fmt::format("entry ({}, {}) of the matrix to decompose is {}; it must be finite", i + 1,
-                        j + 1, S(i, j)));
+            fmt::format("entry ({}, {}) of the matrix to decompose is {}; it must be finite. Where "
+                        "it was computed from finite similarities they are too large: divide all "
+                        "by a constant",
+                        i + 1, j + 1, S(i, j)));
       }
     }
   }
+}
+
+/// Finite entries near the largest double have eigenvalues beyond it.
+void check_eigenvalues(const Vector& lambda) {
+  if (lambda.allFinite()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the eigenvalues of the similarities overflow: they are too large; divide all by a "
+              "constant");
 }
 
 using Driver = decltype(&dsyevd_);
@@ -117,13 +127,16 @@ SymmetricEigen symmetric_eigen(Matrix S) {
     result.lambda = run(dsyevd_, 'V', S);
     result.U = std::move(S);
   }
+  check_eigenvalues(result.lambda);
   fix_signs(result.U);
   return result;
 }
 
 Vector symmetric_eigenvalues(Matrix S) {
   check_square_and_finite(S);
-  return run(S.rows() < kTwoStageFrom ? dsyevd_ : dsyevd_2stage_, 'N', S);
+  Vector lambda = run(S.rows() < kTwoStageFrom ? dsyevd_ : dsyevd_2stage_, 'N', S);
+  check_eigenvalues(lambda);
+  return lambda;
 }
 
 double negative_threshold(const VectorRef& lambda) {

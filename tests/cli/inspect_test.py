@@ -200,3 +200,9 @@ def test_distances_of_time_series_are_as_their_provenance_says(kith, shared):
     assert found["lambda_min"] == pytest.approx(float(stated[1]), rel=1e-5)
     assert found["lambda_max"] == pytest.approx(float(stated[2]), rel=1e-5)
     assert found["negative_eigenvalues"] == int(stated[3])
+
+
+def test_eigenvalues_that_overflow_are_no_silent_nulls(kith):
+    kith.write("s.csv", "1.7e308,1.7e308\n1.7e308,1.7e308\n")
+    message = kith.refusal("inspect", "--similarity", "s.csv")
+    assert "eigenvalues" in message and "divide all by a constant" in message

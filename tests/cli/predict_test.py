@@ -60,6 +60,28 @@ def test_columns_are_matched_by_id(kith, problem):
     assert predict(kith) == expected
 
 
+def test_a_missing_pair_is_named_by_file_and_ids(kith, problem):
+    problem.train(kith)
+    rows = problem.rows.copy()
+    rows[3, 7] = np.nan
+    kith.write("new.csv", csv(rows, problem.query_ids, problem.ids).replace("nan", ""))
+    message = kith.refusal("predict", "--model", "m.kith", "--similarity", "new.csv")
+    assert 'new.csv: 1 of' in message
+    assert 'from query "q3" to training sample "t7"' in message
+
+
+def test_a_missing_pair_far_down_is_counted_from_the_top_of_the_file(kith):
+    problem = Problem().write(kith, ids=False)
+    problem.train(kith)
+    rows = np.tile(problem.rows, (120, 1))  # more than are read at a time
+    rows[1400, 2] = np.nan
+    kith.write("new.csv", csv(rows).replace("nan", ""))
+    result = kith("predict", "--model", "m.kith", "--similarity", "new.csv", "--out", "p.tsv")
+    assert result.returncode == 1
+    assert 'new.csv: 1 of' in result.stderr
+    assert 'from query "1401" to training sample 3' in result.stderr
+
+
 def test_missing_columns_are_named(kith, problem):
     kith.write("q.csv", csv(problem.rows[:, 20:], problem.query_ids, problem.ids[20:]))
     message = kith.refusal("predict", "--model", "m.kith", "--similarity", "q.csv")

@@ -108,6 +108,15 @@ def test_labels_are_joined_by_id(kith):
     (["--set", "cots=1"], ["cots", "cost"]),
     (["--set", "cost=-1"], ["cost", "-1", "above 0"]),
     (["--set", "cost=x"], ["cost", "x"]),
+    (["--set", "cost=inf"], ["cost", "inf", "a finite number above 0"]),
+    (["--set", "prioors=a=1"], ["prioors", "did you mean priors", "priors and costs"]),
+    (["--method", "krr", "--set", "cost=1"], ["krr has no setting", "ridge"]),
+    (["--set", "cost=1", "--set", "cost=2"], ["cost", "twice", "cost=2"]),
+    (["--set", "cost=1", "--set", "cost=1"], ["cost", "twice"]),
+    (["--method", "svm-flip", "--set", "spectrum=clip"],
+     ["svm-flip already fixes setting spectrum", "--method svm", "spectrum=clip"]),
+    (["--from-distance", "negative"], ["--from-distance", "--distance"]),
+    (["--gamma", "2"], ["--gamma", "--from-distance exp"]),
     (["--set", "cost"], ["cost", "key=value"]),
     (["--set", "spectrum=flop"], ["spectrum", "flop", "flip"]),
     (["--set", "priors=a=0.5,z=0.5"], ["z"]),
@@ -121,6 +130,41 @@ def test_refusals_name_the_thing_and_the_rule(kith, flags, words):
     for word in words:
         assert word in message, message
     assert not (kith.folder / "m.kith").exists()
+
+
+def test_priors_are_no_setting_of_a_method_without_probabilities(kith):
+    Problem().write(kith)
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", "krr",
+                           "--set", "nonsense=1")
+    assert "priors" not in message
+
+
+def test_gamma_is_for_exp_alone(kith):
+    kith.write("d.csv", "0,1,2\n1,0,1\n2,1,0\n")
+    kith.write("l.txt", "a\nb\na\n")
+    train = ["train", "--distance", "d.csv", "--labels", "l.txt", "--method", "knn", "--gamma", "2"]
+    assert "--from-distance exp" in kith.refusal(*train)
+    assert kith(*train, "--from-distance", "exp").returncode == 0
+
+
+HUGE = {
+    # Squares overflow, sums do not.
+    1e300: ["features-fisher", "features-quadratic", "features-svm", "svm-square"],
+    # Sums overflow.
+    1.7e308: ["svm-clip", "svm-shift", "sda", "mixture-sda", "local-sda", "kri", "krr", "svm-knn",
+              "pe-fisher", "embed-svm", "nearest-mean"],
+}
+
+
+@pytest.mark.parametrize("size, method", [(size, m) for size, many in HUGE.items() for m in many])
+def test_numbers_too_large_to_work_with_are_refused_in_words(kith, size, method):
+    problem = Problem(n=8)
+    S = size * (problem.S / np.abs(problem.S).max())
+    kith.write("s.csv", csv(S))
+    kith.write("l.txt", "".join(label + "\n" for label in problem.labels))
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", method)
+    assert "overflow" in message and "divide all by a constant" in message
+    assert "decompose" not in message
 
 
 def test_missing_labels_and_a_single_class_are_refused(kith):

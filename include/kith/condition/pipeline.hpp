@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kith/condition/input_settings.hpp"
@@ -63,13 +64,22 @@ enum class MissingPairs {
                                                   const RunContext& ctx,
                                                   MissingPairs missing = MissingPairs::kRefused);
 
+/// How errors name new rows, where more than their positions is known. Views: valid during a call.
+struct QueryNames {
+  std::string_view source;                 ///< the file with similarities to the training samples
+  std::string_view from_source;            ///< with those from them
+  std::span<const std::string> queries{};  ///< an id per row
+  std::span<const std::string> samples{};  ///< an id per column
+  std::span<const Index> positions{};      ///< without ids: of each column among the samples
+};
+
 /// New rows as they were read: `raw` has as many columns as the training block had (before or after
 /// drop-sample), in its order. For distances every number of `raw` is a distance, and a query's
 /// distance to itself is 0 unless `self` says otherwise. A training row presented as new comes back
 /// as its row of the conditioned training block, save where a diagonal rule changed that row.
 /// Throws Error naming the first query and training sample that break a rule.
 [[nodiscard]] QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw,
-                                          const RunContext& ctx);
+                                          const RunContext& ctx, const QueryNames& names = {});
 
 /// What a user should know about new rows that come without `from_training`; empty: nothing.
 [[nodiscard]] std::string query_note(const InputRule& rule, bool has_from);

@@ -69,6 +69,8 @@ struct Conditioned {
                                           double beta = 1);
 /// S + shift I with shift >= 0, which numerics/extreme_eigen finds without a decomposition.
 [[nodiscard]] Conditioned shifted_kernel(Matrix S, double shift);
+/// Throws Error unless products of similarities, such as S S', are finite.
+void refuse_overflow(const MatrixRef& products);
 /// S S', for any square S.
 [[nodiscard]] Conditioned squared_kernel(DenseBlock S);
 

@@ -68,6 +68,10 @@ struct MethodChoice {
 /// "svm", or "svm-clip": the method with the setting that has a choice of that name. Throws Error
 /// naming the closest method otherwise.
 [[nodiscard]] MethodChoice parse_method(std::string_view name);
+/// The same with settings as a user typed them, "key=value" each. A setting that is given twice, or
+/// by the name and again, is refused: one of the two would be ignored.
+[[nodiscard]] MethodChoice parse_method(std::string_view name,
+                                        std::span<const std::string> assignments);
 /// Whether parse_method would take it.
 [[nodiscard]] bool is_method(std::string_view name);
 /// Sets one field (or `priors`, `costs`) from what a user typed.

@@ -26,6 +26,10 @@ struct QueryChunk {
   QueryBlock queries;
 };
 
+/// How errors name the rows of a chunk, one per matrix. Views of all three arguments.
+[[nodiscard]] std::vector<QueryNames> names_of(const QueryFiles& files, const QueryChunk& chunk,
+                                               const ModelRecord& record);
+
 class QueryReader {
  public:
   /// Columns are matched by id where the file and the model both have ids (any order, extra ones

@@ -57,7 +57,9 @@ void save(const TrainedModel& model, const std::string& path);
 [[nodiscard]] TrainedModel load_trained(const std::string& path);
 
 /// Raw rows as read, one QueryMatrix per training matrix, over `record.positions` in that order (or
-/// over all training samples). Conditions them, predicts, and applies priors and costs.
-[[nodiscard]] Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx);
+/// over all training samples). Conditions them, predicts, and applies priors and costs. `names`,
+/// one per matrix or none, are for errors.
+[[nodiscard]] Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                                 std::span<const QueryNames> names = {});
 
 }  // namespace kith

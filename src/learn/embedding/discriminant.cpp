@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kith/condition/spectrum.hpp"
+
 namespace kith {
 
 ClassMeans class_means(const MatrixRef& X, const Labels& labels) {
@@ -35,6 +37,7 @@ PooledCovariance::PooledCovariance(const MatrixRef& X, const Labels& labels)
   Matrix covariance = Matrix::Zero(X.cols(), X.cols());
   covariance.selfadjointView<Eigen::Lower>().rankUpdate(centred.transpose(),
                                                         1 / static_cast<double>(X.rows()));
+  refuse_overflow(covariance);
   eigen_ = symmetric_eigen(std::move(covariance));
   eigen_.lambda = eigen_.lambda.cwiseMax(0.0);
 }

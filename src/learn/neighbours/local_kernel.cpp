@@ -43,7 +43,7 @@ Matrix TrainingPairs::among(std::span<const Index> samples) const {
   Matrix among(k, k);
   const auto value = [&](Index i, Index j) {
     if (const auto* dense = std::get_if<DenseBlock>(&block)) {
-      return 0.5 * ((*dense)(i, j) + (*dense)(j, i));
+      return 0.5 * (*dense)(i, j) + 0.5 * (*dense)(j, i);
     }
     return pair_value(std::get<SparseBlock>(block), i, j);
   };

@@ -51,12 +51,6 @@ Matrix squared_distances(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<
 
 Vector mean_row(const Eigen::Ref<const RowMatrix>& rows) { return rows.colwise().mean(); }
 
-void refuse_overflow(const Matrix& table) {
-  if (table.allFinite()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "the squares of the similarities overflow; divide all by a constant");
-}
-
 /// F F' for the rows F of the features.
 Matrix inner_products(const DenseBlock& features) {
   Matrix K = Matrix::Zero(features.rows(), features.rows());

@@ -76,7 +76,10 @@ TEST(Settings, AreSetFromWhatAUserTyped) {
 
 TEST(Settings, RefuseWithTheValueAndTheRule) {
   EXPECT_EQ(refusal("cost", "-1"), "paint: setting cost is \"-1\"; it must be above 0");
-  EXPECT_EQ(refusal("cost", "nan"), "paint: setting cost is \"nan\"; it must be above 0");
+  for (const std::string text : {"nan", "inf", "much"}) {
+    EXPECT_EQ(refusal("cost", text),
+              "paint: setting cost is \"" + text + "\"; it must be a finite number above 0");
+  }
   EXPECT_EQ(refusal("coats", "1.5"),
             "paint: setting coats is \"1.5\"; it must be a whole number, between 1 and 9");
   EXPECT_EQ(refusal("colour", "blue"),
