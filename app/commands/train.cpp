@@ -57,9 +57,12 @@ AutoChoice choose(const Options& options, const MatchedSets& matrices, const Lab
 std::string number(const Json& value) { return format_short(value.get<double>(), 6); }
 
 std::string training_text(const Json& json, const Options& options) {
-  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n",
-                                 json["method"].get<std::string>(), json["n"].get<Index>(),
-                                 json["classes"].size(), json["timing"]["seconds"].get<double>());
+  // As it was typed, "svm-flip", unless it was left open.
+  const std::string method =
+      options.method == "auto" ? json["method"].get<std::string>() : options.method;
+  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n", method,
+                                 json["n"].get<Index>(), json["classes"].size(),
+                                 json["timing"]["seconds"].get<double>());
   text += fmt::format("  status        {}\n", json["status"].get<std::string>());
   for (const auto& [name, key] :
        {std::pair("duality gap", "gap"), std::pair("KKT residual", "kkt_residual"),
