@@ -89,7 +89,7 @@ struct Bracket {
 
 ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& settings,
                           const RunContext& ctx) {
-  detail::check_robust(problem);
+  validate(problem);
   const auto began = std::chrono::steady_clock::now();
   const SplitMatrix split(problem);
   const SmoSolution first = smo(detail::machine_on(problem, split.positive),

@@ -114,7 +114,7 @@ Vector project_to_dual(const VectorRef& v, const VectorRef& y, const VectorRef& 
 RobustSolution projected_gradient(const RobustProblem& problem,
                                   const ProjectedGradientSettings& settings,
                                   const RunContext& ctx) {
-  detail::check_robust(problem);
+  validate(problem);
   const auto began = std::chrono::steady_clock::now();
   const SplitMatrix split(problem);
   Ascent ascent(problem, split);

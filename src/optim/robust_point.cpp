@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/robust_point.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/smo.hpp"
 
 namespace kith::detail {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 /// The eigenpairs above the size at which an eigenvalue counts as zero.
 SymmetricEigen positive_pairs(const SymmetricEigen& eigen) {
@@ -110,6 +102,8 @@ RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& sp
   RobustSolution solution;
   solution.alpha = alpha;
   solution.b = bound.b;
+  solution.rho = problem.rho;
+  solution.distance = (point.K - problem.S).norm();
   solution.offset = problem.rho * split.negative_squares;
   solution.info.objective = point.value + solution.offset;
   const double size = std::max(std::abs(point.value), std::abs(upper));
@@ -118,52 +112,6 @@ RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& sp
       certify(machine_on(problem, point.K), alpha, solution.b).kkt_residual;
   solution.kernel = std::move(point.kernel);
   return solution;
-}
-
-void check_robust(const RobustProblem& problem) {
-  const Index n = problem.S.rows();
-  if (problem.S.cols() != n) {
-    refuse(fmt::format("similarities are {} x {}; they must be square", n, problem.S.cols()));
-  }
-  if (problem.y.size() != n || problem.cost.size() != n) {
-    refuse(fmt::format("{} labels and {} costs for {} samples", problem.y.size(),
-                       problem.cost.size(), n));
-  }
-  if (!(problem.rho > 0) || !std::isfinite(problem.rho)) {
-    refuse(fmt::format("rho = {}; it is finite and above 0", problem.rho));
-  }
-  if (!problem.S.allFinite()) refuse("a similarity is not finite");
-  for (Index i = 0; i < n; ++i) {
-    if (problem.y[i] != 1 && problem.y[i] != -1) {
-      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", i, problem.y[i]));
-    }
-    if (!(problem.cost[i] > 0) || !std::isfinite(problem.cost[i])) {
-      refuse(fmt::format("cost[{}] = {}; a cost is finite and above 0", i, problem.cost[i]));
-    }
-  }
-  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
-    refuse("the labels must have both classes");
-  }
-}
-
-RobustCertificate certify_robust(const RobustProblem& problem, const VectorRef& alpha, double b,
-                                 const RunContext& ctx) {
-  check_robust(problem);
-  if (alpha.size() != problem.y.size()) {
-    refuse(fmt::format("alpha has {} entries for {} samples", alpha.size(), problem.y.size()));
-  }
-  const SplitMatrix split(problem);
-  const RobustPoint point = robust_point(problem, split, alpha);
-  const SvmCertificate machine = certify(machine_on(problem, point.K), alpha, b);
-  RobustCertificate c;
-  c.offset = problem.rho * split.negative_squares;
-  c.value = point.value;
-  c.upper = machine_bound(problem, point, alpha, ctx).upper;
-  const double size = std::max(std::abs(c.value), std::abs(c.upper));
-  c.gap = size > 0 ? (c.upper - c.value) / size : 0.0;
-  c.kkt_residual = machine.kkt_residual;
-  c.feasibility = machine.feasibility;
-  return c;
 }
 
 }  // namespace kith::detail

@@ -44,8 +44,11 @@ void validate(const RobustProblem& problem);
 /// What an a achieves, from the data alone: K = M_+(a) by a fresh decomposition, and
 /// D(a) <= optimum <= max over a' of S(a', K), the right side by one run of `smo`.
 struct RobustCertificate {
+  double offset = 0;       ///< rho |S_-|_F^2; its digits, often a million times the rest, enter
+                           ///< none of the others
   double value = 0;        ///< D(a) - offset
-  double gap = 0;          ///< (upper bound - D(a)) / value
+  double upper = 0;        ///< no feasible a' has D(a') - offset above it
+  double gap = 0;          ///< (upper - value) / max(|value|, |upper|); 0 when both are 0
   double feasibility = 0;  ///< largest of |y'a| and the violations of the box, by the largest cost
 };
 [[nodiscard]] RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,

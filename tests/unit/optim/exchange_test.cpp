@@ -10,8 +10,8 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/projected_gradient.hpp"
+#include "kith/optim/robust_newton.hpp"
 #include "kith/optim/smo.hpp"
-#include "optim/robust_point.hpp"
 
 namespace kith {
 namespace {
@@ -63,23 +63,29 @@ TEST_P(Exchange, ClosesTheGapBetweenMonotoneBounds) {
     EXPECT_LE(step.set_size, before.set_size + 1);
   }
   EXPECT_LE(found.trace.back().upper - found.trace.back().lower, settings().gap);
-  const detail::RobustCertificate c =
-      detail::certify_robust(owned.problem(), found.solution.alpha, found.solution.b);
+  const RobustCertificate c = certify(owned.problem(), found.solution.alpha);
   EXPECT_NEAR(c.value, found.trace.back().lower, 1e-10);
   EXPECT_LE(c.value, found.trace.back().upper);
   EXPECT_LE(c.feasibility, 1e-12);
 }
 
-TEST_P(Exchange, MeetsTheProjectedGradient) {
+TEST_P(Exchange, MeetsTheNewtonSolverWithinItsGap) {
   for (const double rho : {0.3, 1.0, 30.0}) {
-    Owned owned = perturbed(20, 0.2, 7);
-    owned.rho = rho;
-    const ExchangeSolution found = exchange(owned.problem(), settings());
-    const RobustSolution other = projected_gradient(owned.problem(), {.tolerance = 1e-8});
-    ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved) << rho;
-    ASSERT_EQ(other.info.status, SolveStatus::kSolved) << rho;
-    EXPECT_NEAR(value(found.solution), value(other), 1.1e-5) << rho;
-    EXPECT_NEAR(found.solution.offset, other.offset, 1e-12 * other.offset);
+    for (const double cost : {0.01, 1.0, 100.0}) {
+      Owned owned = perturbed(20, 0.2, 7);
+      owned.rho = rho;
+      owned.cost = cost;
+      const ExchangeSolution found = exchange(owned.problem(), settings());
+      const RobustSolution other = robust_newton(owned.problem());
+      ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved) << rho << " " << cost;
+      ASSERT_EQ(other.info.status, SolveStatus::kSolved) << rho << " " << cost;
+      const double gap = settings().gap * std::min(1.0, value(other));
+      EXPECT_NEAR(value(found.solution), value(other), 1.01 * gap) << rho << " " << cost;
+      EXPECT_LE(found.trace.back().lower, value(other) * (1 + 1e-7));
+      EXPECT_GE(found.trace.back().upper, value(other) * (1 - 1e-9));
+      EXPECT_NEAR(found.solution.offset, other.offset, 1e-12 * other.offset);
+      EXPECT_NEAR(found.solution.distance, other.distance, 0.02 * other.distance);
+    }
   }
 }
 
@@ -138,7 +144,7 @@ TEST(RobustMachine, DoesNotDependOnTheOrderOfSamplesOrTheNamesOfClasses) {
 TEST(RobustCertificate, IsTheDefinitionRecomputed) {
   const Owned owned = perturbed(15, 0.3, 6);
   const RobustSolution found = projected_gradient(owned.problem());
-  const detail::RobustCertificate c = detail::certify_robust(owned.problem(), found.alpha, found.b);
+  const RobustCertificate c = certify(owned.problem(), found.alpha);
   const Vector u = owned.y.cwiseProduct(found.alpha);
   const Matrix K = positive_part(owned.S + u * u.transpose() / (4 * owned.rho));
   const double objective =
@@ -152,14 +158,12 @@ TEST(RobustCertificate, IsTheDefinitionRecomputed) {
 TEST(RobustCertificate, NoticesASpoiledSolution) {
   const Owned owned = perturbed(20, 0.2, 8);
   const RobustSolution found = projected_gradient(owned.problem(), {.tolerance = 1e-8});
-  ASSERT_LE(detail::certify_robust(owned.problem(), found.alpha, found.b).gap, 1e-7);
-  EXPECT_GT(detail::certify_robust(owned.problem(), 0.99 * found.alpha, found.b).gap, 1e-5);
-  EXPECT_GT(detail::certify_robust(owned.problem(), 1.01 * found.alpha, found.b).gap, 1e-5);
-  EXPECT_GT(detail::certify_robust(owned.problem(), found.alpha, found.b + 0.01).kkt_residual,
-            1e-3);
+  ASSERT_LE(certify(owned.problem(), found.alpha).gap, 1e-7);
+  EXPECT_GT(certify(owned.problem(), 0.99 * found.alpha).gap, 1e-5);
+  EXPECT_GT(certify(owned.problem(), 1.01 * found.alpha).gap, 1e-5);
   Vector unbalanced = found.alpha;
   unbalanced[0] += 0.01;
-  EXPECT_GT(detail::certify_robust(owned.problem(), unbalanced, found.b).feasibility, 1e-3);
+  EXPECT_GT(certify(owned.problem(), unbalanced).feasibility, 1e-3);
 }
 
 TEST(ProjectedGradient, SaysThatItWasStoppedAndHowFarItIs) {
@@ -172,6 +176,18 @@ TEST(ProjectedGradient, SaysThatItWasStoppedAndHowFarItIs) {
   const double optimum = value(projected_gradient(owned.problem(), {.tolerance = 1e-9}));
   EXPECT_LE(value(found), optimum);
   EXPECT_GE(value(found) + found.info.gap * (value(found) / (1 - found.info.gap)), optimum);
+}
+
+TEST(ProjectedGradient, MeetsTheNewtonSolver) {
+  for (const double rho : {0.1, 1.0, 100.0}) {
+    Owned owned = perturbed(40, 0.2, 12);
+    owned.rho = rho;
+    const RobustSolution found = projected_gradient(owned.problem(), {.tolerance = 1e-8});
+    const double optimum = value(robust_newton(owned.problem()));
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+    EXPECT_NEAR(value(found), optimum, 2e-8 * optimum);
+    EXPECT_EQ(found.rho, rho);
+  }
 }
 
 TEST(DualProjection, IsTheNearestFeasiblePoint) {
