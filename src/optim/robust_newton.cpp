@@ -37,6 +37,7 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
 #include "kith/optim/smo.hpp"
 #include "numerics/lapack.hpp"
 #include "optim/robust_dual.hpp"
@@ -104,9 +105,11 @@ Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
     const double quadratic = 0.5 * point.uKu - pull * point.distance;
     double t = std::min(1.0, std::sqrt(model.size / pull));
     if (quadratic > 0) t = std::min(t, sum / (2 * quadratic));
-    const double lower = t * (sum - t * quadratic);
-    objective = unit = own + model.size * point.distance;
-    difference = primal + model.size * point.distance - lower;
+    // Less the constant part, as for the squared term: it can be many times the rest.
+    unit = own + model.size * (point.distance - model.dual.negative_part());
+    objective = own + model.size * point.distance;
+    difference = primal - own + (1 - t) * sum - 0.5 * (1 - t * t) * point.uKu +
+                 point.distance * (model.size - t * t * pull);
   }
   const double infinity = std::numeric_limits<double>::infinity();
   return {objective, unit > 0 && std::isfinite(difference) ? difference / unit : infinity};
@@ -353,6 +356,11 @@ RobustSolution run(const RobustProblem& problem, Term term, double size,
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
+  // From what is returned, by another route than the iteration's.
+  const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
+  const SvmDual machine{
+      .K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
+  solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   solution.info.seconds = taken.count();
   return solution;

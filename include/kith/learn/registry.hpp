@@ -18,6 +18,8 @@
 #include "kith/learn/generative/local_sda.hpp"
 #include "kith/learn/generative/mixture_sda.hpp"
 #include "kith/learn/generative/sda.hpp"
+#include "kith/learn/kernel_learning/full_kernel_svm.hpp"
+#include "kith/learn/kernel_learning/robust_svm.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
@@ -41,7 +43,7 @@ using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
     MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
     PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
-    PeFisherSettings, EmbedSvmSettings>;
+    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

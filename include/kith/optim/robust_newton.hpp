@@ -30,7 +30,8 @@ struct RobustNewtonSettings {
                                          const RunContext& ctx = {}, const Vector& start = {});
 
 /// With weight |K - S|_F in place of rho |K - S|_F^2 ([CGR] (4), scaled): rho is the one with
-/// 2 rho |K - S|_F = weight. objective includes weight |K - S|_F; no offset.
+/// 2 rho |K - S|_F = weight. objective includes weight |K - S|_F; its gap is relative to
+/// objective - weight |S_-|_F.
 [[nodiscard]] RobustSolution robust_norm(const RobustProblem& problem, double weight,
                                          const RobustNewtonSettings& settings = {},
                                          const RunContext& ctx = {}, const Vector& start = {});

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a new sample is to a machine whose kernel was learned for the training samples alone.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "kith/core/settings.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
+
+namespace kith {
+
+/// What is done to the similarities s of a new sample, for a learned K = V diag(d) V':
+enum class LearnedTreatment {
+  kSample,   ///< the nearest (k, r) for which K with border k and corner r is a kernel, [CGR] (8)
+  kProject,  ///< V V' s
+  kMap,      ///< K S^+ s, eigenvalues of S below 1e-3 of the largest cut
+  kNone,     ///< s
+};
+template <>
+struct EnumNames<LearnedTreatment> {
+  static constexpr std::array<std::string_view, 4> names = {"sample", "project", "map", "none"};
+};
+
+/// The border of [CGR] (8) in closed form: the minimiser of 2 |k - s|^2 + (r - psi)^2 over those
+/// (k, r) for which [K k; k' r] is positive semidefinite. s_hat = V's; the answer is V'k.
+///
+///   k_i = s_i d_i / (d_i + t), r = psi + t, t = 0 if sum s_i^2 / d_i <= psi, else the one root of
+///   sum_i s_i^2 d_i / (d_i + t)^2 = psi + t.
+[[nodiscard]] Vector nearest_border(const VectorRef& d, const VectorRef& s_hat, double psi);
+
+/// f(x) = c'k(x) + b over the samples of one pair of classes.
+struct LearnedMachine {
+  LearnedTreatment treatment = LearnedTreatment::kSample;
+  Vector coefficients;  ///< on raw rows; empty for treatment sample
+  Vector values;        ///< d, for treatment sample alone
+  Matrix vectors;       ///< V
+  Vector rotated;       ///< V'c
+  double b = 0;
+};
+
+/// `kernel` holds the positive eigenpairs of K, `similarities` all those of S.
+[[nodiscard]] LearnedMachine learned_machine(LearnedTreatment treatment,
+                                             const SymmetricEigen& kernel,
+                                             const SymmetricEigen& similarities, const VectorRef& c,
+                                             double b);
+/// Decision values of rows of similarities; `self` is needed for treatment sample alone.
+[[nodiscard]] Vector decisions(const LearnedMachine& machine, const MatrixRef& rows,
+                               const VectorRef& self);
+
+/// max_i |k(s_i) - K_i| / |K_i| over at most `most_rows` rows of S, evenly spread, each treated as
+/// if it were new.
+[[nodiscard]] double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
+                                 const SymmetricEigen& similarities, const MatrixRef& S,
+                                 Index most_rows = 64);
+
+}  // namespace kith

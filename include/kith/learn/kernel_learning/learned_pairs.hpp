@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// One learned kernel and its machine for each pair of classes: what the methods that learn a whole
+// kernel matrix share.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kith/learn/kernel_learning/learned_kernel.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/optim/robust_problem.hpp"
+
+namespace kith {
+
+struct LearnedPairsModel {
+  Index samples = 0;  ///< of the training set
+  PairTable pairs;
+  std::vector<std::vector<Index>> members;  ///< samples of each pair
+  std::vector<LearnedMachine> machines;     ///< one per pair
+  Matrix sigmoids;                          ///< 2 x pairs (slope, offset); empty: no probabilities
+  /// The self-similarity of every training sample where they agree, else NaN.
+  double self = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The samples of one pair, or a part of them, as a problem of its own.
+struct PairBlock {
+  Matrix S;  ///< symmetric
+  Vector y;
+  Vector weights;  ///< per sample, all 1 where none were given
+  std::shared_ptr<const SymmetricEigen> eigen;
+};
+
+/// What may differ between steps of a path beside the problem itself.
+struct LearnedStep {
+  LearnedTreatment treatment = LearnedTreatment::kSample;
+  bool probability = true;
+  double tolerance = 1e-8;
+};
+
+/// Solves step `step` of the path on a block to a tolerance; `near` is the solution of the step
+/// before it on the same block, or null. The answer's alpha is over its kernel: f = K Y alpha + b.
+using PairLearner = std::function<RobustSolution(const PairBlock& block, std::size_t step,
+                                                 double tolerance, const RobustSolution* near)>;
+
+/// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
+[[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,
+                                                               std::span<const LearnedStep> steps,
+                                                               const PairLearner& learn,
+                                                               const RunContext& ctx);
+/// Throws Error where treatment sample needs self-similarities that neither the queries nor a
+/// constant diagonal of the training matrix give.
+[[nodiscard]] Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
+                                 const RunContext& ctx);
+void archive(LearnedPairsModel& model, Archive& archiver);
+
+}  // namespace kith

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine whose kernel is learned against it near an indefinite similarity matrix:
+// `robust-svm`.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/kernel_learning/learned_pairs.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+enum class RobustSolver { kNewton, kExchange, kExchangePruned, kProjectedGradient };
+template <>
+struct EnumNames<RobustSolver> {
+  static constexpr std::array<std::string_view, 4> names = {"newton", "exchange", "exchange-pruned",
+                                                            "projected-gradient"};
+};
+
+struct RobustSvmSettings {
+  double cost = 1;
+  double rho = 1;
+  std::optional<double> radius;  ///< in place of rho
+  RobustSolver solver = RobustSolver::kNewton;
+  LearnedTreatment test_treatment = LearnedTreatment::kSample;
+  bool probability = true;
+  double tolerance = 1e-8;
+};
+void describe(RobustSvmSettings& settings, FieldVisitor& field);
+
+struct RobustSvmModel {
+  LearnedPairsModel learned;
+};
+
+[[nodiscard]] Fitted<RobustSvmModel> fit(SharedWork& work, const RobustSvmSettings& settings,
+                                         RunContext& ctx);
+/// One decomposition of each pair's block serves every cost and rho.
+[[nodiscard]] std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
+                                                           std::span<const RobustSvmSettings> path,
+                                                           RunContext& ctx);
+[[nodiscard]] Prediction predict(const RobustSvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const RobustSvmModel& model);
+void archive(RobustSvmModel& model, Archive& archiver);
+
+static_assert(Learner<RobustSvmSettings, RobustSvmModel>);
+
+template <>
+struct MethodTraits<RobustSvmSettings> {
+  using Model = RobustSvmModel;
+  static constexpr std::string_view name = "robust-svm";
+  static constexpr std::string_view paper = "[LA], [CY], [TR] 2.1.2";
+  static constexpr std::string_view summary =
+      "support vector machine on the worst kernel near the matrix";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const RobustSvmSettings& settings) {
+    std::vector<GridAxis> axes = {
+        {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+    if (!settings.radius) {
+      axes.push_back({.field = "rho", .values = powers_of_ten(-3, 3), .simpler = Simpler::kLarger});
+    }
+    return axes;
+  }
+};
+
+}  // namespace kith

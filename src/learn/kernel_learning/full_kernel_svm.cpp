@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// `full-kernel-svm`: for each pair of classes, n its samples, [CGR] (4), whose SDP form is (7),
+//
+//   min over c, b, xi, K psd:  (1/n) 1'xi + eta c'Kc + gamma |K - S|_F,
+//   y_i (K_i c + b) >= 1 - xi_i,  xi >= 0.
+//
+// With S' = S / (2 eta), K' = K / (2 eta) and a = 2 eta Y c this is
+//
+//   max_a min_{K' psd}  1'a - 1/2 a' Y K' Y a + 2 eta gamma |K' - S'|_F,   0 <= a <= 1/n,  y'a = 0,
+//
+// the robust machine with an unsquared distance (optim/robust_newton). Deviation: no SDP is formed,
+// and the one-dimensional search over the weight of the squared distance takes place inside the
+// iteration. [CGR] 5's transductive use is left out on purpose: a model here never sees test
+// samples. Sample weights multiply 1/n.
+#include "kith/learn/kernel_learning/full_kernel_svm.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <tuple>
+
+#include "kith/optim/robust_newton.hpp"
+
+namespace kith {
+namespace {
+
+RobustSolution learn_block(const PairBlock& block, const FullKernelSettings& settings,
+                           double tolerance, const RunContext& ctx) {
+  const double scale = 1 / (2 * settings.eta);
+  const Matrix S = scale * block.S;
+  const SymmetricEigen eigen{scale * block.eigen->lambda, block.eigen->U};
+  const RobustProblem problem{.S = S,
+                              .y = block.y,
+                              .cost = block.weights / static_cast<double>(block.y.size()),
+                              .rho = 1,
+                              .eigen = &eigen};
+  RobustSolution found =
+      robust_norm(problem, settings.gamma / scale, {.tolerance = tolerance}, ctx);
+  found.kernel.lambda /= scale;
+  found.distance /= scale;
+  found.alpha *= scale;
+  found.offset = std::numeric_limits<double>::quiet_NaN();
+  return found;
+}
+
+}  // namespace
+
+void describe(FullKernelSettings& settings, FieldVisitor& field) {
+  field("eta", settings.eta, above(0.0),
+        "weight of the machine's norm, against the mean violation");
+  field("gamma", settings.gamma, above(0.0),
+        "weight of the distance between the kernel and the matrix");
+  field("test-treatment", settings.test_treatment,
+        "what is done to the similarities of new samples: the nearest completion of the kernel, "
+        "the projection on its range, the map from matrix to kernel, or nothing");
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
+}
+
+std::vector<Fitted<FullKernelModel>> fit_path(SharedWork& work,
+                                              std::span<const FullKernelSettings> path,
+                                              RunContext& ctx) {
+  for (const FullKernelSettings& settings : path) validate(settings, "full-kernel-svm");
+  std::vector<LearnedStep> steps;
+  for (const FullKernelSettings& settings : path) {
+    steps.push_back({settings.test_treatment, settings.probability, settings.tolerance});
+  }
+  const auto learn = [&](const PairBlock& block, std::size_t step, double tolerance,
+                         const RobustSolution* /*near*/) {
+    return learn_block(block, path[step], tolerance, ctx);
+  };
+  std::vector<Fitted<FullKernelModel>> fitted;
+  for (Fitted<LearnedPairsModel>& one : fit_pairs(work, steps, learn, ctx)) {
+    fitted.push_back({{std::move(one.model)}, std::move(one.info)});
+  }
+  return fitted;
+}
+
+Fitted<FullKernelModel> fit(SharedWork& work, const FullKernelSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const FullKernelModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return predict(model.learned, queries, ctx);
+}
+
+std::vector<Index> needed_columns(const FullKernelModel& model) {
+  return all_positions(model.learned.samples);
+}
+
+void archive(FullKernelModel& model, Archive& archiver) { archive(model.learned, archiver); }
+
+}  // namespace kith

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/kernel_learning/learned_pairs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/learn/svm/pair_machines.hpp"
+
+namespace kith {
+namespace {
+
+PairBlock sub_block(const PairBlock& block, std::span<const Index> at) {
+  PairBlock part;
+  const std::vector<Index> rows(at.begin(), at.end());
+  part.S = block.S(rows, rows);
+  part.y = block.y(rows);
+  part.weights = block.weights(rows);
+  part.eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(part.S));
+  return part;
+}
+
+PairBlock pair_block(SharedWork& work, const ClassPair& pair) {
+  const TrainingSet& train = work.train();
+  PairBlock block;
+  const bool whole = std::ssize(pair.samples) == train.size();
+  if (whole) {
+    block.S = work.symmetric();
+    block.eigen = work.eigen();
+  } else {
+    block.S = work.symmetric()(pair.samples, pair.samples);
+    block.eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(block.S));
+  }
+  block.y.resize(std::ssize(pair.signs));
+  for (Index i = 0; i < block.y.size(); ++i) block.y(i) = pair.signs[static_cast<std::size_t>(i)];
+  block.weights =
+      train.weights.size() > 0 ? Vector(train.weights(pair.samples)) : Vector::Ones(block.y.size());
+  return block;
+}
+
+LearnedMachine machine_of(const PairBlock& block, const RobustSolution& solution,
+                          LearnedTreatment treatment) {
+  return learned_machine(treatment, solution.kernel, *block.eigen,
+                         block.y.cwiseProduct(solution.alpha), solution.b);
+}
+
+/// A fold of one pair, decomposed once for the whole path.
+struct Fold {
+  PairBlock block;
+  RobustSolution last;
+  bool solved = false;
+};
+
+/// The machine of one pair at one step.
+struct PairResult {
+  LearnedMachine machine;
+  SolveInfo info;
+  double consistency = 0;
+  double offset = 0;
+  Sigmoid sigmoid;
+};
+
+class PairPath {
+ public:
+  PairPath(SharedWork& work, const ClassPair& pair, const PairLearner& learn, Rng stream)
+      : pair_(pair), learn_(learn), stream_(stream), block_(pair_block(work, pair)) {}
+
+  [[nodiscard]] PairResult solve(std::size_t step, const LearnedStep& settings) {
+    RobustSolution found = learn_(block_, step, settings.tolerance, solved_ ? &last_ : nullptr);
+    PairResult result;
+    result.machine = machine_of(block_, found, settings.treatment);
+    result.info = found.info;
+    result.offset = found.offset;
+    result.consistency = consistency(settings.treatment, found.kernel, *block_.eigen, block_.S);
+    if (settings.probability) result.sigmoid = sigmoid(step, settings, result.machine);
+    last_ = std::move(found);
+    solved_ = true;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] Sigmoid sigmoid(std::size_t step, const LearnedStep& settings,
+                                const LearnedMachine& whole) {
+    const auto held_out = [&](const FoldSplit& split) -> Vector {
+      Fold& fold = folds_[split.inside];
+      if (fold.block.y.size() == 0) fold.block = sub_block(block_, split.outside);
+      fold.last =
+          learn_(fold.block, step, kCalibrationTolerance, fold.solved ? &fold.last : nullptr);
+      fold.solved = true;
+      const LearnedMachine machine = machine_of(fold.block, fold.last, settings.treatment);
+      const Vector self = block_.S.diagonal()(split.inside);
+      return decisions(machine, block_.S(split.inside, split.outside), self);
+    };
+    const auto own = [&]() -> Vector { return decisions(whole, block_.S, block_.S.diagonal()); };
+    return cross_fitted_sigmoid(pair_.signs, stream_, held_out, own);
+  }
+
+  const ClassPair& pair_;
+  const PairLearner& learn_;
+  Rng stream_;
+  PairBlock block_;
+  RobustSolution last_;
+  bool solved_ = false;
+  std::map<std::vector<Index>, Fold> folds_;  // by what is held out
+};
+
+double constant_diagonal(const MatrixRef& S) {
+  const double first = S(0, 0);
+  const double most = S.diagonal().cwiseAbs().maxCoeff();
+  const bool constant = (S.diagonal().array() - first).abs().maxCoeff() <= 1e-12 * most;
+  return constant ? first : std::numeric_limits<double>::quiet_NaN();
+}
+
+Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> pairs,
+                                   std::vector<std::vector<PairResult>>& results, std::size_t step,
+                                   const LearnedStep& settings) {
+  Fitted<LearnedPairsModel> fitted;
+  LearnedPairsModel& model = fitted.model;
+  const Labels& labels = work.train().labels;
+  model.samples = labels.size();
+  model.pairs = pair_table(pairs, labels);
+  model.self = constant_diagonal(work.symmetric());
+  if (settings.probability) model.sigmoids.resize(2, std::ssize(pairs));
+  double worst = 0;
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    PairResult& result = results[p][step];
+    model.members.push_back(pairs[p].samples);
+    model.machines.push_back(std::move(result.machine));
+    if (settings.probability) {
+      model.sigmoids.col(static_cast<Index>(p)) << result.sigmoid.slope, result.sigmoid.offset;
+    }
+    fitted.info.subproblems.push_back({pair_name(pairs[p], labels), result.info});
+    worst = std::max(worst, result.consistency);
+    if (pairs.size() == 1) fitted.info.objective_offset = result.offset;
+  }
+  fitted.info.consistency = worst;
+  return fitted;
+}
+
+/// The mean of both directions, where both are known.
+DenseBlock query_rows(const LearnedPairsModel& model, const QueryMatrix& query) {
+  const DenseBlock to = to_dense(query.to_training);
+  if (to.cols() != model.samples) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("queries have {} columns; the model needs its {} training samples",
+                            to.cols(), model.samples));
+  }
+  if (!query.from_training) return to;
+  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+}
+
+Vector self_similarities(const LearnedPairsModel& model, const QueryMatrix& query, Index count) {
+  if (query.self) return *query.self;
+  const bool needed =
+      std::any_of(model.machines.begin(), model.machines.end(),
+                  [](const LearnedMachine& m) { return m.treatment == LearnedTreatment::kSample; });
+  if (needed && std::isnan(model.self)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "test-treatment sample needs the self-similarity of each new sample (--self): the "
+                "training matrix has no constant diagonal to take it from");
+  }
+  return Vector::Constant(count, model.self);
+}
+
+}  // namespace
+
+std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,
+                                                 std::span<const LearnedStep> steps,
+                                                 const PairLearner& learn, const RunContext& ctx) {
+  const std::vector<ClassPair> pairs = class_pairs(work.train().labels);
+  std::vector<std::vector<PairResult>> results(pairs.size());
+  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
+    ctx.check_stop();
+    PairPath path(work, pairs[p], learn, ctx.rng.stream("learned kernel calibration", p));
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      results[p].push_back(path.solve(step, steps[step]));
+    }
+  });
+  std::vector<Fitted<LearnedPairsModel>> fitted;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    fitted.push_back(assemble(work, pairs, results, step, steps[step]));
+  }
+  return fitted;
+}
+
+Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
+                   const RunContext& ctx) {
+  const QueryMatrix& query = queries.matrices.front();
+  const DenseBlock rows = query_rows(model, query);
+  const Vector self = self_similarities(model, query, rows.rows());
+  Matrix values(rows.rows(), std::ssize(model.machines));
+  for (std::size_t p = 0; p < model.machines.size(); ++p) {
+    ctx.check_stop();
+    const Matrix own = rows.values()(Eigen::all, model.members[p]);
+    values.col(static_cast<Index>(p)) = decisions(model.machines[p], own, self);
+  }
+  return vote(model.pairs, values, sigmoids_of(model.sigmoids));
+}
+
+void archive(LearnedPairsModel& model, Archive& archiver) {
+  archiver("samples", model.samples);
+  archive(model.pairs, archiver);
+  archiver("sigmoids", model.sigmoids);
+  archiver("self", model.self);
+  if (archiver.loading()) {
+    model.members.resize(model.pairs.first.size());
+    model.machines.resize(model.pairs.first.size());
+  }
+  for (std::size_t p = 0; p < model.machines.size(); ++p) {
+    LearnedMachine& machine = model.machines[p];
+    const auto named = [&](const char* part) { return fmt::format("{}_{}", part, p); };
+    archiver(named("members"), model.members[p]);
+    archiver(named("treatment"), machine.treatment);
+    archiver(named("coefficients"), machine.coefficients);
+    archiver(named("values"), machine.values);
+    archiver(named("vectors"), machine.vectors);
+    archiver(named("rotated"), machine.rotated);
+    archiver(named("intercept"), machine.b);
+  }
+}
+
+}  // namespace kith

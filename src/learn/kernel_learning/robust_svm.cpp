@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// `robust-svm`: for each pair of classes [CY] (6), which is [LA] and [CGR] (2),
+//
+//   max_a min_{K psd}  1'a - 1/2 a' Y K Y a + rho |K - S|_F^2   s.t.  0 <= a <= C,  y'a = 0,
+//
+// or with the hard constraint |K - S|_F <= radius ([TR] 2.1.2). The inner minimum is
+// K = (S + Y a a' Y / (4 rho))_+, which leaves a smooth concave maximisation over a: solved by the
+// interior point method of optim/robust_newton (default), or by the algorithms of [CY] and [LA] as
+// printed. New samples: kernel_learning/learned_kernel.
+//
+// Cost: one decomposition of each pair's block for all costs and all rho, then for each of them 5
+// to 30 iterations of four products of n x n matrices.
+#include "kith/learn/kernel_learning/robust_svm.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "kith/core/error.hpp"
+#include "kith/optim/exchange.hpp"
+#include "kith/optim/projected_gradient.hpp"
+#include "kith/optim/robust_newton.hpp"
+
+namespace kith {
+namespace {
+
+RobustProblem problem_of(const PairBlock& block, const RobustSvmSettings& settings) {
+  return {.S = block.S,
+          .y = block.y,
+          .cost = settings.cost * block.weights,
+          .rho = settings.rho,
+          .eigen = block.eigen.get()};
+}
+
+/// A solution for another cost: what was at its bound is then at the new one.
+Vector start_of(const RobustProblem& problem, const RobustSvmSettings& settings,
+                const RobustSolution* near, double near_cost) {
+  if (near == nullptr || near->alpha.size() != problem.y.size()) return {};
+  return near->alpha * (settings.cost / near_cost);
+}
+
+RobustSolution solve(const RobustProblem& problem, const RobustSvmSettings& settings,
+                     double tolerance, const Vector& start, const RunContext& ctx) {
+  switch (settings.solver) {
+    case RobustSolver::kNewton:
+      if (settings.radius) {
+        return robust_ball(problem, *settings.radius, {.tolerance = tolerance}, ctx, start);
+      }
+      return robust_newton(problem, {.tolerance = tolerance}, ctx, start);
+    case RobustSolver::kExchange:
+    case RobustSolver::kExchangePruned:
+      return exchange(problem,
+                      {.gap = std::max(tolerance, ExchangeSettings{}.gap),
+                       .prune = settings.solver == RobustSolver::kExchangePruned},
+                      ctx)
+          .solution;
+    case RobustSolver::kProjectedGradient:
+      return projected_gradient(
+          problem, {.tolerance = std::max(tolerance, ProjectedGradientSettings{}.tolerance)}, ctx);
+  }
+  throw Error(ErrorCode::kInternal, "a robust solver without a function");
+}
+
+/// Positions of the path in the order in which a solution is near the next.
+std::vector<std::size_t> solving_order(std::span<const RobustSvmSettings> path) {
+  std::vector<std::size_t> order(path.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t i) {
+    return std::tuple(path[i].solver, path[i].radius, path[i].cost, path[i].rho);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+void check(const RobustSvmSettings& settings) {
+  validate(settings, "robust-svm");
+  if (settings.radius && settings.solver != RobustSolver::kNewton) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "robust-svm: radius is a constraint that solver newton alone takes");
+  }
+}
+
+}  // namespace
+
+void describe(RobustSvmSettings& settings, FieldVisitor& field) {
+  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field("rho", settings.rho, above(0.0),
+        "penalty on the squared distance between the kernel and the matrix");
+  field("radius", settings.radius, above(0.0), "none",
+        "in place of rho: the largest distance between the kernel and the matrix");
+  field("solver", settings.solver,
+        "interior point, [CY]'s exchange algorithm without and with pruning (gap 1e-5), or [LA]'s "
+        "projected gradient (1e-6)");
+  field("test-treatment", settings.test_treatment,
+        "what is done to the similarities of new samples: the nearest completion of the kernel, "
+        "the projection on its range, the map from matrix to kernel, or nothing");
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
+}
+
+std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
+                                             std::span<const RobustSvmSettings> path,
+                                             RunContext& ctx) {
+  for (const RobustSvmSettings& settings : path) check(settings);
+  const std::vector<std::size_t> order = solving_order(path);
+  std::vector<LearnedStep> steps;
+  for (const std::size_t i : order) {
+    steps.push_back({path[i].test_treatment, path[i].probability, path[i].tolerance});
+  }
+  const auto learn = [&](const PairBlock& block, std::size_t step, double tolerance,
+                         const RobustSolution* near) {
+    const RobustSvmSettings& settings = path[order[step]];
+    const RobustProblem problem = problem_of(block, settings);
+    const double near_cost = near != nullptr ? path[order[step - 1]].cost : settings.cost;
+    RobustSolution found =
+        solve(problem, settings, tolerance, start_of(problem, settings, near, near_cost), ctx);
+    // One fit is proved by a machine solved anew on its kernel; a grid rests on the solver's
+    // bounds.
+    if (path.size() == 1 && !settings.radius && tolerance == settings.tolerance) {
+      found.info.gap = certify(problem, found.alpha, ctx).gap;
+    }
+    return found;
+  };
+  std::vector<Fitted<LearnedPairsModel>> solved = fit_pairs(work, steps, learn, ctx);
+  std::vector<Fitted<RobustSvmModel>> fitted(path.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    fitted[order[k]] = {{std::move(solved[k].model)}, std::move(solved[k].info)};
+  }
+  return fitted;
+}
+
+Fitted<RobustSvmModel> fit(SharedWork& work, const RobustSvmSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const RobustSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return predict(model.learned, queries, ctx);
+}
+
+std::vector<Index> needed_columns(const RobustSvmModel& model) {
+  return all_positions(model.learned.samples);
+}
+
+void archive(RobustSvmModel& model, Archive& archiver) { archive(model.learned, archiver); }
+
+}  // namespace kith
