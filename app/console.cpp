@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBarEvery{100};
 constexpr std::chrono::seconds kLineEvery{10};
+constexpr int kBarWidth = 20;
 
 std::string duration(double seconds) {
   const long whole = std::lround(std::max(0.0, seconds));
@@ -71,6 +72,10 @@ void ConsoleSink::progress(std::string_view stage, double done, double total,
   std::string line = fmt::format("{}: {:.0f}", stage_, done);
   if (total > 0) {
     const double share = std::clamp(done / total, 0.0, 1.0);
+    if (terminal_) {
+      const int filled = static_cast<int>(kBarWidth * share);
+      line = fmt::format("[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, line);
+    }
     line += fmt::format(" of {:.0f} ({:.0f} %), {} so far", total, 100 * share, duration(elapsed));
     if (done > done_before_) {
       const double left = elapsed * (total - done) / (done - done_before_);
@@ -88,6 +93,11 @@ void ConsoleSink::progress(std::string_view stage, double done, double total,
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
   bar_shown_ = true;
+}
+
+void ConsoleSink::end_progress() {
+  const std::lock_guard lock(mutex_);
+  clear_bar();
 }
 
 void ConsoleSink::message(std::string_view text) {

@@ -22,6 +22,7 @@ class ConsoleSink final : public ProgressSink {
   void progress(std::string_view stage, double done, double total,
                 std::string_view at_hand) override;
   void message(std::string_view text) override;
+  void end_progress();
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -43,6 +43,9 @@ class Session {
 
   RunContext context;
 
+  /// Takes the progress bar off the terminal, before results are printed.
+  void end_progress() { sink_.end_progress(); }
+
   /// Chooses the BLAS threads for a problem of n samples (INTERFACE: 1 below 2,000) and sets them.
   void use_blas_for(Index n);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -32,6 +33,7 @@ struct Options {
   bool append = false;
   bool timings = false;
   std::string command_line;
+  const CLI::App* parser = nullptr;
 };
 
 bool exists(const std::string& path) {
@@ -58,17 +60,32 @@ Assignment parse_assignment(const std::string& flag, const std::string& text) {
           text.substr(equals + 1)};
 }
 
+bool has_setting(const Candidate& candidate, const std::string& key) {
+  const MethodInfo info = method_info(candidate.choice.settings);
+  if (key == "priors" || key == "costs") return info.probabilities;
+  return std::any_of(info.fields.begin(), info.fields.end(),
+                     [&](const FieldInfo& field) { return field.name == key; });
+}
+
 template <class Change>
 void for_candidates(std::vector<Candidate>& candidates, const std::string& flag,
                     const std::string& text, const Change& change) {
   const Assignment assignment = parse_assignment(flag, text);
   bool found = false;
   for (Candidate& candidate : candidates) {
-    if (assignment.method != "*" && assignment.method != candidate.name) continue;
+    if (assignment.method == "*" ? !has_setting(candidate, assignment.key)
+                                 : assignment.method != candidate.name) {
+      continue;
+    }
     found = true;
     change(candidate, assignment);
   }
   if (found) return;
+  if (assignment.method == "*") {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} {}: no method compared has a setting {}", flag, in_quotes(text),
+                            in_quotes(assignment.key)));
+  }
   std::vector<std::string> names;
   for (const Candidate& candidate : candidates) names.push_back(candidate.name);
   throw Error(ErrorCode::kInvalidArgument,
@@ -88,10 +105,24 @@ std::vector<Candidate> chosen_candidates(const Options& options, ProtocolName pr
     for_candidates(candidates, "--grid", text, [](Candidate& candidate, const Assignment& one) {
       std::vector<std::string> values;
       for (const std::string_view value : split(one.value, ',')) values.emplace_back(trim(value));
+      const std::vector<std::string>& fixed = candidate.choice.fixed;
+      if (std::find(fixed.begin(), fixed.end(), one.key) != fixed.end()) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("{}: {} is fixed and cannot be searched too", candidate.name, one.key));
+      }
       search(candidate, one.key, values);
     });
   }
   return candidates;
+}
+
+/// A number that was typed and that a partition file contradicts.
+void refuse_other_count(const Options& options, const std::string& flag, Index typed,
+                        std::size_t given) {
+  if (options.parser->count(flag) == 0 || typed == static_cast<Index>(given)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} {}, but {} has {}", flag, typed, options.partition_file, given));
 }
 
 /// Read where the file is there, drawn and written where it is not.
@@ -99,7 +130,13 @@ std::vector<Partition> chosen_partitions(const Options& options, const Experimen
                                          RunContext& ctx) {
   const std::string& path = options.partition_file;
   const std::vector<std::string>& ids = data.matrices.ids;
-  if (!path.empty() && exists(path)) return read_partitions(path, ids, data.samples());
+  if (!path.empty() && exists(path)) {
+    std::vector<Partition> given = read_partitions(path, ids, data.samples());
+    refuse_other_count(options, "--repeats", options.partitions.repeats, given.size());
+    refuse_other_count(options, "--folds", options.partitions.folds,
+                       static_cast<std::size_t>(given.front().folds()));
+    return given;
+  }
   std::vector<Partition> partitions = draw_partitions(data.labels, options.partitions, ctx.rng);
   if (!path.empty()) {
     write_partitions(path, partitions, ids, data.samples());
@@ -119,7 +156,7 @@ Json about(const Options& options, const ExperimentData& data) {
 
 /// The store says what is left when a run ends early.
 std::string how_to_go_on(const Options& options) {
-  if (options.store.empty() || options.store == ":memory:") {
+  if (options.store.empty()) {
     return "interrupted; nothing was kept, since no --store was given";
   }
   return fmt::format(
@@ -127,9 +164,37 @@ std::string how_to_go_on(const Options& options) {
       options.store);
 }
 
-bool missed_tolerance(const ExperimentResult& result) {
-  return !std::all_of(result.methods.begin(), result.methods.end(),
-                      [](const MethodResult& method) { return method.met_tolerance(); });
+/// Of what was asked for now; the store may have more.
+bool missed_tolerance(const ExperimentResult& result, const ExperimentPlan& plan) {
+  return std::any_of(result.methods.begin(), result.methods.end(), [&](const MethodResult& method) {
+    const bool asked =
+        std::any_of(plan.candidates.begin(), plan.candidates.end(),
+                    [&](const Candidate& candidate) { return candidate.name == method.name; });
+    return asked && !method.met_tolerance();
+  });
+}
+
+void check_store_flags(const Options& options) {
+  const bool given = options.parser->count("--store") > 0;
+  if (given && (options.store.empty() || options.store == ":memory:")) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("--store {} names no file", in_quotes(options.store)));
+  }
+  if (!given && options.append) {
+    throw Error(ErrorCode::kInvalidArgument, "--append needs a --store to append to");
+  }
+}
+
+int finish(const ExperimentRun& done, const ExperimentResult& result, const ExperimentPlan& plan,
+           const RunContext& ctx) {
+  for (const UnitFailure& failure : done.failures) {
+    ctx.message(fmt::format("{} failed on partition {} and was left out: {}", failure.name,
+                            failure.partition + 1, failure.message));
+  }
+  if (!done.failures.empty()) return kBadUsage;
+  if (!missed_tolerance(result, plan)) return kDone;
+  ctx.message("a solver missed its tolerance; the table says which, `--json` how far");
+  return kMissedTolerance;
 }
 
 int run(const Options& options) {
@@ -137,6 +202,7 @@ int run(const Options& options) {
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "a comparison needs labels: give --labels FILE");
   }
+  check_store_flags(options);
   ExperimentPlan plan;
   plan.candidates = chosen_candidates(options, protocol);
   Session session(options.common);
@@ -145,34 +211,41 @@ int run(const Options& options) {
   const std::optional<JoinedLabels> labels = read_joined_labels(options.input, matrices, ctx);
   plan.name = options.data_name.empty() ? matrices.sets.front().name : options.data_name;
   InputSettings input = options.input.condition;
-  apply(protocol, input);
+  if (options.parser->count("--scale") == 0) apply(protocol, input);
   const ExperimentData data = make_experiment_data(std::move(matrices), labels->labels, input, ctx);
   plan.partitions = chosen_partitions(options, data, ctx);
   plan.protocol = {.name = protocol, .partitions = options.partitions};
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
   plan.about = about(options, data);
+  plan.partitions_given = !options.partition_file.empty();
+  plan.first_task = static_cast<std::size_t>(getpid());
 
   Store store(options.store.empty() ? ":memory:" : options.store);
-  std::int64_t experiment = 0;
+  ExperimentRun done;
   try {
-    experiment = run_experiment(data, plan, store,
-                                options.append ? NewData::kAppend : NewData::kRefuse, ctx);
+    done = run_experiment(data, plan, store, options.append ? NewData::kAppend : NewData::kRefuse,
+                          ctx);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInterrupted) throw;
     throw Error(ErrorCode::kInterrupted, how_to_go_on(options));
   }
-  const std::vector<ExperimentResult> results = {summarise(store, experiment, Metric::kError)};
+  const std::vector<ExperimentResult> results = {summarise(store, done.experiment, Metric::kError)};
+  session.end_progress();
   if (options.common.json) {
-    print_json(results_json(store, results));
+    Json json = results_json(store, results);
+    for (const UnitFailure& failure : done.failures) {
+      json["failures"].push_back({{"method", failure.name},
+                                  {"partition", failure.partition + 1},
+                                  {"message", failure.message}});
+    }
+    print_json(json);
   } else {
     const OutputStyle style = output_style();
     print_text(results_table(
         results, TableFormat::kText,
         {.unicode = style.unicode, .colour = style.colour, .timings = options.timings}));
   }
-  if (!missed_tolerance(results.front())) return kDone;
-  ctx.message("a solver missed its tolerance somewhere; `kith report --format json` says where");
-  return kMissedTolerance;
+  return finish(done, results.front(), plan, ctx);
 }
 
 void add_flags(CLI::App& parser, Options& options) {
@@ -228,6 +301,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
       "evaluate", "compare methods by nested cross-validation, into a store that can go on");
   const auto options = std::make_shared<Options>();
   options->command_line = command_line;
+  options->parser = parser;
   add_flags(*parser, *options);
   add_input_options(*parser, options->input);
   add_common_options(*parser, options->common);

@@ -20,6 +20,7 @@ struct Options {
   InputOptions input;
   std::string method = "svm";
   std::string among{kDefaultComparison};
+  const CLI::App* parser = nullptr;
   std::vector<std::string> settings;
   std::string model;
 };
@@ -89,6 +90,9 @@ std::string training_text(const Json& json, const Options& options) {
 
 int run(const Options& options) {
   const bool automatic = options.method == "auto";
+  if (!automatic && options.parser->count("--among") > 0) {
+    throw Error(ErrorCode::kInvalidArgument, "--among has a meaning with --method auto only");
+  }
   MethodChoice choice = automatic ? MethodChoice{} : parse_method(options.method, options.settings);
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
@@ -112,6 +116,7 @@ int run(const Options& options) {
   if (!options.model.empty()) save(training.model, options.model);
   Json json = training_json(training);
   if (!options.model.empty()) json["model"] = options.model;
+  session.end_progress();
   if (options.common.json) {
     print_json(json);
   } else {
@@ -129,6 +134,7 @@ Command add_train(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "train", "fit one method, write one model file, print the certificate");
   const auto options = std::make_shared<Options>();
+  options->parser = parser;
   parser
       ->add_option("--method", options->method,
                    "the method, such as svm or svm-flip; `kith methods` lists them; auto: the one "

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "evaluate/unit.hpp"
@@ -50,18 +51,6 @@ std::vector<Index> at(std::span<const Index> samples, std::span<const Index> pos
   return chosen;
 }
 
-/// An error inside a unit says which.
-template <class Work>
-void in_unit(const Candidate& candidate, int partition, const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInterrupted) throw;
-    throw Error(error.code(),
-                fmt::format("{} on partition {}: {}", candidate.name, partition + 1, error.what()));
-  }
-}
-
 /// Runs the units that the store lacks.
 class Runner {
  public:
@@ -72,16 +61,25 @@ class Runner {
         store_(store),
         numbers_(std::move(numbers)),
         missing_(detail::missing_pairs_for(plan.candidates)),
-        ctx_(ctx) {}
+        ctx_(ctx),
+        failed_(plan.candidates.size()) {}
 
   void run() {
     plan_tasks();
     parallel_for(tasks_.size(), ctx_.threads, [&](std::size_t i) {
-      const Task& task = tasks_[i];
+      const Task& task = tasks_[(i + plan_.first_task) % tasks_.size()];
       run_fold(task);
       // Whoever ends the last fold of a partition goes on with its test.
       if (--folds_left_[static_cast<std::size_t>(task.partition)] == 0) run_test(task.partition);
     });
+  }
+
+  std::vector<UnitFailure> failures() const {
+    std::vector<UnitFailure> all;
+    for (const std::optional<UnitFailure>& one : failed_) {
+      if (one) all.push_back(*one);
+    }
+    return all;
   }
 
  private:
@@ -121,6 +119,41 @@ class Runner {
     return open;
   }
 
+  bool has_failed(std::size_t candidate) {
+    const std::lock_guard lock(mutex_);
+    return failed_[candidate].has_value();
+  }
+
+  /// Runs a unit. What its method cannot do ends that method's units, not the run; of several
+  /// failures the one of the first partition is kept.
+  template <class Work>
+  void in_unit(std::size_t candidate, int partition, const Work& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInvalidArgument && error.code() != ErrorCode::kBadInput) {
+        throw;
+      }
+      const std::lock_guard lock(mutex_);
+      std::optional<UnitFailure>& kept = failed_[candidate];
+      if (kept && kept->partition <= partition) return;
+      kept = UnitFailure{plan_.candidates[candidate].name, partition, error.what()};
+      return;
+    }
+    ++done_;
+    report(plan_.candidates[candidate].name);
+  }
+
+  /// No method can learn from one class: that is a matter of the partition.
+  void check_classes(int partition, std::span<const Index> train) const {
+    const std::vector<Index> counts = select(data_.labels, train).counts();
+    if (std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; }) >= 2) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("partition {}: the {} samples of a training part are all of one class; "
+                            "--stratify auto or yes keeps every class in every training part",
+                            partition + 1, train.size()));
+  }
+
   RunContext context_of(int partition, int fold) const {
     RunContext own = ctx_;
     own.sink = nullptr;
@@ -141,14 +174,15 @@ class Runner {
     const Partition& partition = plan_.partitions[static_cast<std::size_t>(task.partition)];
     const FoldSplit split = split_fold(partition.fold_of, task.fold);
     RunContext own = context_of(task.partition, task.fold);
-    const FoldPart part(data_, at(partition.train, split.outside),
-                        at(partition.train, split.inside), missing_, own);
+    const std::vector<Index> train = at(partition.train, split.outside);
+    check_classes(task.partition, train);
+    const FoldPart part(data_, train, at(partition.train, split.inside), missing_, own);
     SharedWork work(part.training.set);
     for (const std::size_t c : open) {
       const UnitKey key{numbers_[c], task.partition, task.fold};
-      if (store_.has(key)) continue;  // another process was faster
+      if (has_failed(c) || store_.has(key)) continue;  // has: another process was faster
       ctx_.check_stop();
-      in_unit(plan_.candidates[c], task.partition, [&] {
+      in_unit(c, task.partition, [&] {
         FoldResult result;
         result.seconds = seconds_of([&] {
           result.losses =
@@ -156,8 +190,6 @@ class Runner {
         });
         store_.put(key, result);
       });
-      ++done_;
-      report(plan_.candidates[c].name);
     }
   }
 
@@ -170,12 +202,9 @@ class Runner {
     const FoldPart part(data_, partition.train, partition.test, missing_, own);
     SharedWork work(part.training.set);
     for (const std::size_t c : open) {
+      if (has_failed(c)) continue;
       ctx_.check_stop();
-      in_unit(plan_.candidates[c], p, [&] {
-        store_.put({numbers_[c], p, kTestFold}, test(c, p, part, work, own));
-      });
-      ++done_;
-      report(plan_.candidates[c].name);
+      in_unit(c, p, [&] { store_.put({numbers_[c], p, kTestFold}, test(c, p, part, work, own)); });
     }
   }
 
@@ -216,7 +245,23 @@ class Runner {
   std::vector<std::atomic<int>> folds_left_;
   std::atomic<long> done_ = 0;
   long total_ = 0;
+  std::mutex mutex_;
+  std::vector<std::optional<UnitFailure>> failed_;  // of each candidate
 };
+
+Json protocol_json(const ExperimentPlan& plan, const RunContext& ctx) {
+  Json json = {{"name", enum_name(plan.protocol.name)}};
+  if (plan.partitions_given) {
+    json["partitions"] = "given";
+    json["repeats"] = plan.partitions.size();
+    json["folds"] = plan.partitions.front().folds();
+  } else {
+    json.update(settings_json(plan.protocol.partitions));
+  }
+  json["seed"] = ctx.rng.seed();
+  json["blas_threads"] = ctx.blas_threads;
+  return json;
+}
 
 }  // namespace
 
@@ -268,31 +313,46 @@ void apply(ProtocolName protocol, Candidate& candidate) {
   }
 }
 
-std::int64_t run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
-                            NewData rule, RunContext& ctx) {
-  check_partitions(plan.partitions, data.samples());
-  if (plan.candidates.empty()) {
+void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
+                 RunContext& ctx) {
+  if (candidates.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "there is no method to evaluate");
   }
+  for (const Candidate& candidate : candidates) {
+    check_matrices(candidate.choice, data.matrices.sets.size());
+  }
+  InputSettings input = data.input;
+  input.transform = InputTransform::kNone;  // breaks no rule, and costs n^3
+  (void)prepare_training(data.matrices, data.labels, input, ctx,
+                         detail::missing_pairs_for(candidates));
+}
+
+ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
+                             NewData rule, RunContext& ctx) {
+  check_partitions(plan.partitions, data.samples());
+  check_input(data, plan.candidates, ctx);
   ExperimentRecord record;
   record.name = plan.name;
   record.fingerprint = fingerprint(data);
-  record.protocol = {{"name", enum_name(plan.protocol.name)}};
-  record.protocol.update(settings_json(plan.protocol.partitions));
-  record.protocol["seed"] = ctx.rng.seed();
-  record.protocol["blas_threads"] = ctx.blas_threads;
+  record.protocol = protocol_json(plan, ctx);
   record.input = settings_json(data.input);
   record.about = plan.about;
   record.labels = data.labels;
   record.ids = data.matrices.ids;
   record.partitions = plan.partitions;
+  std::vector<CandidateRecord> candidates;
+  for (const Candidate& candidate : plan.candidates) {
+    candidates.push_back(candidate_record(candidate));
+  }
+  store.check_candidates(candidates);
   const std::int64_t experiment = store.add_experiment(record, rule);
   std::vector<std::int64_t> numbers;
-  for (const Candidate& candidate : plan.candidates) {
-    numbers.push_back(store.add_candidate(experiment, candidate_record(candidate)));
+  for (const CandidateRecord& candidate : candidates) {
+    numbers.push_back(store.add_candidate(experiment, candidate));
   }
-  Runner(data, plan, store, std::move(numbers), ctx).run();
-  return experiment;
+  Runner runner(data, plan, store, std::move(numbers), ctx);
+  runner.run();
+  return {experiment, runner.failures()};
 }
 
 }  // namespace kith

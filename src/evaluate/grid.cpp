@@ -64,6 +64,10 @@ Candidate parse_candidate(std::string_view text) {
 std::vector<Candidate> parse_candidates(std::string_view list) {
   std::vector<Candidate> candidates;
   for (const std::string_view text : split(list, ',')) {
+    if (trim(text).empty()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the methods {} have an empty name among them", in_quotes(list)));
+    }
     Candidate candidate = parse_candidate(trim(text));
     for (const Candidate& other : candidates) {
       if (other.name != candidate.name) continue;

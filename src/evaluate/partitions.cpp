@@ -175,6 +175,13 @@ std::vector<Partition> draw_partitions(const Labels& labels, const PartitionSett
     if (stratified) {
       partition.test =
           stratified_subset(labels.ids, test, rng.stream("stratified partition", index));
+      if (partition.test.empty()) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("{} samples in {} classes: a class keeps its last sample for "
+                                "training, so nothing is left to test on; --stratify no does not "
+                                "keep them",
+                                samples, labels.class_count()));
+      }
       partition.train = others(samples, partition.test);
     }
     const Labels part = select(labels, partition.train);

@@ -104,6 +104,17 @@ void check_kind(const UnitKey& key, bool test) {
                           test ? "a test part" : "an inner fold", key.partition, key.fold));
 }
 
+/// One name stands for one method with one grid.
+void refuse_other(const CandidateRecord& known, const CandidateRecord& record,
+                  const std::string& path) {
+  const std::vector<std::string> differ = detail::differences(known, record);
+  if (differ.empty()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: the store has {} already, but with other settings: {}. Give it "
+                          "another name, the same settings, or use another store",
+                          path, in_quotes(record.name), fmt::join(differ, "; ")));
+}
+
 }  // namespace
 
 void Store::Implementation::check_writable() const {
@@ -254,6 +265,16 @@ std::int64_t Store::add_experiment(const ExperimentRecord& record, NewData rule)
   return number;
 }
 
+void Store::check_candidates(const std::vector<CandidateRecord>& records) const {
+  const std::lock_guard lock(self_->mutex);
+  for (const CandidateRecord& record : records) {
+    for (const std::int64_t number :
+         self_->numbers("SELECT id FROM candidates WHERE name = ?", {record.name})) {
+      refuse_other(self_->candidate(number), record, path());
+    }
+  }
+}
+
 std::int64_t Store::add_candidate(std::int64_t experiment, const CandidateRecord& record) {
   const std::lock_guard lock(self_->mutex);
   self_->check_writable();
@@ -269,12 +290,8 @@ std::int64_t Store::add_candidate(std::int64_t experiment, const CandidateRecord
     transaction.commit();
     return number;
   }
-  const std::vector<std::string> differ = detail::differences(self_->candidate(found[0]), record);
-  if (differ.empty()) return found[0];
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: the store has {} already, but with other settings: {}. Give it "
-                          "another name, the same settings, or use another store",
-                          path(), in_quotes(record.name), fmt::join(differ, "; ")));
+  refuse_other(self_->candidate(found[0]), record, path());
+  return found[0];
 }
 
 std::vector<std::int64_t> Store::experiments() const {

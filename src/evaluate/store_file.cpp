@@ -181,7 +181,9 @@ void enter_write_ahead(SqlConnection& connection, milliseconds patience) {
   }
   // Where the file system cannot do it the mode stays as it was, and needs the default, FULL.
   const SqlRow mode = connection.run("PRAGMA journal_mode").at(0);
-  if (mode.at(0) == SqlValue(std::string("wal"))) connection.run("PRAGMA synchronous = NORMAL");
+  if (mode.at(0) != SqlValue(std::string("wal"))) return;
+  connection.run("PRAGMA synchronous = NORMAL");
+  connection.run("PRAGMA wal_autocheckpoint = 100");  // a small log: the disk may be nearly full
 }
 
 SqlConnection open_for_writing(const std::string& path, milliseconds patience) {

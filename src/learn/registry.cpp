@@ -190,6 +190,12 @@ bool takes_missing_pairs(const AnySettings& settings) {
       settings);
 }
 
+void check_matrices(const MethodChoice& choice, std::size_t matrices) {
+  if (matrices <= 1) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} learns from one matrix, and {} were given", choice.name, matrices));
+}
+
 Json settings_json(const AnySettings& settings) {
   return std::visit([](const auto& own) { return settings_json(own); }, settings);
 }

@@ -123,6 +123,7 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
 
 Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   const TrainingSet& set = prepared.set;
+  check_matrices(choice, set.matrices.size());
   const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
   Json settings = settings_json(choice.settings);
   if (!decision.empty() && settings.value("probability", true) == false) {

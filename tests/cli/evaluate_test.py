@@ -168,6 +168,30 @@ def test_partitions_are_written_and_read(problem):
     assert "parts.tsv:2" in problem.refusal("evaluate", *SMALL, "--partitions", "parts.tsv")
 
 
+def test_a_partition_file_is_not_contradicted_in_silence(problem):
+    problem("evaluate", *SMALL, "--partitions", "parts.tsv")
+    assert "--repeats 5" in problem.refusal("evaluate", *INPUT, "--repeats", "5", "--partitions", "parts.tsv")
+    assert "--folds 4" in problem.refusal("evaluate", *INPUT, "--folds", "4", "--partitions", "parts.tsv")
+
+
+def test_a_star_sets_what_has_the_setting(problem):
+    document = problem.json("evaluate", *INPUT, "--methods", "knn,svm-clip", "--repeats", "2", "--folds", "2",
+                            "--set", "*:probability=yes", "--grid", "svm-clip:cost=1")
+    for method in document["methods"]:
+        assert "log_loss" in json.dumps(method) or "log-loss" in json.dumps(method)
+
+
+def test_a_missing_pair_is_named_as_the_user_knows_it(problem):
+    rows = (problem.folder / "s.csv").read_text().splitlines()
+    cells = rows[3].split(",")
+    cells[7] = "nan"
+    rows[3] = ",".join(cells)
+    problem.write("s.csv", "\n".join(rows) + "\n")
+    message = problem.refusal("evaluate", *SMALL, "--store", "run.db")
+    assert message == problem.refusal("train", *INPUT)
+    assert "no finished" not in message
+
+
 def test_settings_are_fixed_and_grids_are_chosen(problem):
     document = problem.json("evaluate", *INPUT, "--methods", "mine=svm-clip,svm-clip", "--repeats", "2", "--folds", "2",
                             "--set", "mine:cost=7", "--grid", "svm-clip:cost=3,5")
@@ -188,6 +212,12 @@ def test_settings_are_fixed_and_grids_are_chosen(problem):
     (("--test-fraction", "1"), ("test-fraction",)),
     (("--store", "no/such/folder/run.db"), ("no/such/folder/run.db",)),
     (("--store", "s.csv"), ("s.csv",)),
+    (("--store", ""), ("--store", "no file")),
+    (("--append",), ("--append", "--store")),
+    (("--methods", "knn,,sda"), ("empty name",)),
+    (("--methods", "knn", "--set", "knn:neighbours=3", "--grid", "knn:neighbours=1,2"), ("neighbours", "fixed")),
+    (("--methods", "knn", "--set", "*:cost=1"), ("no method compared", "cost")),
+    (("--similarity", "s.csv"), ("one matrix", "2 were given")),
 ])
 def test_what_cannot_be_is_refused_by_name(problem, arguments, words):
     message = problem.refusal("evaluate", *INPUT, *arguments)

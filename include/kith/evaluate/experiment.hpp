@@ -37,6 +37,12 @@ struct ExperimentData {
 [[nodiscard]] ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
                                                   const InputSettings& input, RunContext& ctx);
 
+/// Throws Error in the words of `train` where the whole table breaks an input rule (a missing pair,
+/// a diagonal that cannot be scaled by), or where there are several tables and a candidate learns
+/// from one.
+void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
+                 RunContext& ctx);
+
 /// XXH64 over the raw numbers, labels and ids.
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
 
@@ -50,8 +56,7 @@ struct Protocol {
   ProtocolName name = ProtocolName::kTr;
   PartitionSettings partitions;
 };
-/// What the protocol changes in the input (cgr: scale to [0, 1]) and in the grids, unless the user
-/// has fixed them.
+/// What the protocol changes in the input (cgr: scale to [0, 1]) and in the grids.
 void apply(ProtocolName protocol, InputSettings& input);
 void apply(ProtocolName protocol, Candidate& candidate);
 
@@ -62,11 +67,28 @@ struct ExperimentPlan {
   std::vector<Partition> partitions;
   std::vector<Candidate> candidates;
   Json about = Json::object();
+  bool partitions_given = false;  ///< by a file: fractions and strata are then not ours to state
+  /// Where the work begins. Results do not depend on it; processes that share a store begin at
+  /// different places, so that they rarely do the same.
+  std::size_t first_task = 0;
 };
 
-/// Adds what is new to the store and computes what is missing in it. Returns the number of the
-/// experiment. Interrupted (Error kInterrupted), everything finished is in the store.
-std::int64_t run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
-                            NewData rule, RunContext& ctx);
+/// A method that could not be fitted to a training part: its first error, which ends its units but
+/// nobody else's.
+struct UnitFailure {
+  std::string name;
+  int partition = 0;
+  std::string message;
+};
+struct ExperimentRun {
+  std::int64_t experiment = 0;        ///< its number in the store
+  std::vector<UnitFailure> failures;  ///< in the order of the candidates
+};
+
+/// Adds what is new to the store and computes what is missing in it. Interrupted (Error
+/// kInterrupted), everything finished is in the store. Throws before any work where the whole table
+/// breaks an input rule.
+[[nodiscard]] ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& plan,
+                                           Store& store, NewData rule, RunContext& ctx);
 
 }  // namespace kith

@@ -92,6 +92,9 @@ class Store {
   /// differs (data, labels, protocol, input, partitions) when the store has another one of that
   /// name, or others only and `rule` refuses.
   std::int64_t add_experiment(const ExperimentRecord& record, NewData rule = NewData::kRefuse);
+  /// Throws Error where some experiment of the store has a candidate of such a name with other
+  /// settings or another grid: ranks over data sets go by name.
+  void check_candidates(const std::vector<CandidateRecord>& records) const;
   /// Throws Error when the experiment has that name with other settings or another grid.
   std::int64_t add_candidate(std::int64_t experiment, const CandidateRecord& record);
 

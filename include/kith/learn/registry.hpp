@@ -83,6 +83,8 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 [[nodiscard]] MethodInfo method_info(const AnySettings& settings);
 /// Whether it learns from a sparse matrix in which some pairs are not known.
 [[nodiscard]] bool takes_missing_pairs(const AnySettings& settings);
+/// Throws Error naming the method where it learns from one matrix and several were given.
+void check_matrices(const MethodChoice& choice, std::size_t matrices);
 [[nodiscard]] Json settings_json(const AnySettings& settings);
 /// The settings of `method` with the fields of `json`; throws on unknown methods and fields.
 [[nodiscard]] AnySettings settings_of(std::string_view method, const Json& json);

@@ -34,8 +34,8 @@ LocalSpectrum block_rule(KrrSpectrum spectrum) {
   throw Error(ErrorCode::kInternal, "a krr spectrum without a rule");
 }
 
-/// The sums of the classes that have neighbours; the others get the least of them, since weights
-/// may be negative and 0 would then look like a recommendation.
+/// The sums of the classes. One without neighbours has 0, the sum of no weights, unless a sum is
+/// negative: 0 would then look like a recommendation, so it stays below all of them.
 Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& weights) {
   const std::span<const double> each(weights.data(), static_cast<std::size_t>(weights.size()));
   Vector sums = class_sums(voters, chosen.samples, each);
@@ -47,7 +47,7 @@ Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& 
     least = std::min(least, sums(c));
   }
   for (Index c = 0; c < sums.size() && !chosen.samples.empty(); ++c) {
-    if (!present[static_cast<std::size_t>(c)]) sums(c) = least;
+    if (!present[static_cast<std::size_t>(c)]) sums(c) = std::min(0.0, 2 * least);
   }
   return sums;
 }

@@ -60,7 +60,7 @@ std::string run(const ExperimentData& data, const ExperimentPlan& plan, int thre
   Store store(":memory:");
   RunContext ctx;
   ctx.threads = threads;
-  return everything(store, run_experiment(data, plan, store, NewData::kRefuse, ctx));
+  return everything(store, run_experiment(data, plan, store, NewData::kRefuse, ctx).experiment);
 }
 
 TEST(Experiment, GivesTheSameBytesOnAnyNumberOfThreads) {
@@ -102,8 +102,8 @@ TEST(Experiment, PoisonedTestRowsChangeNothingThatIsFitted) {
     Store one(":memory:");
     Store two(":memory:");
     RunContext ctx;
-    const std::int64_t a = run_experiment(clean, plan, one, NewData::kRefuse, ctx);
-    const std::int64_t b = run_experiment(poisoned, plan, two, NewData::kRefuse, ctx);
+    const std::int64_t a = run_experiment(clean, plan, one, NewData::kRefuse, ctx).experiment;
+    const std::int64_t b = run_experiment(poisoned, plan, two, NewData::kRefuse, ctx).experiment;
     bool predictions_differ = false;
     for (const std::int64_t c : one.candidates(a)) {
       for (int f = 0; f < plan.partitions[0].folds(); ++f) {
@@ -141,7 +141,7 @@ TEST(Experiment, PoisonedHeldOutRowsOfAFoldLeaveTheModelOfThatFoldAlone) {
   Store one(":memory:");
   Store two(":memory:");
   RunContext ctx;
-  const std::int64_t a = run_experiment(clean, plan, one, NewData::kRefuse, ctx);
+  const std::int64_t a = run_experiment(clean, plan, one, NewData::kRefuse, ctx).experiment;
   (void)run_experiment(data_of(sample.S, classes), plan, two, NewData::kRefuse, ctx);
   for (const std::int64_t c : one.candidates(a)) {
     EXPECT_EQ(one.fold_result({c, 0, 0})->losses[0] + two.fold_result({c, 0, 0})->losses[0],
@@ -156,7 +156,8 @@ TEST(Experiment, AgreesWithTrainingAndPredictingByHand) {
   ExperimentPlan plan = plan_of(data, {"svm-clip"});
   Store store(":memory:");
   RunContext ctx;
-  const std::int64_t experiment = run_experiment(data, plan, store, NewData::kRefuse, ctx);
+  const std::int64_t experiment =
+      run_experiment(data, plan, store, NewData::kRefuse, ctx).experiment;
   const std::int64_t candidate = store.candidates(experiment).front();
   for (int p = 0; p < 3; ++p) {
     const Partition& partition = plan.partitions[static_cast<std::size_t>(p)];
@@ -231,7 +232,8 @@ TEST(Experiment, WorksWithAClassThatATrainingPartLacks) {
   }
   Store store(":memory:");
   RunContext ctx;
-  const std::int64_t experiment = run_experiment(data, plan, store, NewData::kRefuse, ctx);
+  const std::int64_t experiment =
+      run_experiment(data, plan, store, NewData::kRefuse, ctx).experiment;
   for (const std::int64_t c : store.candidates(experiment)) {
     const TestResult result = *store.test_result({c, 0, kTestFold});
     EXPECT_THAT(result.prediction.labels,
@@ -249,11 +251,69 @@ TEST(Experiment, DropsSamplesWithMissingPairsOnceForAll) {
   EXPECT_FALSE(run(data, plan_of(data, {"svm-clip"})).empty());
 }
 
-TEST(Experiment, ErrorsNameTheMethodAndThePartition) {
+TEST(Experiment, ABrokenInputRuleIsFoundBeforeAnyWork) {
   test::Sample sample = test::make_sample(40, 0, 2, 9);
-  sample.S(3, 5) = sample.S(5, 3) = std::numeric_limits<double>::quiet_NaN();
+  const ExperimentPlan plan = plan_of(data_of(sample.S, sample.classes), {"svm-clip"});
+  // Between two test samples: no training part would ever meet it.
+  const std::vector<Index>& test = plan.partitions[0].test;
+  sample.S(test[0], test[1]) = std::numeric_limits<double>::quiet_NaN();
+  Store store(":memory:");
+  RunContext ctx;
+  EXPECT_THROW(
+      (void)run_experiment(data_of(sample.S, sample.classes), plan, store, NewData::kRefuse, ctx),
+      Error);
+  EXPECT_TRUE(store.experiments().empty());
+}
+
+TEST(Experiment, AMethodThatCannotBeFittedLeavesTheOthersAlone) {
+  const test::Sample sample = test::make_sample(40, 0, 2, 9);
   const ExperimentData data = data_of(sample.S, sample.classes);
-  EXPECT_THROW((void)run(data, plan_of(data, {"svm-clip"})), Error);
+  ExperimentPlan plan = plan_of(data, {"knn", "bad=svm-none", "svm-clip"});
+  fix(plan.candidates[1], "test-treatment", "augmented");  // has no meaning for spectrum none
+  Store store(":memory:");
+  RunContext ctx;
+  const ExperimentRun done = run_experiment(data, plan, store, NewData::kRefuse, ctx);
+  ASSERT_EQ(done.failures.size(), 1U);
+  EXPECT_EQ(done.failures[0].name, "bad");
+  EXPECT_EQ(done.failures[0].partition, 0);
+  const std::vector<std::int64_t> candidates = store.candidates(done.experiment);
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_TRUE(store.has({candidates[0], p, kTestFold}));
+    EXPECT_FALSE(store.has({candidates[1], p, kTestFold}));
+    EXPECT_TRUE(store.has({candidates[2], p, kTestFold}));
+  }
+}
+
+TEST(Experiment, OneNameStandsForOneMethodInAWholeStore) {
+  const test::Sample sample = test::make_sample(40, 0, 2, 9);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  ExperimentPlan plan = plan_of(data, {"knn"}, {.repeats = 1, .folds = 2});
+  Store store(":memory:");
+  RunContext ctx;
+  (void)run_experiment(data, plan, store, NewData::kRefuse, ctx);
+  plan.name = "another";
+  plan.candidates.push_back(parse_candidate("sda"));
+  fix(plan.candidates[0], "neighbours", "3");
+  EXPECT_THROW((void)run_experiment(data, plan, store, NewData::kAppend, ctx), Error);
+  EXPECT_EQ(store.experiments().size(), 1U);  // nothing was left behind
+  EXPECT_EQ(store.candidates(store.experiments()[0]).size(), 1U);
+}
+
+TEST(Experiment, SeveralTablesAreNotLeftUnreadInSilence) {
+  const test::Sample sample = test::make_sample(40, 0, 2, 9);
+  ExperimentData data = data_of(sample.S, sample.classes);
+  data.matrices.sets.push_back(data.matrices.sets.front());
+  data.symmetric.push_back(true);
+  EXPECT_THROW((void)run(data, plan_of(data, {"knn"})), Error);
+}
+
+TEST(Experiment, WhereTheWorkBeginsLeavesNoTrace) {
+  const test::Sample sample = test::make_sample(40, 0, 2, 9);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  ExperimentPlan plan = plan_of(data, {"knn", "svm-clip"});
+  const std::string once = run(data, plan);
+  plan.first_task = 7;
+  EXPECT_EQ(run(data, plan), once);
 }
 
 TEST(Experiment, TheProtocolOfCgrScalesAndShortensTheGrids) {
