@@ -320,6 +320,7 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
   }
   for (const Candidate& candidate : candidates) {
     check_matrices(candidate.choice, data.matrices.sets.size());
+    (void)make_decision_rule(candidate.choice.decision, data.labels);
   }
   InputSettings input = data.input;
   input.transform = InputTransform::kNone;  // breaks no rule, and costs n^3
