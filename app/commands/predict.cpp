@@ -142,6 +142,10 @@ class JsonWriter {
 template <class Writer>
 void write_predictions(const TrainedModel& model, const Options& options, Session& session) {
   QueryReader reader(model.record, options.files, session.context);
+  for (const ModelMatrix& matrix : model.record.matrices) {
+    const std::string note = query_note(matrix.rule, !options.files.from_training.empty());
+    if (!note.empty()) session.context.message(note);
+  }
   Output out(options.out);
   Writer writer(out, model.record.class_names);
   double done = 0;

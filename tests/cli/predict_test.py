@@ -328,3 +328,21 @@ def test_refuses_what_would_go_wrong_later_or_silently(kith):
     kith.write("self.txt", "4\n" * 4)
     result = kith(*predict, "--self", "self.txt", "--similarity-from", "back.csv")
     assert result.returncode == 1 and "back.csv" in result.stderr
+
+
+@pytest.mark.parametrize("method", ["knn", "kri", "krr", "svm-knn"])
+def test_a_query_without_a_known_neighbour_leaves_the_output_clean(kith, method):
+    kith.write("s.edges", "".join(f"t{i} t{j} {1 + (i + j) % 3}\n" for i in range(6) for j in range(i + 1)))
+    kith.write("l.tsv", "".join(f"t{i}\t{'ab'[i % 2]}\n" for i in range(6)))
+    kith.write("q.edges", "q1 t0 3\nq1 t1 2\nq2 nobody 1\n")
+    assert kith("train", "--similarity", "s.edges", "--labels", "l.tsv", "--method", method, "--set", "neighbours=2",
+                "--model", "m.kith").returncode == 0
+    result = kith("predict", "--model", "m.kith", "--similarity", "q.edges")
+    assert result.returncode == 0, result.stderr
+    assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["id", "q1", "q2"]
+
+
+def test_one_direction_of_an_asymmetric_model_is_worth_a_note(kith):
+    Problem(symmetric=False).write(kith).train(kith, "--symmetrise", "mean")
+    result = kith("predict", "--model", "m.kith", "--similarity", "q.csv")
+    assert "--similarity-from" in result.stderr

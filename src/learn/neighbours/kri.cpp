@@ -135,6 +135,8 @@ std::vector<Fitted<KriModel>> fit_path(SharedWork& work, std::span<const KriSett
           ErrorCode::kInvalidArgument,
           "kri: regulariser entropy needs a convex program; give spectrum clip, flip or shift");
     }
+    one.info.subproblems.push_back(
+        {.name = "each neighbourhood", .info = {.status = SolveStatus::kStationary}});
     one.info.notes.emplace_back(
         "the program of a query may not be convex: the least of several local minima is taken");
   }

@@ -115,6 +115,7 @@ LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbour
 }
 
 LocalKernel local_kernel(Matrix block, const Neighbours& neighbours) {
+  if (block.size() == 0) return {};  // a query that no training sample is known to be like
   SymmetricEigen eigen = symmetric_eigen(std::move(block));
   const Eigen::Map<const Vector> s(neighbours.similarities.data(),
                                    static_cast<Index>(neighbours.similarities.size()));

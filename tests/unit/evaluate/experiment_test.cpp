@@ -267,8 +267,8 @@ TEST(Experiment, ABrokenInputRuleIsFoundBeforeAnyWork) {
 
 TEST(Experiment, AMethodThatCannotBeFittedLeavesTheOthersAlone) {
   const test::Sample sample = test::make_sample(40, 0, 2, 9);
-  // Squares of these similarities overflow, their order does not.
-  const ExperimentData data = data_of(1e200 * sample.S, sample.classes);
+  // Sums of squares of these similarities overflow, their order does not.
+  const ExperimentData data = data_of(1e160 * sample.S, sample.classes);
   const ExperimentPlan plan = plan_of(data, {"knn", "bad=features-fisher", "affinity-knn"});
   Store store(":memory:");
   RunContext ctx;
