@@ -75,6 +75,7 @@ Vector krr_weights(const LocalKernel& kernel, double ridge, KrrSpectrum spectrum
   for (Index i = 0; i < shifted.size(); ++i) {
     if (std::abs(shifted(i)) > zero) rotated(i) = target(i) / shifted(i);
   }
+  if (rotated.size() == 0) return rotated;  // BLAS complains of empty products on standard output
   return kernel.U * rotated;
 }
 
