@@ -142,6 +142,39 @@ ActiveSetEnd active_set(const MatrixRef& H, const VectorRef& s, Vector& w, long&
   return ActiveSetEnd::kIterationLimit;
 }
 
+/// Block principal pivoting (Kim and Park 2011): the minimum over a guessed support, then at once
+/// out with what is negative and in with what would lower the objective. Not monotone: given up
+/// when the number of changes has not fallen for a few rounds.
+std::optional<Vector> block_pivoting(const MatrixRef& H, const VectorRef& s,
+                                     std::vector<Index> free, long& iterations) {
+  constexpr int kPatience = 3;
+  const double tolerance = kTolerance * scale_of(H, s);
+  auto fewest = static_cast<std::size_t>(s.size()) + 1;
+  for (int waiting = 0; waiting < kPatience && !free.empty(); ++iterations) {
+    const std::optional<Vector> target = equality_minimum(H, s, free);
+    if (!target) return std::nullopt;
+    Vector w = Vector::Zero(s.size());
+    w(free) = *target;
+    const Vector r = H(Eigen::all, free) * *target - s;
+    const double common = target->dot(r(free));  // the weights sum to 1
+    std::vector<Index> next;
+    std::size_t changes = 0;
+    for (Index i = 0, k = 0; i < s.size(); ++i) {
+      const bool is_free =
+          k < static_cast<Index>(free.size()) && free[static_cast<std::size_t>(k)] == i;
+      const bool stays = is_free ? (*target)(k) >= 0 : r(i) < common - tolerance;
+      if (is_free) ++k;
+      if (stays) next.push_back(i);
+      if (stays != is_free) ++changes;
+    }
+    if (changes == 0) return w;
+    waiting = changes < fewest ? 0 : waiting + 1;
+    fewest = std::min(fewest, changes);
+    free = std::move(next);
+  }
+  return std::nullopt;
+}
+
 /// Exact steps along the most violating pair: the objective never rises, whatever the curvature.
 SolveStatus pairwise(const MatrixRef& H, const VectorRef& s, Vector& w, long& iterations) {
   const double tolerance = kTolerance * scale_of(H, s);
@@ -250,6 +283,18 @@ SimplexQpSolution simplex_qp(const MatrixRef& H, const VectorRef& s, const Vecto
       solution.info.status = pairwise(H, s, solution.w, solution.info.iterations);
       break;
   }
+  solution.info.objective = objective(H, s, solution.w);
+  solution.info.kkt_residual = simplex_residual(H, s, solution.w);
+  return solution;
+}
+
+SimplexQpSolution convex_simplex_qp(const MatrixRef& H, const VectorRef& s, const Vector& near) {
+  SimplexQpSolution solution;
+  const Vector first = near.size() == s.size() && s.size() > 0 ? near : start_of(H, s);
+  std::optional<Vector> w = block_pivoting(H, s, positive(first), solution.info.iterations);
+  if (!w) return simplex_qp(H, s);
+  solution.w = std::move(*w);
+  solution.info.status = SolveStatus::kSolved;
   solution.info.objective = objective(H, s, solution.w);
   solution.info.kkt_residual = simplex_residual(H, s, solution.w);
   return solution;

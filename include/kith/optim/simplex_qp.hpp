@@ -21,6 +21,12 @@ struct SimplexQpSolution {
 [[nodiscard]] SimplexQpSolution simplex_qp(const MatrixRef& H, const VectorRef& s,
                                            const Vector& start = {});
 
+/// The same for an H known to be positive definite, in few factorisations: the support is changed
+/// in blocks (everything that would be negative leaves, everything that would gain enters), from
+/// that of `near` (as `start`), which need not be feasible. Where that does not settle, simplex_qp.
+[[nodiscard]] SimplexQpSolution convex_simplex_qp(const MatrixRef& H, const VectorRef& s,
+                                                  const Vector& near = {});
+
 /// min 1/2 w'Hw - s'w + weight sum_i w_i log w_i over the simplex, H symmetric positive
 /// semidefinite, weight > 0: Newton in log w, from a large weight down to the one asked for.
 [[nodiscard]] SimplexQpSolution simplex_entropy(const MatrixRef& H, const VectorRef& s,

@@ -72,13 +72,15 @@ Program program_of(const LocalKernel& kernel, const KriSettings& settings) {
           .least = values.size() > 0 ? values.minCoeff() : 0};
 }
 
-SimplexQpSolution solve(const Program& program, const KriSettings& settings) {
+/// `near`: weights for another ridge, whose support is where the search begins; or empty.
+SimplexQpSolution solve(const Program& program, const KriSettings& settings,
+                        const Vector& near = {}) {
   if (settings.regulariser == KriRegulariser::kEntropy) {
     return simplex_entropy(program.K, program.k, settings.ridge);
   }
   Matrix H = program.K;
   H.diagonal().array() += settings.ridge;
-  return program.least + settings.ridge > 0 ? simplex_qp(H, program.k)
+  return program.least + settings.ridge > 0 ? convex_simplex_qp(H, program.k, near)
                                             : from_many_starts(H, program.k);
 }
 
@@ -86,6 +88,7 @@ void weigh(const LocalTask<KriModel>& task) {
   const Voters& voters = task.voters();
   const std::vector<Index>& samples = task.chosen.samples;
   std::optional<Program> program;  // of the last step: a path changes the ridge most often
+  Vector w;
   for (const std::size_t step : task.steps) {
     Vector sums = training_shares(voters);
     if (!samples.empty()) {
@@ -93,8 +96,9 @@ void weigh(const LocalTask<KriModel>& task) {
       if (!program || program->spectrum != settings.spectrum ||
           program->treatment != settings.test_treatment) {
         program = program_of(task.kernel, settings);
+        w = Vector();
       }
-      const Vector w = solve(*program, settings).w;
+      w = solve(*program, settings, w).w;
       sums = class_sums(voters, samples, {w.data(), static_cast<std::size_t>(w.size())});
     }
     task.answer(step, heaviest(voters, samples, sums), sums);

@@ -61,6 +61,23 @@ TEST(SimplexQp, FindsTheSameMinimumFromAnyStart) {
   }
 }
 
+TEST(ConvexSimplexQp, AgreesWithTheActiveSetFromAnySupport) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Index n = 1 + static_cast<Index>(seed);
+    const Problem problem = random_problem(n, seed % 3 == 0 ? 1e-6 : 5, seed);
+    const Vector expected = simplex_qp(problem.H, problem.s).w;
+    Rng rng(seed);
+    Vector near(n);
+    for (double& x : near) x = rng.normal();
+    for (const Vector& start : {Vector(), near, Vector(Vector::Constant(n, -1.0))}) {
+      const SimplexQpSolution solution = convex_simplex_qp(problem.H, problem.s, start);
+      EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
+      EXPECT_LE(simplex_residual(problem.H, problem.s, solution.w), 1e-9);
+      EXPECT_LT((solution.w - expected).norm(), 1e-7) << n;
+    }
+  }
+}
+
 TEST(SimplexQp, SaysThatAnIndefiniteProblemEndedAtAStationaryPoint) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Problem problem = random_problem(10, 0, seed);
