@@ -86,6 +86,13 @@ Conditioned shifted_kernel(Matrix S, double shift) {
   return {.kernel = std::move(S), .transform = Unchanged{}};
 }
 
+SpectralMap shift_map(SharedDecomposition eigen, double shift) {
+  const double zero = zero_threshold(eigen->lambda);
+  Vector multipliers = eigen->lambda;
+  for (double& value : multipliers) value = std::abs(value) <= zero ? 0.0 : 1 + shift / value;
+  return {.eigen = std::move(eigen), .multipliers = std::move(multipliers)};
+}
+
 void refuse_overflow(const MatrixRef& products) {
   if (products.allFinite()) return;
   throw Error(ErrorCode::kInvalidArgument,

@@ -69,6 +69,9 @@ struct Conditioned {
                                           double beta = 1);
 /// S + shift I with shift >= 0, which numerics/extreme_eigen finds without a decomposition.
 [[nodiscard]] Conditioned shifted_kernel(Matrix S, double shift);
+/// The rule that is consistent with a shift where linear (new rows as they are) is not: a training
+/// row comes out as its row of S + shift I. It divides by eigenvalues, so that small ones rule it.
+[[nodiscard]] SpectralMap shift_map(SharedDecomposition eigen, double shift);
 /// Throws Error unless products of similarities, such as S S', are finite.
 void refuse_overflow(const MatrixRef& products);
 /// S S', for any square S.

@@ -125,6 +125,9 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
   std::vector<MachineTable> tables = train_pairs(
       kernel.kernel, train, pairs, machine_settings(ascending), is_convex(first.spectrum), ctx);
   if (first.test_treatment == SvmTreatment::kNone) kernel.transform = Unchanged{};
+  if (first.test_treatment == SvmTreatment::kMap && first.spectrum == Spectrum::kShift) {
+    kernel.transform = shift_map(work.eigen(), work.shift(ctx));
+  }
   const double consistent = consistency(kernel, rows_as_new(work, first.spectrum));
   std::vector<Fitted<SvmModel>> fitted;
   for (std::size_t step = 0; step < ascending.size(); ++step) {
@@ -239,8 +242,8 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
   field("spectrum", settings.spectrum, "what is done to the eigenvalues before training");
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the same linear map as the training "
-        "block's, "
-        "the modified spectrum of both together, or nothing");
+        "block's, the modified spectrum of both together, nothing, or linear with K S^+ s for "
+        "shift");
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");

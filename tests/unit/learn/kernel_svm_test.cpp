@@ -99,6 +99,21 @@ TEST(SvmLinearTreatment, LeavesRowsAloneForShift) {
   EXPECT_GT(fitted.info.consistency, 1e-3);
 }
 
+TEST(SvmMapTreatment, IsConsistentForShiftAndLinearForTheRest) {
+  const Sample sample = make_sample(40, 7, 2, 12);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const Fitted<SvmModel> shifted =
+      fit_once(set, {.spectrum = Spectrum::kShift, .test_treatment = SvmTreatment::kMap});
+  const Vector expected = solve_directly(sample, Spectrum::kShift, 1).training_decisions();
+  EXPECT_LE(largest(decide(shifted.model, query_block(sample.S)).col(0) - expected),
+            1e-6 * largest(expected));
+  EXPECT_LE(shifted.info.consistency, 1e-6);
+  const Fitted<SvmModel> mapped = fit_once(set, {.test_treatment = SvmTreatment::kMap});
+  const Fitted<SvmModel> linear = fit_once(set, {});
+  EXPECT_EQ(decide(mapped.model, query_block(sample.rows)),
+            decide(linear.model, query_block(sample.rows)));
+}
+
 TEST(SvmNoTreatment, IsNotConsistentForClip) {
   const Sample sample = make_sample(60, 0, 2, 11);
   const Fitted<SvmModel> fitted =

@@ -14,11 +14,12 @@
 
 namespace kith {
 
-/// What is done to the similarities of a new sample.
-enum class SvmTreatment { kLinear, kAugmented, kNone };
+/// What is done to the similarities of a new sample. Map is K S^+ s: another rule than linear for
+/// shift alone, where linear leaves the row as it is.
+enum class SvmTreatment { kLinear, kAugmented, kNone, kMap };
 template <>
 struct EnumNames<SvmTreatment> {
-  static constexpr std::array<std::string_view, 3> names = {"linear", "augmented", "none"};
+  static constexpr std::array<std::string_view, 4> names = {"linear", "augmented", "none", "map"};
 };
 
 /// Whether the spectrum is modified once for all classes or for each pair of classes.
