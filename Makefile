@@ -2,7 +2,7 @@
 # The commands people type. CMake does the work; CMakePresets.json says how.
 .DEFAULT_GOAL := build
 .PHONY: build test demo install bench format tidy coverage asan tsan fuzz clean help
-.PHONY: dependencies
+.PHONY: dependencies reproduce
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -40,6 +40,9 @@ bench: dependencies ## build and run the benchmarks
 	@tools/install_dependencies.sh bench
 	$(call build_with,bench)
 	@bench/run.sh build/bench
+
+reproduce: build ## compare with the printed tables, where ../shared is; writes docs/reproduction.md
+	@tools/reproduce.py --program build/release/kith
 
 format: dependencies ## lay out every C++ file with clang-format
 	@tools/check_format.sh --fix

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make reproduce` runs, on a made-up data set and made-up printed tables."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+from conftest import PROGRAM, SOURCE
+
+TR3 = """# made up
+method,dataset,mean,sd
+knn,aural-sonar,{knn},5.00
+kri-clip,aural-sonar,50.00,1.00
+svm-clip,protein,10.00,5.00
+svm-clip,mirex07,10.00,5.00
+"""
+TR4 = "family,modification,dataset,mean\nsvm,flip,protein,99.00\n"
+CGR1 = "method,dataset,mean,sd\nknn,protein-binary,5.00,5.00\n"
+
+
+def write_data(folder, sizes):
+    """Classes at different places of a line, similarities that are not quite inner products."""
+    chance = random.Random(7)
+    labels = [str(c + 1) for c, size in enumerate(sizes) for _ in range(size)]
+    x = [3 * int(label) + chance.gauss(0, 1) for label in labels]
+    folder.mkdir(parents=True)
+    rows = [",".join(repr(1 / (1 + abs(a - b) ** 3)) for b in x) for a in x]
+    (folder / "similarity.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "labels.txt").write_text("\n".join(labels) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def shared_folder(tmp_path):
+    folder = tmp_path / "shared"
+    write_data(folder / "data/aural-sonar", [12, 12])
+    write_data(folder / "data/protein", [9, 9, 6])
+    printed = folder / "paper_tables"
+    printed.mkdir()
+    (printed / "tr_table3.csv").write_text(TR3.format(knn="10.00"), encoding="utf-8")
+    (printed / "tr_table4.csv").write_text(TR4, encoding="utf-8")
+    (printed / "cgr_table1.csv").write_text(CGR1, encoding="utf-8")
+    return folder
+
+
+def reproduce(tmp_path, *arguments):
+    return subprocess.run(
+        [sys.executable, SOURCE / "tools/reproduce.py", "--program", PROGRAM,
+         "--shared", tmp_path / "shared", "--folder", tmp_path / "runs",
+         "--out", tmp_path / "page.md", "--repeats", "3", "--folds", "3", *arguments],
+        capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
+
+
+def figures(page, start):
+    """The cells of the only line that starts so."""
+    lines = [line for line in page.splitlines() if line.startswith(start)]
+    assert len(lines) == 1, (start, page)
+    return [cell.strip() for cell in lines[0].strip("|").split("|")]
+
+
+def test_each_printed_cell_of_a_data_set_that_is_there_is_compared(tmp_path, shared_folder):
+    result = reproduce(tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "voting is not among the shared data" in result.stderr
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    # Cells: two of aural-sonar and one of protein in Table 3, one in Table 4, one of the sub-matrix.
+    assert figures(page, "| all |")[1] == "5"
+    assert figures(page, "| [TR] Table 3")[1] == "3"
+    knn = figures(page, "| `knn` | 10.00")
+    assert knn[1] == "10.00 (5.00)"
+    # Nobody errs on each second sample of classes this far apart: outside, in both readings.
+    kri = figures(page, "| `kri-clip` | 50.00")
+    assert kri[4] == "**no**" and kri[7] == "**no**"
+    assert figures(page, "| `svm-flip` | 99.00")[4] == "**no**"
+    assert "tr4, protein, `svm-flip`" in page
+    labels = (tmp_path / "runs/data/protein-binary/labels.txt").read_text(encoding="utf-8").split()
+    assert labels == ["1"] * 9 + ["2"] * 9
+
+
+def test_a_second_run_computes_nothing_again_and_writes_the_same_page(tmp_path, shared_folder):
+    assert reproduce(tmp_path).returncode == 0
+    page = (tmp_path / "page.md").read_bytes()
+    # Another printed figure changes the page, but asks for no other run.
+    assert reproduce(tmp_path).returncode == 0
+    assert (tmp_path / "page.md").read_bytes() == page
+    (shared_folder / "paper_tables/tr_table3.csv").write_text(TR3.format(knn="90.00"),
+                                                              encoding="utf-8")
+    assert reproduce(tmp_path).returncode == 0
+    changed = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert figures(changed, "| `knn` | 90.00")[4] == "**no**"
+
+
+def test_the_protocol_is_timed(tmp_path, shared_folder):
+    result = reproduce(tmp_path, "--time")
+    assert result.returncode == 0, result.stderr
+    for data in ("aural-sonar", "protein", "protein-rbf"):
+        assert figures(result.stdout, f"| {data} |")[1] == "19"
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_absent_data_are_named(tmp_path):
+    result = reproduce(tmp_path)
+    assert result.returncode == 1
+    assert "--shared" in result.stderr and str(tmp_path / "shared") in result.stderr
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_a_program_that_is_not_built_is_asked_for(tmp_path, shared_folder):
+    result = reproduce(tmp_path, "--program", tmp_path / "no_such_program")
+    assert result.returncode == 1
+    assert "make build" in result.stderr
