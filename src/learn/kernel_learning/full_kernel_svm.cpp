@@ -14,10 +14,8 @@
 // samples. Sample weights multiply 1/n.
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <numeric>
-#include <tuple>
+#include <limits>
+#include <utility>
 
 #include "kith/optim/robust_newton.hpp"
 
@@ -65,9 +63,8 @@ std::vector<Fitted<FullKernelModel>> fit_path(SharedWork& work,
   for (const FullKernelSettings& settings : path) {
     steps.push_back({settings.test_treatment, settings.probability, settings.tolerance});
   }
-  const auto learn = [&](const PairBlock& block, std::size_t step, double tolerance,
-                         const RobustSolution* /*near*/) {
-    return learn_block(block, path[step], tolerance, ctx);
+  const auto learn = [&](const PairTask& task) {
+    return learn_block(task.block, path[task.step], task.tolerance, ctx);
   };
   std::vector<Fitted<FullKernelModel>> fitted;
   for (Fitted<LearnedPairsModel>& one : fit_pairs(work, steps, learn, ctx)) {

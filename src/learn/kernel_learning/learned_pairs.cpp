@@ -71,7 +71,11 @@ class PairPath {
       : pair_(pair), learn_(learn), stream_(stream), block_(pair_block(work, pair)) {}
 
   [[nodiscard]] PairResult solve(std::size_t step, const LearnedStep& settings) {
-    RobustSolution found = learn_(block_, step, settings.tolerance, solved_ ? &last_ : nullptr);
+    RobustSolution found = learn_({.block = block_,
+                                   .step = step,
+                                   .tolerance = settings.tolerance,
+                                   .for_sigmoid = false,
+                                   .near = solved_ ? &last_ : nullptr});
     PairResult result;
     result.machine = machine_of(block_, found, settings.treatment);
     result.info = found.info;
@@ -89,8 +93,11 @@ class PairPath {
     const auto held_out = [&](const FoldSplit& split) -> Vector {
       Fold& fold = folds_[split.inside];
       if (fold.block.y.size() == 0) fold.block = sub_block(block_, split.outside);
-      fold.last =
-          learn_(fold.block, step, kCalibrationTolerance, fold.solved ? &fold.last : nullptr);
+      fold.last = learn_({.block = fold.block,
+                          .step = step,
+                          .tolerance = kCalibrationTolerance,
+                          .for_sigmoid = true,
+                          .near = fold.solved ? &fold.last : nullptr});
       fold.solved = true;
       const LearnedMachine machine = machine_of(fold.block, fold.last, settings.treatment);
       const Vector self = block_.S.diagonal()(split.inside);

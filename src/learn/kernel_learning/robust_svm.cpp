@@ -32,26 +32,20 @@ RobustProblem problem_of(const PairBlock& block, const RobustSvmSettings& settin
           .eigen = block.eigen.get()};
 }
 
-/// A solution for another cost: what was at its bound is then at the new one.
-Vector start_of(const RobustProblem& problem, const RobustSvmSettings& settings,
-                const RobustSolution* near, double near_cost) {
-  if (near == nullptr || near->alpha.size() != problem.y.size()) return {};
-  return near->alpha * (settings.cost / near_cost);
-}
-
-RobustSolution solve(const RobustProblem& problem, const RobustSvmSettings& settings,
-                     double tolerance, const Vector& start, const RunContext& ctx) {
-  switch (settings.solver) {
+RobustSolution solve(const RobustProblem& problem, RobustSolver solver,
+                     std::optional<double> radius, double tolerance, const Vector& start,
+                     const RunContext& ctx) {
+  switch (solver) {
     case RobustSolver::kNewton:
-      if (settings.radius) {
-        return robust_ball(problem, *settings.radius, {.tolerance = tolerance}, ctx, start);
+      if (radius) {
+        return robust_ball(problem, *radius, {.tolerance = tolerance}, ctx, start);
       }
       return robust_newton(problem, {.tolerance = tolerance}, ctx, start);
     case RobustSolver::kExchange:
     case RobustSolver::kExchangePruned:
       return exchange(problem,
                       {.gap = std::max(tolerance, ExchangeSettings{}.gap),
-                       .prune = settings.solver == RobustSolver::kExchangePruned},
+                       .prune = solver == RobustSolver::kExchangePruned},
                       ctx)
           .solution;
     case RobustSolver::kProjectedGradient:
@@ -108,16 +102,20 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
   for (const std::size_t i : order) {
     steps.push_back({path[i].test_treatment, path[i].probability, path[i].tolerance});
   }
-  const auto learn = [&](const PairBlock& block, std::size_t step, double tolerance,
-                         const RobustSolution* near) {
-    const RobustSvmSettings& settings = path[order[step]];
-    const RobustProblem problem = problem_of(block, settings);
-    const double near_cost = near != nullptr ? path[order[step - 1]].cost : settings.cost;
-    RobustSolution found =
-        solve(problem, settings, tolerance, start_of(problem, settings, near, near_cost), ctx);
+  const auto learn = [&](const PairTask& task) {
+    const RobustSvmSettings& settings = path[order[task.step]];
+    const RobustProblem problem = problem_of(task.block, settings);
+    // What was at its bound for another cost is then at the new one.
+    Vector start;
+    if (task.near != nullptr) {
+      start = task.near->alpha * (settings.cost / path[order[task.step - 1]].cost);
+    }
+    // The printed algorithms are there to be compared, not to be run five times over for sigmoids.
+    const RobustSolver solver = task.for_sigmoid ? RobustSolver::kNewton : settings.solver;
+    RobustSolution found = solve(problem, solver, settings.radius, task.tolerance, start, ctx);
     // One fit is proved by a machine solved anew on its kernel; a grid rests on the solver's
     // bounds.
-    if (path.size() == 1 && !settings.radius && tolerance == settings.tolerance) {
+    if (path.size() == 1 && !settings.radius && !task.for_sigmoid) {
       found.info.gap = certify(problem, found.alpha, ctx).gap;
     }
     return found;

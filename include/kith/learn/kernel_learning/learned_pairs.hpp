@@ -41,10 +41,17 @@ struct LearnedStep {
   double tolerance = 1e-8;
 };
 
-/// Solves step `step` of the path on a block to a tolerance; `near` is the solution of the step
-/// before it on the same block, or null. The answer's alpha is over its kernel: f = K Y alpha + b.
-using PairLearner = std::function<RobustSolution(const PairBlock& block, std::size_t step,
-                                                 double tolerance, const RobustSolution* near)>;
+/// One problem of a path.
+struct PairTask {
+  const PairBlock& block;
+  std::size_t step = 0;
+  double tolerance = 1e-8;
+  bool for_sigmoid = false;              ///< a few digits of the decision values are enough
+  const RobustSolution* near = nullptr;  ///< the solution of the step before, on the same block
+};
+
+/// The answer's alpha is over its kernel: f = K Y alpha + b.
+using PairLearner = std::function<RobustSolution(const PairTask& task)>;
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
 [[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,
