@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// robust-svm, full-kernel-svm and the treatments of new samples they share.
+#include "kith/learn/kernel_learning/learned_kernel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kith/core/error.hpp"
+#include "kith/learn/kernel_learning/full_kernel_svm.hpp"
+#include "kith/learn/kernel_learning/robust_svm.hpp"
+#include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/numerics/psd.hpp"
+#include "support/training_sets.hpp"
+
+namespace kith {
+namespace {
+
+using test::make_sample;
+using test::query_block;
+using test::Sample;
+using test::training_set;
+
+Vector random_vector(Index n, Rng& rng) {
+  return Vector::NullaryExpr(n, [&](Index) { return rng.normal(); });
+}
+
+/// d, s_hat and psi of a random learned kernel and a new sample.
+struct Border {
+  Vector d;
+  Vector s;
+  double psi = 0;
+  [[nodiscard]] Vector k() const { return nearest_border(d, s, psi); }
+  [[nodiscard]] double needed(const Vector& k) const {
+    return k.cwiseAbs2().cwiseQuotient(d).sum();
+  }
+  /// 2 |k - s|^2 + (r - psi)^2 with the best r that k allows.
+  [[nodiscard]] double objective(const Vector& k) const {
+    const double r = std::max(psi, needed(k));
+    return 2 * (k - s).squaredNorm() + (r - psi) * (r - psi);
+  }
+};
+
+TEST(NearestBorder, NoFeasibleNeighbourIsNearer) {
+  Rng rng(1);
+  for (int trial = 0; trial < 200; ++trial) {
+    Border border;
+    border.d = random_vector(6, rng).cwiseAbs().array() + 1e-3;
+    border.s = random_vector(6, rng);
+    border.psi = 3 * rng.normal();
+    const Vector k = border.k();
+    for (int other = 0; other < 20; ++other) {
+      const Vector moved = k + 1e-3 * random_vector(6, rng);
+      EXPECT_GE(border.objective(moved), border.objective(k) * (1 - 1e-12));
+    }
+  }
+}
+
+TEST(NearestBorder, LeavesASampleThatFits) {
+  const Border border{.d = Vector{{1, 2}}, .s = Vector{{0.5, 0.5}}, .psi = 1};
+  EXPECT_EQ(border.k(), border.s);
+}
+
+TEST(NearestBorder, BearsTinyEigenvalues) {
+  const Border border{.d = Vector{{1e-13, 1e-8, 1}}, .s = Vector{{1, 1, 1}}, .psi = 0.5};
+  const Vector k = border.k();
+  ASSERT_TRUE(k.allFinite());
+  const double t = 1 * border.d(2) / k(2) - border.d(2);
+  EXPECT_NEAR(border.needed(k), border.psi + t, 1e-9);
+}
+
+TEST(LearnedMachine, TreatsRowsAsEachTreatmentSays) {
+  Rng rng(3);
+  const Matrix A = Matrix::NullaryExpr(8, 8, [&](Index, Index) { return rng.normal(); });
+  const Matrix S = 0.5 * (A + A.transpose());
+  const SymmetricEigen eigen = symmetric_eigen(S);
+  const Index positive = (eigen.lambda.array() > 0).count();
+  const SymmetricEigen kernel{eigen.lambda.tail(positive), eigen.U.rightCols(positive)};
+  const Matrix K = positive_part(S);
+  const Vector c = random_vector(8, rng);
+  const Vector s = random_vector(8, rng);
+  const Matrix P = kernel.U * kernel.U.transpose();
+  const Vector self = Vector::Constant(1, 1e9);  // so large that nothing has to give way
+  const auto decision = [&](LearnedTreatment treatment) {
+    return decisions(learned_machine(treatment, kernel, eigen, c, 0.25), s.transpose(), self)(0);
+  };
+  EXPECT_NEAR(decision(LearnedTreatment::kNone), c.dot(s) + 0.25, 1e-12);
+  EXPECT_NEAR(decision(LearnedTreatment::kProject), c.dot(P * s) + 0.25, 1e-12);
+  EXPECT_NEAR(decision(LearnedTreatment::kMap), c.dot(K * S.inverse() * s) + 0.25, 1e-9);
+  EXPECT_NEAR(decision(LearnedTreatment::kSample), c.dot(P * s) + 0.25, 1e-9);
+}
+
+template <class Settings>
+auto fit_once(const TrainingSet& set, const Settings& settings) {
+  RunContext ctx;
+  SharedWork work(set);
+  return fit(work, settings, ctx);
+}
+
+template <class Model>
+Prediction predict_once(const Model& model, const QueryBlock& queries) {
+  RunContext ctx;
+  return predict(model, queries, ctx);
+}
+
+TEST(RobustSvm, ForLargeRhoIsTheMachineOnTheClippedMatrix) {
+  const Sample sample = make_sample(40, 15, 2, 5);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const auto robust =
+      fit_once(set, RobustSvmSettings{.rho = 1e9, .test_treatment = LearnedTreatment::kProject});
+  const auto clipped = fit_once(set, SvmSettings{.cost = 1, .tolerance = 1e-9});
+  const QueryBlock queries = query_block(sample.rows, sample.self);
+  const Prediction one = predict_once(robust.model, queries);
+  const Prediction two = predict_once(clipped.model, queries);
+  EXPECT_EQ(one.labels, two.labels);
+  EXPECT_LT((one.scores - two.scores).cwiseAbs().maxCoeff(),
+            1e-4 * two.scores.cwiseAbs().maxCoeff());
+}
+
+TEST(RobustSvm, HasAProvedObjectiveAndItsOffset) {
+  const Sample sample = make_sample(40, 1, 2, 6);
+  const auto fitted = fit_once(training_set(sample.S, sample.classes),
+                               RobustSvmSettings{.rho = 0.1, .probability = false});
+  EXPECT_LE(fitted.info.gap(), 1e-8);
+  EXPECT_LE(fitted.info.iterations(), 25);
+  const double negative = symmetric_eigenvalues(sample.S).cwiseMin(0.0).squaredNorm();
+  EXPECT_NEAR(fitted.info.objective_offset, 0.1 * negative, 1e-9 * negative);
+  EXPECT_GT(fitted.info.objective(), fitted.info.objective_offset);
+  EXPECT_GT(fitted.info.consistency, 0);
+}
+
+TEST(RobustSvm, TakesARadiusWithNewtonAlone) {
+  const Sample sample = make_sample(30, 1, 2, 7);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  RobustSvmSettings settings{.radius = 50, .probability = false};
+  EXPECT_TRUE(met_tolerance(fit_once(set, settings).info.status()));
+  settings.solver = RobustSolver::kExchange;
+  EXPECT_THROW((void)fit_once(set, settings), Error);
+  settings = {.radius = 1e-6, .probability = false};
+  EXPECT_THROW((void)fit_once(set, settings), Error);
+}
+
+TEST(RobustSvm, NeedsSelfSimilaritiesUnlessTheDiagonalIsConstant) {
+  const Sample varied = make_sample(30, 4, 2, 8);
+  const auto fitted = fit_once(training_set(varied.S, varied.classes), RobustSvmSettings{});
+  try {
+    (void)predict_once(fitted.model, query_block(varied.rows));
+    FAIL() << "no self-similarities were needed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("--self"));
+  }
+  const Sample unit = make_sample(30, 4, 2, 8, test::Likeness::kGaussian);
+  const auto constant = fit_once(training_set(unit.S, unit.classes), RobustSvmSettings{});
+  const Prediction without = predict_once(constant.model, query_block(unit.rows));
+  EXPECT_EQ(without.scores,
+            predict_once(constant.model, query_block(unit.rows, Vector::Ones(4))).scores);
+}
+
+TEST(FullKernelSvm, LeavesAPsdMatrixAloneAndIsThenConsistent) {
+  const Sample sample = make_sample(40, 15, 2, 9, test::Likeness::kGaussian);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const auto full = fit_once(set, FullKernelSettings{.eta = 0.01, .gamma = 1e3});
+  EXPECT_LT(full.info.consistency, 1e-9);
+  const auto plain = fit_once(
+      set,
+      SvmSettings{.cost = 1 / (2 * 0.01 * 40), .spectrum = Spectrum::kNone, .tolerance = 1e-9});
+  const QueryBlock queries = query_block(sample.rows, sample.self);
+  const Prediction one = predict_once(full.model, queries);
+  const Prediction two = predict_once(plain.model, queries);
+  EXPECT_EQ(one.labels, two.labels);
+  EXPECT_LT((one.scores - two.scores).cwiseAbs().maxCoeff(),
+            1e-4 * two.scores.cwiseAbs().maxCoeff());
+  const double scaled = 2 * 0.01 * plain.info.objective();  // THEORY: objective_eta
+  EXPECT_NEAR(full.info.objective(), scaled, 1e-6 * scaled);
+}
+
+TEST(FullKernelSvm, ItsObjectiveRisesWithGamma) {
+  const Sample sample = make_sample(30, 1, 2, 10);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  double last = 0;
+  for (const double gamma : {1e-3, 1e-2, 1e-1, 1.0, 10.0}) {
+    const auto fitted =
+        fit_once(set, FullKernelSettings{.eta = 0.01, .gamma = gamma, .probability = false});
+    EXPECT_TRUE(met_tolerance(fitted.info.status()));
+    EXPECT_GT(fitted.info.objective(), last);
+    last = fitted.info.objective();
+  }
+}
+
+}  // namespace
+}  // namespace kith
