@@ -7,6 +7,7 @@
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -25,6 +26,11 @@ def roff(text):
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.split("\n"))
 
 
+def breakable(text):
+    """Lists without spaces may go on in the next line after a comma."""
+    return re.sub(r",(?=\S)", r",\\:", text)
+
+
 def example_block(text):
     return [".PP", ".nf", ".RS 4", roff(text.strip("\n")), ".RE", ".fi"]
 
@@ -41,7 +47,7 @@ def option_lines(option):
         text += f" (default: {option['default']})"
     if option["required"]:
         text += " (required)"
-    return [".TP", names, roff(text)]
+    return [".TP", names, breakable(roff(text))]
 
 
 def command_lines(command, program):
@@ -62,7 +68,7 @@ def page(program):
     name = program["name"]
     summary = program["help"].split("\n")[0].removeprefix(f"{name}: ").rstrip(".")
     lines = [f".TH {name.upper()} 1 \"\" \"{name} {program['version']}\" \"User Commands\"",
-             ".SH NAME", f"{name} \\- {roff(summary)}",
+             ".ad l", ".SH NAME", f"{name} \\- {roff(summary)}",
              ".SH SYNOPSIS", f"\\fB{name}\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]", ".br",
              f"\\fB{name}\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR",
              ".SH DESCRIPTION", roff(program["help"]),

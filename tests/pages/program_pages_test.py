@@ -59,7 +59,7 @@ class Manual(unittest.TestCase):
 
     def test_uses_only_known_requests(self):
         requests = set(re.findall(r"^\.(\w+)", self.PAGE, re.MULTILINE))
-        self.assertLessEqual(requests, {"TH", "SH", "SS", "PP", "TP", "B", "br", "nf", "fi", "RS", "RE"})
+        self.assertLessEqual(requests, {"TH", "SH", "SS", "PP", "TP", "B", "ad", "br", "nf", "fi", "RS", "RE"})
 
     @unittest.skipUnless(shutil.which("groff"), "there is no groff here")
     def test_groff_has_no_complaint(self):
