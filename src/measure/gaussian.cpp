@@ -10,7 +10,7 @@
 namespace kith {
 namespace {
 
-constexpr std::size_t kRowsPerUnit = 8;
+constexpr std::size_t kGaussianRowsPerUnit = 8;
 
 using Rows = Eigen::Ref<const RowMatrix>;
 
@@ -29,7 +29,7 @@ RowMatrix gaussian_matrix(const Eigen::Ref<const RowMatrix>& X, double gamma,
   const Index n = X.rows();
   check_dense_fits(n, n);
   RowMatrix K(n, n);
-  parallel_chunks(static_cast<std::size_t>(n), kRowsPerUnit, ctx.threads,
+  parallel_chunks(static_cast<std::size_t>(n), kGaussianRowsPerUnit, ctx.threads,
                   [&](std::size_t begin, std::size_t end) {
                     for (auto i = static_cast<Index>(begin); i < static_cast<Index>(end); ++i) {
                       ctx.check_stop();
@@ -48,7 +48,7 @@ RowMatrix gaussian_matrix(const Eigen::Ref<const RowMatrix>& queries,
   assert(queries.cols() == training.cols() && "the caller has matched the dimensions");
   check_dense_fits(queries.rows(), training.rows());
   RowMatrix K(queries.rows(), training.rows());
-  parallel_chunks(static_cast<std::size_t>(queries.rows()), kRowsPerUnit, ctx.threads,
+  parallel_chunks(static_cast<std::size_t>(queries.rows()), kGaussianRowsPerUnit, ctx.threads,
                   [&](std::size_t begin, std::size_t end) {
                     for (auto i = static_cast<Index>(begin); i < static_cast<Index>(end); ++i) {
                       ctx.check_stop();

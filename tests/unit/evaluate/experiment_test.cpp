@@ -64,9 +64,10 @@ std::string run(const ExperimentData& data, const ExperimentPlan& plan, int thre
 }
 
 TEST(Experiment, GivesTheSameBytesOnAnyNumberOfThreads) {
-  const test::Sample sample = test::make_sample(45, 0, 3, 1);
+  const test::Sample sample = test::make_sample(60, 0, 3, 1);
   const ExperimentData data = data_of(sample.S, sample.classes);
-  const ExperimentPlan plan = plan_of(data, {"knn", "svm-clip", "krr-pinv", "sda"});
+  const ExperimentPlan plan =
+      plan_of(data, {"knn", "svm-clip", "krr-pinv", "sda", "mixture-sda", "kri-clip"});
   const std::string once = run(data, plan, 1);
   EXPECT_EQ(run(data, plan, 2), once);
   EXPECT_EQ(run(data, plan, 7), once);
