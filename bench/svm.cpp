@@ -119,8 +119,12 @@ int run(int argc, char** argv) {
   parameter.C = cost;
   parameter.shrinking = 1;
   std::unique_ptr<LibsvmProblem> sparse;
-  double conversion = 0;
-  if (with_libsvm) conversion = seconds([&] { sparse = std::make_unique<LibsvmProblem>(K, y); });
+  double conversion = std::numeric_limits<double>::infinity();
+  for (int r = 0; with_libsvm && r < 3; ++r) {
+    sparse.reset();
+    conversion =
+        std::min(conversion, seconds([&] { sparse = std::make_unique<LibsvmProblem>(K, y); }));
+  }
 
   nlohmann::json result;
   double ours = std::numeric_limits<double>::infinity();

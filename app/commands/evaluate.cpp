@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "commands.hpp"
 #include "input_options.hpp"
@@ -93,23 +95,39 @@ void for_candidates(std::vector<Candidate>& candidates, const std::string& flag,
                           in_quotes(assignment.method), list_some(names, 60)));
 }
 
+bool is_fixed(const Candidate& candidate, const std::string& key) {
+  const std::vector<std::string>& fixed = candidate.choice.fixed;
+  return std::find(fixed.begin(), fixed.end(), key) != fixed.end();
+}
+
 std::vector<Candidate> chosen_candidates(const Options& options, ProtocolName protocol) {
   std::vector<Candidate> candidates = parse_candidates(options.methods);
   for (Candidate& candidate : candidates) apply(protocol, candidate);
   for (const std::string& text : options.settings) {
-    for_candidates(candidates, "--set", text, [](Candidate& candidate, const Assignment& one) {
+    for_candidates(candidates, "--set", text, [&](Candidate& candidate, const Assignment& one) {
+      if (is_fixed(candidate, one.key)) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("--set {}: {} of {} is fixed already, by its name or twice by "
+                                "--set; give it once",
+                                in_quotes(text), one.key, candidate.name));
+      }
       fix(candidate, one.key, one.value);
     });
   }
+  std::set<std::pair<std::string, std::string>> searched;
   for (const std::string& text : options.grids) {
-    for_candidates(candidates, "--grid", text, [](Candidate& candidate, const Assignment& one) {
+    for_candidates(candidates, "--grid", text, [&](Candidate& candidate, const Assignment& one) {
       std::vector<std::string> values;
       for (const std::string_view value : split(one.value, ',')) values.emplace_back(trim(value));
-      const std::vector<std::string>& fixed = candidate.choice.fixed;
-      if (std::find(fixed.begin(), fixed.end(), one.key) != fixed.end()) {
+      if (is_fixed(candidate, one.key)) {
         throw Error(
             ErrorCode::kInvalidArgument,
             fmt::format("{}: {} is fixed and cannot be searched too", candidate.name, one.key));
+      }
+      if (!searched.emplace(candidate.name, one.key).second) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("--grid {}: the values of {} of {} are given twice; give them once",
+                                in_quotes(text), one.key, candidate.name));
       }
       search(candidate, one.key, values);
     });

@@ -96,20 +96,25 @@ Sigmoid fit_sigmoid(const VectorRef& decisions, std::span<const int> signs) {
   return {.slope = sigmoid.slope / scale, .offset = sigmoid.offset};
 }
 
-Sigmoid cross_fitted_sigmoid(std::span<const int> signs, Rng rng,
-                             const std::function<Vector(const FoldSplit&)>& held_out,
-                             const std::function<Vector()>& own) {
+std::vector<FoldSplit> calibration_folds(std::span<const int> signs, Rng rng) {
   constexpr std::ptrdiff_t kFolds = 5;
   const auto positives = std::count(signs.begin(), signs.end(), 1);
   const auto negatives = std::ssize(signs) - positives;
   const int folds = static_cast<int>(std::min({kFolds, positives, negatives}));
-  if (folds < 2) return fit_sigmoid(own(), signs);
+  std::vector<FoldSplit> splits;
+  if (folds < 2) return splits;
   const std::vector<int> fold_of = stratified_folds(signs, folds, rng);
+  for (int fold = 0; fold < folds; ++fold) splits.push_back(split_fold(fold_of, fold));
+  return splits;
+}
+
+Sigmoid cross_fitted_sigmoid(std::span<const int> signs, Rng rng,
+                             const std::function<Vector(const FoldSplit&)>& held_out,
+                             const std::function<Vector()>& own) {
+  const std::vector<FoldSplit> folds = calibration_folds(signs, rng);
+  if (folds.empty()) return fit_sigmoid(own(), signs);
   Vector decisions(std::ssize(signs));
-  for (int fold = 0; fold < folds; ++fold) {
-    const FoldSplit split = split_fold(fold_of, fold);
-    decisions(split.inside) = held_out(split);
-  }
+  for (const FoldSplit& split : folds) decisions(split.inside) = held_out(split);
   return fit_sigmoid(decisions, signs);
 }
 

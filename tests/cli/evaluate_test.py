@@ -203,6 +203,10 @@ def test_settings_are_fixed_and_grids_are_chosen(problem):
 @pytest.mark.parametrize("arguments, words", [
     (("--methods", "knn,svm-klip"), ("svm-klip",)),
     (("--methods", "knn,knn"), ("knn", "twice")),
+    (("--methods", "svm", "--set", "svm:cost=1", "--set", "svm:cost=2"), ("cost", "svm:cost=2", "once")),
+    (("--methods", "svm", "--set", "*:cost=1", "--set", "svm:cost=1"), ("cost", "svm", "once")),
+    (("--methods", "svm-clip", "--set", "svm-clip:spectrum=flip"), ("spectrum", "svm-clip", "name")),
+    (("--methods", "svm", "--grid", "svm:cost=1,2", "--grid", "svm:cost=3"), ("cost", "svm:cost=3", "once")),
     (("--methods", "knn", "--set", "cost=1"), ("METHOD:key=value",)),
     (("--methods", "knn", "--set", "svm:cost=1"), ("svm", "not among")),
     (("--methods", "knn", "--grid", "knn:neighbours=3,0"), ("neighbours", "0")),

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "kith/core/rng.hpp"
 #include "kith/core/types.hpp"
@@ -24,9 +25,13 @@ struct Sigmoid {
 /// not be negative (decision values that say nothing) gets slope 0: the base rate.
 [[nodiscard]] Sigmoid fit_sigmoid(const VectorRef& decisions, std::span<const int> signs);
 
+/// The few stratified folds that calibration holds out one after the other; none where a class has
+/// one sample, which cannot be left out.
+[[nodiscard]] std::vector<FoldSplit> calibration_folds(std::span<const int> signs, Rng rng);
+
 /// The sigmoid of decision values of samples that took no part in making them: `held_out` trains on
-/// the outside of a stratified fold and returns the decision values of its inside, for each of a
-/// few folds. A class of one cannot be left out: then the machine's `own` values have to do.
+/// the outside of a fold and returns the decision values of its inside, for each of
+/// `calibration_folds`. Where there are none the machine's `own` values have to do.
 [[nodiscard]] Sigmoid cross_fitted_sigmoid(std::span<const int> signs, Rng rng,
                                            const std::function<Vector(const FoldSplit&)>& held_out,
                                            const std::function<Vector()>& own);

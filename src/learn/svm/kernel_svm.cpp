@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "kith/condition/symmetric.hpp"
@@ -64,20 +63,6 @@ std::vector<T> pick(std::span<const T> values, std::span<const Index> at) {
   picked.reserve(at.size());
   for (const Index i : at) picked.push_back(values[static_cast<std::size_t>(i)]);
   return picked;
-}
-
-void keep_needed_columns(SvmModel& model, const Matrix& coefficients) {
-  model.columns.clear();
-  for (Index i = 0; i < coefficients.rows(); ++i) {
-    if ((coefficients.row(i).array() != 0).any()) model.columns.push_back(i);
-  }
-  model.coefficients = coefficients(model.columns, Eigen::all);
-}
-
-std::vector<Index> all_samples(Index count) {
-  std::vector<Index> all(static_cast<std::size_t>(count));
-  std::iota(all.begin(), all.end(), Index{0});
-  return all;
 }
 
 /// Training rows as they would come in as new ones.
@@ -137,11 +122,11 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
     model.sigmoids = all.sigmoids;
     const Matrix folded = fold(kernel.transform, all.coefficients);
     if (first.test_treatment == SvmTreatment::kAugmented) {
-      model.columns = all_samples(train.size());
+      model.columns = all_positions(train.size());
       model.coefficients = folded;
       model.augmented = augmented_parts(first.spectrum, all.coefficients, work);
     } else {
-      keep_needed_columns(model, folded);
+      keep_used_columns(model, folded, all_positions(train.size()));
       all.info.consistency = consistent;
     }
     fitted.push_back({std::move(model), std::move(all.info)});
@@ -187,7 +172,7 @@ std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const Svm
           {pair_name(pairs[p], train.labels), part.info.subproblems.front().info});
       if (!(part.info.consistency <= info.consistency)) info.consistency = part.info.consistency;
     }
-    keep_needed_columns(model, coefficients);
+    keep_used_columns(model, coefficients, all_positions(train.size()));
     fitted.push_back({std::move(model), std::move(info)});
   }
   return fitted;
@@ -298,12 +283,7 @@ Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext&
 std::vector<Index> needed_columns(const SvmModel& model) { return model.columns; }
 
 void archive(SvmModel& model, Archive& archiver) {
-  archiver("samples", model.samples);
-  archiver("columns", model.columns);
-  archive(model.pairs, archiver);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
+  archive(static_cast<ColumnMachines&>(model), archiver);
   archiver("spectrum", model.spectrum);
   archiver("test_treatment", model.test_treatment);
   archiver("beta", model.beta);

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "kith/core/parallel.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
 #include "kith/learn/svm/prototypes.hpp"
 #include "kith/optim/hinge_lp.hpp"
 
@@ -43,11 +42,10 @@ PairFeatures features_of(const ClassPair& pair, const DenseBlock& features,
   return own;
 }
 
-struct Machine {
-  Vector w;
-  double b = 0;
-  SolveInfo info;
-  Sigmoid sigmoid;
+/// The machines of one pair along a path, with their sigmoids where they are wanted.
+struct PairPath {
+  std::vector<ColumnMachine> machines;
+  std::vector<Sigmoid> sigmoids;
 };
 
 Sigmoid sigmoid_of(const PairFeatures& own, double cost, const HingeLpSolution& whole,
@@ -76,55 +74,36 @@ bool serves(const HingeLp& problem, double tolerance, HingeLpSolution& last) {
 }
 
 /// The machines of one pair for ascending costs.
-std::vector<Machine> solve_pair(const PairFeatures& own,
-                                std::span<const LpMachineSettings> ascending, const Rng& stream,
-                                const RunContext& ctx) {
-  std::vector<Machine> machines;
+PairPath solve_pair(const PairFeatures& own, std::span<const LpMachineSettings> ascending,
+                    const Rng& stream, const RunContext& ctx) {
+  PairPath path;
   HingeLpSolution last;
   for (const LpMachineSettings& settings : ascending) {
     ctx.check_stop();
     const HingeLp problem{own.F, own.y, settings.cost * own.weights};
-    if (machines.empty() || !serves(problem, settings.tolerance, last)) {
+    if (path.machines.empty() || !serves(problem, settings.tolerance, last)) {
       last = solve_hinge_lp(problem, {.tolerance = settings.tolerance}, ctx, last.working);
     }
-    Machine machine{.w = last.w, .b = last.b, .info = last.info, .sigmoid = {}};
-    if (settings.probability) {
-      machine.sigmoid = sigmoid_of(own, settings.cost, last, stream, ctx);
-    }
-    machines.push_back(std::move(machine));
+    path.machines.push_back({.coefficients = last.w, .intercept = last.b, .info = last.info});
+    path.sigmoids.push_back(settings.probability ? sigmoid_of(own, settings.cost, last, stream, ctx)
+                                                 : Sigmoid{});
   }
-  return machines;
+  return path;
 }
 
-/// The machines of all pairs for one cost; `columns` are the prototypes.
-Fitted<LpMachineModel> assemble(std::span<const ClassPair> pairs,
-                                const std::vector<std::vector<Machine>>& machines, std::size_t step,
-                                const LpMachineSettings& settings, const TrainingSet& train,
-                                std::span<const Index> columns) {
-  const auto count = static_cast<Index>(pairs.size());
+/// The machines of all pairs for one cost.
+Fitted<LpMachineModel> assemble(std::span<const ClassPair> pairs, std::span<const PairPath> paths,
+                                std::size_t step, const LpMachineSettings& settings,
+                                const TrainingSet& train, std::span<const Index> prototypes) {
+  std::vector<ColumnMachine> machines;
+  std::vector<Sigmoid> sigmoids;
   Fitted<LpMachineModel> fitted;
-  LpMachineModel& model = fitted.model;
-  model.samples = train.size();
-  model.pairs = pair_table(pairs, train.labels);
-  model.intercepts.resize(count);
-  if (settings.probability) model.sigmoids.resize(2, count);
-  Matrix all(static_cast<Index>(columns.size()), count);
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const Machine& machine = machines[p][step];
-    const auto column = static_cast<Index>(p);
-    all.col(column) = machine.w;
-    model.intercepts(column) = machine.b;
-    if (settings.probability) {
-      model.sigmoids.col(column) << machine.sigmoid.slope, machine.sigmoid.offset;
-    }
-    fitted.info.subproblems.push_back({pair_name(pairs[p], train.labels), machine.info});
+    machines.push_back(paths[p].machines[step]);
+    if (settings.probability) sigmoids.push_back(paths[p].sigmoids[step]);
+    fitted.info.subproblems.push_back({pair_name(pairs[p], train.labels), machines.back().info});
   }
-  std::vector<Index> active;
-  for (Index j = 0; j < all.rows(); ++j) {
-    if ((all.row(j).array() != 0).any()) active.push_back(j);
-  }
-  model.coefficients = all(active, Eigen::all);
-  for (const Index j : active) model.columns.push_back(columns[static_cast<std::size_t>(j)]);
+  fitted.model = {column_machines(train, pairs, prototypes, machines, sigmoids)};
   return fitted;
 }
 
@@ -162,13 +141,13 @@ std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
     const DenseBlock features = columns_of(work.dense(), columns);
     std::vector<LpMachineSettings> ascending;
     for (const std::size_t i : members) ascending.push_back(path[i]);
-    std::vector<std::vector<Machine>> machines(pairs.size());
+    std::vector<PairPath> paths(pairs.size());
     parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-      machines[p] = solve_pair(features_of(pairs[p], features, train), ascending,
-                               ctx.rng.stream("lp-machine calibration", p), ctx);
+      paths[p] = solve_pair(features_of(pairs[p], features, train), ascending,
+                            ctx.rng.stream("lp-machine calibration", p), ctx);
     });
     for (std::size_t step = 0; step < members.size(); ++step) {
-      fitted[members[step]] = assemble(pairs, machines, step, ascending[step], train, columns);
+      fitted[members[step]] = assemble(pairs, paths, step, ascending[step], train, columns);
     }
   }
   return fitted;
@@ -176,24 +155,6 @@ std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
 
 Fitted<LpMachineModel> fit(SharedWork& work, const LpMachineSettings& settings, RunContext& ctx) {
   return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const LpMachineModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const DenseBlock rows = query_features(queries, model.samples, model.columns);
-  Matrix decisions = rows.values() * model.coefficients;
-  decisions.rowwise() += model.intercepts.transpose();
-  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
-}
-
-std::vector<Index> needed_columns(const LpMachineModel& model) { return model.columns; }
-
-void archive(LpMachineModel& model, Archive& archiver) {
-  archiver("samples", model.samples);
-  archiver("columns", model.columns);
-  archive(model.pairs, archiver);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
 }
 
 }  // namespace kith

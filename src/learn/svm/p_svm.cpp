@@ -23,16 +23,12 @@
 #include "kith/core/parallel.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/folds.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
 #include "kith/learn/svm/prototypes.hpp"
 #include "kith/optim/boxed_lasso.hpp"
 
 namespace kith {
 namespace {
 
-constexpr int kCalibrationFolds = 5;
-/// Sigmoids need no more than a few digits of the decision values.
-constexpr double kCalibrationTolerance = 1e-3;
 /// The gap loses its digits before the KKT residual does.
 constexpr double kGapFactor = 10;
 
@@ -65,55 +61,51 @@ LassoData centred(const Rows& rows) {
   return lasso_data(std::move(S), rows.y - v * v.dot(rows.y));
 }
 
-struct Machine {
-  Vector a;
-  double b = 0;
-  SolveInfo info;
-};
-
 /// The certificate of a and b on the rows as they are: b is optimal where the residual is
 /// orthogonal to its column, and a where it solves the problem for the labels without b.
-void certify(Machine& machine, const Rows& rows, const PSvmSettings& settings) {
-  const Vector y = rows.y - machine.b * rows.ones;
-  const LassoCertificate c =
-      kith::certify(rows.S, y, {.epsilon = settings.epsilon, .bound = settings.cost}, machine.a);
+void certify(ColumnMachine& machine, const Rows& rows, const PSvmSettings& settings) {
+  const Vector y = rows.y - machine.intercept * rows.ones;
+  const LassoCertificate c = kith::certify(
+      rows.S, y, {.epsilon = settings.epsilon, .bound = settings.cost}, machine.coefficients);
   machine.info.objective = c.primal;
   machine.info.gap = c.gap;
   machine.info.kkt_residual = c.kkt_residual;
   if (settings.intercept) {
-    const double mean = rows.ones.dot(y - rows.S * machine.a) / rows.ones.squaredNorm();
+    const double mean = rows.ones.dot(y - rows.S * machine.coefficients) / rows.ones.squaredNorm();
     machine.info.kkt_residual = std::max(c.kkt_residual, std::abs(mean));
   }
 }
 
 /// The machines of settings that differ in epsilon (descending) and cost (ascending for each).
-std::vector<Machine> solve(const Rows& rows, std::span<const PSvmSettings> ordered,
-                           double tolerance, const RunContext& ctx) {
+std::vector<ColumnMachine> solve(const Rows& rows, std::span<const PSvmSettings> ordered,
+                                 double tolerance, const RunContext& ctx) {
   const bool intercept = ordered.front().intercept;
   const LassoData data = intercept ? centred(rows) : lasso_data(rows.S, rows.y);
-  std::vector<Machine> machines;
+  std::vector<ColumnMachine> machines;
   std::map<double, Vector> by_cost;  // of the epsilon before
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     const PSvmSettings& now = ordered[i];
     const bool same_epsilon = i > 0 && ordered[i - 1].epsilon == now.epsilon;
-    const bool reusable = same_epsilon && machines.back().info.status == SolveStatus::kSolved &&
-                          machines.back().a.lpNorm<Eigen::Infinity>() < ordered[i - 1].cost;
-    Machine machine;
+    const bool reusable =
+        same_epsilon && machines.back().info.status == SolveStatus::kSolved &&
+        machines.back().coefficients.lpNorm<Eigen::Infinity>() < ordered[i - 1].cost;
+    ColumnMachine machine;
     if (reusable) {
       machine = machines.back();
       machine.info.iterations = 0;
     } else {
-      const Vector& start = same_epsilon ? machines.back().a : by_cost[now.cost];
+      const Vector& start = same_epsilon ? machines.back().coefficients : by_cost[now.cost];
       LassoSolution solution = boxed_lasso(
           data, {.epsilon = now.epsilon, .bound = now.cost},
           {.tolerance = tolerance, .gap_tolerance = kGapFactor * tolerance}, ctx, start);
-      machine.a = std::move(solution.a);
+      machine.coefficients = std::move(solution.a);
       machine.info = solution.info;
       if (intercept)
-        machine.b = rows.ones.dot(rows.y - rows.S * machine.a) / rows.ones.squaredNorm();
+        machine.intercept =
+            rows.ones.dot(rows.y - rows.S * machine.coefficients) / rows.ones.squaredNorm();
     }
     certify(machine, rows, now);
-    by_cost[now.cost] = machine.a;
+    by_cost[now.cost] = machine.coefficients;
     machines.push_back(std::move(machine));
   }
   return machines;
@@ -123,7 +115,7 @@ std::vector<Machine> solve(const Rows& rows, std::span<const PSvmSettings> order
 struct Unit {
   std::size_t pair = 0;
   FoldSplit split;  ///< nothing inside: the whole pair
-  std::vector<Machine> machines;
+  std::vector<ColumnMachine> machines;
 };
 
 /// The whole pair first, then its folds; a class of one cannot be left out.
@@ -131,14 +123,9 @@ void add_units(std::vector<Unit>& units, std::size_t p, const ClassPair& pair, b
                const RunContext& ctx) {
   const auto size = static_cast<Index>(pair.samples.size());
   units.push_back({.pair = p, .split = {{}, all_positions(size)}, .machines = {}});
-  const auto positives = std::count(pair.signs.begin(), pair.signs.end(), 1);
-  const auto fewest = std::min<std::ptrdiff_t>(positives, size - positives);
-  const int folds = static_cast<int>(std::min<std::ptrdiff_t>(kCalibrationFolds, fewest));
-  if (!calibrate || folds < 2) return;
-  Rng rng = ctx.rng.stream("p-svm calibration", p);
-  const std::vector<int> fold_of = stratified_folds(pair.signs, folds, rng);
-  for (int fold = 0; fold < folds; ++fold) {
-    units.push_back({.pair = p, .split = split_fold(fold_of, fold), .machines = {}});
+  if (!calibrate) return;
+  for (FoldSplit& split : calibration_folds(pair.signs, ctx.rng.stream("p-svm calibration", p))) {
+    units.push_back({.pair = p, .split = std::move(split), .machines = {}});
   }
 }
 
@@ -157,56 +144,33 @@ Sigmoid calibrated(const Shared& shared, std::span<const Unit> units, std::size_
   for (const Unit& unit : units) {
     const bool whole = unit.split.inside.empty();
     if (whole && units.size() > 1) continue;
-    const Machine& machine = unit.machines[step];
+    const ColumnMachine& machine = unit.machines[step];
     for (const Index k : whole ? unit.split.outside : unit.split.inside) {
       const Index sample = pair.samples[static_cast<std::size_t>(k)];
-      decisions(k) = shared.features.values().row(sample).dot(machine.a) + machine.b;
+      decisions(k) =
+          shared.features.values().row(sample).dot(machine.coefficients) + machine.intercept;
     }
   }
   return fit_sigmoid(decisions, pair.signs);
 }
 
-/// Columns with a coefficient; the first where there is none: a query has to have something.
-std::vector<Index> used_columns(const Matrix& coefficients) {
-  std::vector<Index> used;
-  for (Index j = 0; j < coefficients.rows(); ++j) {
-    if ((coefficients.row(j).array() != 0).any()) used.push_back(j);
-  }
-  if (used.empty()) used.push_back(0);
-  return used;
-}
-
 Fitted<PSvmModel> assemble(const Shared& shared, std::span<const std::span<const Unit>> by_pair,
                            const PSvmSettings& settings, std::size_t step) {
-  const auto count = static_cast<Index>(shared.pairs.size());
-  const Labels& labels = shared.train->labels;
+  std::vector<ColumnMachine> machines;
+  std::vector<Sigmoid> sigmoids;
   Fitted<PSvmModel> fitted;
-  PSvmModel& model = fitted.model;
-  model.samples = shared.train->size();
-  model.pairs = pair_table(shared.pairs, labels);
-  model.intercepts = Vector(count);
-  if (settings.probability) model.sigmoids = Matrix(2, count);
-  Matrix coefficients(shared.features.cols(), count);
-  for (Index p = 0; p < count; ++p) {
-    const std::span<const Unit> units = by_pair[static_cast<std::size_t>(p)];
-    const Machine& machine = units.front().machines[step];
-    const std::string name = pair_name(shared.pairs[static_cast<std::size_t>(p)], labels);
-    coefficients.col(p) = machine.a;
-    model.intercepts(p) = machine.b;
-    if (settings.probability) {
-      const Sigmoid sigmoid = calibrated(shared, units, step);
-      model.sigmoids.col(p) << sigmoid.slope, sigmoid.offset;
-    }
-    if (machine.a.isZero(0)) {
+  for (std::size_t p = 0; p < shared.pairs.size(); ++p) {
+    const std::string name = pair_name(shared.pairs[p], shared.train->labels);
+    machines.push_back(by_pair[p].front().machines[step]);
+    if (settings.probability) sigmoids.push_back(calibrated(shared, by_pair[p], step));
+    if (machines.back().coefficients.isZero(0)) {
       fitted.info.notes.push_back(
           fmt::format("epsilon = {} is so large that {} uses no similarity at all",
                       format_double(settings.epsilon), name));
     }
-    fitted.info.subproblems.push_back({name, machine.info});
+    fitted.info.subproblems.push_back({name, machines.back().info});
   }
-  const std::vector<Index> used = used_columns(coefficients);
-  for (const Index j : used) model.columns.push_back(shared.columns[static_cast<std::size_t>(j)]);
-  model.coefficients = coefficients(used, Eigen::all);
+  fitted.model = {column_machines(*shared.train, shared.pairs, shared.columns, machines, sigmoids)};
   return fitted;
 }
 
@@ -299,25 +263,6 @@ std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work, std::span<const PSvmSe
 
 Fitted<PSvmModel> fit(SharedWork& work, const PSvmSettings& settings, RunContext& ctx) {
   return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const PSvmModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const DenseBlock rows = query_features(queries, model.samples, model.columns);
-  Matrix decisions(rows.rows(), model.coefficients.cols());
-  decisions.noalias() = rows.values() * model.coefficients;
-  decisions.rowwise() += model.intercepts.transpose();
-  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
-}
-
-std::vector<Index> needed_columns(const PSvmModel& model) { return model.columns; }
-
-void archive(PSvmModel& model, Archive& archiver) {
-  archiver("samples", model.samples);
-  archiver("columns", model.columns);
-  archive(model.pairs, archiver);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
 }
 
 }  // namespace kith

@@ -10,7 +10,7 @@
 #include "kith/condition/spectrum.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/svm/column_machines.hpp"
 
 namespace kith {
 
@@ -48,13 +48,8 @@ struct AugmentedParts {
   Matrix rotated;  ///< U' c for the kernel coefficients c, samples x pairs
 };
 
-struct SvmModel {
-  Index samples = 0;           ///< of the training set
-  std::vector<Index> columns;  ///< training samples whose similarities a prediction needs
-  PairTable pairs;
-  Matrix coefficients;  ///< columns x pairs, for raw rows
-  Vector intercepts;    ///< one per pair
-  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+/// The coefficients are those of raw rows: a linear treatment is folded into them.
+struct SvmModel : ColumnMachines {
   Spectrum spectrum = Spectrum::kNone;
   SvmTreatment test_treatment = SvmTreatment::kLinear;
   double beta = 1;

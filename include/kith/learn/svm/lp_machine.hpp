@@ -9,7 +9,7 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/svm/column_machines.hpp"
 
 namespace kith {
 
@@ -21,14 +21,7 @@ struct LpMachineSettings {
 };
 void describe(LpMachineSettings& settings, FieldVisitor& field);
 
-struct LpMachineModel {
-  Index samples = 0;           ///< of the training set
-  std::vector<Index> columns;  ///< training samples with a coefficient in some pair
-  PairTable pairs;
-  Matrix coefficients;  ///< columns x pairs
-  Vector intercepts;    ///< one per pair
-  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
-};
+struct LpMachineModel : ColumnMachines {};
 
 [[nodiscard]] Fitted<LpMachineModel> fit(SharedWork& work, const LpMachineSettings& settings,
                                          RunContext& ctx);
@@ -37,11 +30,6 @@ struct LpMachineModel {
 [[nodiscard]] std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
                                                            std::span<const LpMachineSettings> path,
                                                            RunContext& ctx);
-/// `queries` have all training columns, or just `needed_columns`, in that order.
-[[nodiscard]] Prediction predict(const LpMachineModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const LpMachineModel& model);
-void archive(LpMachineModel& model, Archive& archiver);
 
 static_assert(Learner<LpMachineSettings, LpMachineModel>);
 

@@ -10,7 +10,7 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/svm/column_machines.hpp"
 
 namespace kith {
 
@@ -24,14 +24,7 @@ struct PSvmSettings {
 };
 void describe(PSvmSettings& settings, FieldVisitor& field);
 
-struct PSvmModel {
-  Index samples = 0;           ///< of the training set
-  std::vector<Index> columns;  ///< that some pair has a coefficient for; one at least
-  PairTable pairs;
-  Matrix coefficients;  ///< columns x pairs
-  Vector intercepts;    ///< one per pair; 0 without the setting
-  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
-};
+struct PSvmModel : ColumnMachines {};
 
 [[nodiscard]] Fitted<PSvmModel> fit(SharedWork& work, const PSvmSettings& settings,
                                     RunContext& ctx);
@@ -40,11 +33,6 @@ struct PSvmModel {
 [[nodiscard]] std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work,
                                                       std::span<const PSvmSettings> path,
                                                       RunContext& ctx);
-/// `queries` have all training columns, or just `needed_columns`, in that order.
-[[nodiscard]] Prediction predict(const PSvmModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const PSvmModel& model);
-void archive(PSvmModel& model, Archive& archiver);
 
 static_assert(Learner<PSvmSettings, PSvmModel>);
 
