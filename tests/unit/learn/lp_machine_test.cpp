@@ -82,12 +82,13 @@ TEST(LpMachine, KeepsColumnsWithACoefficientOnly) {
   EXPECT_THROW((void)predict_once(model, Matrix::Zero(2, 39)), Error);
 }
 
-TEST(LpMachine, NeedsNothingWhereTheCostIsTooSmall) {
+TEST(LpMachine, KeepsOneColumnWithoutWeightWhereTheCostIsTooSmall) {
   const Sample sample = asymmetric(2);
   const auto fitted = fit_once(training_set(sample.S, sample.classes), {.cost = 1e-6});
-  EXPECT_TRUE(fitted.model.columns.empty());
+  EXPECT_EQ(fitted.model.columns, std::vector<Index>{0});
+  EXPECT_TRUE(fitted.model.coefficients.isZero(0));
   EXPECT_NEAR(fitted.info.objective(), 40e-6, 1e-15);
-  EXPECT_EQ(predict_once(fitted.model, Matrix(3, 0)).labels.size(), 3u);
+  EXPECT_EQ(predict_once(fitted.model, Matrix::Zero(3, 1)).labels.size(), 3u);
   EXPECT_EQ(predict_once(fitted.model, sample.rows).labels.size(), 15u);
 }
 
