@@ -15,30 +15,71 @@ const SymmetricEigen& decomposition(const RobustProblem& problem,
   return *own;
 }
 
-/// B is the matrix in brackets, in the basis V; Gq = G p^2.
+/// The matrix in brackets, in the basis V, by the signs of d: G is 1 between positive values, 0
+/// between the others, so that only its corner between the two kinds has to be formed.
 struct InnerCurvature {
-  Matrix B;
-  Vector Gq;
+  std::vector<Index> positive, rest;
+  Vector diagonal;  // d+ + G p^2 / (4 rho)
+  Vector Gq;        // G p^2
+  Matrix corner;    // p_i G_ij p_j / (4 rho), i positive, j not
 };
 
 InnerCurvature inner_curvature(const Vector& d, const Vector& p, double rho) {
-  const Index n = d.size();
-  const Vector q = p.cwiseAbs2();
-  const Vector plus = d.cwiseMax(0.0);
-  const Vector scaled = p / (4 * rho);
-  InnerCurvature inner{Matrix(n, n), Vector(n)};
-  Vector gamma(n);
-  for (Index j = 0; j < n; ++j) {
-    if (d(j) > 0) {
-      for (Index i = 0; i < n; ++i) gamma(i) = d(i) > 0 ? 1 : d(j) / (d(j) - d(i));
-    } else {
-      for (Index i = 0; i < n; ++i) gamma(i) = d(i) > 0 ? d(i) / (d(i) - d(j)) : 0;
-    }
-    inner.Gq(j) = gamma.dot(q);
-    inner.B.col(j) = scaled(j) * p.cwiseProduct(gamma);
-    inner.B(j, j) += plus(j) + inner.Gq(j) / (4 * rho);
+  InnerCurvature inner;
+  for (Index i = 0; i < d.size(); ++i) (d(i) > 0 ? inner.positive : inner.rest).push_back(i);
+  const Vector dp = d(inner.positive);
+  const Vector pp = p(inner.positive);
+  const Vector qp = pp.cwiseAbs2();
+  Vector above = Vector::Constant(dp.size(), qp.sum());
+  inner.Gq.resize(d.size());
+  inner.corner.resize(dp.size(), std::ssize(inner.rest));
+  for (Index k = 0; k < inner.corner.cols(); ++k) {
+    const Index j = inner.rest[static_cast<std::size_t>(k)];
+    inner.corner.col(k) = dp.array() / (dp.array() - d(j));
+    inner.Gq(j) = inner.corner.col(k).dot(qp);
+    above += p(j) * p(j) * inner.corner.col(k);
+    inner.corner.col(k).array() *= pp.array() * (p(j) / (4 * rho));
   }
+  inner.Gq(inner.positive) = above;
+  inner.diagonal = d.cwiseMax(0.0) + inner.Gq / (4 * rho);
   return inner;
+}
+
+/// V B V' where V holds some rows of the eigenvectors.
+Matrix congruence(const MatrixRef& Q, const Matrix& W, const InnerCurvature& inner, const Vector& p,
+                  double rho) {
+  Matrix above(Q.rows(), std::ssize(inner.positive));
+  Matrix below(Q.rows(), std::ssize(inner.rest));
+  above.noalias() = Q * W(Eigen::all, inner.positive);
+  below.noalias() = Q * W(Eigen::all, inner.rest);
+  const Vector da = inner.diagonal(inner.positive);
+  const Vector db = inner.diagonal(inner.rest);
+  const Vector pull = above * (p(inner.positive) / std::sqrt(4 * rho));
+  // The smaller side takes the corner and half of its own diagonal into one product X V', whose
+  // transpose is the other half; the larger side is then a sum of squares.
+  const bool fewer_below = below.cols() <= above.cols();
+  Matrix X(Q.rows(), fewer_below ? below.cols() : above.cols());
+  Matrix result(Q.rows(), Q.rows());
+  if (fewer_below) {
+    X.noalias() = above * inner.corner;
+    X += below * (0.5 * db).asDiagonal();
+    result.noalias() = X * below.transpose();
+    above *= da.cwiseSqrt().asDiagonal();
+  } else {
+    X.noalias() = below * inner.corner.transpose();
+    X += above * (0.5 * da).asDiagonal();
+    result.noalias() = X * above.transpose();
+    below *= db.cwiseSqrt().asDiagonal();
+  }
+  Matrix squares = Matrix::Zero(Q.rows(), Q.rows());
+  squares.selfadjointView<Eigen::Lower>().rankUpdate(fewer_below ? above : below);
+  squares.selfadjointView<Eigen::Lower>().rankUpdate(pull);
+  for (Index j = 0; j < result.cols(); ++j) {
+    for (Index i = j; i < result.rows(); ++i) {
+      result(j, i) = result(i, j) = result(i, j) + result(j, i) + squares(i, j);
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -79,19 +120,22 @@ DualPoint RobustDual::at(const VectorRef& alpha, double rho) const {
   return point;
 }
 
+Matrix RobustDual::curvature_kernel(const DualPoint& point, const std::vector<Index>& rows) const {
+  const Vector p = point.M.product * (2 * std::sqrt(point.rho));
+  const Matrix Q = Q_(rows, Eigen::all);
+  return congruence(Q, point.M.W, inner_curvature(point.M.value, p, point.rho), p, point.rho);
+}
+
 DualCurvature RobustDual::curvature(const DualPoint& point) const {
   const double rho = point.rho;
   const Vector p = point.M.product * (2 * std::sqrt(rho));
   const Vector q = p.cwiseAbs2();
   const InnerCurvature inner = inner_curvature(point.M.value, p, rho);
-  Matrix V(Q_.rows(), Q_.cols());
-  V.noalias() = Q_ * point.M.W;
-  V = problem_.y.asDiagonal() * V;
   DualCurvature result;
-  Matrix VB(V.rows(), V.cols());
-  VB.noalias() = V * inner.B;
-  result.H.noalias() = VB * V.transpose();
-  result.cross = -0.25 * (V * p.cwiseProduct(inner.Gq));
+  result.H = congruence(Q_, point.M.W, inner, p, rho);
+  result.H = problem_.y.asDiagonal() * result.H * problem_.y.asDiagonal();
+  const Vector turned = Q_ * (point.M.W * p.cwiseProduct(inner.Gq));
+  result.cross = -0.25 * problem_.y.cwiseProduct(turned);
   const double qGq = q.dot(inner.Gq);
   const Vector minus = (-point.M.value).cwiseMax(0.0);
   const double outside = std::max(0.0, q.sum() * q.sum() - qGq);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "kith/numerics/rank_one_update.hpp"
 #include "kith/optim/robust_problem.hpp"
@@ -47,6 +48,9 @@ class RobustDual {
   [[nodiscard]] double negative_part() const { return negative_part_; }  ///< |S_-|_F
   [[nodiscard]] DualPoint at(const VectorRef& alpha, double rho) const;
   [[nodiscard]] DualCurvature curvature(const DualPoint& point) const;
+  /// Minus the Hessian, on some samples and without Y on its two sides.
+  [[nodiscard]] Matrix curvature_kernel(const DualPoint& point,
+                                        const std::vector<Index>& rows) const;
   /// M_+.
   [[nodiscard]] SymmetricEigen kernel(const DualPoint& point) const;
 

@@ -40,6 +40,7 @@
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/smo.hpp"
 #include "numerics/lapack.hpp"
+#include "optim/robust_active.hpp"
 #include "optim/robust_dual.hpp"
 
 namespace kith {
@@ -273,12 +274,13 @@ Step predict_and_correct(const KktSystem& kkt, const Iterate& x, const DualPoint
 RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
                      const RunContext& ctx, const Vector& start) {
   constexpr double kStepFraction = 0.995;
-  constexpr long kPatience = 15;  // iterations without a better gap or mu
+  constexpr long kPatience = 15;  // iterations without a better answer or mu
   DualPoint point;
   Iterate x = start_iterate(model, start, point);
   RobustSolution best;
   DualPoint best_point;
   double best_mu = x.mu();
+  double best_merit = 0;  // at most 1 where both tolerances are met
   long best_at = 0;
   SolveInfo info;
   while (true) {
@@ -288,7 +290,11 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
       best_mu = x.mu();
       best_at = info.iterations;
     }
-    if (info.iterations == 0 || now.gap < info.gap) {
+    const double merit =
+        std::max(now.gap / settings.tolerance,
+                 machine_residual(model.problem, x.a, x.b, point) / settings.kkt_tolerance);
+    if (info.iterations == 0 || merit < best_merit) {
+      best_merit = merit;
       info.objective = now.objective;
       info.gap = now.gap;
       best.alpha = x.a;
@@ -297,7 +303,7 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
       best_point = point;
     }
     info.status = SolveStatus::kSolved;
-    if (info.gap <= settings.tolerance) break;
+    if (best_merit <= 1) break;
     info.status = SolveStatus::kIterationLimit;
     if (info.iterations >= settings.max_iterations) break;
     info.status = SolveStatus::kReducedAccuracy;
@@ -338,10 +344,23 @@ std::optional<RobustSolution> kernel_itself(const RobustProblem& problem, double
   return solution;
 }
 
-/// Runs `solve` on a valid problem and takes the time.
+RobustSolution of_active(const RobustDual& dual, ActiveAnswer answer) {
+  RobustSolution solution;
+  solution.info.iterations = answer.iterations;
+  solution.info.objective = answer.point.value;
+  solution.info.gap = answer.gap;
+  solution.alpha = std::move(answer.alpha);
+  solution.b = answer.b;
+  solution.rho = answer.point.rho;
+  solution.distance = answer.point.distance;
+  solution.kernel = dual.kernel(answer.point);
+  return solution;
+}
+
+/// Solves a valid problem and takes the time.
 RobustSolution run(const RobustProblem& problem, Term term, double size,
                    const RobustNewtonSettings& settings, const RunContext& ctx,
-                   const Vector& start) {
+                   std::span<const Vector> starts) {
   const auto begin = std::chrono::steady_clock::now();
   validate(problem);
   const RobustDual dual(problem);
@@ -351,8 +370,14 @@ RobustSolution run(const RobustProblem& problem, Term term, double size,
                             "kernel is {} away; it must be larger",
                             size, dual.negative_part()));
   }
-  RobustSolution solution = solve({problem, dual, term, size}, settings, ctx, start);
-  if (term == Term::kSquared) {
+  std::optional<ActiveAnswer> near;
+  const bool squared = term == Term::kSquared;
+  if (squared && !starts.empty()) near = robust_active(problem, dual, starts, settings, ctx);
+  // A start that was of no use to that is none for a method that must stay away from the bounds.
+  const Vector start = squared || starts.empty() ? Vector() : starts.front();
+  RobustSolution solution = near ? of_active(dual, std::move(*near))
+                                 : solve({problem, dual, term, size}, settings, ctx, start);
+  if (squared) {
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
@@ -366,17 +391,26 @@ RobustSolution run(const RobustProblem& problem, Term term, double size,
   return solution;
 }
 
+std::span<const Vector> one_or_none(const Vector& start) {
+  return std::span<const Vector>(&start, start.size() > 0 ? 1 : 0);
+}
+
 }  // namespace
 
 RobustSolution robust_newton(const RobustProblem& problem, const RobustNewtonSettings& settings,
                              const RunContext& ctx, const Vector& start) {
-  return run(problem, Term::kSquared, 0, settings, ctx, start);
+  return run(problem, Term::kSquared, 0, settings, ctx, one_or_none(start));
+}
+
+RobustSolution robust_newton(const RobustProblem& problem, const RobustNewtonSettings& settings,
+                             const RunContext& ctx, std::span<const Vector> starts) {
+  return run(problem, Term::kSquared, 0, settings, ctx, starts);
 }
 
 RobustSolution robust_ball(const RobustProblem& problem, double radius,
                            const RobustNewtonSettings& settings, const RunContext& ctx,
                            const Vector& start) {
-  return run(problem, Term::kBall, radius, settings, ctx, start);
+  return run(problem, Term::kBall, radius, settings, ctx, one_or_none(start));
 }
 
 RobustSolution robust_norm(const RobustProblem& problem, double weight,
@@ -390,7 +424,7 @@ RobustSolution robust_norm(const RobustProblem& problem, double weight,
     const std::optional<RobustSolution> unmoved = kernel_itself(known, weight, settings, ctx);
     if (unmoved) return *unmoved;
   }
-  return run(known, Term::kNorm, weight, settings, ctx, start);
+  return run(known, Term::kNorm, weight, settings, ctx, one_or_none(start));
 }
 
 }  // namespace kith

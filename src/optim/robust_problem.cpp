@@ -49,22 +49,87 @@ void validate(const RobustProblem& problem) {
   }
 }
 
-RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
-                          const RunContext& ctx) {
+namespace {
+
+/// What every certificate is made of: K from a fresh decomposition, and the machine on it solved
+/// anew.
+struct Evidence {
+  detail::SplitMatrix split;
+  detail::RobustPoint point;
+  double primal = 0;    // of that machine
+  double distance = 0;  // |K - S|_F
+  double feasibility = 0;
+};
+
+Evidence evidence(const RobustProblem& problem, const VectorRef& alpha, const RunContext& ctx) {
   validate(problem);
   if (alpha.size() != problem.y.size()) {
     refuse(fmt::format("alpha has {} entries for {} samples", alpha.size(), problem.y.size()));
   }
   const detail::SplitMatrix split(problem);
-  const detail::RobustPoint point = detail::robust_point(problem, split, alpha);
+  Evidence e{split, detail::robust_point(problem, split, alpha)};
+  e.primal = detail::machine_bound(problem, e.point, alpha, ctx).upper - e.point.penalty;
+  e.distance = std::sqrt(split.excess(e.point.K) + split.negative_squares);
+  e.feasibility = certify(detail::machine_on(problem, e.point.K), alpha, 0).feasibility;
+  return e;
+}
+
+RobustCertificate certificate(const Evidence& e, double offset, double value, double difference) {
   RobustCertificate c;
-  c.offset = problem.rho * split.negative_squares;
-  c.value = point.value;
-  c.upper = detail::machine_bound(problem, point, alpha, ctx).upper;
+  c.offset = offset;
+  c.value = value;
+  c.upper = value + difference;
   const double size = std::max(std::abs(c.value), std::abs(c.upper));
-  c.gap = size > 0 ? (c.upper - c.value) / size : 0.0;
-  c.feasibility = certify(detail::machine_on(problem, point.K), alpha, 0).feasibility;
+  c.gap = size > 0 ? difference / size : 0.0;
+  c.feasibility = e.feasibility;
   return c;
+}
+
+/// 1'a - 1/2 u'Ku.
+double own_value(const Evidence& e, const RobustProblem& problem, const VectorRef& alpha) {
+  return alpha.sum() - 0.5 * problem.y.cwiseProduct(alpha).dot(e.point.Ku);
+}
+
+}  // namespace
+
+RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
+                          const RunContext& ctx) {
+  const Evidence e = evidence(problem, alpha, ctx);
+  return certificate(e, problem.rho * e.split.negative_squares, e.point.value,
+                     e.primal - own_value(e, problem, alpha));
+}
+
+RobustCertificate certify_ball(const RobustProblem& problem, double radius, const VectorRef& alpha,
+                               const RunContext& ctx) {
+  const Evidence e = evidence(problem, alpha, ctx);
+  // Outside the ball K is drawn towards S_+; the machine there is worth at most the sum of costs.
+  const double excess = e.distance - radius;
+  const double share = excess > 0 ? excess / (e.distance - std::sqrt(e.split.negative_squares)) : 0;
+  const double upper = e.primal + share * (problem.cost.sum() - e.primal);
+  const double lower =
+      own_value(e, problem, alpha) + problem.rho * (e.distance * e.distance - radius * radius);
+  return certificate(e, 0, lower, upper - lower);
+}
+
+RobustCertificate certify_norm(const RobustProblem& problem, double weight, const VectorRef& alpha,
+                               const RunContext& ctx) {
+  const Evidence e = evidence(problem, alpha, ctx);
+  // Z = t^2 2 rho (K - S) has Z - t^2 u u' / 2 = t^2 2 rho M_- >= 0: for |Z| <= weight it bounds
+  // the inner minimum at t alpha by -<Z, S>.
+  const double sum = alpha.sum();
+  const double own = own_value(e, problem, alpha);
+  const double uKu = 2 * (sum - own);
+  const double pull = 2 * problem.rho * e.distance;
+  const double quadratic = 0.5 * uKu - pull * e.distance;
+  double t = std::min(1.0, std::sqrt(weight / pull));
+  if (quadratic > 0) t = std::min(t, sum / (2 * quadratic));
+  const double shorter =
+      (1 - t) * sum - 0.5 * (1 - t * t) * uKu +
+      e.distance * (weight - t * t * pull);  // what is lost below own + weight |K - S|
+  const double negative = std::sqrt(e.split.negative_squares);
+  const double above = e.split.excess(e.point.K) / (e.distance + negative);  // distance - negative
+  return certificate(e, weight * negative, own + weight * above - shorter,
+                     e.primal - own + shorter);
 }
 
 }  // namespace kith

@@ -3,6 +3,8 @@
 // another way, by one interior point method.
 #pragma once
 
+#include <span>
+
 #include "kith/core/context.hpp"
 #include "kith/optim/robust_problem.hpp"
 
@@ -10,6 +12,8 @@ namespace kith {
 
 struct RobustNewtonSettings {
   double tolerance = 1e-8;  ///< relative gap accepted
+  double kkt_tolerance =
+      1e-6;  ///< of the machine on the kernel found, SvmCertificate::kkt_residual
   long max_iterations = 200;
 };
 
@@ -20,6 +24,12 @@ struct RobustNewtonSettings {
 [[nodiscard]] RobustSolution robust_newton(const RobustProblem& problem,
                                            const RobustNewtonSettings& settings = {},
                                            const RunContext& ctx = {}, const Vector& start = {});
+/// The same from the best of several starts, by Newton's method with the bounds kept exactly: a few
+/// steps along a grid of costs and rhos, and none where the solution of a smaller cost is at no
+/// bound. Where that does not settle, or there is no start, the interior point method takes over.
+[[nodiscard]] RobustSolution robust_newton(const RobustProblem& problem,
+                                           const RobustNewtonSettings& settings,
+                                           const RunContext& ctx, std::span<const Vector> starts);
 
 /// With |K - S|_F <= radius in place of rho |K - S|_F^2 ([TR] 2.1.2); problem.rho is where the
 /// search for the multiplier of that constraint starts, and solution.rho its value. objective is

@@ -54,4 +54,14 @@ struct RobustCertificate {
 [[nodiscard]] RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
                                         const RunContext& ctx = {});
 
+/// The same for |K - S|_F <= radius in place of rho |K - S|_F^2, where problem.rho is the
+/// multiplier found with alpha. No offset.
+[[nodiscard]] RobustCertificate certify_ball(const RobustProblem& problem, double radius,
+                                             const VectorRef& alpha, const RunContext& ctx = {});
+
+/// The same for weight |K - S|_F, where problem.rho is the one found with alpha; the offset is
+/// weight |S_-|_F. The lower bound is that of a shorter alpha where rho asks for it.
+[[nodiscard]] RobustCertificate certify_norm(const RobustProblem& problem, double weight,
+                                             const VectorRef& alpha, const RunContext& ctx = {});
+
 }  // namespace kith

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
@@ -139,6 +140,80 @@ TEST(RobustNewton, AWarmStartFindsTheSameOptimum) {
   const RobustSolution cold = robust_newton(data.problem(1, 10));
   const RobustSolution warm = robust_newton(data.problem(1, 10), {}, {}, near.alpha);
   EXPECT_NEAR(warm.info.objective, cold.info.objective, 2e-8 * cold.info.objective);
+}
+
+TEST(RobustNewton, ASolutionAtNoBoundIsTheAnswerForEveryLargerCost) {
+  const Data data = noisy(40, 19, 0.3);
+  const RobustSolution found = robust_newton(data.problem(100, 0.01), {.tolerance = 1e-10});
+  ASSERT_LT(found.alpha.maxCoeff(), 99);
+  const std::vector<Vector> starts = {10 * found.alpha, found.alpha};
+  const RobustProblem larger = data.problem(1000, 0.01);
+  const RobustSolution again = robust_newton(larger, {}, {}, starts);
+  EXPECT_EQ(again.info.status, SolveStatus::kSolved);
+  EXPECT_LE(again.info.iterations, 2);
+  EXPECT_LE(certify(larger, again.alpha).gap, 1e-8);
+}
+
+TEST(RobustNewton, FromAnyStartEndsAtTheOptimumWithExactBounds) {
+  const Data data = noisy(50, 20, 0.3);
+  Rng rng(5);
+  for (const double rho : {1e-3, 0.1, 10.0, 1e3}) {
+    for (const double cost : {1e-3, 1.0, 1e3}) {
+      const RobustProblem problem = data.problem(cost, rho);
+      const double optimum = robust_newton(problem).info.objective;
+      std::vector<Vector> starts = {
+          Vector::NullaryExpr(50, [&](Index) { return cost * rng.uniform(); })};
+      const RobustSolution found = robust_newton(problem, {}, {}, starts);
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << rho;
+      EXPECT_LE(found.info.kkt_residual, 1e-6) << cost << " " << rho;
+      const RobustCertificate proof = certify(problem, found.alpha);
+      EXPECT_LE(proof.gap, 1e-8) << cost << " " << rho;
+      EXPECT_LE(proof.feasibility, 1e-12);
+      EXPECT_NEAR(found.info.objective, optimum, 2e-8 * (optimum - found.offset));
+    }
+  }
+}
+
+TEST(RobustCertificate, HoldsForAnyAlphaAndRho) {
+  const Data data = noisy(30, 21, 0.3);
+  const RobustProblem problem = data.problem(1, 0.5);
+  const double nearest = (positive_part(data.S) - data.S).norm();
+  const RobustSolution squared = robust_newton(problem);
+  const RobustSolution ball = robust_ball(problem, 1.2 * nearest);
+  const RobustSolution norm = robust_norm(problem, 2);
+  for (const double length : {0.5, 0.9, 1.0}) {
+    const RobustCertificate one = certify(problem, length * squared.alpha);
+    EXPECT_LE(one.value, (squared.info.objective - squared.offset) * (1 + 1e-8));
+    EXPECT_GE(one.upper, (squared.info.objective - squared.offset) * (1 - 1e-8));
+    for (const double factor : {0.3, 1.0, 3.0}) {
+      RobustProblem other = problem;
+      other.rho = factor * ball.rho;
+      const RobustCertificate two = certify_ball(other, 1.2 * nearest, length * ball.alpha);
+      EXPECT_LE(two.value, ball.info.objective * (1 + 1e-7));
+      EXPECT_GE(two.upper, ball.info.objective * (1 - 1e-7));
+      other.rho = factor * norm.rho;
+      const RobustCertificate three = certify_norm(other, 2, length * norm.alpha);
+      EXPECT_LE(three.value + three.offset, norm.info.objective * (1 + 1e-7));
+      EXPECT_GE(three.upper + three.offset, norm.info.objective * (1 - 1e-7));
+      if (length == 1.0 && factor == 1.0) {
+        EXPECT_LE(two.gap, 2e-8);
+        EXPECT_LE(three.gap, 2e-8);
+      }
+    }
+  }
+}
+
+TEST(RobustNorm, MeetsTheOptimalityConditionsOfTheMachineToo) {
+  for (const std::uint64_t seed : {22, 23, 24}) {
+    const Data data = noisy(40, seed, 0.2);
+    for (const double cost : {1e-2, 1.0}) {
+      for (const double weight : {1e-3, 0.1, 10.0}) {
+        const RobustSolution found = robust_norm(data.problem(cost, 1), weight);
+        EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << weight;
+        EXPECT_LE(found.info.kkt_residual, 1e-6) << cost << " " << weight;
+      }
+    }
+  }
 }
 
 TEST(RobustBall, StaysInsideAndMatchesTheMultiplierItFinds) {

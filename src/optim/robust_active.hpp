@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "kith/core/context.hpp"
+#include "kith/optim/robust_newton.hpp"
+#include "optim/robust_dual.hpp"
+
+namespace kith {
+
+struct ActiveAnswer {
+  Vector alpha;
+  double b = 0;
+  DualPoint point;
+  double gap = 0;
+  long iterations = 0;
+};
+
+/// max D(a) from the best of several starts, each the alpha of a near problem (they are drawn into
+/// the box and balanced first). Nothing where a few steps do not reach the tolerance, in gap and in
+/// KKT residual alike: the starts were not near enough, and the interior point method is the better
+/// choice. `starts` is not empty.
+[[nodiscard]] std::optional<ActiveAnswer> robust_active(const RobustProblem& problem,
+                                                        const RobustDual& dual,
+                                                        std::span<const Vector> starts,
+                                                        const RobustNewtonSettings& settings,
+                                                        const RunContext& ctx);
+
+/// What the machine on K = M_+ proves of a point.
+struct MachineView {
+  double b = 0;    ///< of least loss
+  double gap = 0;  ///< (upper bound of D - D) / D, both less the offset
+  double kkt_residual = 0;
+};
+[[nodiscard]] MachineView machine_view(const RobustProblem& problem, const VectorRef& alpha,
+                                       const DualPoint& point);
+
+/// Largest violation of the machine's optimality conditions at (alpha, b), as
+/// SvmCertificate::kkt_residual, in its unit or a smaller one: M_ii stands for K_ii, which is no
+/// smaller.
+[[nodiscard]] double machine_residual(const RobustProblem& problem, const VectorRef& alpha,
+                                      double b, const DualPoint& point);
+
+}  // namespace kith
