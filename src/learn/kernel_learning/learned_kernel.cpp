@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "kith/numerics/arrowhead.hpp"
 
 namespace kith {
 namespace {
@@ -11,13 +14,14 @@ namespace {
 /// Without the cut the smallest ones decide everything (46 % errors in place of 36 %).
 constexpr double kMapCut = 1e-3;
 
-/// S^+ x.
-Vector cut_inverse(const SymmetricEigen& S, const VectorRef& x) {
+/// S^+ X.
+Matrix cut_inverse(const SymmetricEigen& S, const MatrixRef& X) {
   const double cut = S.lambda.size() > 0 ? kMapCut * S.lambda.cwiseAbs().maxCoeff() : 0;
-  Vector rotated = S.U.transpose() * x;
-  for (Index i = 0; i < rotated.size(); ++i) {
-    rotated(i) = std::abs(S.lambda(i)) > cut ? rotated(i) / S.lambda(i) : 0;
+  Vector inverse(S.lambda.size());
+  for (Index i = 0; i < inverse.size(); ++i) {
+    inverse(i) = std::abs(S.lambda(i)) > cut ? 1 / S.lambda(i) : 0;
   }
+  const Matrix rotated = inverse.asDiagonal() * (S.U.transpose() * X);
   return S.U * rotated;
 }
 
@@ -25,20 +29,11 @@ Vector times_kernel(const SymmetricEigen& kernel, const VectorRef& x) {
   return kernel.U * kernel.lambda.cwiseProduct(kernel.U.transpose() * x);
 }
 
-/// The row of a new sample with similarities s and self-similarity psi.
-Vector treated(LearnedTreatment treatment, const SymmetricEigen& kernel,
-               const SymmetricEigen& similarities, const VectorRef& s, double psi) {
-  switch (treatment) {
-    case LearnedTreatment::kSample:
-      return kernel.U * nearest_border(kernel.lambda, kernel.U.transpose() * s, psi);
-    case LearnedTreatment::kProject:
-      return kernel.U * (kernel.U.transpose() * s);
-    case LearnedTreatment::kMap:
-      return times_kernel(kernel, cut_inverse(similarities, s));
-    case LearnedTreatment::kNone:
-      break;
-  }
-  return s;
+/// The row of a new sample in the basis of the machine.
+Vector border_of(LearnedTreatment treatment, const VectorRef& values, const VectorRef& s_hat,
+                 double psi) {
+  if (treatment == LearnedTreatment::kSample) return nearest_border(values, s_hat, psi);
+  return arrowhead_column(values, s_hat, psi, [](double x) { return std::max(x, 0.0); });
 }
 
 }  // namespace
@@ -71,6 +66,7 @@ LearnedMachine learned_machine(LearnedTreatment treatment, const SymmetricEigen&
   machine.b = b;
   switch (treatment) {
     case LearnedTreatment::kSample:
+    case LearnedTreatment::kAugmented:
       machine.values = kernel.lambda;
       machine.vectors = kernel.U;
       machine.rotated = kernel.U.transpose() * c;
@@ -90,13 +86,14 @@ LearnedMachine learned_machine(LearnedTreatment treatment, const SymmetricEigen&
 
 Vector decisions(const LearnedMachine& machine, const MatrixRef& rows, const VectorRef& self) {
   if (rows.rows() == 0) return Vector(0);
-  if (machine.treatment != LearnedTreatment::kSample) {
+  if (!needs_self(machine.treatment)) {
     return (rows * machine.coefficients).array() + machine.b;
   }
   Vector result(rows.rows());
   const Matrix rotated = (rows * machine.vectors).transpose();
   for (Index i = 0; i < rows.rows(); ++i) {
-    result(i) = nearest_border(machine.values, rotated.col(i), self(i)).dot(machine.rotated);
+    result(i) =
+        border_of(machine.treatment, machine.values, rotated.col(i), self(i)).dot(machine.rotated);
   }
   return result.array() + machine.b;
 }
@@ -105,14 +102,29 @@ double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
                    const SymmetricEigen& similarities, const MatrixRef& S, Index most_rows) {
   const Index n = S.rows();
   const Index count = std::min(n, most_rows);
+  std::vector<Index> chosen;
+  for (Index k = 0; k < count; ++k) chosen.push_back(k * n / count);
+  const bool map = treatment == LearnedTreatment::kMap;
+  Matrix rows = S(Eigen::all, chosen);
+  if (map) rows = cut_inverse(similarities, rows);
+  // Lengths are those of coordinates in the basis of K, which all treatments but none stay in.
+  const Matrix rotated = kernel.U.transpose() * rows;
   double worst = 0;
   for (Index k = 0; k < count; ++k) {
-    const Index i = k * n / count;
-    const Vector row = times_kernel(kernel, Vector::Unit(n, i));
+    const Index i = chosen[static_cast<std::size_t>(k)];
+    const Vector row = kernel.lambda.cwiseMax(0.0).cwiseProduct(kernel.U.row(i).transpose());
     const double size = row.norm();
     if (!(size > 0)) continue;
-    const Vector again = treated(treatment, kernel, similarities, S.col(i), S(i, i));
-    worst = std::max(worst, (again - row).norm() / size);
+    Vector again = rotated.col(k);
+    double outside = 0;
+    if (needs_self(treatment)) {
+      again = border_of(treatment, kernel.lambda, rotated.col(k), S(i, i));
+    } else if (map) {
+      again = kernel.lambda.cwiseProduct(rotated.col(k));
+    } else if (treatment == LearnedTreatment::kNone) {
+      outside = std::max(0.0, rows.col(k).squaredNorm() - again.squaredNorm());
+    }
+    worst = std::max(worst, std::sqrt((again - row).squaredNorm() + outside) / size);
   }
   return worst;
 }

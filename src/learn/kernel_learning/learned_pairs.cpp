@@ -43,17 +43,27 @@ PairBlock pair_block(SharedWork& work, const ClassPair& pair) {
   return block;
 }
 
+/// What a treatment needs of the kernel: its positive eigenpairs, or for treatment augmented all
+/// those of M = S + u u' / (4 rho).
+SymmetricEigen basis_of(const PairBlock& block, RobustSolution& solution,
+                        LearnedTreatment treatment) {
+  if (treatment != LearnedTreatment::kAugmented) return std::move(solution.kernel);
+  const Vector u = block.y.cwiseProduct(solution.alpha);
+  Matrix M = block.S;
+  M.noalias() += u * (u / (4 * solution.rho)).transpose();
+  return symmetric_eigen(std::move(M));
+}
+
 LearnedMachine machine_of(const PairBlock& block, const RobustSolution& solution,
-                          LearnedTreatment treatment) {
-  return learned_machine(treatment, solution.kernel, *block.eigen,
-                         block.y.cwiseProduct(solution.alpha), solution.b);
+                          const SymmetricEigen& basis, LearnedTreatment treatment) {
+  return learned_machine(treatment, basis, *block.eigen, block.y.cwiseProduct(solution.alpha),
+                         solution.b);
 }
 
 /// A fold of one pair, decomposed once for the whole path.
 struct Fold {
   PairBlock block;
-  RobustSolution last;
-  bool solved = false;
+  std::vector<Vector> known;  // alpha of each step
 };
 
 /// The machine of one pair at one step.
@@ -75,15 +85,15 @@ class PairPath {
                                    .step = step,
                                    .tolerance = settings.tolerance,
                                    .for_sigmoid = false,
-                                   .near = solved_ ? &last_ : nullptr});
+                                   .known = known_});
     PairResult result;
-    result.machine = machine_of(block_, found, settings.treatment);
+    const SymmetricEigen basis = basis_of(block_, found, settings.treatment);
+    result.machine = machine_of(block_, found, basis, settings.treatment);
     result.info = found.info;
     result.offset = found.offset;
-    result.consistency = consistency(settings.treatment, found.kernel, *block_.eigen, block_.S);
+    result.consistency = consistency(settings.treatment, basis, *block_.eigen, block_.S);
     if (settings.probability) result.sigmoid = sigmoid(step, settings, result.machine);
-    last_ = std::move(found);
-    solved_ = true;
+    known_.push_back(std::move(found.alpha));
     return result;
   }
 
@@ -93,13 +103,15 @@ class PairPath {
     const auto held_out = [&](const FoldSplit& split) -> Vector {
       Fold& fold = folds_[split.inside];
       if (fold.block.y.size() == 0) fold.block = sub_block(block_, split.outside);
-      fold.last = learn_({.block = fold.block,
-                          .step = step,
-                          .tolerance = kCalibrationTolerance,
-                          .for_sigmoid = true,
-                          .near = fold.solved ? &fold.last : nullptr});
-      fold.solved = true;
-      const LearnedMachine machine = machine_of(fold.block, fold.last, settings.treatment);
+      fold.known.resize(step);  // a step without probabilities left none
+      RobustSolution found = learn_({.block = fold.block,
+                                     .step = step,
+                                     .tolerance = kCalibrationTolerance,
+                                     .for_sigmoid = true,
+                                     .known = fold.known});
+      const SymmetricEigen basis = basis_of(fold.block, found, settings.treatment);
+      const LearnedMachine machine = machine_of(fold.block, found, basis, settings.treatment);
+      fold.known.push_back(std::move(found.alpha));
       const Vector self = block_.S.diagonal()(split.inside);
       return decisions(machine, block_.S(split.inside, split.outside), self);
     };
@@ -111,8 +123,7 @@ class PairPath {
   const PairLearner& learn_;
   Rng stream_;
   PairBlock block_;
-  RobustSolution last_;
-  bool solved_ = false;
+  std::vector<Vector> known_;                 // alpha of each step
   std::map<std::vector<Index>, Fold> folds_;  // by what is held out
 };
 
@@ -163,13 +174,12 @@ DenseBlock query_rows(const LearnedPairsModel& model, const QueryMatrix& query) 
 
 Vector self_similarities(const LearnedPairsModel& model, const QueryMatrix& query, Index count) {
   if (query.self) return *query.self;
-  const bool needed =
-      std::any_of(model.machines.begin(), model.machines.end(),
-                  [](const LearnedMachine& m) { return m.treatment == LearnedTreatment::kSample; });
+  const bool needed = std::any_of(model.machines.begin(), model.machines.end(),
+                                  [](const LearnedMachine& m) { return needs_self(m.treatment); });
   if (needed && std::isnan(model.self)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "test-treatment sample needs the self-similarity of each new sample (--self): the "
-                "training matrix has no constant diagonal to take it from");
+                "test-treatment sample or augmented needs the self-similarity of each new sample "
+                "(--self): the training matrix has no constant diagonal to take it from");
   }
   return Vector::Constant(count, model.self);
 }
@@ -209,6 +219,32 @@ Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
   return vote(model.pairs, values, sigmoids_of(model.sigmoids));
 }
 
+namespace {
+
+/// What a prediction relies on, whoever wrote the file.
+void check_loaded(const LearnedPairsModel& model, std::size_t p) {
+  const LearnedMachine& machine = model.machines[p];
+  const std::vector<Index>& members = model.members[p];
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::kBadInput, fmt::format("the machine of pair {}: {}", p + 1, what));
+  };
+  for (const Index member : members) {
+    if (member < 0 || member >= model.samples) {
+      refuse(fmt::format("member {}; members are positions below {}, the number of samples", member,
+                         model.samples));
+    }
+  }
+  const Index count = std::ssize(members);
+  const bool fits = needs_self(machine.treatment)
+                        ? machine.vectors.rows() == count &&
+                              machine.vectors.cols() == machine.values.size() &&
+                              machine.rotated.size() == machine.values.size()
+                        : machine.coefficients.size() == count;
+  if (!fits) refuse(fmt::format("its arrays do not fit its {} members", count));
+}
+
+}  // namespace
+
 void archive(LearnedPairsModel& model, Archive& archiver) {
   archiver("samples", model.samples);
   archive(model.pairs, archiver);
@@ -228,6 +264,7 @@ void archive(LearnedPairsModel& model, Archive& archiver) {
     archiver(named("vectors"), machine.vectors);
     archiver(named("rotated"), machine.rotated);
     archiver(named("intercept"), machine.b);
+    if (archiver.loading()) check_loaded(model, p);
   }
 }
 

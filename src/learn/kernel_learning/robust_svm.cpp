@@ -32,15 +32,23 @@ RobustProblem problem_of(const PairBlock& block, const RobustSvmSettings& settin
           .eigen = block.eigen.get()};
 }
 
+/// Of the tolerance, for the solver: what proves its answer is another computation, whose rounding
+/// must not decide.
+constexpr double kOwnShare = 0.5;
+
 RobustSolution solve(const RobustProblem& problem, RobustSolver solver,
-                     std::optional<double> radius, double tolerance, const Vector& start,
+                     std::optional<double> radius, double tolerance, std::span<const Vector> starts,
                      const RunContext& ctx) {
   switch (solver) {
-    case RobustSolver::kNewton:
+    case RobustSolver::kNewton: {
+      RobustNewtonSettings newton{.tolerance = kOwnShare * tolerance};
+      newton.kkt_tolerance = std::max(newton.kkt_tolerance, tolerance);
       if (radius) {
-        return robust_ball(problem, *radius, {.tolerance = tolerance}, ctx, start);
+        return robust_ball(problem, *radius, newton, ctx,
+                           starts.empty() ? Vector() : starts.front());
       }
-      return robust_newton(problem, {.tolerance = tolerance}, ctx, start);
+      return robust_newton(problem, newton, ctx, starts);
+    }
     case RobustSolver::kExchange:
     case RobustSolver::kExchangePruned:
       return exchange(problem,
@@ -55,16 +63,53 @@ RobustSolution solve(const RobustProblem& problem, RobustSolver solver,
   throw Error(ErrorCode::kInternal, "a robust solver without a function");
 }
 
-/// Positions of the path in the order in which a solution is near the next.
+/// Positions of the path in the order in which a solution is near the next: for each rho, from the
+/// largest, ascending costs.
 std::vector<std::size_t> solving_order(std::span<const RobustSvmSettings> path) {
   std::vector<std::size_t> order(path.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) {
-    return std::tuple(path[i].solver, path[i].radius, path[i].cost, path[i].rho);
+    return std::tuple(path[i].solver, path[i].radius, -path[i].rho, path[i].cost);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
+}
+
+/// What is known of near problems: the same rho with the next smaller cost, as it is (where it is
+/// at no bound it is the answer) and with what was at its bound at the new one; and the same cost
+/// with the last other rho.
+std::vector<Vector> starts_of(std::span<const RobustSvmSettings> path,
+                              std::span<const std::size_t> order, const PairTask& task) {
+  const RobustSvmSettings& own = path[order[task.step]];
+  const Vector* same_rho = nullptr;
+  const Vector* same_cost = nullptr;
+  double cost = 0;
+  for (std::size_t k = 0; k < task.known.size(); ++k) {
+    const RobustSvmSettings& other = path[order[k]];
+    if (task.known[k].size() == 0 || other.radius != own.radius) continue;
+    if (other.rho == own.rho) {
+      same_rho = &task.known[k];
+      cost = other.cost;
+    } else if (other.cost == own.cost) {
+      same_cost = &task.known[k];
+    }
+  }
+  std::vector<Vector> starts;
+  if (same_rho != nullptr) {
+    starts.push_back(*same_rho);
+    starts.push_back(*same_rho * (own.cost / cost));
+  }
+  if (same_cost != nullptr) starts.push_back(*same_cost);
+  return starts;
+}
+
+/// By a fresh decomposition and a machine solved anew: nothing the solver kept is used but rho.
+double proved_gap(RobustProblem problem, std::optional<double> radius, const RobustSolution& found,
+                  const RunContext& ctx) {
+  if (!radius) return certify(problem, found.alpha, ctx).gap;
+  problem.rho = found.rho;
+  return certify_ball(problem, *radius, found.alpha, ctx).gap;
 }
 
 void check(const RobustSvmSettings& settings) {
@@ -88,7 +133,7 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
         "projected gradient (1e-6)");
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
-        "the projection on its range, the map from matrix to kernel, or nothing");
+        "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
@@ -105,18 +150,15 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
   const auto learn = [&](const PairTask& task) {
     const RobustSvmSettings& settings = path[order[task.step]];
     const RobustProblem problem = problem_of(task.block, settings);
-    // What was at its bound for another cost is then at the new one.
-    Vector start;
-    if (task.near != nullptr) {
-      start = task.near->alpha * (settings.cost / path[order[task.step - 1]].cost);
-    }
+    const std::vector<Vector> starts = starts_of(path, order, task);
     // The printed algorithms are there to be compared, not to be run five times over for sigmoids.
     const RobustSolver solver = task.for_sigmoid ? RobustSolver::kNewton : settings.solver;
-    RobustSolution found = solve(problem, solver, settings.radius, task.tolerance, start, ctx);
-    // One fit is proved by a machine solved anew on its kernel; a grid rests on the solver's
-    // bounds.
-    if (path.size() == 1 && !settings.radius && !task.for_sigmoid) {
-      found.info.gap = certify(problem, found.alpha, ctx).gap;
+    RobustSolution found = solve(problem, solver, settings.radius, task.tolerance, starts, ctx);
+    if (!task.for_sigmoid) {
+      found.info.gap = proved_gap(problem, settings.radius, found, ctx);
+      const bool missed = found.info.status == SolveStatus::kSolved &&
+                          solver == RobustSolver::kNewton && found.info.gap > task.tolerance;
+      if (missed) found.info.status = SolveStatus::kReducedAccuracy;
     }
     return found;
   };

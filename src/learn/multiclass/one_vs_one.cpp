@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/multiclass/one_vs_one.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "kith/core/error.hpp"
 
 namespace kith {
 namespace {
@@ -58,6 +62,24 @@ Vector probabilities(const PairTable& table, const Eigen::Ref<const Eigen::RowVe
   return all;
 }
 
+/// What a vote relies on, whoever wrote the file.
+void check_loaded(const PairTable& table) {
+  if (table.first.size() != table.second.size() || table.present.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} first and {} second classes of pairs, {} classes present; there "
+                            "must be as many first as second ones, and a class",
+                            table.first.size(), table.second.size(), table.present.size()));
+  }
+  for (const std::vector<int>* list : {&table.first, &table.second, &table.present}) {
+    for (const int c : *list) {
+      if (c >= 0 && c < table.classes) continue;
+      throw Error(
+          ErrorCode::kBadInput,
+          fmt::format("class {} of a pair; classes are counted from 0 below {}", c, table.classes));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<ClassPair> class_pairs(const Labels& labels) {
@@ -106,6 +128,7 @@ void archive(PairTable& table, Archive& archiver) {
   archiver("pair_first", table.first);
   archiver("pair_second", table.second);
   archiver("classes_present", table.present);
+  if (archiver.loading()) check_loaded(table);
 }
 
 Prediction vote(const PairTable& table, const MatrixRef& decisions,

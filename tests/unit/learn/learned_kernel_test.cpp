@@ -12,6 +12,7 @@
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/model/archive.hpp"
 #include "kith/numerics/psd.hpp"
 #include "support/training_sets.hpp"
 
@@ -90,6 +91,40 @@ TEST(LearnedMachine, TreatsRowsAsEachTreatmentSays) {
   EXPECT_NEAR(decision(LearnedTreatment::kProject), c.dot(P * s) + 0.25, 1e-12);
   EXPECT_NEAR(decision(LearnedTreatment::kMap), c.dot(K * S.inverse() * s) + 0.25, 1e-9);
   EXPECT_NEAR(decision(LearnedTreatment::kSample), c.dot(P * s) + 0.25, 1e-9);
+  Matrix bordered = Matrix::Zero(9, 9);
+  bordered.topLeftCorner(8, 8) = S;
+  bordered.col(8).head(8) = bordered.row(8).head(8) = s;
+  bordered(8, 8) = 0.5;
+  const LearnedMachine augmented =
+      learned_machine(LearnedTreatment::kAugmented, eigen, eigen, c, 0.25);
+  const Vector border = positive_part(bordered).col(8).head(8);
+  EXPECT_NEAR(decisions(augmented, s.transpose(), Vector::Constant(1, 0.5))(0),
+              c.dot(border) + 0.25, 1e-9);
+}
+
+TEST(LearnedMachine, ConsistencyIsThatOfTreatedRows) {
+  Rng rng(4);
+  const Matrix A = Matrix::NullaryExpr(9, 9, [&](Index, Index) { return rng.normal(); });
+  const Matrix S = 0.5 * (A + A.transpose());
+  const SymmetricEigen eigen = symmetric_eigen(S);
+  const Index positive = (eigen.lambda.array() > 0).count();
+  const SymmetricEigen kernel{eigen.lambda.tail(positive), eigen.U.rightCols(positive)};
+  const Matrix K = positive_part(S);
+  for (const auto treatment :
+       {LearnedTreatment::kSample, LearnedTreatment::kProject, LearnedTreatment::kMap,
+        LearnedTreatment::kNone, LearnedTreatment::kAugmented}) {
+    const bool whole = treatment == LearnedTreatment::kAugmented;
+    Matrix rows(9, 9);  // decisions with c = e_j are the entries of the treated rows
+    for (Index j = 0; j < 9; ++j) {
+      const LearnedMachine machine =
+          learned_machine(treatment, whole ? eigen : kernel, eigen, Vector::Unit(9, j), 0);
+      rows.col(j) = decisions(machine, S, S.diagonal());
+    }
+    const double expected =
+        ((rows - K).rowwise().norm().array() / K.rowwise().norm().array()).maxCoeff();
+    EXPECT_NEAR(consistency(treatment, whole ? eigen : kernel, eigen, S), expected,
+                1e-9 * (1 + expected));
+  }
 }
 
 template <class Settings>
@@ -186,6 +221,66 @@ TEST(FullKernelSvm, ItsObjectiveRisesWithGamma) {
     EXPECT_TRUE(met_tolerance(fitted.info.status()));
     EXPECT_GT(fitted.info.objective(), last);
     last = fitted.info.objective();
+  }
+}
+
+/// Saves `model` as it is and loads it again.
+RobustSvmModel reloaded(RobustSvmModel model) {
+  TensorFile file;
+  ArchiveWriter writer(file, "");
+  archive(model, writer);
+  ArchiveReader reader(file, "m.kith");
+  RobustSvmModel back;
+  archive(back, reader);
+  return back;
+}
+
+TEST(LearnedPairs, RefusesAFileWhoseMembersOrArraysDoNotFit) {
+  const Sample sample = make_sample(30, 4, 3, 11);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const RobustSvmSettings settings{.probability = false};
+  const RobustSvmModel model = fit_once(set, settings).model;
+  const QueryBlock queries = query_block(sample.rows, sample.self);
+  EXPECT_EQ(predict_once(reloaded(model), queries).scores, predict_once(model, queries).scores);
+  const auto expect_refused = [&](auto change, const char* word) {
+    RobustSvmModel changed = model;
+    change(changed.learned);
+    try {
+      (void)reloaded(changed);
+      ADD_FAILURE() << "loaded although " << word;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+      EXPECT_THAT(error.what(), testing::HasSubstr(word));
+    }
+  };
+  expect_refused([](LearnedPairsModel& m) { m.members[1][0] = 30; }, "member 30");
+  expect_refused([](LearnedPairsModel& m) { m.members[1][0] = -1; }, "member -1");
+  expect_refused([](LearnedPairsModel& m) { m.members[0].pop_back(); }, "arrays");
+  expect_refused([](LearnedPairsModel& m) { m.machines[2].rotated.conservativeResize(1); },
+                 "arrays");
+  expect_refused([](LearnedPairsModel& m) { m.pairs.first[0] = 3; }, "class 3");
+}
+
+TEST(RobustSvm, AlongAGridIsProvedAtEveryPoint) {
+  const Sample sample = make_sample(40, 10, 2, 12);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  std::vector<RobustSvmSettings> path;
+  for (double cost = 1e-3; cost < 2e3; cost *= 10) {
+    for (double rho = 1e-3; rho < 2e3; rho *= 10) {
+      path.push_back({.cost = cost, .rho = rho, .probability = false});
+    }
+  }
+  RunContext ctx;
+  SharedWork work(set);
+  const auto along = fit_path(work, path, ctx);
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const FitInfo& info = along[i].info;
+    EXPECT_TRUE(met_tolerance(info.status())) << path[i].cost << " " << path[i].rho;
+    EXPECT_LE(info.gap(), 1e-8) << path[i].cost << " " << path[i].rho;
+    EXPECT_LE(info.kkt_residual(), 1e-6) << path[i].cost << " " << path[i].rho;
+    const auto alone = fit_once(set, path[i]);
+    EXPECT_NEAR(info.objective(), alone.info.objective(),
+                2e-8 * (alone.info.objective() - alone.info.objective_offset));
   }
 }
 

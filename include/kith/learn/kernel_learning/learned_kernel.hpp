@@ -16,10 +16,13 @@ enum class LearnedTreatment {
   kProject,  ///< V V' s
   kMap,      ///< K S^+ s, eigenvalues of S below 1e-3 of the largest cut
   kNone,     ///< s
+  /// The border of ([M s; s' psi])_+, where K = M_+: [LA]'s rule, for one new sample at a time.
+  kAugmented,
 };
 template <>
 struct EnumNames<LearnedTreatment> {
-  static constexpr std::array<std::string_view, 4> names = {"sample", "project", "map", "none"};
+  static constexpr std::array<std::string_view, 5> names = {"sample", "project", "map", "none",
+                                                            "augmented"};
 };
 
 /// The border of [CGR] (8) in closed form: the minimiser of 2 |k - s|^2 + (r - psi)^2 over those
@@ -32,24 +35,30 @@ struct EnumNames<LearnedTreatment> {
 /// f(x) = c'k(x) + b over the samples of one pair of classes.
 struct LearnedMachine {
   LearnedTreatment treatment = LearnedTreatment::kSample;
-  Vector coefficients;  ///< on raw rows; empty for treatment sample
-  Vector values;        ///< d, for treatment sample alone
+  Vector coefficients;  ///< on raw rows; empty for treatments sample and augmented
+  Vector values;        ///< d, for these two alone
   Matrix vectors;       ///< V
   Vector rotated;       ///< V'c
   double b = 0;
 };
 
-/// `kernel` holds the positive eigenpairs of K, `similarities` all those of S.
+/// Whether new samples need their self-similarity, and the machine the basis of its kernel.
+[[nodiscard]] constexpr bool needs_self(LearnedTreatment treatment) {
+  return treatment == LearnedTreatment::kSample || treatment == LearnedTreatment::kAugmented;
+}
+
+/// `kernel` holds the positive eigenpairs of K (all those of M for treatment augmented),
+/// `similarities` all those of S.
 [[nodiscard]] LearnedMachine learned_machine(LearnedTreatment treatment,
                                              const SymmetricEigen& kernel,
                                              const SymmetricEigen& similarities, const VectorRef& c,
                                              double b);
-/// Decision values of rows of similarities; `self` is needed for treatment sample alone.
+/// Decision values of rows of similarities; `self` is read where `needs_self`.
 [[nodiscard]] Vector decisions(const LearnedMachine& machine, const MatrixRef& rows,
                                const VectorRef& self);
 
-/// max_i |k(s_i) - K_i| / |K_i| over at most `most_rows` rows of S, evenly spread, each treated as
-/// if it were new.
+/// With `kernel` as above, max_i |k(s_i) - K_i| / |K_i| over at most `most_rows` rows of S, evenly
+/// spread, each treated as if it were new.
 [[nodiscard]] double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
                                  const SymmetricEigen& similarities, const MatrixRef& S,
                                  Index most_rows = 64);

@@ -46,8 +46,8 @@ struct PairTask {
   const PairBlock& block;
   std::size_t step = 0;
   double tolerance = 1e-8;
-  bool for_sigmoid = false;              ///< a few digits of the decision values are enough
-  const RobustSolution* near = nullptr;  ///< the solution of the step before, on the same block
+  bool for_sigmoid = false;       ///< a few digits of the decision values are enough
+  std::span<const Vector> known;  ///< alpha of each step before, on the same block
 };
 
 /// The answer's alpha is over its kernel: f = K Y alpha + b.
