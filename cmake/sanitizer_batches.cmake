@@ -33,7 +33,7 @@ set(batches
    learn/svm/feature_svm learn/svm/kernel_svm"
   "learn/svm/prototypes learn/svm/svm_knn model/archive model/fingerprint model/model_file
    model/query_files"
-  "model/trained_model model/record_rules model/strict_json model/tensor_file model/tensor_header
+  "model/trained_model model/record_rules model/tensor_file model/tensor_header
    model/xxh64"
   "evaluate/experiment evaluate/fold_part evaluate/grid evaluate/metrics evaluate/partition_file
    evaluate/partitions"
