@@ -33,7 +33,7 @@ set(batches
    learn/svm/feature_svm learn/svm/kernel_svm"
   "learn/svm/prototypes learn/svm/svm_knn model/archive model/fingerprint model/model_file
    model/query_files"
-  "model/trained_model model/record_rules model/tensor_file model/tensor_header
+  "model/trained_model model/record_rules model/strict_json model/tensor_file model/tensor_header
    model/xxh64"
   "evaluate/experiment evaluate/fold_part evaluate/grid evaluate/metrics evaluate/partition_file
    evaluate/partitions"
@@ -51,3 +51,5 @@ foreach(batch IN LISTS batches)
   set_source_files_properties(${sources} TARGET_DIRECTORY kith PROPERTIES UNITY_GROUP batch_${number})
 endforeach()
 set_target_properties(kith PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+# g++ takes a source inside a batch for a header, in which local types would be a danger.
+target_compile_options(kith PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
