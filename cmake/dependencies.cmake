@@ -12,6 +12,7 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(matio REQUIRED IMPORTED_TARGET matio)
+pkg_check_modules(parasail REQUIRED IMPORTED_TARGET parasail-1)
 find_package(SQLite3 REQUIRED)
 find_package(edlib REQUIRED MODULE)
 

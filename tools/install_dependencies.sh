@@ -8,8 +8,8 @@ build_packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-pytest
   libeigen3-dev libopenblas-pthread-dev libtbb-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev libsqlite3-dev zlib1g-dev libzstd-dev libmatio-dev libhdf5-dev libedlib-dev
-  libgtest-dev libgmock-dev libsvm-dev python3-sklearn python3-cvxopt clang-format)
-bench_packages=(libbenchmark-dev python3-pandas python3-scipy)
+  libparasail-dev libgtest-dev libgmock-dev libsvm-dev python3-sklearn python3-cvxopt clang-format)
+bench_packages=(libbenchmark-dev python3-pandas python3-scipy parasail)
 developer_packages=(clang clang-tidy libclang-rt-14-dev gcovr)
 
 # Without dpkg nothing can be looked up by package name; these must at least be there by command.

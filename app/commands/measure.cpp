@@ -7,9 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 
 #include "commands.hpp"
+#include "kith/core/error.hpp"
 #include "kith/data/formats.hpp"
+#include "kith/data/labels.hpp"
 #include "output_options.hpp"
 
 namespace kith::app {
@@ -20,14 +23,38 @@ struct Options {
   MeasureSettings settings;
   std::string data;
   std::string against;
+  std::string labels;
   OutputOptions output;
 };
 
+/// Gives the samples their labels, where the measure learns from them.
+void join(RawData& data, const Options& options, const RunContext& ctx) {
+  auto* categories = std::get_if<CategoryData>(&data);
+  if (options.labels.empty()) {
+    if (categories == nullptr) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("measure {} needs --labels, the classes of the samples",
+                            enum_name(options.settings.measure)));
+  }
+  if (categories == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("--labels is for measures that learn from classes, and {} does not",
+                            enum_name(options.settings.measure)));
+  }
+  categories->labels =
+      join_labels(read_labels(options.labels), ids_of(data), size_of(data), ctx).labels;
+}
+
 SimilaritySet measured(const Options& options, const RunContext& ctx) {
-  const RawKind kind = data_kind(options.settings.measure);
-  const RawData data = read_raw(options.data, kind, ctx);
-  if (options.against.empty()) return measure(data, options.settings, ctx);
-  return measure(data, read_raw(options.against, kind, ctx), options.settings, ctx);
+  const RawKind kind = measure_info(options.settings.measure).data;
+  RawData data = read_raw(options.data, kind, ctx);
+  if (options.against.empty()) {
+    join(data, options, ctx);
+    return measure(data, options.settings, ctx);
+  }
+  RawData training = read_raw(options.against, kind, ctx);
+  join(training, options, ctx);
+  return measure(data, training, options.settings, ctx);
 }
 
 int run(const Options& options) {
@@ -41,7 +68,7 @@ int run(const Options& options) {
   const std::string_view kind = set.kind == PairKind::kDistance ? "distances" : "similarities";
   if (options.common.json) {
     print_json({{"source", set.source},
-                {"settings", settings_json(options.settings)},
+                {"settings", relevant_settings(options.settings)},
                 {"kind", kind},
                 {"out", options.output.path},
                 {"rows", set.rows()},
@@ -55,11 +82,26 @@ int run(const Options& options) {
   return kDone;
 }
 
+/// "[gamma, degree]", or nothing.
+std::string settings_list(const MeasureInfo& info) {
+  std::string list;
+  for (const std::string_view setting : info.settings) {
+    if (!setting.empty()) list += (list.empty() ? "" : ", ") + std::string(setting);
+  }
+  return list.empty() ? list : " [" + list + "]";
+}
+
 std::string measure_list() {
-  std::string list = "Measures:\n";
-  for (std::size_t i = 0; i < EnumNames<Measure>::names.size(); ++i) {
-    list += fmt::format("  {:<16}{}\n", EnumNames<Measure>::names[i],
-                        explanation(static_cast<Measure>(i)));
+  std::string list;
+  for (std::size_t kind = 0; kind < EnumNames<RawKind>::names.size(); ++kind) {
+    list += fmt::format("Measures of {}:\n", EnumNames<RawKind>::names[kind]);
+    for (std::size_t i = 0; i < EnumNames<Measure>::names.size(); ++i) {
+      const MeasureInfo& info = measure_info(static_cast<Measure>(i));
+      if (info.data != static_cast<RawKind>(kind)) continue;
+      list += fmt::format("  {:<22}{}{}{}\n", EnumNames<Measure>::names[i],
+                          info.values == PairKind::kDistance ? "distance: " : "", info.explanation,
+                          settings_list(info));
+    }
   }
   return list;
 }
@@ -70,9 +112,11 @@ Command add_measure(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("measure", "similarities or distances from raw data");
   const auto options = std::make_shared<Options>();
   parser
-      ->add_option("--data", options->data,
-                   "samples: one string per line, or id<TAB>string; vectors as a table or LIBSVM "
-                   "text (plain, gzip or zstd)")
+      ->add_option(
+          "--data", options->data,
+          "samples: strings or sets, one per line or id<TAB>...; vectors as a table, LIBSVM "
+          "text or IDX; series, one per line; FASTA; categories as a csv (plain, gzip or "
+          "zstd)")
       ->required()
       ->type_name("FILE")
       ->group("Input");
@@ -82,17 +126,26 @@ Command add_measure(CLI::App& program) {
                    "against itself")
       ->type_name("FILE")
       ->group("Input");
+  parser
+      ->add_option("--labels", options->labels,
+                   "value-difference: classes of the samples of --against, or else of --data")
+      ->type_name("FILE")
+      ->group("Input");
   add_settings_flags(*parser, options->settings, "Measure");
   parser->get_option("--measure")->required()->default_str("");
   add_output_options(*parser, options->output);
   add_common_options(*parser, options->common);
-  parser->footer(measure_list() +
-                 "\nExamples:\n"
-                 "  kith measure --data words.tsv --measure edit --out words.csv\n"
-                 "  kith measure --data new.tsv --against words.tsv --measure edit --out rows.csv\n"
-                 "  kith measure --data features.csv --measure gaussian --gamma 0.5 --out s.npy\n"
-                 "  kith measure --data features.csv --measure gaussian --perturb cy --xi 0.1 "
-                 "--out s.npy");
+  parser->footer(
+      measure_list() +
+      "\nExamples:\n"
+      "  kith measure --data words.tsv --measure edit --out words.csv\n"
+      "  kith measure --data new.tsv --against words.tsv --measure edit --out rows.csv\n"
+      "  kith measure --data features.csv --measure gaussian --gamma 0.5 --out s.npy\n"
+      "  kith measure --data proteins.fasta --measure smith-waterman --score p-value --out "
+      "s.csv\n"
+      "  kith measure --data series.csv --measure dtw --band 10 --out d.csv\n"
+      "  kith measure --data features.csv --measure gaussian --perturb cy --xi 0.1 "
+      "--out s.npy");
   return {parser, [options] { return run(*options); }};
 }
 

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -20,9 +19,9 @@
 #include <vector>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/block.hpp"
+#include "measure/pairs.hpp"
 
 namespace kith {
 namespace {
@@ -146,23 +145,7 @@ double value_of(Index distance, const Text& a, const Text& b, EditValue value) {
   return static_cast<double>(static_cast<Index>(longest) - distance) / static_cast<double>(longest);
 }
 
-/// Counts pairs from any thread and reports them.
-class PairProgress {
- public:
-  PairProgress(std::size_t total, const RunContext& ctx)
-      : total_(static_cast<double>(total)), ctx_(ctx) {}
-  void add(std::size_t pairs) {
-    const std::size_t done = done_.fetch_add(pairs, std::memory_order_relaxed) + pairs;
-    ctx_.progress("edit distances", static_cast<double>(done), total_);
-  }
-
- private:
-  std::atomic<std::size_t> done_{0};
-  double total_;
-  const RunContext& ctx_;
-};
-
-constexpr std::size_t kRowsPerUnit = 8;
+constexpr std::string_view kEditStage = "edit distances";
 
 }  // namespace
 
@@ -178,30 +161,18 @@ double edit_similarity(std::string_view a, std::string_view b) {
 
 RowMatrix edit_matrix(std::span<const std::string> samples, EditValue value,
                       const RunContext& ctx) {
-  const std::size_t n = samples.size();
-  check_dense_fits(static_cast<Index>(n), static_cast<Index>(n));
+  check_dense_fits(static_cast<Index>(samples.size()), static_cast<Index>(samples.size()));
   std::vector<Text> texts = texts_of(samples);
   Alphabet alphabet;
   const bool common = extend(alphabet, texts);
   if (common) spell(texts, alphabet);
-
-  RowMatrix values(static_cast<Index>(n), static_cast<Index>(n));
-  PairProgress progress(n * (n + 1) / 2, ctx);
-  parallel_chunks(n, kRowsPerUnit, ctx.threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      ctx.check_stop();
-      const auto row = static_cast<Index>(i);
-      values(row, row) = value_of(0, texts[i], texts[i], value);
-      for (std::size_t j = i + 1; j < n; ++j) {
-        const auto column = static_cast<Index>(j);
-        values(row, column) =
-            value_of(distance(texts[i], texts[j], common), texts[i], texts[j], value);
-        values(column, row) = values(row, column);
-      }
-      progress.add(n - i);
-    }
+  return detail::symmetric_pairs(static_cast<Index>(texts.size()), kEditStage, ctx, [&](Index row) {
+    const Text& a = texts[static_cast<std::size_t>(row)];
+    return [&, row](Index column) {
+      const Text& b = texts[static_cast<std::size_t>(column)];
+      return value_of(row == column ? 0 : distance(a, b, common), a, b, value);
+    };
   });
-  return values;
 }
 
 RowMatrix edit_matrix(std::span<const std::string> queries, std::span<const std::string> training,
@@ -215,20 +186,14 @@ RowMatrix edit_matrix(std::span<const std::string> queries, std::span<const std:
     spell(rows, alphabet);
     spell(columns, alphabet);
   }
-
-  RowMatrix values(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
-  PairProgress progress(rows.size() * columns.size(), ctx);
-  parallel_chunks(rows.size(), kRowsPerUnit, ctx.threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      ctx.check_stop();
-      for (std::size_t j = 0; j < columns.size(); ++j) {
-        values(static_cast<Index>(i), static_cast<Index>(j)) =
-            value_of(distance(rows[i], columns[j], common), rows[i], columns[j], value);
-      }
-      progress.add(columns.size());
-    }
-  });
-  return values;
+  return detail::every_pair(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()),
+                            kEditStage, ctx, [&](Index row) {
+                              const Text& a = rows[static_cast<std::size_t>(row)];
+                              return [&](Index column) {
+                                const Text& b = columns[static_cast<std::size_t>(column)];
+                                return value_of(distance(a, b, common), a, b, value);
+                              };
+                            });
 }
 
 }  // namespace kith

@@ -4,17 +4,15 @@
 #include <cassert>
 #include <cmath>
 
-#include "kith/core/parallel.hpp"
-#include "kith/data/block.hpp"
+#include "measure/pairs.hpp"
 
 namespace kith {
 namespace {
 
-constexpr std::size_t kGaussianRowsPerUnit = 8;
+using GaussianRows = Eigen::Ref<const RowMatrix>;
 
-using Rows = Eigen::Ref<const RowMatrix>;
-
-double value_of(const Rows& X, Index i, const Rows& Z, Index j, double gamma) {
+double gaussian_value(const GaussianRows& X, Index i, const GaussianRows& Z, Index j,
+                      double gamma) {
   const double* x = X.data() + i * X.outerStride();
   const double* z = Z.data() + j * Z.outerStride();
   double squares = 0;
@@ -26,38 +24,18 @@ double value_of(const Rows& X, Index i, const Rows& Z, Index j, double gamma) {
 
 RowMatrix gaussian_matrix(const Eigen::Ref<const RowMatrix>& X, double gamma,
                           const RunContext& ctx) {
-  const Index n = X.rows();
-  check_dense_fits(n, n);
-  RowMatrix K(n, n);
-  parallel_chunks(static_cast<std::size_t>(n), kGaussianRowsPerUnit, ctx.threads,
-                  [&](std::size_t begin, std::size_t end) {
-                    for (auto i = static_cast<Index>(begin); i < static_cast<Index>(end); ++i) {
-                      ctx.check_stop();
-                      for (Index j = i; j < n; ++j) {
-                        K(i, j) = value_of(X, i, X, j, gamma);
-                        K(j, i) = K(i, j);
-                      }
-                    }
-                  });
-  return K;
+  return detail::symmetric_pairs(X.rows(), "Gaussian kernel", ctx, [&](Index i) {
+    return [&, i](Index j) { return gaussian_value(X, i, X, j, gamma); };
+  });
 }
 
 RowMatrix gaussian_matrix(const Eigen::Ref<const RowMatrix>& queries,
                           const Eigen::Ref<const RowMatrix>& training, double gamma,
                           const RunContext& ctx) {
   assert(queries.cols() == training.cols() && "the caller has matched the dimensions");
-  check_dense_fits(queries.rows(), training.rows());
-  RowMatrix K(queries.rows(), training.rows());
-  parallel_chunks(static_cast<std::size_t>(queries.rows()), kGaussianRowsPerUnit, ctx.threads,
-                  [&](std::size_t begin, std::size_t end) {
-                    for (auto i = static_cast<Index>(begin); i < static_cast<Index>(end); ++i) {
-                      ctx.check_stop();
-                      for (Index j = 0; j < training.rows(); ++j) {
-                        K(i, j) = value_of(queries, i, training, j, gamma);
-                      }
-                    }
-                  });
-  return K;
+  return detail::every_pair(queries.rows(), training.rows(), "Gaussian kernel", ctx, [&](Index i) {
+    return [&, i](Index j) { return gaussian_value(queries, i, training, j, gamma); };
+  });
 }
 
 void perturb_cy(RowMatrix& K, double xi, Rng rng) {

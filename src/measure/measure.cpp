@@ -5,33 +5,135 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/measure/align.hpp"
+#include "kith/measure/compression.hpp"
+#include "kith/measure/dtw.hpp"
 #include "kith/measure/edit.hpp"
 #include "kith/measure/gaussian.hpp"
+#include "kith/measure/inner_product.hpp"
+#include "kith/measure/set_similarity.hpp"
+#include "kith/measure/spectrum.hpp"
+#include "kith/measure/value_difference.hpp"
+#include "kith/measure/vector_distance.hpp"
 
 namespace kith {
 namespace {
 
-void check_kind(const RawData& data, Measure measure) {
-  if (kind_of(data) == data_kind(measure)) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("measure {} takes {}, and {} holds {}", enum_name(measure),
-                  enum_name(data_kind(measure)), source_of(data), enum_name(kind_of(data))));
+constexpr PairKind kSimilarity = PairKind::kSimilarity;
+constexpr PairKind kDistance = PairKind::kDistance;
+
+constexpr std::array<MeasureInfo, EnumNames<Measure>::names.size()> kMeasures = {{
+    {Measure::kEdit, RawKind::kStrings, kSimilarity, "1 - edit distance / length of the longer"},
+    {Measure::kEditDistance, RawKind::kStrings, kDistance,
+     "insertions, deletions and substitutions of code points"},
+    {Measure::kCompressionDistance,
+     RawKind::kStrings,
+     kDistance,
+     "normalised compression distance with zstd",
+     {"level"}},
+    {Measure::kSpectrum,
+     RawKind::kStrings,
+     kSimilarity,
+     "common k-mers, counted",
+     {"kmer", "score"}},
+    {Measure::kGaussian, RawKind::kVectors, kSimilarity, "exp(-gamma |x - z|^2)", {"gamma"}},
+    {Measure::kLaplacian, RawKind::kVectors, kSimilarity, "exp(-gamma |x - z|_1)", {"gamma"}},
+    {Measure::kLinear, RawKind::kVectors, kSimilarity, "inner product x'z"},
+    {Measure::kPolynomial,
+     RawKind::kVectors,
+     kSimilarity,
+     "(gamma x'z + coef0)^degree",
+     {"gamma", "coef0", "degree"}},
+    {Measure::kSigmoid,
+     RawKind::kVectors,
+     kSimilarity,
+     "tanh(gamma x'z + coef0)",
+     {"gamma", "coef0"}},
+    {Measure::kCosine, RawKind::kVectors, kSimilarity, "x'z / (|x| |z|)"},
+    {Measure::kEuclidean, RawKind::kVectors, kDistance, "|x - z|"},
+    {Measure::kManhattan, RawKind::kVectors, kDistance, "|x - z|_1"},
+    {Measure::kDtw, RawKind::kSeries, kDistance, "dynamic time warping", {"band"}},
+    {Measure::kSmithWaterman,
+     RawKind::kSequences,
+     kSimilarity,
+     "score of the best local alignment",
+     {"matrix", "gap-open", "gap-extend", "score", "lambda", "karlin-k"}},
+    {Measure::kNeedlemanWunsch,
+     RawKind::kSequences,
+     kSimilarity,
+     "score of the best global alignment",
+     {"matrix", "gap-open", "gap-extend", "score"}},
+    {Measure::kJaccard, RawKind::kSets, kSimilarity, "what both have / what either has"},
+    {Measure::kTverskyRatio,
+     RawKind::kSets,
+     kSimilarity,
+     "both / (both + alpha only first + beta only second)",
+     {"alpha", "beta"}},
+    {Measure::kTverskyContrast,
+     RawKind::kSets,
+     kSimilarity,
+     "theta both - alpha only first - beta only second",
+     {"alpha", "beta", "theta"}},
+    {Measure::kValueDifference,
+     RawKind::kCategories,
+     kDistance,
+     "value difference metric, by the classes of --labels",
+     {"exponent"}},
+}};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kMeasures.size(); ++i) {
+    if (kMeasures[i].measure != static_cast<Measure>(i)) return false;
+  }
+  return true;
 }
+static_assert(in_order(), "rows stand in the order of the enumerators");
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
+void check_kind(const RawData& data, Measure measure) {
+  const RawKind wanted = measure_info(measure).data;
+  if (kind_of(data) == wanted) return;
+  refuse(fmt::format("measure {} takes {}, and {} holds {}", enum_name(measure), enum_name(wanted),
+                     source_of(data), enum_name(kind_of(data))));
+}
+
+bool is_of_every_measure(std::string_view setting) {
+  return setting == "measure" || setting == "perturb" || setting == "xi";
+}
+
+/// "gaussian, laplacian": the measures that take a setting.
+std::string takers(std::string_view setting) {
+  std::string names;
+  for (const MeasureInfo& info : kMeasures) {
+    if (!info.takes(setting)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(enum_name(info.measure));
+  }
+  return names;
+}
+
 /// A setting that would have no effect is a mistake.
 void check_settings(const MeasureSettings& settings) {
-  if (settings.gamma && settings.measure != Measure::kGaussian) {
-    refuse(fmt::format("gamma is a setting of gaussian, not of {}", enum_name(settings.measure)));
+  validate(settings, "measure");
+  const MeasureInfo& info = measure_info(settings.measure);
+  const Json given = settings_json(settings);
+  const Json defaults = settings_json(MeasureSettings{});
+  for (const auto& [key, value] : given.items()) {
+    if (is_of_every_measure(key) || info.takes(key) || value == defaults[key]) continue;
+    refuse(fmt::format("{} is a setting of {}, not of {}", key, takers(key),
+                       enum_name(settings.measure)));
+  }
+  if (settings.score != ScoreForm::kPValue && (settings.lambda || settings.karlin_k)) {
+    refuse("lambda and karlin-k are constants of score p-value; give it with them");
   }
   if (settings.perturb == Perturb::kCy && !settings.xi) {
     refuse("perturb cy needs xi, the size of the noise");
@@ -39,14 +141,10 @@ void check_settings(const MeasureSettings& settings) {
   if (settings.perturb == Perturb::kNone && settings.xi) {
     refuse("xi is the size of noise; give perturb cy with it");
   }
-  if (settings.perturb == Perturb::kCy && pair_kind(settings.measure) == PairKind::kDistance) {
+  if (settings.perturb == Perturb::kCy && info.values == PairKind::kDistance) {
     refuse(fmt::format("perturb cy adds noise to similarities, and {} is a distance",
                        enum_name(settings.measure)));
   }
-}
-
-double gamma_of(const MeasureSettings& settings, Index features) {
-  return settings.gamma.value_or(1.0 / static_cast<double>(std::max<Index>(features, 1)));
 }
 
 RowMatrix widened(const RowMatrix& values, Index columns) {
@@ -55,23 +153,181 @@ RowMatrix widened(const RowMatrix& values, Index columns) {
   return wide;
 }
 
-RowMatrix gaussian_rows(const VectorData& queries, const VectorData& training,
-                        const MeasureSettings& settings, const RunContext& ctx) {
+/// Vectors to be measured: all pairs of `rows`, or `rows` against `columns`. The default gamma is
+/// the training samples' own: the rows of new samples must not change it.
+struct VectorPairs {
+  const RowMatrix* rows;
+  const RowMatrix* columns;  // none: all pairs
+  double default_gamma;
+};
+
+double default_gamma(const VectorData& training) {
+  return 1.0 / static_cast<double>(std::max<Index>(training.values.cols(), 1));
+}
+
+RowMatrix measure_vectors(const VectorPairs& pairs, const MeasureSettings& settings,
+                          const RunContext& ctx) {
+  const double gamma = settings.gamma.value_or(pairs.default_gamma);
+  const auto gaussian = [&] {
+    return pairs.columns == nullptr ? gaussian_matrix(*pairs.rows, gamma, ctx)
+                                    : gaussian_matrix(*pairs.rows, *pairs.columns, gamma, ctx);
+  };
+  const auto product = [&](InnerProduct of) {
+    const InnerProductSettings inner{
+        .of = of, .gamma = gamma, .coef0 = settings.coef0, .degree = settings.degree};
+    return pairs.columns == nullptr ? inner_product_matrix(*pairs.rows, inner, ctx)
+                                    : inner_product_matrix(*pairs.rows, *pairs.columns, inner, ctx);
+  };
+  const auto distance = [&](VectorDistance of) {
+    return pairs.columns == nullptr
+               ? vector_distance_matrix(*pairs.rows, of, gamma, ctx)
+               : vector_distance_matrix(*pairs.rows, *pairs.columns, of, gamma, ctx);
+  };
+  switch (settings.measure) {
+    case Measure::kGaussian:
+      return gaussian();
+    case Measure::kLaplacian:
+      return distance(VectorDistance::kLaplacian);
+    case Measure::kEuclidean:
+      return distance(VectorDistance::kEuclidean);
+    case Measure::kManhattan:
+      return distance(VectorDistance::kManhattan);
+    case Measure::kLinear:
+      return product(InnerProduct::kLinear);
+    case Measure::kPolynomial:
+      return product(InnerProduct::kPolynomial);
+    case Measure::kSigmoid:
+      return product(InnerProduct::kSigmoid);
+    case Measure::kCosine:
+      return product(InnerProduct::kCosine);
+    default:
+      assert(false && "every Measure of vectors is computed");
+      return {};
+  }
+}
+
+/// Here, where the file is known.
+void check_directions(const VectorData& data, Measure measure) {
+  if (measure != Measure::kCosine) return;
+  for (Index i = 0; i < data.values.rows(); ++i) {
+    if (!data.values.row(i).isZero(0)) continue;
+    refuse(fmt::format("{}: {} is all zeros; cosine needs a direction", data.source,
+                       sample_name(data.ids, i)));
+  }
+}
+
+RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
+                      const MeasureSettings& settings, const RunContext& ctx) {
+  check_directions(queries, settings.measure);
+  check_directions(training, settings.measure);
   const Index wide = queries.values.cols();
   const Index columns = training.values.cols();
-  // The default gamma is the training samples' own: the rows of new samples must not change it.
-  const double gamma = gamma_of(settings, columns);
-  if (wide == columns) return gaussian_matrix(queries.values, training.values, gamma, ctx);
+  const double gamma = default_gamma(training);
+  if (wide == columns) {
+    return measure_vectors({&queries.values, &training.values, gamma}, settings, ctx);
+  }
   if (!queries.absent_is_zero || !training.absent_is_zero) {
     refuse(fmt::format("{} has {} features and {} has {}; they must agree", queries.source, wide,
                        training.source, columns));
   }
   const Index both = std::max(wide, columns);
-  return gaussian_matrix(widened(queries.values, both), widened(training.values, both), gamma, ctx);
+  const RowMatrix wide_queries = widened(queries.values, both);
+  const RowMatrix wide_training = widened(training.values, both);
+  return measure_vectors({&wide_queries, &wide_training, gamma}, settings, ctx);
 }
 
 EditValue edit_value(Measure measure) {
   return measure == Measure::kEditDistance ? EditValue::kDistance : EditValue::kSimilarity;
+}
+
+Alignment alignment_of(Measure measure) {
+  return measure == Measure::kSmithWaterman ? Alignment::kLocal : Alignment::kGlobal;
+}
+
+AlignSettings align_settings(const MeasureSettings& s) {
+  return {.matrix = s.matrix,
+          .gap_open = s.gap_open,
+          .gap_extend = s.gap_extend,
+          .score = s.score,
+          .lambda = s.lambda,
+          .karlin_k = s.karlin_k};
+}
+
+SetSettings set_settings(const MeasureSettings& s) {
+  const SetSimilarity of = s.measure == Measure::kJaccard        ? SetSimilarity::kJaccard
+                           : s.measure == Measure::kTverskyRatio ? SetSimilarity::kRatio
+                                                                 : SetSimilarity::kContrast;
+  return {.of = of, .alpha = s.alpha, .beta = s.beta, .theta = s.theta};
+}
+
+/// Calls the measure of strings with both sets of samples or with one.
+RowMatrix measure_strings(const StringData& rows, const StringData* columns,
+                          const MeasureSettings& s, const RunContext& ctx) {
+  switch (s.measure) {
+    case Measure::kCompressionDistance: {
+      const CompressionSettings settings{.level = s.level};
+      return columns == nullptr ? compression_matrix(rows.values, settings, ctx)
+                                : compression_matrix(rows.values, columns->values, settings, ctx);
+    }
+    case Measure::kSpectrum: {
+      const SpectrumSettings settings{.kmer = s.kmer, .score = s.score};
+      return columns == nullptr ? spectrum_matrix(rows, settings, ctx)
+                                : spectrum_matrix(rows, *columns, settings, ctx);
+    }
+    default:
+      return columns == nullptr
+                 ? edit_matrix(rows.values, edit_value(s.measure), ctx)
+                 : edit_matrix(rows.values, columns->values, edit_value(s.measure), ctx);
+  }
+}
+
+RowMatrix all_pairs(const RawData& data, const MeasureSettings& s, const RunContext& ctx) {
+  switch (kind_of(data)) {
+    case RawKind::kStrings:
+      return measure_strings(std::get<StringData>(data), nullptr, s, ctx);
+    case RawKind::kVectors: {
+      const auto& vectors = std::get<VectorData>(data);
+      check_directions(vectors, s.measure);
+      return measure_vectors({&vectors.values, nullptr, default_gamma(vectors)}, s, ctx);
+    }
+    case RawKind::kSeries:
+      return dtw_matrix(std::get<SeriesData>(data).values, {.band = s.band}, ctx);
+    case RawKind::kSequences:
+      return align_matrix(alignment_of(s.measure), std::get<SequenceData>(data), align_settings(s),
+                          ctx);
+    case RawKind::kSets:
+      return set_matrix(std::get<SetData>(data), set_settings(s), ctx);
+    case RawKind::kCategories:
+      return value_difference_matrix(std::get<CategoryData>(data), {.exponent = s.exponent}, ctx);
+  }
+  assert(false && "every kind of data is measured");
+  return {};
+}
+
+RowMatrix rows_against(const RawData& queries, const RawData& training, const MeasureSettings& s,
+                       const RunContext& ctx) {
+  switch (kind_of(queries)) {
+    case RawKind::kStrings:
+      return measure_strings(std::get<StringData>(queries), &std::get<StringData>(training), s,
+                             ctx);
+    case RawKind::kVectors:
+      return vector_rows(std::get<VectorData>(queries), std::get<VectorData>(training), s, ctx);
+    case RawKind::kSeries:
+      return dtw_matrix(std::get<SeriesData>(queries).values, std::get<SeriesData>(training).values,
+                        {.band = s.band}, ctx);
+    case RawKind::kSequences:
+      return align_matrix(alignment_of(s.measure), std::get<SequenceData>(queries),
+                          std::get<SequenceData>(training), align_settings(s), ctx);
+    case RawKind::kSets:
+      return set_matrix(std::get<SetData>(queries), std::get<SetData>(training), set_settings(s),
+                        ctx);
+    case RawKind::kCategories:
+      return value_difference_matrix(std::get<CategoryData>(queries),
+                                     std::get<CategoryData>(training), {.exponent = s.exponent},
+                                     ctx);
+  }
+  assert(false && "every kind of data is measured");
+  return {};
 }
 
 /// "dir/words.tsv.gz" -> "words".
@@ -80,90 +336,71 @@ std::string stem(std::filesystem::path path) {
   return path.stem().string();
 }
 
+/// "measure polynomial, gamma 0.5, coef0 1, degree 3".
+std::string record_of(const MeasureSettings& settings) {
+  std::string record = fmt::format("measure {}", enum_name(settings.measure));
+  const Json relevant = relevant_settings(settings);
+  for (const auto& [key, value] : relevant.items()) {
+    if (is_of_every_measure(key)) continue;
+    record +=
+        fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return record;
+}
+
+void check_finite(const RowMatrix& values, const RawData& rows, const RawData& columns,
+                  Measure measure) {
+  for (Index i = 0; i < values.rows(); ++i) {
+    for (Index j = 0; j < values.cols(); ++j) {
+      if (std::isfinite(values(i, j))) continue;
+      refuse(
+          fmt::format("{} of {} in {} and {} in {} is not finite; the numbers are too large for it",
+                      enum_name(measure), sample_name(ids_of(rows), i), source_of(rows),
+                      sample_name(ids_of(columns), j), source_of(columns)));
+    }
+  }
+}
+
 /// The table around the numbers: what they are, of which samples, computed how.
 SimilaritySet table(RowMatrix values, const RawData& rows, const RawData& columns,
                     const MeasureSettings& settings) {
+  check_finite(values, rows, columns, settings.measure);
   SimilaritySet set;
   set.name = stem(source_of(rows));
   set.source = source_of(rows);
   set.format = enum_name(kind_of(rows));
-  set.kind = pair_kind(settings.measure);
+  set.kind = measure_info(settings.measure).values;
   set.block = DenseBlock(std::move(values));
   set.row_ids.assign(ids_of(rows).begin(), ids_of(rows).end());
   set.column_ids.assign(ids_of(columns).begin(), ids_of(columns).end());
-  set.applied.push_back(fmt::format("measure {}", enum_name(settings.measure)));
+  set.applied.push_back(record_of(settings));
   if (settings.perturb == Perturb::kCy) {
     set.applied.push_back(fmt::format("perturb cy, xi {}", format_double(*settings.xi)));
   }
   return set;
 }
 
-RowMatrix all_pairs(const RawData& data, const MeasureSettings& settings, const RunContext& ctx) {
-  switch (settings.measure) {
-    case Measure::kEdit:
-    case Measure::kEditDistance:
-      return edit_matrix(std::get<StringData>(data).values, edit_value(settings.measure), ctx);
-    case Measure::kGaussian: {
-      const RowMatrix& X = std::get<VectorData>(data).values;
-      return gaussian_matrix(X, gamma_of(settings, X.cols()), ctx);
-    }
-  }
-  assert(false && "every Measure is computed");
-  return {};
-}
-
-RowMatrix rows_against(const RawData& queries, const RawData& training,
-                       const MeasureSettings& settings, const RunContext& ctx) {
-  switch (settings.measure) {
-    case Measure::kEdit:
-    case Measure::kEditDistance:
-      return edit_matrix(std::get<StringData>(queries).values,
-                         std::get<StringData>(training).values, edit_value(settings.measure), ctx);
-    case Measure::kGaussian:
-      return gaussian_rows(std::get<VectorData>(queries), std::get<VectorData>(training), settings,
-                           ctx);
-  }
-  assert(false && "every Measure is computed");
-  return {};
-}
-
 }  // namespace
 
-RawKind data_kind(Measure measure) {
-  switch (measure) {
-    case Measure::kEdit:
-    case Measure::kEditDistance:
-      return RawKind::kStrings;
-    case Measure::kGaussian:
-      return RawKind::kVectors;
-  }
-  assert(false && "every Measure takes a kind of data");
-  return {};
+bool MeasureInfo::takes(std::string_view setting) const {
+  return !setting.empty() && std::find(settings.begin(), settings.end(), setting) != settings.end();
 }
 
-PairKind pair_kind(Measure measure) {
-  switch (measure) {
-    case Measure::kEdit:
-    case Measure::kGaussian:
-      return PairKind::kSimilarity;
-    case Measure::kEditDistance:
-      return PairKind::kDistance;
-  }
-  assert(false && "every Measure is a similarity or a distance");
-  return {};
+const MeasureInfo& measure_info(Measure measure) {
+  return kMeasures[static_cast<std::size_t>(measure)];
 }
 
-std::string_view explanation(Measure measure) {
-  switch (measure) {
-    case Measure::kEdit:
-      return "normalised edit similarity of strings: 1 - edit distance / longer length";
-    case Measure::kEditDistance:
-      return "edit distance of strings: insertions, deletions and substitutions of code points";
-    case Measure::kGaussian:
-      return "Gaussian kernel of vectors: exp(-gamma * squared distance)";
+Json relevant_settings(const MeasureSettings& settings) {
+  const MeasureInfo& info = measure_info(settings.measure);
+  const Json all = settings_json(settings);
+  Json relevant = Json::object();
+  for (const auto& [key, value] : all.items()) {
+    const bool noise = key == "perturb" || key == "xi";
+    if (key == "measure" || info.takes(key) || (noise && settings.perturb != Perturb::kNone)) {
+      relevant[key] = value;
+    }
   }
-  assert(false && "every Measure is explained");
-  return {};
+  return relevant;
 }
 
 SimilaritySet measure(const RawData& data, const MeasureSettings& settings, const RunContext& ctx) {

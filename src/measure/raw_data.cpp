@@ -1,16 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/measure/raw_data.hpp"
 
-#include <cassert>
+#include <fmt/format.h>
 
+#include <cassert>
+#include <filesystem>
+#include <utility>
+
+#include "kith/core/text.hpp"
+#include "measure/categories.hpp"
+#include "measure/fasta.hpp"
+#include "measure/series.hpp"
+#include "measure/sets.hpp"
 #include "measure/strings.hpp"
 #include "measure/vectors.hpp"
 
 namespace kith {
 namespace {
 
-Index count(const std::vector<std::string>& values) { return static_cast<Index>(values.size()); }
+template <class Value>
+Index count(const std::vector<Value>& values) {
+  return static_cast<Index>(values.size());
+}
 Index count(const RowMatrix& values) { return values.rows(); }
+
+/// A line of text could begin with '>' too, so that the name decides.
+bool is_named_fasta(std::filesystem::path path) {
+  if (path.extension() == ".gz" || path.extension() == ".zst") path = path.stem();
+  for (const char* ending : {".fasta", ".fa", ".faa", ".fna"}) {
+    if (path.extension() == ending) return true;
+  }
+  return false;
+}
+
+StringData strings_of(SequenceData data) {
+  return {std::move(data.source), std::move(data.ids), std::move(data.values)};
+}
 
 }  // namespace
 
@@ -28,12 +53,26 @@ std::span<const std::string> ids_of(const RawData& data) {
   return std::visit([](const auto& kind) { return std::span<const std::string>(kind.ids); }, data);
 }
 
+std::string sample_name(std::span<const std::string> ids, Index position) {
+  if (ids.empty()) return fmt::format("sample {}", position + 1);
+  return in_quotes(ids[static_cast<std::size_t>(position)]);
+}
+
 RawData read_raw(const std::string& path, RawKind kind, const RunContext& ctx) {
   switch (kind) {
     case RawKind::kStrings:
+      if (is_named_fasta(path)) return strings_of(detail::read_fasta(path, ctx));
       return detail::read_strings(path, ctx);
     case RawKind::kVectors:
       return detail::read_vectors(path, ctx);
+    case RawKind::kSeries:
+      return detail::read_series(path, ctx);
+    case RawKind::kSequences:
+      return detail::read_fasta(path, ctx);
+    case RawKind::kSets:
+      return detail::read_sets(path, ctx);
+    case RawKind::kCategories:
+      return detail::read_categories(path, ctx);
   }
   assert(false && "every RawKind has a reader");
   return {};

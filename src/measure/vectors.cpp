@@ -15,6 +15,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/formats.hpp"
+#include "measure/idx.hpp"
 
 namespace kith::detail {
 namespace {
@@ -107,6 +108,7 @@ void refuse_missing(const RowMatrix& values, const std::string& path) {
 
 VectorData read_vectors(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
+  if (looks_like_idx(source.head())) return read_idx(source, ctx);
   if (looks_like_libsvm_features(source.head())) return read_libsvm_features(source, ctx);
   SimilaritySet set = read_similarity(path, {.format = table_format(source)}, ctx);
   if (auto* sparse = std::get_if<SparseBlock>(&set.block)) sparse->absent = Absent::kZero;

@@ -8,8 +8,9 @@
 namespace kith::detail {
 
 /// Reads one vector per row: a table in csv, tsv, npy, MatrixMarket or MATLAB format (a first
-/// column of text is the ids, a first row of text the names of the features, which are ignored), or
-/// LIBSVM text `label index:value ...`, whose labels are ignored and whose absent positions are 0.
+/// column of text is the ids, a first row of text the names of the features, which are ignored),
+/// LIBSVM text `label index:value ...`, whose labels are ignored and whose absent positions are 0,
+/// or IDX.
 [[nodiscard]] VectorData read_vectors(const std::string& path, const RunContext& ctx);
 
 }  // namespace kith::detail

@@ -94,7 +94,7 @@ def test_bad_input_is_refused_by_name(kith, content, words):
 
 
 @pytest.mark.parametrize("flags, word", [
-    (["--measure", "hamming", "--out", "s.csv"], "one of edit, edit-distance, gaussian"),
+    (["--measure", "hamming", "--out", "s.csv"], "one of edit, edit-distance, compression-distance"),
     (["--out", "s.csv"], "--measure"),
     (["--measure", "edit"], "--out"),
     (["--measure", "edit", "--out", "s.what"], "s.what"),
@@ -108,8 +108,53 @@ def test_bad_usage_is_refused(kith, flags, word):
 
 def test_help_explains_every_measure(kith):
     text = kith("measure", "--help").stdout
-    for word in ("--data", "--against", "edit  ", "edit-distance  ", "gaussian  ", "--perturb", "Examples:"):
+    for word in ("--data", "--against", "edit  ", "edit-distance  ", "gaussian  ", "--perturb", "Examples:",
+                 "Measures of categories:", "dtw  ", "smith-waterman  ", "[alpha, beta, theta]"):
         assert word in text
+
+
+@pytest.mark.parametrize("content, flags, words", [
+    (">p\nACB\n>q\nAU\n", ["smith-waterman"], ["x.fasta", 'residue 2 of "q" is "U"', "blosum62"]),
+    (">p\nACB\n", ["smith-waterman", "--matrix", "blosum61"], ['"blosum61"', "blosum62"]),
+    (">p\nACB\n", ["smith-waterman", "--matrix", "pam120"], ["pam120", "gap-open"]),
+    (">p\nACB\n", ["smith-waterman", "--lambda", "0.3"], ["p-value"]),
+    (">p\nACB\n", ["needleman-wunsch", "--score", "p-value"], ["local"]),
+    (">p\nACB\n", ["needleman-wunsch", "--karlin-k", "0.3", "--score", "p-value"], ["karlin-k", "smith-waterman"]),
+    ("a,1\n", ["dtw", "--gamma", "2"], ["gamma", "gaussian, laplacian, polynomial, sigmoid", "not of dtw"]),
+    ("a,1\n", ["dtw", "--band", "-1"], ["--band", "at least 0"]),
+    ("a,1,x\n", ["dtw"], ["x.fasta:1:5: ", '"x"']),
+    ("1,2\n0,0\n", ["cosine"], ["x.fasta", "sample 2", "zeros"]),
+    ("1e300,1e300\n", ["linear"], ["sample 1", "not finite"]),
+    ("a,b\n", ["value-difference"], ["--labels"]),
+    ("a b\n", ["jaccard", "--labels", "l.txt"], ["--labels", "jaccard"]),
+    ("a b\n", ["compression-distance", "--level", "23"], ["--level", "between 1 and 22"]),
+    ("abc\n", ["edit", "--kmer", "2"], ["kmer", "spectrum"]),
+])
+def test_what_does_not_fit_a_measure_is_refused_by_name(kith, content, flags, words):
+    name = "x.fasta"
+    if flags[0] in ("jaccard", "edit", "compression-distance"):
+        name = "x.txt"
+    kith.write(name, content)
+    kith.write("l.txt", "1\n")
+    message = kith.refusal("measure", "--data", name, "--out", "s.csv", "--measure", *flags)
+    for word in words:
+        assert word in message, message
+    assert "s.csv" not in os.listdir(kith.folder)
+
+
+def test_value_differences_follow_the_labels_of_the_columns(kith):
+    kith.write("old.csv", "id,v\np,y\nq,n\n")
+    kith.write("new.csv", "id,v\nr,y\n")
+    kith.write("l.tsv", "q\tB\np\tA\n")
+    measure(kith, "--data", "new.csv", "--against", "old.csv", "--labels", "l.tsv", "--measure",
+            "value-difference", "--out", "d.csv")
+    assert table(kith.folder / "d.csv") == {("r", "p"): 0, ("r", "q"): 2}
+
+
+def test_json_lists_the_settings_of_the_measure_alone(kith):
+    kith.write("x.csv", "1,2\n2,3,4\n")
+    found = kith.json("measure", "--data", "x.csv", "--measure", "dtw", "--band", 4, "--out", "d.csv")
+    assert found["settings"] == {"measure": "dtw", "band": 4}
 
 
 VECTORS = [[0, 1, 2.5], [1, 1, 0], [0, 0, -3], [4, 0, 0]]

@@ -1,27 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// Similarities from raw data. A new measure is a new enumerator here, with its name, the kind of
-// data it takes and its case in measure.cpp.
+// Similarities from raw data. A new measure is a new enumerator here with its name, its row in the
+// table of measure.cpp and its case there.
 #pragma once
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/data/similarity_set.hpp"
 #include "kith/measure/raw_data.hpp"
+#include "kith/measure/score_form.hpp"
 
 namespace kith {
 
 enum class Measure {
-  kEdit,          ///< 1 - edit distance / length of the longer string
-  kEditDistance,  ///< insertions, deletions and substitutions of code points
-  kGaussian,      ///< exp(-gamma |x - z|^2) of vectors
+  kEdit,
+  kEditDistance,
+  kCompressionDistance,
+  kSpectrum,
+  kGaussian,
+  kLaplacian,
+  kLinear,
+  kPolynomial,
+  kSigmoid,
+  kCosine,
+  kEuclidean,
+  kManhattan,
+  kDtw,
+  kSmithWaterman,
+  kNeedlemanWunsch,
+  kJaccard,
+  kTverskyRatio,
+  kTverskyContrast,
+  kValueDifference,
 };
 template <>
 struct EnumNames<Measure> {
-  static constexpr std::array<std::string_view, 3> names = {"edit", "edit-distance", "gaussian"};
+  static constexpr std::array<std::string_view, 19> names = {"edit",
+                                                             "edit-distance",
+                                                             "compression-distance",
+                                                             "spectrum",
+                                                             "gaussian",
+                                                             "laplacian",
+                                                             "linear",
+                                                             "polynomial",
+                                                             "sigmoid",
+                                                             "cosine",
+                                                             "euclidean",
+                                                             "manhattan",
+                                                             "dtw",
+                                                             "smith-waterman",
+                                                             "needleman-wunsch",
+                                                             "jaccard",
+                                                             "tversky-ratio",
+                                                             "tversky-contrast",
+                                                             "value-difference"};
+  static constexpr std::array<Alias, 2> aliases = {Alias{"sw", "smith-waterman"},
+                                                   Alias{"nw", "needleman-wunsch"}};
 };
 
 /// Noise added to what was measured.
@@ -34,14 +74,36 @@ struct EnumNames<Perturb> {
   static constexpr std::array<std::string_view, 2> names = {"none", "cy"};
 };
 
-[[nodiscard]] RawKind data_kind(Measure measure);
-[[nodiscard]] PairKind pair_kind(Measure measure);
-/// What the measure computes, in one line.
-[[nodiscard]] std::string_view explanation(Measure measure);
+/// What a measure is: of which data, of which kind its values are, and the settings it takes.
+struct MeasureInfo {
+  Measure measure;
+  RawKind data;
+  PairKind values;
+  std::string_view explanation;                ///< in one line
+  std::array<std::string_view, 6> settings{};  ///< names of fields; the rest is empty
+
+  [[nodiscard]] bool takes(std::string_view setting) const;
+};
+[[nodiscard]] const MeasureInfo& measure_info(Measure measure);
 
 struct MeasureSettings {
   Measure measure = Measure::kEdit;
-  std::optional<double> gamma;  ///< of gaussian; none: 1 / number of features
+  std::optional<double> gamma;
+  Index degree = 3;
+  double coef0 = 1;
+  std::optional<Index> band;
+  Index level = 19;
+  Index kmer = 3;
+  std::string matrix = "blosum62";
+  std::optional<Index> gap_open;
+  std::optional<Index> gap_extend;
+  ScoreForm score = ScoreForm::kRaw;
+  std::optional<double> lambda;
+  std::optional<double> karlin_k;
+  double alpha = 0.5;
+  double beta = 0.5;
+  double theta = 1;
+  double exponent = 2;
   Perturb perturb = Perturb::kNone;
   std::optional<double> xi;  ///< of perturb cy, which needs it
 };
@@ -49,13 +111,37 @@ struct MeasureSettings {
 inline void describe(MeasureSettings& s, FieldVisitor& field) {
   field("measure", s.measure, "what is computed for each pair of samples");
   field("gamma", s.gamma, above(0.0), "auto",
-        "gaussian: exp(-gamma |x - z|^2); auto: 1 / number of features");
+        "gaussian, laplacian, polynomial, sigmoid: factor; auto: 1 / number of features");
+  field("degree", s.degree, at_least(1), "polynomial: exponent");
+  field("coef0", s.coef0, any_number(), "polynomial, sigmoid: what is added to gamma x'z");
+  field("band", s.band, at_least(0), "none",
+        "dtw: most steps one series may be ahead of the other");
+  field("level", s.level, between(1, 22), "compression-distance: level of zstd");
+  field("kmer", s.kmer, between(1, 1000), "spectrum: code points of a piece");
+  field("matrix", s.matrix, "alignments: blosumN, pamN, dnafull or nuc44");
+  field("gap-open", s.gap_open, between(0, 10000), "auto",
+        "alignments: what a gap costs beside its residues; auto: as BLAST has it for the matrix");
+  field("gap-extend", s.gap_extend, between(0, 10000), "auto",
+        "alignments: what each residue of a gap costs; auto: as BLAST has it for the matrix");
+  field("score", s.score, "alignments, spectrum: S, S / sqrt(Sxx Szz), or 1 - P-value");
+  field("lambda", s.lambda, above(0.0), "auto",
+        "score p-value: constant of Karlin and Altschul; auto: known for BLAST's gap costs");
+  field("karlin-k", s.karlin_k, above(0.0), "auto",
+        "score p-value: K of Karlin and Altschul; auto: known for BLAST's gap costs");
+  field("alpha", s.alpha, at_least(0.0), "tversky: weight of what only the first set has");
+  field("beta", s.beta, at_least(0.0), "tversky: weight of what only the second set has");
+  field("theta", s.theta, at_least(0.0), "tversky-contrast: weight of what both sets have");
+  field("exponent", s.exponent, above(0.0), "value-difference: q of |P - P'|^q");
   field("perturb", s.perturb, "noise by --seed: cy adds xi (E + E') / 2 with standard normal E");
   field("xi", s.xi, above(0.0), "none", "size of the noise");
 }
 
+/// The settings that say something here: the measure, its own, and those of noise where there is
+/// any.
+[[nodiscard]] Json relevant_settings(const MeasureSettings& settings);
+
 /// All pairs of `data`: n x n with the data's ids. Throws Error(kInvalidArgument) when the measure
-/// does not take this kind of data or one of the settings.
+/// does not take this kind of data or one of the settings, and when a value is not finite.
 [[nodiscard]] SimilaritySet measure(const RawData& data, const MeasureSettings& settings,
                                     const RunContext& ctx);
 

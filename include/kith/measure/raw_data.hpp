@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples before any similarity is computed. Each kind of raw data is a plain struct with `source`
-// and `ids`; a new kind is a new member of RawData and of RawKind.
+// Samples before any similarity is computed. Each kind of raw data is a plain struct with `source`,
+// `ids` and `values`; a new kind is a new member of RawData and of RawKind.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/labels.hpp"
 
 namespace kith {
 
@@ -33,13 +35,45 @@ struct VectorData {
   bool absent_is_zero = false;
 };
 
-using RawData = std::variant<StringData, VectorData>;
+/// One series of numbers per sample, of any length but 0.
+struct SeriesData {
+  std::string source;
+  std::vector<std::string> ids;
+  std::vector<std::vector<double>> values;
+};
+
+/// One protein or DNA sequence per sample: capital letters and '*', at least one.
+struct SequenceData {
+  std::string source;
+  std::vector<std::string> ids;
+  std::vector<std::string> values;
+};
+
+/// One set of words per sample; the order within a set means nothing.
+struct SetData {
+  std::string source;
+  std::vector<std::string> ids;
+  std::vector<std::vector<std::string>> values;
+};
+
+/// One row of categories per sample, all of the same length. A measure that learns from labels has
+/// them here; queries need none.
+struct CategoryData {
+  std::string source;
+  std::vector<std::string> ids;
+  std::vector<std::vector<std::string>> values;
+  std::optional<Labels> labels = std::nullopt;
+};
+
+using RawData =
+    std::variant<StringData, VectorData, SeriesData, SequenceData, SetData, CategoryData>;
 
 /// The members of RawData, in their order.
-enum class RawKind { kStrings, kVectors };
+enum class RawKind { kStrings, kVectors, kSeries, kSequences, kSets, kCategories };
 template <>
 struct EnumNames<RawKind> {
-  static constexpr std::array<std::string_view, 2> names = {"strings", "vectors"};
+  static constexpr std::array<std::string_view, 6> names = {"strings",   "vectors", "series",
+                                                            "sequences", "sets",    "categories"};
 };
 static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
 
@@ -47,10 +81,17 @@ static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
 [[nodiscard]] Index size_of(const RawData& data);
 [[nodiscard]] const std::string& source_of(const RawData& data);
 [[nodiscard]] std::span<const std::string> ids_of(const RawData& data);
+/// The id of a sample in quotes, or "sample 7", counted from 1: for messages.
+[[nodiscard]] std::string sample_name(std::span<const std::string> ids, Index position);
 
-/// Reads raw data (plain, gzip or zstd). Strings: `id<TAB>string` on every line, or one string per
-/// line. Vectors: a csv, tsv, npy, MatrixMarket or MATLAB table with a sample per row, or LIBSVM
-/// text `label index:value ...`. Errors name file, line, column, value and rule.
+/// Reads raw data (plain, gzip or zstd). Errors name file, line, column, value and rule.
+/// - strings: `id<TAB>string` on every line, or one string per line; FASTA where the name says so;
+/// - vectors: a csv, tsv, npy, MatrixMarket or MATLAB table with a sample per row, LIBSVM text
+///   `label index:value ...`, or IDX;
+/// - series: a sample per line, numbers separated by commas, tabs or blanks, of any length; npy;
+/// - sequences: FASTA;
+/// - sets: `id<TAB>words` on every line, or words alone, separated by blanks;
+/// - categories: a csv or tsv table of words, a sample per row.
 [[nodiscard]] RawData read_raw(const std::string& path, RawKind kind, const RunContext& ctx);
 
 }  // namespace kith

@@ -51,7 +51,7 @@ TEST(Measure, IsChosenByItsName) {
 
 TEST(Measure, IsExplainedForEveryName) {
   for (std::size_t i = 0; i < EnumNames<Measure>::names.size(); ++i) {
-    EXPECT_FALSE(explanation(static_cast<Measure>(i)).empty());
+    EXPECT_FALSE(measure_info(static_cast<Measure>(i)).explanation.empty());
   }
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Alignment scores of protein and DNA sequences with affine gaps: the best local alignment (Smith
+// and Waterman) or the best of the whole sequences (Needleman and Wunsch, gaps at the ends
+// charged). A gap of length k costs gap_open + k gap_extend, as BLAST counts.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kith/core/context.hpp"
+#include "kith/core/settings.hpp"
+#include "kith/core/types.hpp"
+#include "kith/measure/raw_data.hpp"
+#include "kith/measure/score_form.hpp"
+
+namespace kith {
+
+enum class Alignment { kLocal, kGlobal };
+
+struct AlignSettings {
+  std::string matrix = "blosum62";  ///< blosumN, pamN, dnafull or nuc44, as parasail has them
+  std::optional<Index> gap_open;    ///< none: BLAST's default for the matrix, where it has one
+  std::optional<Index> gap_extend;
+  ScoreForm score = ScoreForm::kRaw;
+  std::optional<double> lambda;    ///< of Karlin and Altschul; none: known for BLAST's defaults
+  std::optional<double> karlin_k;  ///< their K
+};
+
+/// All pairs of `samples` (n x n, symmetric), O(|x| |y|) each. The p-value form, of local
+/// alignments only, is 1 - P = exp(-K |x| |y| exp(-lambda S)). Throws Error(kInvalidArgument)
+/// naming a matrix that does not exist, a residue that is not in it, gap costs or constants that
+/// must be given, and a sequence whose score with itself is not positive and cannot be divided by.
+[[nodiscard]] RowMatrix align_matrix(Alignment alignment, const SequenceData& samples,
+                                     const AlignSettings& settings, const RunContext& ctx);
+
+/// Each of `queries` (rows) against each of `training` (columns).
+[[nodiscard]] RowMatrix align_matrix(Alignment alignment, const SequenceData& queries,
+                                     const SequenceData& training, const AlignSettings& settings,
+                                     const RunContext& ctx);
+
+}  // namespace kith

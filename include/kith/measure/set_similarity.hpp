@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Similarities of sets by what they share and what only one of them has (Tversky 1977):
+//   jaccard   |A & B| / |A | B|
+//   ratio     |A & B| / (|A & B| + alpha |A \ B| + beta |B \ A|)
+//   contrast  theta |A & B| - alpha |A \ B| - beta |B \ A|
+// With alpha and beta unequal, A is to B as B is not to A: the matrix is then not symmetric. A
+// ratio of nothing to nothing, as of two empty sets, is 1.
+#pragma once
+
+#include "kith/core/context.hpp"
+#include "kith/core/types.hpp"
+#include "kith/measure/raw_data.hpp"
+
+namespace kith {
+
+enum class SetSimilarity { kJaccard, kRatio, kContrast };
+
+struct SetSettings {
+  SetSimilarity of = SetSimilarity::kJaccard;
+  double alpha = 0.5;  ///< of ratio and contrast, >= 0
+  double beta = 0.5;   ///< of ratio and contrast, >= 0
+  double theta = 1;    ///< of contrast, >= 0
+};
+
+/// All pairs of `samples` (n x n). O(|A| + |B|) per pair.
+[[nodiscard]] RowMatrix set_matrix(const SetData& samples, const SetSettings& settings,
+                                   const RunContext& ctx);
+
+/// Each of `queries` (rows) against each of `training` (columns).
+[[nodiscard]] RowMatrix set_matrix(const SetData& queries, const SetData& training,
+                                   const SetSettings& settings, const RunContext& ctx);
+
+}  // namespace kith

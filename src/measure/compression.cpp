@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/measure/compression.hpp"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "kith/core/error.hpp"
+#include "measure/pairs.hpp"
+
+namespace kith {
+namespace {
+
+struct FreeContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+
+/// zstd and its memory, of one thread.
+class Compressor {
+ public:
+  explicit Compressor(Index level) : context_(ZSTD_createCCtx()), level_(static_cast<int>(level)) {
+    if (!context_) throw std::bad_alloc();
+  }
+
+  [[nodiscard]] double length(std::string_view text) {
+    out_.resize(ZSTD_compressBound(text.size()));
+    const std::size_t length = ZSTD_compressCCtx(context_.get(), out_.data(), out_.size(),
+                                                 text.data(), text.size(), level_);
+    if (ZSTD_isError(length) != 0) {
+      throw Error(ErrorCode::kInternal,
+                  fmt::format("zstd could not compress a string: {}", ZSTD_getErrorName(length)));
+    }
+    return static_cast<double>(length);
+  }
+  /// Of both strings, one behind the other, in the better order.
+  [[nodiscard]] double length_together(std::string_view x, std::string_view y) {
+    together_.assign(x).append(y);
+    const double xy = length(together_);
+    together_.assign(y).append(x);
+    return std::min(xy, length(together_));
+  }
+
+ private:
+  std::unique_ptr<ZSTD_CCtx, FreeContext> context_;
+  int level_;
+  std::vector<char> out_;
+  std::string together_;
+};
+
+double distance_of_lengths(double together, double x, double y) {
+  return (together - std::min(x, y)) / std::max(x, y);
+}
+
+std::vector<double> compressed_lengths(std::span<const std::string> texts, Index level,
+                                       const RunContext& ctx) {
+  std::vector<double> lengths(texts.size());
+  parallel_chunks(texts.size(), 16, ctx.threads, [&](std::size_t begin, std::size_t end) {
+    Compressor zstd(level);
+    for (std::size_t i = begin; i < end; ++i) {
+      ctx.check_stop();
+      lengths[i] = zstd.length(texts[i]);
+    }
+  });
+  return lengths;
+}
+
+}  // namespace
+
+RowMatrix compression_matrix(std::span<const std::string> samples,
+                             const CompressionSettings& settings, const RunContext& ctx) {
+  const std::vector<double> lengths = compressed_lengths(samples, settings.level, ctx);
+  return detail::symmetric_pairs(
+      static_cast<Index>(samples.size()), "compression distances", ctx, [&](Index row) {
+        const auto i = static_cast<std::size_t>(row);
+        return [&, i, zstd = Compressor(settings.level)](Index column) mutable {
+          const auto j = static_cast<std::size_t>(column);
+          return distance_of_lengths(zstd.length_together(samples[i], samples[j]), lengths[i],
+                                     lengths[j]);
+        };
+      });
+}
+
+RowMatrix compression_matrix(std::span<const std::string> queries,
+                             std::span<const std::string> training,
+                             const CompressionSettings& settings, const RunContext& ctx) {
+  const std::vector<double> of_queries = compressed_lengths(queries, settings.level, ctx);
+  const std::vector<double> of_training = compressed_lengths(training, settings.level, ctx);
+  return detail::every_pair(
+      static_cast<Index>(queries.size()), static_cast<Index>(training.size()),
+      "compression distances", ctx, [&](Index row) {
+        const auto i = static_cast<std::size_t>(row);
+        return [&, i, zstd = Compressor(settings.level)](Index column) mutable {
+          const auto j = static_cast<std::size_t>(column);
+          return distance_of_lengths(zstd.length_together(queries[i], training[j]), of_queries[i],
+                                     of_training[j]);
+        };
+      });
+}
+
+}  // namespace kith

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/fasta.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_map>
+
+#include "data/formats/stream.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+bool is_residue(char c) { return (c >= 'A' && c <= 'Z') || c == '*'; }
+char upper_case(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+class FastaRecords {
+ public:
+  FastaRecords(const LineReader& lines, SequenceData& data) : lines_(lines), data_(data) {}
+
+  void take(std::string_view line) {
+    if (line.front() == '>') {
+      end_record();
+      begin_record(line);
+    } else if (data_.ids.empty()) {
+      throw bad_input(lines_.place(), fmt::format("{} stands before the first header; a FASTA file "
+                                                  "begins with >id",
+                                                  in_quotes(line)));
+    } else {
+      append(line);
+    }
+  }
+
+  /// Refuses a header without residues behind it.
+  void end_record() const {
+    if (data_.values.empty() || !data_.values.back().empty()) return;
+    throw bad_input({lines_.name(), header_line_},
+                    fmt::format("the sequence {} has no residues", in_quotes(data_.ids.back())));
+  }
+
+ private:
+  void begin_record(std::string_view line) {
+    header_line_ = lines_.line_number();
+    const std::string_view header = line.substr(1);
+    const std::string_view id = header.substr(0, header.find_first_of(" \t"));
+    if (id.empty()) throw bad_input(lines_.place(2), "the header has no id; it must be >id");
+    if (!is_valid_utf8(id)) {
+      throw bad_input(lines_.place(2), fmt::format("the id {} is not UTF-8", in_quotes(id)));
+    }
+    const auto [first, is_new] = first_line_.emplace(id, header_line_);
+    if (!is_new) {
+      throw bad_input(lines_.place(2),
+                      fmt::format("the id {} is already on line {}; ids must differ", in_quotes(id),
+                                  first->second));
+    }
+    data_.ids.emplace_back(id);
+    data_.values.emplace_back();
+  }
+
+  void append(std::string_view line) {
+    std::string& sequence = data_.values.back();
+    for (const char& c : line) {
+      const char residue = upper_case(c);
+      if (!is_residue(residue)) {
+        throw bad_input(lines_.place_of({&c, 1}),
+                        fmt::format("{} is no residue; a sequence is letters and *, without gaps",
+                                    in_quotes({&c, 1})));
+      }
+      sequence.push_back(residue);
+    }
+  }
+
+  const LineReader& lines_;
+  SequenceData& data_;
+  std::unordered_map<std::string, long> first_line_;
+  long header_line_ = 0;
+};
+
+}  // namespace
+
+SequenceData read_fasta(const std::string& path, const RunContext& ctx) {
+  ByteSource source = ByteSource::open(path);
+  LineReader lines(source);
+  SequenceData data{.source = path, .ids = {}, .values = {}};
+  FastaRecords records(lines, data);
+  std::string_view line;
+  while (lines.next(line)) {
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    ctx.check_stop();
+    records.take(line);
+    if (line.front() == '>') {
+      ctx.progress("reading sequences", static_cast<double>(source.stored_bytes_read()),
+                   static_cast<double>(source.stored_bytes_total()));
+    }
+  }
+  records.end_record();
+  if (data.values.empty()) throw bad_input({path}, "the file has no lines; it must hold FASTA");
+  return data;
+}
+
+}  // namespace kith::detail

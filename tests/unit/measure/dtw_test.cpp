@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/measure/dtw.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "kith/core/rng.hpp"
+#include "kith/data/formats.hpp"
+#include "kith/measure/raw_data.hpp"
+
+namespace kith {
+namespace {
+
+Series random_series(Rng& rng, std::uint64_t longest) {
+  Series series(1 + rng.below(longest));
+  for (double& value : series) value = rng.normal();
+  return series;
+}
+
+/// The recurrence of the definition, in a full table.
+double by_definition(const Series& a, const Series& b, std::optional<Index> band) {
+  const auto n = static_cast<Index>(a.size());
+  const auto m = static_cast<Index>(b.size());
+  const Index w = band ? std::max(*band, std::abs(n - m)) : n + m;
+  Matrix D = Matrix::Constant(n + 1, m + 1, std::numeric_limits<double>::infinity());
+  D(0, 0) = 0;
+  for (Index i = 1; i <= n; ++i) {
+    for (Index j = 1; j <= m; ++j) {
+      if (std::abs(i - j) > w) continue;
+      const double gap = a[static_cast<std::size_t>(i - 1)] - b[static_cast<std::size_t>(j - 1)];
+      D(i, j) = gap * gap + std::min({D(i - 1, j), D(i, j - 1), D(i - 1, j - 1)});
+    }
+  }
+  return std::sqrt(D(n, m));
+}
+
+TEST(Dtw, IsTheRecurrenceToTheLastBit) {
+  Rng rng(3);
+  for (int round = 0; round < 400; ++round) {
+    const Series a = random_series(rng, 1 + static_cast<std::uint64_t>(round) / 10);
+    const Series b = random_series(rng, 1 + static_cast<std::uint64_t>(round) / 10);
+    EXPECT_EQ(dtw_distance(a, b), by_definition(a, b, {})) << a.size() << " x " << b.size();
+    for (const Index band : {0, 1, 2, 3, 7, 50}) {
+      EXPECT_EQ(dtw_distance(a, b, {.band = band}), by_definition(a, b, band))
+          << a.size() << " x " << b.size() << ", band " << band;
+    }
+  }
+}
+
+TEST(Dtw, KeepsItsLaws) {
+  Rng rng(4);
+  for (int round = 0; round < 50; ++round) {
+    const Series a = random_series(rng, 30);
+    Series b = random_series(rng, 30);
+    EXPECT_EQ(dtw_distance(a, b), dtw_distance(b, a));
+    EXPECT_EQ(dtw_distance(a, a), 0);
+    EXPECT_GE(dtw_distance(a, b, {.band = 2}), dtw_distance(a, b, {.band = 5}));
+    // Repeating a value costs nothing.
+    Series stretched = a;
+    stretched.insert(stretched.begin() + static_cast<std::ptrdiff_t>(a.size() / 2),
+                     a[a.size() / 2]);
+    EXPECT_EQ(dtw_distance(a, stretched), 0);
+    b.resize(a.size(), 0.5);
+    double squares = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+    EXPECT_NEAR(dtw_distance(a, b, {.band = 0}), std::sqrt(squares), 1e-12 * (1 + squares));
+  }
+}
+
+TEST(Dtw, IsBoundedFromBelow) {
+  Rng rng(5);
+  double nearest_to_one = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Series a = random_series(rng, 25);
+    const Series b = random_series(rng, 25);
+    for (const std::optional<Index> band :
+         {std::optional<Index>{}, std::optional<Index>{0}, std::optional<Index>{3}}) {
+      const double bound = dtw_lower_bound(a, b, {.band = band});
+      const double distance = dtw_distance(a, b, {.band = band});
+      EXPECT_LE(bound, distance * (1 + 1e-12));
+      if (distance > 0) nearest_to_one = std::max(nearest_to_one, bound / distance);
+    }
+  }
+  EXPECT_GT(nearest_to_one, 0.9);
+}
+
+TEST(Dtw, FindsTheNeighboursAFullSearchFinds) {
+  Rng rng(6);
+  std::vector<Series> training;
+  for (int i = 0; i < 60; ++i) training.push_back(random_series(rng, 20));
+  training.push_back(training[7]);  // a tie
+  for (int round = 0; round < 20; ++round) {
+    const Series query = round == 0 ? training[7] : random_series(rng, 20);
+    for (const Index count : {0, 1, 5, 61, 99}) {
+      std::vector<std::pair<double, Index>> all;
+      for (std::size_t j = 0; j < training.size(); ++j) {
+        all.emplace_back(dtw_distance(query, training[j], {.band = 4}), static_cast<Index>(j));
+      }
+      std::sort(all.begin(), all.end());
+      const std::vector<DtwNeighbour> found = dtw_nearest(query, training, count, {.band = 4});
+      ASSERT_EQ(found.size(), std::min<std::size_t>(static_cast<std::size_t>(count), all.size()));
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        EXPECT_EQ(found[k].distance, all[k].first);
+        EXPECT_EQ(found[k].position, all[k].second);
+      }
+    }
+  }
+}
+
+class UcrSeries : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Sets, UcrSeries, testing::Values("coffee", "ecg200"));
+
+/// Distances computed by another program, stored with seven digits.
+TEST_P(UcrSeries, HaveTheDistancesOfAnotherProgram) {
+  const std::filesystem::path folder =
+      std::filesystem::path(KITH_TEST_SHARED) / "data" / (std::string("ucr-") + GetParam());
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+  const RunContext ctx{.threads = 2};
+  const auto data =
+      std::get<SeriesData>(read_raw((folder / "series.csv").string(), RawKind::kSeries, ctx));
+  const SimilaritySet stored = read_similarity((folder / "dtw_distance.csv").string(), {}, ctx);
+  const RowMatrix expected = to_dense(stored.block).values();
+  const RowMatrix found = dtw_matrix(data.values, {}, ctx);
+  ASSERT_EQ(found.rows(), expected.rows());
+  EXPECT_LE(((found - expected).array() / (1e-300 + expected.array())).abs().maxCoeff(), 5e-7);
+}
+
+}  // namespace
+}  // namespace kith

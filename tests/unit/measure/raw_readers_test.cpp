@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of series, sequences, sets, categories and IDX vectors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kith/measure/raw_data.hpp"
+#include "support/files.hpp"
+
+namespace kith {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace std::string_literals;
+
+template <class Data>
+Data read_as(RawKind kind, const std::string& name, const std::string& content) {
+  const TempFolder folder;
+  return std::get<Data>(read_raw(folder.file(name, content), kind, RunContext{}));
+}
+
+std::string refusal(RawKind kind, const std::string& content) {
+  const TempFolder folder;
+  const std::string path = folder.file("x", content);
+  return error_of(ErrorCode::kBadInput,
+                  [&] { static_cast<void>(read_raw(path, kind, RunContext{})); });
+}
+
+TEST(SeriesFiles, MayHaveAnyLengthAndSeparator) {
+  for (const char* content : {"1,2.5,-3\n4\n", "1\t2.5\t-3\n4\n", "1 2.5  -3\r\n4\n\n"}) {
+    const auto data = read_as<SeriesData>(RawKind::kSeries, "x.csv", content);
+    EXPECT_THAT(data.values, ElementsAre(ElementsAre(1, 2.5, -3), ElementsAre(4)));
+    EXPECT_THAT(data.ids, IsEmpty());
+  }
+}
+
+TEST(SeriesFiles, MayHaveIdsAndPadding) {
+  const auto data = read_as<SeriesData>(RawKind::kSeries, "x.csv", "a,1,2,3\nb,4,,\nc,5,6,NaN\n");
+  EXPECT_THAT(data.ids, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(data.values, ElementsAre(ElementsAre(1, 2, 3), ElementsAre(4), ElementsAre(5, 6)));
+}
+
+TEST(SeriesFiles, AreRefusedByPlace) {
+  EXPECT_THAT(refusal(RawKind::kSeries, "1,2\n3,,4\n"), HasSubstr("x:2:3: "));
+  EXPECT_THAT(refusal(RawKind::kSeries, "1,2\n3,b\n"),
+              AllOf(HasSubstr("x:2:3: "), HasSubstr("\"b\"")));
+  EXPECT_THAT(refusal(RawKind::kSeries, "a,1\na,2\n"),
+              AllOf(HasSubstr("x:2:1: "), HasSubstr("line 1")));
+  EXPECT_THAT(refusal(RawKind::kSeries, "a,1\n7,2\n"),
+              AllOf(HasSubstr("x:2:1: "), HasSubstr("\"7\"")));
+  EXPECT_THAT(refusal(RawKind::kSeries, "a,1\nb,\n"),
+              AllOf(HasSubstr("x:2: "), HasSubstr("no numbers")));
+  EXPECT_THAT(refusal(RawKind::kSeries, ""), HasSubstr("no lines"));
+}
+
+TEST(FastaFiles, HaveIdsAndSequencesOverManyLines) {
+  const auto data = read_as<SequenceData>(RawKind::kSequences, "x.fasta",
+                                          ">p some words\nACD\n\nef*\r\n>q\nW \n");
+  EXPECT_THAT(data.ids, ElementsAre("p", "q"));
+  EXPECT_THAT(data.values, ElementsAre("ACDEF*", "W"));
+}
+
+TEST(FastaFiles, AreStringsToo) {
+  const auto data = read_as<StringData>(RawKind::kStrings, "x.fa", ">p\nACD\n");
+  EXPECT_THAT(data.values, ElementsAre("ACD"));
+  EXPECT_THAT(data.ids, ElementsAre("p"));
+}
+
+TEST(FastaFiles, AreRefusedByPlace) {
+  EXPECT_THAT(refusal(RawKind::kSequences, "ACD\n"), AllOf(HasSubstr("x:1: "), HasSubstr(">id")));
+  EXPECT_THAT(refusal(RawKind::kSequences, ">p\nA-D\n"),
+              AllOf(HasSubstr("x:2:2: "), HasSubstr("\"-\"")));
+  EXPECT_THAT(refusal(RawKind::kSequences, ">p\n>q\nA\n"),
+              AllOf(HasSubstr("x:1: "), HasSubstr("\"p\"")));
+  EXPECT_THAT(refusal(RawKind::kSequences, ">p\nA\n>q\n"),
+              AllOf(HasSubstr("x:3: "), HasSubstr("\"q\"")));
+  EXPECT_THAT(refusal(RawKind::kSequences, ">p\nA\n>p x\nA\n"),
+              AllOf(HasSubstr("x:3:2: "), HasSubstr("line 1")));
+  EXPECT_THAT(refusal(RawKind::kSequences, "> p\nA\n"), HasSubstr("x:1:2: "));
+  EXPECT_THAT(refusal(RawKind::kSequences, "\n"), HasSubstr("FASTA"));
+}
+
+TEST(SetFiles, HoldWords) {
+  const auto data = read_as<SetData>(RawKind::kSets, "x.tsv", "p\tb a  b\nq\t\n");
+  EXPECT_THAT(data.ids, ElementsAre("p", "q"));
+  EXPECT_THAT(data.values, ElementsAre(ElementsAre("a", "b"), IsEmpty()));
+}
+
+TEST(CategoryFiles, HaveIdsWhereTheHeaderSaysSo) {
+  const auto plain = read_as<CategoryData>(RawKind::kCategories, "x.csv", "y,n,?\nn,,\"a,b\"\n");
+  EXPECT_THAT(plain.ids, IsEmpty());
+  EXPECT_THAT(plain.values, ElementsAre(ElementsAre("y", "n", "?"), ElementsAre("n", "", "a,b")));
+  const auto named = read_as<CategoryData>(RawKind::kCategories, "x.tsv", "id\tv\np\ty\nq\tn\n");
+  EXPECT_THAT(named.ids, ElementsAre("p", "q"));
+  EXPECT_THAT(named.values, ElementsAre(ElementsAre("y"), ElementsAre("n")));
+}
+
+TEST(CategoryFiles, AreRefusedByPlace) {
+  EXPECT_THAT(refusal(RawKind::kCategories, "a,b\nc\n"),
+              AllOf(HasSubstr("x:2: "), HasSubstr("line 1 has 2")));
+  EXPECT_THAT(refusal(RawKind::kCategories, "id,b\np,x\np,y\n"), HasSubstr("x:3:1: "));
+  EXPECT_THAT(refusal(RawKind::kCategories, "id,b\n"), HasSubstr("no rows"));
+}
+
+TEST(IdxFiles, HoldEveryType) {
+  const auto bytes = read_as<VectorData>(RawKind::kVectors, "x",
+                                         "\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\2\1\2\xff\4"s);
+  EXPECT_EQ(bytes.values, (RowMatrix(2, 2) << 1, 2, 255, 4).finished());
+  const auto shorts =
+      read_as<VectorData>(RawKind::kVectors, "x", "\0\0\x0b\1\0\0\0\2\xff\xfe\1\0"s);
+  EXPECT_EQ(shorts.values, (RowMatrix(2, 1) << -2, 256).finished());
+  const auto floats =
+      read_as<VectorData>(RawKind::kVectors, "x", "\0\0\x0d\1\0\0\0\1\x3f\xc0\0\0"s);
+  EXPECT_EQ(floats.values(0, 0), 1.5);
+}
+
+TEST(IdxFiles, MustHaveTheSizeTheySay) {
+  EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x08\1\0\0\0\2\1"s), HasSubstr("9 bytes"));
+  EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x08\1\0\0\0\1\1\1"s), HasSubstr("10 bytes"));
+  EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x08\2\0\0\0\1"s), HasSubstr("dimensions"));
+  EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x0d\1\0\0\0\1\x7f\xc0\0\0"s),
+              HasSubstr("not finite"));
+}
+
+}  // namespace
+}  // namespace kith
