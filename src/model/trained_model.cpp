@@ -194,6 +194,7 @@ Json training_json(const Training& training) {
                {"n", record.samples},
                {"classes", record.class_names}};
   json.update(record.certificate);
+  if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
   json["columns_needed"] = record.positions.size();
   json["applied"] = record.applied;
   json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);

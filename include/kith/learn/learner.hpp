@@ -34,6 +34,7 @@ struct FitInfo {
   double consistency = std::numeric_limits<double>::quiet_NaN();
   double objective_offset = std::numeric_limits<double>::quiet_NaN();
   std::vector<std::string> notes;  ///< for the user, in words
+  Json learned;  ///< what beside a classifier was learned, for `train --json`; null: nothing
 
   [[nodiscard]] SolveStatus status() const;  ///< the worst of the subproblems
   [[nodiscard]] double gap() const;          ///< the largest, NaN when none has one

@@ -20,6 +20,7 @@
 #include "kith/learn/generative/sda.hpp"
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
+#include "kith/learn/kernel_learning/spectrum_svm.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
@@ -43,7 +44,7 @@ using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
     MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
     PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
-    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings>;
+    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

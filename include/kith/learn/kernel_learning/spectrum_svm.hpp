@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The support vector machine that learns one multiplier per eigenvalue of its similarities:
+// `spectrum-svm`.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/optim/spectrum_program.hpp"
+
+namespace kith {
+
+struct SpectrumSvmSettings {
+  double eta = 1e-2;
+  double gamma = 1;
+  std::optional<SpectrumCentre> centre;  ///< none: chosen for each pair of classes
+  bool probability = true;
+  double tolerance = 1e-8;
+};
+void describe(SpectrumSvmSettings& settings, FieldVisitor& field);
+
+struct SpectrumSvmModel {
+  SvmModel machines;  ///< coefficients for raw rows: the learned map is folded in
+  /// What each pair of machines.pairs has learned, one pair after the other: `sizes` eigenvalues of
+  /// its block of the similarities, ascending, with their multipliers.
+  std::vector<Index> sizes;
+  Vector eigenvalues;
+  Vector multipliers;
+  std::vector<int> centres;  ///< SpectrumCentre of each pair
+};
+
+[[nodiscard]] Fitted<SpectrumSvmModel> fit(SharedWork& work, const SpectrumSvmSettings& settings,
+                                           RunContext& ctx);
+/// One decomposition of each pair's block for all settings, one plain machine for each eta: it
+/// serves every gamma from its threshold on.
+[[nodiscard]] std::vector<Fitted<SpectrumSvmModel>> fit_path(
+    SharedWork& work, std::span<const SpectrumSvmSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+/// Decision values, queries x pairs, positive for the first class of the pair.
+[[nodiscard]] Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
+                                     RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const SpectrumSvmModel& model);
+void archive(SpectrumSvmModel& model, Archive& archiver);
+
+static_assert(Learner<SpectrumSvmSettings, SpectrumSvmModel>);
+
+template <>
+struct MethodTraits<SpectrumSvmSettings> {
+  using Model = SpectrumSvmModel;
+  static constexpr std::string_view name = "spectrum-svm";
+  static constexpr std::string_view paper = "[CGR] (12), 3.4";
+  static constexpr std::string_view summary =
+      "support vector machine that learns how the spectrum of the matrix is modified";
+  static constexpr bool probabilities = true;
+  static std::vector<GridAxis> grid(const SpectrumSvmSettings& /*settings*/) {
+    return {{.field = "eta", .values = powers_of_ten(-4, 0), .simpler = Simpler::kLarger},
+            {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  }
+};
+
+}  // namespace kith

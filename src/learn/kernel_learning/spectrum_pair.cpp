@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/kernel_learning/spectrum_pair.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kith/numerics/psd.hpp"
+
+namespace kith::detail {
+namespace {
+
+constexpr std::ptrdiff_t kCentreFolds = 10;
+constexpr std::array<double, 5> kCentreEtas = {1, 1e-1, 1e-2, 1e-3, 1e-4};  // costs ascending
+constexpr Index kConsistencyRows = 16;
+/// z / lambda and a w / (2 eta) are the same number. The first has the accuracy of the decision
+/// values but magnifies errors by 1 / lambda, the second by 1 / eta: below this part of the largest
+/// eigenvalue the second is taken.
+constexpr double kTrustedPart = 1e-3;
+
+Vector as_vector(std::span<const int> signs) {
+  Vector y(std::ssize(signs));
+  for (Index i = 0; i < y.size(); ++i) y(i) = signs[static_cast<std::size_t>(i)];
+  return y;
+}
+
+}  // namespace
+
+SpectrumPair::SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int> signs,
+                           Vector weights)
+    : S_(std::move(S)),
+      eigen_(std::move(eigen)),
+      signs_(std::move(signs)),
+      y_(as_vector(signs_)),
+      weights_(std::move(weights)) {}
+
+SpectrumPair SpectrumPair::part(std::span<const Index> samples) const {
+  const std::vector<Index> at(samples.begin(), samples.end());
+  Matrix S = S_(at, at);
+  auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+  std::vector<int> signs;
+  for (const Index i : at) signs.push_back(signs_[static_cast<std::size_t>(i)]);
+  return {std::move(S), std::move(eigen), std::move(signs), weights_(at)};
+}
+
+Vector SpectrumPair::folded(const VectorRef& a, const VectorRef& c) const {
+  return fold(SpectralMap{eigen_, a}, c).col(0);
+}
+
+/// The machine on the clipped or flipped kernel, in the units of [CGR] (1): C = 1 / (2 eta n).
+const SmoSolution& SpectrumPair::plain(bool flip, double eta, double tolerance,
+                                       const RunContext& ctx) {
+  const auto key = std::tuple(flip, eta, tolerance);
+  const auto known = solved_.find(key);
+  if (known != solved_.end()) return known->second;
+  std::optional<Matrix>& kernel = kernels_[flip ? 1 : 0];
+  if (!kernel) {
+    kernel = spectral_kernel(flip ? Spectrum::kFlip : Spectrum::kClip, S_, eigen_).kernel;
+  }
+  const SvmDual dual{
+      .K = SymmetricView::dense(*kernel), .y = y_, .cost = upper() / (2 * eta), .linear = {}};
+  return solved_.emplace(key, smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx))
+      .first->second;
+}
+
+SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre centre,
+                                    double tolerance, const RunContext& ctx) {
+  const SpectrumProgram program{.eigen = eigen_.get(),
+                                .y = y_,
+                                .upper = upper(),
+                                .eta = eta,
+                                .gamma = gamma,
+                                .centre = centre};
+  const bool flip = centre == SpectrumCentre::kFlip || centre == SpectrumCentre::kBoth;
+  const SmoSolution& start = plain(flip, eta, tolerance, ctx);
+  const Vector alpha = 2 * eta * start.alpha;
+  SpectrumMachine machine;
+  machine.threshold = plain_threshold(program, alpha);
+  if (gamma >= machine.threshold) {
+    const SpectrumPoint point = plain_point(program, alpha, start.b);
+    const SpectrumCertificate certificate = certify(program, point);
+    machine.a = point.a;
+    machine.coefficients = folded(point.a, y_.cwiseProduct(start.alpha));
+    machine.b = start.b;
+    machine.offset = certificate.offset;
+    machine.info = start.info;
+    machine.info.objective = certificate.objective();
+    machine.info.gap = certificate.gap;
+    return machine;
+  }
+  const SpectrumSolution learned = solve_spectrum(program, {.tolerance = tolerance}, ctx);
+  const SpectrumPoint& point = learned.point;
+  const Vector& lambda = eigen_->lambda;
+  const Vector w = eigen_->U.transpose() * y_.cwiseProduct(point.alpha);
+  const double trusted = kTrustedPart * lambda.cwiseAbs().maxCoeff();
+  Vector rotated(lambda.size());
+  for (Index i = 0; i < lambda.size(); ++i) {
+    rotated(i) =
+        std::abs(lambda(i)) > trusted ? point.z(i) / lambda(i) : point.a(i) * w(i) / (2 * eta);
+  }
+  machine.a = point.a;
+  machine.coefficients = eigen_->U * rotated;
+  machine.b = point.b;
+  machine.offset = learned.certificate.offset;
+  machine.info = learned.info;
+  machine.info.iterations += start.info.iterations;
+  return machine;
+}
+
+Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, const RunContext& ctx) const {
+  SpectrumPair outside = part(split.outside);
+  const Matrix rows = S_(split.inside, split.outside);
+  Eigen::MatrixXi errors = Eigen::MatrixXi::Zero(static_cast<Index>(kCentreEtas.size()), 2);
+  for (const bool flip : {false, true}) {
+    const Vector a =
+        flip ? flip_multipliers(outside.eigen().lambda) : clip_multipliers(outside.eigen().lambda);
+    for (std::size_t k = 0; k < kCentreEtas.size(); ++k) {
+      ctx.check_stop();
+      const SmoSolution& machine = outside.plain(flip, kCentreEtas[k], kCalibrationTolerance, ctx);
+      const Vector c = outside.folded(a, outside.y_.cwiseProduct(machine.alpha));
+      const Vector decisions = (rows * c).array() + machine.b;
+      for (std::size_t i = 0; i < split.inside.size(); ++i) {
+        const double own = y_(split.inside[i]) * decisions(static_cast<Index>(i));
+        errors(static_cast<Index>(k), flip ? 1 : 0) += own > 0 ? 0 : 1;
+      }
+    }
+  }
+  return errors;
+}
+
+SpectrumCentre SpectrumPair::choose_centre(Rng rng, const RunContext& ctx) {
+  const bool definite = (flip_multipliers(eigen_->lambda).array() >= 0).all();
+  const auto positives = std::count(signs_.begin(), signs_.end(), 1);
+  const auto least = std::min(positives, std::ssize(signs_) - positives);
+  const int folds = static_cast<int>(std::min(kCentreFolds, least));
+  if (definite || folds < 2) return SpectrumCentre::kBoth;
+  const std::vector<int> fold_of = stratified_folds(signs_, folds, rng);
+  Eigen::MatrixXi errors = Eigen::MatrixXi::Zero(static_cast<Index>(kCentreEtas.size()), 2);
+  for (int fold = 0; fold < folds; ++fold) errors += fold_errors(split_fold(fold_of, fold), ctx);
+  const int clip = errors.col(0).minCoeff();
+  const int flip = errors.col(1).minCoeff();
+  if (clip == flip) return SpectrumCentre::kBoth;
+  return clip < flip ? SpectrumCentre::kClip : SpectrumCentre::kFlip;
+}
+
+Sigmoid SpectrumPair::sigmoid(const SpectrumMachine& machine, double eta, double gamma,
+                              SpectrumCentre centre, const Rng& rng, const RunContext& ctx) {
+  const auto held_out = [&](const FoldSplit& split) -> Vector {
+    std::unique_ptr<SpectrumPair>& outside = parts_[split.inside];
+    if (!outside) outside = std::make_unique<SpectrumPair>(part(split.outside));
+    const SpectrumMachine own = outside->solve(eta, gamma, centre, kCalibrationTolerance, ctx);
+    const Vector decisions = S_(split.inside, split.outside) * own.coefficients;
+    return decisions.array() + own.b;
+  };
+  const auto own = [&]() -> Vector { return (S_ * machine.coefficients).array() + machine.b; };
+  return cross_fitted_sigmoid(signs_, rng, held_out, own);
+}
+
+double SpectrumPair::consistency(const VectorRef& a) const {
+  const Index n = S_.rows();
+  const Index count = std::min(kConsistencyRows, n);
+  const Matrix& U = eigen_->U;
+  double worst = 0;
+  for (Index k = 0; k < count; ++k) {
+    const Index i = k * n / count;
+    const Vector in_basis = a.cwiseProduct(eigen_->lambda).cwiseProduct(U.row(i).transpose());
+    const Vector row = U * in_basis;
+    const double distance = (folded(a, S_.col(i)) - row).norm();
+    const double norm = row.norm();
+    if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);
+  }
+  return worst;
+}
+
+}  // namespace kith::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pair of classes of `spectrum-svm`, with what its settings share.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "kith/condition/spectrum.hpp"
+#include "kith/core/context.hpp"
+#include "kith/data/folds.hpp"
+#include "kith/learn/calibration.hpp"
+#include "kith/optim/smo.hpp"
+#include "kith/optim/spectrum_program.hpp"
+
+namespace kith::detail {
+
+struct SpectrumMachine {
+  Vector coefficients;  ///< over raw rows of the pair's samples
+  double b = 0;
+  Vector a;
+  double threshold = 0;  ///< gamma from which on the plain machine is the answer
+  double offset = 0;
+  SolveInfo info;
+};
+
+class SpectrumPair {
+ public:
+  /// `weights` per sample, positive; n in 1/n is their sum.
+  SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int> signs, Vector weights);
+
+  [[nodiscard]] const SymmetricEigen& eigen() const { return *eigen_; }
+  [[nodiscard]] const Matrix& similarities() const { return S_; }
+
+  [[nodiscard]] SpectrumMachine solve(double eta, double gamma, SpectrumCentre centre,
+                                      double tolerance, const RunContext& ctx);
+  /// [CGR] 3.4: clip or flip, whichever machine has fewer errors in cross-validation, each at the
+  /// eta of the grid that suits it best; `both` where they are equal.
+  [[nodiscard]] SpectrumCentre choose_centre(Rng rng, const RunContext& ctx);
+  /// Of decision values of machines that learned everything, their multipliers too, from the
+  /// outside of a fold.
+  [[nodiscard]] Sigmoid sigmoid(const SpectrumMachine& machine, double eta, double gamma,
+                                SpectrumCentre centre, const Rng& rng, const RunContext& ctx);
+  /// max_i |U diag(a) U's_i - (K_a)_i| / |(K_a)_i| over a few rows.
+  [[nodiscard]] double consistency(const VectorRef& a) const;
+
+ private:
+  [[nodiscard]] Vector upper() const { return weights_ / weights_.sum(); }
+  [[nodiscard]] SpectrumPair part(std::span<const Index> samples) const;
+  [[nodiscard]] const SmoSolution& plain(bool flip, double eta, double tolerance,
+                                         const RunContext& ctx);
+  [[nodiscard]] Vector folded(const VectorRef& a, const VectorRef& c) const;
+  /// Errors on the inside of a fold for each eta of the grid, of clip and of flip.
+  [[nodiscard]] Eigen::MatrixXi fold_errors(const FoldSplit& split, const RunContext& ctx) const;
+
+  Matrix S_;
+  SharedDecomposition eigen_;
+  std::vector<int> signs_;
+  Vector y_;
+  Vector weights_;
+  std::optional<Matrix> kernels_[2];                                   // of clip and of flip
+  std::map<std::tuple<bool, double, double>, SmoSolution> solved_;     // plain machines
+  std::map<std::vector<Index>, std::unique_ptr<SpectrumPair>> parts_;  // of calibration
+};
+
+}  // namespace kith::detail

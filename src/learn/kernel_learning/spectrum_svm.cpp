@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// `spectrum-svm`: for each pair of classes with n samples and S = U diag(lambda) U' among them,
+// [CGR] (10):
+//
+//   min_{c,b,xi,a}  1/n 1'xi + eta c'K_a c + gamma h(a),   K_a = U diag(a .* lambda) U',
+//
+// over the machines (c, b) and the multipliers a at once. A new row s becomes U diag(a) U's, which
+// is folded into the coefficients. optim/spectrum_program.hpp has the reduction to a program in n
+// variables and the choices of h.
+//
+// Cost per pair: one decomposition for all settings, one plain machine for each eta, and some 15 to
+// 40 factorisations of an n x n matrix where gamma is below the plain machine's threshold.
+// Deviations: eigenvalues that count as zero have no part in h ([TR] Proposition 1 drops them too);
+// the samples' weights, where there are any, replace 1/n by their share.
+#include "kith/learn/kernel_learning/spectrum_svm.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/parallel.hpp"
+#include "kith/learn/svm/pair_machines.hpp"
+#include "learn/kernel_learning/spectrum_pair.hpp"
+
+namespace kith {
+namespace {
+
+using detail::SpectrumMachine;
+using detail::SpectrumPair;
+
+/// What one pair has to say for each step of a path.
+struct PairSteps {
+  Vector lambda;
+  std::vector<SpectrumMachine> machines;
+  std::vector<SpectrumCentre> centres;
+  std::vector<Sigmoid> sigmoids;
+  std::vector<double> consistency;
+};
+
+SpectrumPair make_pair(SharedWork& work, const ClassPair& pair) {
+  const TrainingSet& train = work.train();
+  const Eigen::Map<const Matrix> whole = work.symmetric();
+  Vector weights = Vector::Ones(std::ssize(pair.samples));
+  if (train.weights.size() > 0) weights = train.weights(pair.samples);
+  if (std::ssize(pair.samples) == train.size()) {
+    return {whole, work.eigen(), pair.signs, std::move(weights)};
+  }
+  Matrix S = whole(pair.samples, pair.samples);
+  auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+  return {std::move(S), std::move(eigen), pair.signs, std::move(weights)};
+}
+
+PairSteps solve_pair(SharedWork& work, const ClassPair& pair, std::size_t number,
+                     std::span<const SpectrumSvmSettings> path, const RunContext& ctx) {
+  ctx.check_stop();
+  SpectrumPair own = make_pair(work, pair);
+  PairSteps steps;
+  steps.lambda = own.eigen().lambda;
+  std::optional<SpectrumCentre> chosen;
+  for (const SpectrumSvmSettings& settings : path) {
+    ctx.check_stop();
+    if (!settings.centre && !chosen) {
+      chosen = own.choose_centre(ctx.rng.stream("spectrum centre", number), ctx);
+    }
+    const SpectrumCentre centre = settings.centre ? *settings.centre : *chosen;
+    SpectrumMachine machine =
+        own.solve(settings.eta, settings.gamma, centre, settings.tolerance, ctx);
+    steps.sigmoids.push_back(
+        settings.probability ? own.sigmoid(machine, settings.eta, settings.gamma, centre,
+                                           ctx.rng.stream("spectrum-svm calibration", number), ctx)
+                             : Sigmoid{});
+    steps.consistency.push_back(own.consistency(machine.a));
+    steps.centres.push_back(centre);
+    steps.machines.push_back(std::move(machine));
+  }
+  return steps;
+}
+
+Json numbers(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
+
+Json learned_json(const std::string& name, const PairSteps& steps, std::size_t step) {
+  const SpectrumMachine& machine = steps.machines[step];
+  Json json = {{"name", name}, {"centre", enum_name(steps.centres[step])}};
+  json["plain_from_gamma"] =
+      std::isfinite(machine.threshold) ? Json(machine.threshold) : Json(nullptr);
+  json["eigenvalues"] = numbers(steps.lambda);
+  json["multipliers"] = numbers(machine.a);
+  return json;
+}
+
+void keep_needed_columns(SvmModel& model, const Matrix& coefficients) {
+  for (Index i = 0; i < coefficients.rows(); ++i) {
+    if ((coefficients.row(i).array() != 0).any()) model.columns.push_back(i);
+  }
+  model.coefficients = coefficients(model.columns, Eigen::all);
+}
+
+/// The machines of all pairs for one step, side by side.
+Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const ClassPair> pairs,
+                                  std::span<const PairSteps> all, std::size_t step,
+                                  const SpectrumSvmSettings& settings) {
+  Fitted<SpectrumSvmModel> fitted;
+  SpectrumSvmModel& model = fitted.model;
+  SvmModel& machines = model.machines;
+  const auto count = std::ssize(pairs);
+  machines.samples = train.size();
+  machines.pairs = pair_table(pairs, train.labels);
+  machines.intercepts.resize(count);
+  if (settings.probability) machines.sigmoids.resize(2, count);
+  Index total = 0;
+  for (const PairSteps& own : all) total += own.lambda.size();
+  model.eigenvalues.resize(total);
+  model.multipliers.resize(total);
+  Matrix coefficients = Matrix::Zero(train.size(), count);
+  fitted.info.learned = Json::array();
+  Index filled = 0;
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto column = static_cast<Index>(p);
+    const SpectrumMachine& machine = all[p].machines[step];
+    coefficients.col(column)(pairs[p].samples) = machine.coefficients;
+    machines.intercepts(column) = machine.b;
+    if (settings.probability) {
+      machines.sigmoids.col(column) << all[p].sigmoids[step].slope, all[p].sigmoids[step].offset;
+    }
+    const Index size = all[p].lambda.size();
+    model.sizes.push_back(size);
+    model.eigenvalues.segment(filled, size) = all[p].lambda;
+    model.multipliers.segment(filled, size) = machine.a;
+    model.centres.push_back(static_cast<int>(all[p].centres[step]));
+    filled += size;
+    const std::string name = pair_name(pairs[p], train.labels);
+    fitted.info.learned.push_back(learned_json(name, all[p], step));
+    fitted.info.subproblems.push_back({name, machine.info});
+    if (!(all[p].consistency[step] <= fitted.info.consistency)) {
+      fitted.info.consistency = all[p].consistency[step];
+    }
+    if (pairs.size() == 1) fitted.info.objective_offset = machine.offset;
+  }
+  keep_needed_columns(machines, coefficients);
+  return fitted;
+}
+
+}  // namespace
+
+void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
+  field("eta", settings.eta, above(0.0), "weight of the machine's norm; C is 1 / (2 eta n)");
+  field("gamma", settings.gamma, above(0.0),
+        "how much the multipliers are held to their centre: a large one leaves them there");
+  field("centre", settings.centre, "auto",
+        "multipliers that cost nothing: of clip, of flip, between them, or the similarities "
+        "themselves; auto: of clip or flip by cross-validation");
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
+}
+
+std::vector<Fitted<SpectrumSvmModel>> fit_path(SharedWork& work,
+                                               std::span<const SpectrumSvmSettings> path,
+                                               RunContext& ctx) {
+  for (const SpectrumSvmSettings& settings : path) validate(settings, "spectrum-svm");
+  const TrainingSet& train = work.train();
+  const std::vector<ClassPair> pairs = class_pairs(train.labels);
+  std::vector<PairSteps> all(pairs.size());
+  parallel_for(pairs.size(), ctx.threads,
+               [&](std::size_t p) { all[p] = solve_pair(work, pairs[p], p, path, ctx); });
+  std::vector<Fitted<SpectrumSvmModel>> fitted;
+  for (std::size_t step = 0; step < path.size(); ++step) {
+    fitted.push_back(assemble(train, pairs, all, step, path[step]));
+  }
+  return fitted;
+}
+
+Fitted<SpectrumSvmModel> fit(SharedWork& work, const SpectrumSvmSettings& settings,
+                             RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return decision_values(model.machines, queries, ctx);
+}
+
+Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return predict(model.machines, queries, ctx);
+}
+
+std::vector<Index> needed_columns(const SpectrumSvmModel& model) { return model.machines.columns; }
+
+void archive(SpectrumSvmModel& model, Archive& archiver) {
+  archive(model.machines, archiver);
+  archiver("learned_sizes", model.sizes);
+  archiver("eigenvalues", model.eigenvalues);
+  archiver("multipliers", model.multipliers);
+  archiver("centres", model.centres);
+}
+
+}  // namespace kith

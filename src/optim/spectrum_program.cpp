@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/spectrum_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kith/numerics/psd.hpp"
+#include "optim/spectrum_terms.hpp"
+
+namespace kith {
+namespace detail {
+
+SpectrumTerms spectrum_terms(const SpectrumProgram& program) {
+  const Vector& lambda = program.eigen->lambda;
+  const double zero = zero_threshold(lambda);
+  SpectrumTerms terms;
+  for (Index i = 0; i < lambda.size(); ++i) {
+    if (std::abs(lambda(i)) > zero) terms.active.push_back(i);
+  }
+  const Vector active = lambda(terms.active);
+  const Index r = active.size();
+  terms.magnitude = active.cwiseAbs();
+  terms.sign = active.cwiseSign();
+  const Vector clip = terms.sign.cwiseMax(0.0);
+  terms.weight = Vector::Ones(r);
+  switch (program.centre) {
+    case SpectrumCentre::kClip:
+      terms.centres = clip;
+      break;
+    case SpectrumCentre::kFlip:
+      terms.centres = Matrix::Ones(r, 1);
+      break;
+    case SpectrumCentre::kBoth:
+      terms.centres.resize(r, 2);
+      terms.centres << clip, Vector::Ones(r);
+      terms.offset = program.gamma * (Vector::Ones(r) - clip).norm();
+      break;
+    case SpectrumCentre::kSimilarity:
+      terms.centres = terms.sign;
+      terms.weight = terms.magnitude;
+      terms.offset = program.gamma * terms.magnitude.cwiseProduct(clip - terms.sign).norm();
+      break;
+  }
+  return terms;
+}
+
+double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper) {
+  // The loss is piecewise linear in b with kinks where a sample meets its margin, b = y - f; its
+  // slope rises by upper_i at each, from -(sum of upper over y = +1).
+  const Index n = f.size();
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  const Vector kinks = y - f;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index j) { return kinks(i) < kinks(j); });
+  double slope = 0;
+  for (Index i = 0; i < n; ++i) slope -= y(i) > 0 ? upper(i) : 0;
+  const double rounding = 1e-12 * upper.sum();
+  for (Index k = 0; k < n; ++k) {
+    const Index i = order[static_cast<std::size_t>(k)];
+    slope += upper(i);
+    if (slope < -rounding) continue;
+    if (slope > rounding || k + 1 == n) return kinks(i);
+    return 0.5 * (kinks(i) + kinks(order[static_cast<std::size_t>(k + 1)]));
+  }
+  return 0;
+}
+
+}  // namespace detail
+
+namespace {
+
+using detail::SpectrumTerms;
+
+/// w over the active eigenvalues.
+Vector rotated(const SpectrumProgram& program, const SpectrumTerms& terms, const VectorRef& alpha) {
+  const Vector w = program.eigen->U.transpose() * program.y.cwiseProduct(alpha);
+  return w(terms.active);
+}
+
+Vector curvature(const SpectrumProgram& program, const SpectrumTerms& terms, const Vector& w) {
+  return (terms.magnitude.array() * w.array().square() / (4 * program.eta)).matrix();
+}
+
+/// h(a) times gamma, without the offset.
+double penalty(const SpectrumProgram& program, const SpectrumTerms& terms, const Vector& t) {
+  double h = 0;
+  for (Index k = 0; k < terms.centres.cols(); ++k) {
+    h += terms.weight.cwiseProduct(t - terms.centres.col(k)).norm();
+  }
+  return program.gamma * h - terms.offset;
+}
+
+/// c'K_a c = sum_i z_i^2 / (lambda_i a_i); infinite where z leaves the range of K_a.
+double norm_in_space(const SpectrumTerms& terms, const SpectrumPoint& point, const Vector& t) {
+  double sum = 0;
+  Vector rest = point.z;
+  for (std::size_t k = 0; k < terms.active.size(); ++k) {
+    const Index i = terms.active[k];
+    const auto at = static_cast<Index>(k);
+    if (point.z(i) != 0) sum += point.z(i) * point.z(i) / (t(at) * terms.magnitude(at));
+    rest(i) = 0;
+  }
+  return rest.isZero(0.0) ? sum : std::numeric_limits<double>::infinity();
+}
+
+/// Inside the box and balanced, by shrinking alone.
+Vector feasible(const SpectrumProgram& program, const VectorRef& alpha) {
+  Vector inside = alpha.cwiseMax(0.0).cwiseMin(program.upper);
+  const Vector positive = program.y.cwiseMax(0.0);
+  const double plus = inside.dot(positive);
+  const double minus = inside.sum() - plus;
+  const double common = std::min(plus, minus);
+  for (Index i = 0; i < inside.size(); ++i) {
+    const double own = program.y(i) > 0 ? plus : minus;
+    inside(i) *= own > 0 ? common / own : 0;
+  }
+  return inside;
+}
+
+/// The value of (D) after shrinking: alpha -> alpha / r and p -> p / r keep every constraint that
+/// held, since G is quadratic.
+double dual_value(const SpectrumProgram& program, const SpectrumTerms& terms,
+                  const SpectrumPoint& point) {
+  const Vector alpha = feasible(program, point.alpha);
+  const Vector G = curvature(program, terms, rotated(program, terms, alpha));
+  if (terms.active.empty()) return alpha.sum();
+  if (program.centre == SpectrumCentre::kClip || program.centre == SpectrumCentre::kFlip) {
+    const double scale = std::max(1.0, G.norm() / program.gamma);
+    return alpha.sum() / std::sqrt(scale) - terms.centres.col(0).dot(G) / scale;
+  }
+  Matrix p = point.p(terms.active, Eigen::all);
+  const Vector missing = (G - p.rowwise().sum()).cwiseMax(0.0);
+  p.colwise() += missing / static_cast<double>(p.cols());
+  double scale = 1;
+  for (Index k = 0; k < p.cols(); ++k) {
+    scale = std::max(scale, p.col(k).cwiseQuotient(terms.weight).norm() / program.gamma);
+  }
+  return (alpha.sum() - terms.centres.cwiseProduct(p).sum()) / scale - terms.offset;
+}
+
+}  // namespace
+
+SpectrumCertificate certify(const SpectrumProgram& program, const SpectrumPoint& point) {
+  const SpectrumTerms terms = detail::spectrum_terms(program);
+  SpectrumCertificate certificate;
+  certificate.offset = terms.offset;
+  certificate.dual = dual_value(program, terms, point);
+  const Vector t = terms.sign.cwiseProduct(point.a(terms.active)).cwiseMax(0.0);
+  const Vector f = (program.eigen->U * point.z).array() + point.b;
+  const Vector excess = program.y.cwiseProduct(f).array() - 1;
+  certificate.primal = program.upper.dot((-excess).cwiseMax(0.0)) +
+                       program.eta * norm_in_space(terms, point, t) + penalty(program, terms, t);
+  const Eigen::ArrayXd x = point.alpha.cwiseQuotient(program.upper).array();
+  certificate.kkt_residual = (x - (x - excess.array()).max(0.0).min(1.0)).abs().maxCoeff();
+  const double size = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
+  certificate.gap = size > 0 ? (certificate.primal - certificate.dual) / size : 0;
+  return certificate;
+}
+
+Vector plain_multipliers(SpectrumCentre centre, const VectorRef& lambda) {
+  const bool flip = centre == SpectrumCentre::kFlip || centre == SpectrumCentre::kBoth;
+  return flip ? flip_multipliers(lambda) : clip_multipliers(lambda);
+}
+
+double plain_threshold(const SpectrumProgram& program, const VectorRef& alpha) {
+  // G / gamma has to be a subgradient of h at the plain t.
+  const SpectrumTerms terms = detail::spectrum_terms(program);
+  const Vector G = curvature(program, terms, rotated(program, terms, alpha));
+  const Vector negative = (-terms.sign).cwiseMax(0.0);
+  const double negatives = negative.sum();
+  const bool definite = negatives == 0;
+  if (G.size() == 0 || G.isZero(0.0)) return 0;
+  switch (program.centre) {
+    case SpectrumCentre::kClip:
+    case SpectrumCentre::kFlip:
+      return G.norm();
+    case SpectrumCentre::kBoth:
+      // |G / gamma - negative / sqrt(negatives)| <= 1: the unit vector is the slope of |t - t_clip|
+      // at t = 1, the ball that of |t - 1|. Without negatives both terms are the same ball.
+      if (definite) return G.norm() / 2;
+      return G.squaredNorm() * std::sqrt(negatives) / (2 * G.dot(negative));
+    case SpectrumCentre::kSimilarity:
+      if (definite) return G.cwiseQuotient(terms.weight).norm();
+      return std::numeric_limits<double>::infinity();
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+SpectrumPoint plain_point(const SpectrumProgram& program, const VectorRef& alpha, double b) {
+  const SpectrumTerms terms = detail::spectrum_terms(program);
+  SpectrumPoint point{.alpha = alpha,
+                      .a = plain_multipliers(program.centre, program.eigen->lambda),
+                      .z = Vector::Zero(program.eigen->lambda.size()),
+                      .b = b,
+                      .p = Matrix::Zero(program.eigen->lambda.size(), terms.centres.cols())};
+  const Vector w = rotated(program, terms, alpha);
+  const Vector G = curvature(program, terms, w);
+  const Vector kernel = program.eigen->lambda.cwiseProduct(point.a);
+  point.z(terms.active) = kernel(terms.active).cwiseProduct(w) / (2 * program.eta);
+  if (program.centre != SpectrumCentre::kBoth) {
+    point.p.col(0)(terms.active) = G;
+    return point;
+  }
+  const Vector negative = (-terms.sign).cwiseMax(0.0);
+  const double norm = negative.norm();
+  const Vector slope = norm > 0 ? Vector(program.gamma / norm * negative) : Vector(G / 2);
+  point.p.col(0)(terms.active) = slope;
+  point.p.col(1)(terms.active) = G - slope;
+  return point;
+}
+
+}  // namespace kith

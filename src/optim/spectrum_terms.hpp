@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a spectrum program over the eigenvalues that do not count as zero.
+#pragma once
+
+#include <vector>
+
+#include "kith/optim/spectrum_program.hpp"
+
+namespace kith::detail {
+
+struct SpectrumTerms {
+  std::vector<Index> active;  ///< positions of the eigenvalues that take part
+  Vector magnitude;           ///< |lambda|
+  Vector sign;
+  Matrix centres;  ///< t_k, active x terms of h
+  Vector weight;   ///< diagonal of D
+  double offset = 0;
+};
+[[nodiscard]] SpectrumTerms spectrum_terms(const SpectrumProgram& program);
+
+/// The b for which the weighted hinge loss of decision values f + b is least; the middle of the
+/// interval of such b.
+[[nodiscard]] double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper);
+
+}  // namespace kith::detail

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/kernel_learning/spectrum_svm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/training_sets.hpp"
+
+namespace kith {
+namespace {
+
+using test::make_sample;
+using test::query_block;
+using test::Sample;
+using test::training_set;
+
+template <class Settings>
+auto fit_once(const TrainingSet& set, const Settings& settings) {
+  SharedWork work(set);
+  RunContext ctx;
+  return fit(work, settings, ctx);
+}
+
+template <class Model>
+Matrix decide(const Model& model, const Matrix& rows) {
+  RunContext ctx;
+  return decision_values(model, query_block(rows), ctx);
+}
+
+TEST(SpectrumSvm, IsTheClippedOrFlippedMachineForLargeGamma) {
+  const Sample sample = make_sample(40, 15, 2, 21);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const double eta = 0.01;
+  const SvmSettings plain{.cost = 1 / (2 * eta * 40), .probability = false, .tolerance = 1e-8};
+  for (const SpectrumCentre centre :
+       {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth}) {
+    SvmSettings same = plain;
+    same.spectrum = centre == SpectrumCentre::kClip ? Spectrum::kClip : Spectrum::kFlip;
+    const auto learned = fit_once(
+        set, SpectrumSvmSettings{.eta = eta, .gamma = 1e3, .centre = centre, .probability = false});
+    const auto fixed = fit_once(set, same);
+    EXPECT_TRUE(
+        decide(learned.model, sample.rows).isApprox(decide(fixed.model, sample.rows), 1e-12));
+    EXPECT_NEAR(learned.info.objective() - learned.info.objective_offset,
+                2 * eta * fixed.info.objective(), 1e-9);
+  }
+}
+
+TEST(SpectrumSvm, LeavesADefiniteMatrixAsItIsForLargeGamma) {
+  const Sample sample = make_sample(30, 10, 2, 22, test::Likeness::kGaussian);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  for (const auto centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth,
+                            SpectrumCentre::kSimilarity}) {
+    const auto fitted =
+        fit_once(set, SpectrumSvmSettings{.gamma = 1e3, .centre = centre, .probability = false});
+    EXPECT_TRUE((fitted.model.multipliers.array() == 1).all());
+    EXPECT_LE(fitted.info.consistency, 1e-12);
+  }
+}
+
+TEST(SpectrumSvm, TreatsTrainingRowsAsNewOnesWithTheLearnedMap) {
+  const Sample sample = make_sample(40, 15, 2, 23);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const auto fitted =
+      fit_once(set, SpectrumSvmSettings{.eta = 1e-3, .gamma = 1e-3, .probability = false});
+  EXPECT_LE(fitted.info.consistency, 1e-10);
+  EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved);
+  const Vector clip = (fitted.model.eigenvalues.array() > 0).cast<double>();
+  const Vector flip = fitted.model.eigenvalues.cwiseSign();
+  EXPECT_GT((fitted.model.multipliers - clip).norm(), 0.01);
+  EXPECT_GT((fitted.model.multipliers - flip).norm(), 0.01);
+  // The printed value at the decisions the model makes of its own training rows is the objective.
+  const Matrix f = decide(fitted.model, sample.S);
+  double loss = 0;
+  for (Index i = 0; i < 40; ++i) {
+    const double y = sample.classes[static_cast<std::size_t>(i)] == 0 ? 1 : -1;
+    loss += std::max(0.0, 1 - y * f(i, 0)) / 40;
+  }
+  EXPECT_LT(loss, fitted.info.objective());
+}
+
+TEST(SpectrumSvm, ReportsWhatEveryPairHasLearned) {
+  const Sample sample = make_sample(45, 10, 3, 24);
+  const auto fitted = fit_once(training_set(sample.S, sample.classes),
+                               SpectrumSvmSettings{.gamma = 1e-3, .probability = false});
+  ASSERT_EQ(fitted.info.learned.size(), 3U);
+  EXPECT_EQ(fitted.model.sizes, (std::vector<Index>{30, 30, 30}));
+  Index filled = 0;
+  for (const Json& pair : fitted.info.learned) {
+    const auto multipliers = pair.at("multipliers").get<std::vector<double>>();
+    for (const double a : multipliers) EXPECT_EQ(a, fitted.model.multipliers(filled++));
+  }
+  EXPECT_EQ(filled, fitted.model.multipliers.size());
+}
+
+TEST(SpectrumSvm, LearnsEachPairAsIfItWereAlone) {
+  const Sample sample = make_sample(45, 10, 3, 25);
+  const SpectrumSvmSettings settings{
+      .eta = 1e-3, .gamma = 1e-2, .centre = SpectrumCentre::kFlip, .probability = false};
+  const auto all = fit_once(training_set(sample.S, sample.classes), settings);
+  std::vector<Index> first_two;
+  for (Index i = 0; i < 45; ++i) {
+    if (i % 3 != 2) first_two.push_back(i);
+  }
+  const auto alone = fit_once(
+      training_set(sample.S(first_two, first_two), test::picked(sample.classes, first_two)),
+      settings);
+  EXPECT_EQ(all.info.subproblems[0].info.objective, alone.info.objective());
+  EXPECT_TRUE(decide(all.model, sample.rows)
+                  .col(0)
+                  .isApprox(decide(alone.model, sample.rows(Eigen::all, first_two)).col(0), 1e-9));
+}
+
+TEST(SpectrumSvm, DividesTheLossByTheSumOfWeights) {
+  const Sample sample = make_sample(24, 10, 2, 26);
+  TrainingSet weighted = training_set(sample.S, sample.classes);
+  weighted.weights = Vector::Ones(24);
+  weighted.weights(5) = 2;
+  const SpectrumSvmSettings settings{
+      .eta = 1e-2, .gamma = 1e3, .centre = SpectrumCentre::kClip, .probability = false};
+  const double one = fit_once(weighted, settings).info.objective();
+  SvmSettings plain{.cost = 1 / (2 * 1e-2 * 25), .probability = false, .tolerance = 1e-8};
+  const double other = fit_once(weighted, plain).info.objective();
+  EXPECT_NEAR(one, 2e-2 * other, 1e-9);
+}
+
+TEST(SpectrumSvm, ChoosesTheCentreOfTheBetterMachine) {
+  // Classes that only the negative part of the spectrum tells apart: clip cannot learn them.
+  Rng rng(27);
+  const Index n = 40;
+  Vector y(n);
+  std::vector<int> classes;
+  for (Index i = 0; i < n; ++i) {
+    classes.push_back(static_cast<int>(i % 2));
+    y(i) = i % 2 == 0 ? 1 : -1;
+  }
+  Vector common(n);
+  for (Index i = 0; i < n; ++i) common(i) = 1 + 0.1 * rng.normal();
+  const Matrix S = common * common.transpose() - y * y.transpose() + 0.01 * Matrix::Identity(n, n);
+  const auto fitted = fit_once(training_set(S, classes), SpectrumSvmSettings{.probability = false});
+  ASSERT_EQ(fitted.model.centres.size(), 1U);
+  EXPECT_EQ(static_cast<SpectrumCentre>(fitted.model.centres[0]), SpectrumCentre::kFlip);
+}
+
+TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {
+  const Sample sample = make_sample(30, 10, 2, 28);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const double clip = fit_once(set, SpectrumSvmSettings{.gamma = 1e3,
+                                                        .centre = SpectrumCentre::kClip,
+                                                        .probability = false})
+                          .info.objective();
+  double last = 1e9;
+  for (const double gamma : {0.01, 0.1, 1.0, 10.0}) {
+    const auto fitted = fit_once(
+        set, SpectrumSvmSettings{
+                 .gamma = gamma, .centre = SpectrumCentre::kSimilarity, .probability = false});
+    const double distance = std::abs(fitted.info.objective() - fitted.info.objective_offset - clip);
+    EXPECT_LT(distance, last);
+    last = distance;
+  }
+  EXPECT_LT(last, 1e-2 * clip);
+}
+
+}  // namespace
+}  // namespace kith

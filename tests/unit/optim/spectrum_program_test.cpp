@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/spectrum_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dual_problems.hpp"
+#include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
+
+namespace kith {
+namespace {
+
+using testing_support::normal_matrix;
+using testing_support::random_labels;
+using testing_support::random_symmetric;
+
+constexpr std::array<SpectrumCentre, 4> kCentres = {SpectrumCentre::kClip, SpectrumCentre::kFlip,
+                                                    SpectrumCentre::kBoth,
+                                                    SpectrumCentre::kSimilarity};
+
+struct Owned {
+  SymmetricEigen eigen;
+  Vector y;
+
+  [[nodiscard]] SpectrumProgram program(double eta, double gamma, SpectrumCentre centre) const {
+    const auto n = static_cast<double>(y.size());
+    return {.eigen = &eigen,
+            .y = y,
+            .upper = Vector::Constant(y.size(), 1 / n),
+            .eta = eta,
+            .gamma = gamma,
+            .centre = centre};
+  }
+};
+
+Owned indefinite(Index n, std::uint64_t seed) {
+  Rng rng(seed);
+  Vector y = random_labels(rng, n);
+  Matrix X = normal_matrix(rng, n, 5);
+  X.col(0) += y;
+  return {symmetric_eigen(0.2 * X * X.transpose() + 0.3 * random_symmetric(rng, n)), y};
+}
+
+/// [CGR] (10) at a point, written down once more and without shortcuts.
+double printed(const SpectrumProgram& program, const SpectrumPoint& point) {
+  const Vector& lambda = program.eigen->lambda;
+  const Matrix& U = program.eigen->U;
+  const Vector inverse = (lambda.array() * point.a.array()).inverse();
+  const Vector c = U * inverse.cwiseProduct(point.z);
+  const Matrix K = U * lambda.cwiseProduct(point.a).asDiagonal() * U.transpose();
+  const Vector f = (K * c).array() + point.b;
+  const double loss = program.upper.dot((1 - program.y.array() * f.array()).max(0.0).matrix());
+  const Vector clip = (lambda.array() > 0).cast<double>();
+  const Vector flip = lambda.cwiseSign();
+  double h = 0;
+  switch (program.centre) {
+    case SpectrumCentre::kClip:
+      h = (point.a - clip).norm();
+      break;
+    case SpectrumCentre::kFlip:
+      h = (point.a - flip).norm();
+      break;
+    case SpectrumCentre::kBoth:
+      h = (point.a - clip).norm() + (point.a - flip).norm();
+      break;
+    case SpectrumCentre::kSimilarity:
+      h = lambda.cwiseProduct(point.a - Vector::Ones(lambda.size())).norm();
+      break;
+  }
+  return loss + program.eta * c.dot(K * c) + program.gamma * h;
+}
+
+TEST(SpectrumProgram, ClosesTheGapOfThePrintedProblem) {
+  for (const Index n : {2, 12, 50}) {
+    const Owned owned = indefinite(n, static_cast<std::uint64_t>(n));
+    for (const SpectrumCentre centre : kCentres) {
+      for (const double eta : {1e-3, 1e-2, 1.0}) {
+        for (const double gamma : {1e-3, 1e-2, 1e-1}) {
+          const SpectrumProgram program = owned.program(eta, gamma, centre);
+          const SpectrumSolution solution = solve_spectrum(program);
+          SCOPED_TRACE(testing::Message()
+                       << enum_name(centre) << " n " << n << " eta " << eta << " gamma " << gamma);
+          EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
+          EXPECT_LE(solution.certificate.gap, 1e-8);
+          EXPECT_LE(solution.info.iterations, 50);
+          const Vector kernel = owned.eigen.lambda.cwiseProduct(solution.point.a);
+          EXPECT_GE(kernel.minCoeff(), 0);
+          const double value = printed(program, solution.point);
+          EXPECT_NEAR(value, solution.info.objective, 1e-7 * value);
+        }
+      }
+    }
+  }
+}
+
+TEST(SpectrumProgram, KeepsItsMultipliersOnTheRayOfTheReduction) {
+  // a = a_0 + v g / |g| with v >= 0 and |g| = gamma, for clip and flip.
+  const Owned owned = indefinite(40, 5);
+  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip}) {
+    const SpectrumProgram program = owned.program(1e-2, 5e-3, centre);
+    const SpectrumPoint point = solve_spectrum(program, {.tolerance = 1e-10}).point;
+    const Vector w = owned.eigen.U.transpose() * owned.y.cwiseProduct(point.alpha);
+    const Vector g = owned.eigen.lambda.cwiseProduct(w.cwiseAbs2()) / (4 * program.eta);
+    EXPECT_NEAR(g.norm(), program.gamma, 1e-6 * program.gamma);
+    const Vector moved = point.a - plain_multipliers(centre, owned.eigen.lambda);
+    EXPECT_GT(moved.norm(), 0.01);
+    EXPECT_LE((moved / moved.norm() - g / g.norm()).norm(), 1e-4);
+  }
+}
+
+TEST(SpectrumProgram, RefusesToCertifyASpoiledPoint) {
+  const Owned owned = indefinite(30, 6);
+  for (const SpectrumCentre centre : kCentres) {
+    const SpectrumProgram program = owned.program(1e-2, 1e-2, centre);
+    const SpectrumPoint good = solve_spectrum(program).point;
+    EXPECT_LE(certify(program, good).gap, 1e-8);
+    SpectrumPoint alpha = good;
+    alpha.alpha *= 1 + 1e-4;
+    SpectrumPoint a = good;
+    a.a(owned.eigen.lambda.size() - 1) *= 1 + 1e-2;  // second order: a is at its minimum
+    SpectrumPoint z = good;
+    z.z *= 1 - 1e-4;
+    SpectrumPoint b = good;
+    b.b += 1e-3;
+    for (const SpectrumPoint& spoiled : {alpha, a, z, b}) {
+      EXPECT_GT(certify(program, spoiled).gap, 1e-8) << enum_name(centre);
+    }
+  }
+}
+
+TEST(SpectrumProgram, IsThePlainMachineFromItsThresholdOn) {
+  const Owned owned = indefinite(30, 7);
+  for (const SpectrumCentre centre :
+       {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth}) {
+    const double eta = 1e-2;
+    SpectrumProgram program = owned.program(eta, 1, centre);
+    const Vector plain = plain_multipliers(centre, owned.eigen.lambda);
+    const Matrix K = reconstruct(owned.eigen.U, owned.eigen.lambda.cwiseProduct(plain));
+    const SvmDual dual{.K = SymmetricView::dense(K),
+                       .y = owned.y,
+                       .cost = program.upper / (2 * eta),
+                       .linear = {}};
+    const SmoSolution machine = smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
+    const Vector alpha = 2 * eta * machine.alpha;
+    const double threshold = plain_threshold(program, alpha);
+    program.gamma = threshold * (1 + 1e-6);
+    EXPECT_LE(certify(program, plain_point(program, alpha, machine.b)).gap, 1e-8);
+    program.gamma = 0.9 * threshold;
+    EXPECT_GT(certify(program, plain_point(program, alpha, machine.b)).gap, 1e-8);
+    // The value has no jump there.
+    const double below = solve_spectrum(program).certificate.primal;
+    program.gamma = threshold;
+    const double at = certify(program, plain_point(program, alpha, machine.b)).primal;
+    EXPECT_LE(below, at * (1 + 1e-8));
+    EXPECT_GE(below, 0.8 * at);
+  }
+}
+
+TEST(SpectrumProgram, TakesBothCentresOfADefiniteMatrixForOne) {
+  Rng rng(8);
+  const Vector y = random_labels(rng, 20);
+  const Owned owned{symmetric_eigen(testing_support::gaussian_kernel(rng, y)), y};
+  const SpectrumProgram both = owned.program(1e-2, 1e-3, SpectrumCentre::kBoth);
+  const SpectrumProgram flip = owned.program(1e-2, 2e-3, SpectrumCentre::kFlip);
+  const SpectrumSolution one = solve_spectrum(both);
+  EXPECT_LE(certify(both, one.point).gap, 1e-8);
+  const double other = solve_spectrum(flip).info.objective;
+  EXPECT_NEAR(one.info.objective, other, 1e-8 * other);
+}
+
+TEST(SpectrumProgram, ScalesWithTheSimilarities) {
+  // S -> q S with eta -> q eta leaves every machine as it is.
+  Owned owned = indefinite(25, 9);
+  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kBoth}) {
+    const double one = solve_spectrum(owned.program(1e-2, 1e-2, centre)).info.objective;
+    Owned scaled = owned;
+    scaled.eigen.lambda *= 1000;
+    const double other = solve_spectrum(scaled.program(10, 1e-2, centre)).info.objective;
+    EXPECT_NEAR(one, other, 3e-8 * one);
+  }
+}
+
+TEST(SpectrumProgram, StopsWhenAsked) {
+  StopSource source;
+  source.request_stop();
+  RunContext ctx;
+  ctx.stop = StopToken(source);
+  const Owned owned = indefinite(10, 10);
+  EXPECT_THROW((void)solve_spectrum(owned.program(1e-2, 1e-2, SpectrumCentre::kClip), {}, ctx),
+               Error);
+}
+
+}  // namespace
+}  // namespace kith
