@@ -458,12 +458,30 @@ class Solver {
   Iterate at_;
 };
 
+/// Without negative eigenvalues clip and flip are one: `both` is then flip with gamma doubled, and
+/// as two terms it would not determine p.
+SpectrumSolution solve_merged(const SpectrumProgram& program,
+                              const SpectrumSolverSettings& settings, const RunContext& ctx) {
+  SpectrumProgram merged = program;
+  merged.centre = SpectrumCentre::kFlip;
+  merged.gamma *= 2;
+  SpectrumSolution solution = Solver(merged, settings).run(ctx);
+  const Vector half = solution.point.p.col(0) / 2;
+  solution.point.p.resize(half.size(), 2);
+  solution.point.p << half, half;
+  return solution;
+}
+
 }  // namespace
 
 SpectrumSolution solve_spectrum(const SpectrumProgram& program,
                                 const SpectrumSolverSettings& settings, const RunContext& ctx) {
   const auto began = std::chrono::steady_clock::now();
-  SpectrumSolution solution = Solver(program, settings).run(ctx);
+  const Vector& lambda = program.eigen->lambda;
+  const bool definite = lambda.size() == 0 || lambda.minCoeff() >= -zero_threshold(lambda);
+  SpectrumSolution solution = definite && program.centre == SpectrumCentre::kBoth
+                                  ? solve_merged(program, settings, ctx)
+                                  : Solver(program, settings).run(ctx);
   solution.info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return solution;
