@@ -35,7 +35,8 @@ using Eigen::ArrayXd;
 constexpr double kStepFraction = 0.99;    // of the way to the boundary
 constexpr double kSmallestRidge = 1e-15;  // of the largest diagonal entry, where Cholesky fails
 constexpr int kRefinements = 2;
-constexpr long kPatience = 8;  // steps without a better certificate once one was computed
+constexpr double kAccurate = 1e-14;  // a relative residual that refinement would not improve
+constexpr long kPatience = 8;        // steps without a better certificate once one was computed
 
 /// A point or direction in (x, P).
 struct Variables {
@@ -148,13 +149,16 @@ class NewtonSystem {
   double solve(const Variables& g, double r, Variables& d) const {
     double nu = solve_once(g, r, d);
     for (int i = 0; i < kRefinements; ++i) {
-      const Variables made = cone_.adjoint(W_.inverse(W_.inverse(cone_.apply(d))));
+      Variables rest = cone_.adjoint(W_.inverse(W_.inverse(cone_.apply(d))));
+      rest.x = g.x - rest.x - nu * cone_.y;
+      rest.P = g.P - rest.P;
+      const double off = r - cone_.y.dot(d.x);
+      const double size = g.x.norm() + g.P.norm();
+      if (rest.x.norm() + rest.P.norm() <= kAccurate * size && std::abs(off) <= kAccurate) break;
       Variables more;
-      const double dnu = solve_once({.x = g.x - made.x - nu * cone_.y, .P = g.P - made.P},
-                                    r - cone_.y.dot(d.x), more);
+      nu += solve_once(rest, off, more);
       d.x += more.x;
       d.P += more.P;
-      nu += dnu;
     }
     return nu;
   }

@@ -191,24 +191,27 @@ double plain_threshold(const SpectrumProgram& program, const VectorRef& alpha) {
 
 SpectrumPoint plain_point(const SpectrumProgram& program, const VectorRef& alpha, double b) {
   const SpectrumTerms terms = detail::spectrum_terms(program);
+  const Index n = program.eigen->lambda.size();
   SpectrumPoint point{.alpha = alpha,
                       .a = plain_multipliers(program.centre, program.eigen->lambda),
-                      .z = Vector::Zero(program.eigen->lambda.size()),
+                      .z = Vector::Zero(n),
                       .b = b,
-                      .p = Matrix::Zero(program.eigen->lambda.size(), terms.centres.cols())};
+                      .p = Matrix::Zero(n, terms.centres.cols())};
   const Vector w = rotated(program, terms, alpha);
   const Vector G = curvature(program, terms, w);
-  const Vector kernel = program.eigen->lambda.cwiseProduct(point.a);
-  point.z(terms.active) = kernel(terms.active).cwiseProduct(w) / (2 * program.eta);
-  if (program.centre != SpectrumCentre::kBoth) {
-    point.p.col(0)(terms.active) = G;
-    return point;
+  const double negatives = (-terms.sign).cwiseMax(0.0).sum();
+  for (std::size_t k = 0; k < terms.active.size(); ++k) {
+    const auto at = static_cast<Index>(k);
+    const Index i = terms.active[k];
+    point.z(i) = program.eigen->lambda(i) * point.a(i) * w(at) / (2 * program.eta);
+    point.p(i, 0) = G(at);
+    if (program.centre != SpectrumCentre::kBoth) continue;
+    // gamma times the slope of |t - t_clip| at t = 1, or its half of G where that is not unique.
+    point.p(i, 0) = G(at) / 2;
+    if (negatives > 0)
+      point.p(i, 0) = terms.sign(at) < 0 ? program.gamma / std::sqrt(negatives) : 0;
+    point.p(i, 1) = G(at) - point.p(i, 0);
   }
-  const Vector negative = (-terms.sign).cwiseMax(0.0);
-  const double norm = negative.norm();
-  const Vector slope = norm > 0 ? Vector(program.gamma / norm * negative) : Vector(G / 2);
-  point.p.col(0)(terms.active) = slope;
-  point.p.col(1)(terms.active) = G - slope;
   return point;
 }
 

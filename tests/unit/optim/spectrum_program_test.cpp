@@ -117,7 +117,7 @@ TEST(SpectrumProgram, RefusesToCertifyASpoiledPoint) {
     const SpectrumPoint good = solve_spectrum(program).point;
     EXPECT_LE(certify(program, good).gap, 1e-8);
     SpectrumPoint alpha = good;
-    alpha.alpha *= 1 + 1e-4;
+    alpha.alpha *= 1 - 1e-4;  // a longer one is shrunk back
     SpectrumPoint a = good;
     a.a(owned.eigen.lambda.size() - 1) *= 1 + 1e-2;  // second order: a is at its minimum
     SpectrumPoint z = good;
