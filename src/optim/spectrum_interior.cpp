@@ -22,6 +22,7 @@
 #include "kith/optim/spectrum_program.hpp"
 #include "numerics/lapack.hpp"
 #include "optim/spectrum_cones.hpp"
+#include "optim/spectrum_newton.hpp"
 #include "optim/spectrum_terms.hpp"
 
 namespace kith {
@@ -377,14 +378,12 @@ class Solver {
     SpectrumPoint point{.alpha = (cone_.unit * at_.v.x).cwiseMax(0.0).cwiseMin(program_.upper),
                         .a = Vector::Zero(n),
                         .z = Vector::Zero(n),
-                        .b = 0,
-                        .p = Matrix::Zero(n, cone_.terms_of_h())};
+                        .b = 0};
     const Vector t =
         (cone_.unit * (at_.z.arm.row(0) + at_.z.arm.row(1)).transpose() / cone_.budget.array())
             .max(0.0)
             .matrix();
     point.a(terms.active) = terms.sign.cwiseProduct(t);
-    point.p(terms.active, Eigen::all) = cone_.budget.asDiagonal() * at_.v.P;
     point.z(terms.active) = -cone_.factor.cwiseProduct(at_.z.arm.row(2).matrix().transpose());
     const Vector f = program_.eigen->U * point.z;
     point.b = detail::best_intercept(f, program_.y, program_.upper);
@@ -448,11 +447,8 @@ class Solver {
                        : recover();
       best.certificate = certify(program_, best.point);
     }
-    best.info.status = best.certificate.gap <= settings_.tolerance ? SolveStatus::kSolved : status;
+    best.info.status = status;
     best.info.iterations = iterations;
-    best.info.objective = best.certificate.objective();
-    best.info.gap = best.certificate.gap;
-    best.info.kkt_residual = best.certificate.kkt_residual;
     return std::move(best);
   }
 
@@ -463,17 +459,13 @@ class Solver {
 };
 
 /// Without negative eigenvalues clip and flip are one: `both` is then flip with gamma doubled, and
-/// as two terms it would not determine p.
+/// as two terms it would not determine their vectors p.
 SpectrumSolution solve_merged(const SpectrumProgram& program,
                               const SpectrumSolverSettings& settings, const RunContext& ctx) {
   SpectrumProgram merged = program;
   merged.centre = SpectrumCentre::kFlip;
   merged.gamma *= 2;
-  SpectrumSolution solution = Solver(merged, settings).run(ctx);
-  const Vector half = solution.point.p.col(0) / 2;
-  solution.point.p.resize(half.size(), 2);
-  solution.point.p << half, half;
-  return solution;
+  return Solver(merged, settings).run(ctx);
 }
 
 }  // namespace
@@ -486,6 +478,13 @@ SpectrumSolution solve_spectrum(const SpectrumProgram& program,
   SpectrumSolution solution = definite && program.centre == SpectrumCentre::kBoth
                                   ? solve_merged(program, settings, ctx)
                                   : Solver(program, settings).run(ctx);
+  if (!(solution.certificate.gap <= settings.tolerance)) {
+    detail::sharpen(program, settings, ctx, solution);
+  }
+  if (solution.certificate.gap <= settings.tolerance) solution.info.status = SolveStatus::kSolved;
+  solution.info.objective = solution.certificate.objective();
+  solution.info.gap = solution.certificate.gap;
+  solution.info.kkt_residual = solution.certificate.kkt_residual;
   solution.info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return solution;

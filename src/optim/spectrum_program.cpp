@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "kith/numerics/psd.hpp"
-#include "optim/spectrum_terms.hpp"
+#include "optim/spectrum_inner.hpp"
 
 namespace kith {
 namespace detail {
@@ -46,6 +46,28 @@ SpectrumTerms spectrum_terms(const SpectrumProgram& program) {
   return terms;
 }
 
+Vector rotated(const SpectrumProgram& program, const SpectrumTerms& terms, const VectorRef& alpha) {
+  const Vector w = program.eigen->U.transpose() * program.y.cwiseProduct(alpha);
+  return w(terms.active);
+}
+
+Vector curvature(const SpectrumProgram& program, const SpectrumTerms& terms, const Vector& w) {
+  return (terms.magnitude.array() * w.array().square() / (4 * program.eta)).matrix();
+}
+
+Vector feasible(const SpectrumProgram& program, const VectorRef& alpha) {
+  Vector inside = alpha.cwiseMax(0.0).cwiseMin(program.upper);
+  const Vector positive = program.y.cwiseMax(0.0);
+  const double plus = inside.dot(positive);
+  const double minus = inside.sum() - plus;
+  const double common = std::min(plus, minus);
+  for (Index i = 0; i < inside.size(); ++i) {
+    const double own = program.y(i) > 0 ? plus : minus;
+    inside(i) *= own > 0 ? common / own : 0;
+  }
+  return inside;
+}
+
 double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper) {
   // The loss is piecewise linear in b with kinks where a sample meets its margin, b = y - f; its
   // slope rises by upper_i at each, from -(sum of upper over y = +1).
@@ -72,26 +94,10 @@ double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& u
 
 namespace {
 
+using detail::curvature;
+using detail::feasible;
+using detail::rotated;
 using detail::SpectrumTerms;
-
-/// w over the active eigenvalues.
-Vector rotated(const SpectrumProgram& program, const SpectrumTerms& terms, const VectorRef& alpha) {
-  const Vector w = program.eigen->U.transpose() * program.y.cwiseProduct(alpha);
-  return w(terms.active);
-}
-
-Vector curvature(const SpectrumProgram& program, const SpectrumTerms& terms, const Vector& w) {
-  return (terms.magnitude.array() * w.array().square() / (4 * program.eta)).matrix();
-}
-
-/// h(a) times gamma, without the offset.
-double penalty(const SpectrumProgram& program, const SpectrumTerms& terms, const Vector& t) {
-  double h = 0;
-  for (Index k = 0; k < terms.centres.cols(); ++k) {
-    h += terms.weight.cwiseProduct(t - terms.centres.col(k)).norm();
-  }
-  return program.gamma * h - terms.offset;
-}
 
 /// c'K_a c = sum_i z_i^2 / (lambda_i a_i); infinite where z leaves the range of K_a.
 double norm_in_space(const SpectrumTerms& terms, const SpectrumPoint& point, const Vector& t) {
@@ -106,39 +112,14 @@ double norm_in_space(const SpectrumTerms& terms, const SpectrumPoint& point, con
   return rest.isZero(0.0) ? sum : std::numeric_limits<double>::infinity();
 }
 
-/// Inside the box and balanced, by shrinking alone.
-Vector feasible(const SpectrumProgram& program, const VectorRef& alpha) {
-  Vector inside = alpha.cwiseMax(0.0).cwiseMin(program.upper);
-  const Vector positive = program.y.cwiseMax(0.0);
-  const double plus = inside.dot(positive);
-  const double minus = inside.sum() - plus;
-  const double common = std::min(plus, minus);
-  for (Index i = 0; i < inside.size(); ++i) {
-    const double own = program.y(i) > 0 ? plus : minus;
-    inside(i) *= own > 0 ? common / own : 0;
-  }
-  return inside;
-}
-
-/// The value of (D) after shrinking: alpha -> alpha / r and p -> p / r keep every constraint that
-/// held, since G is quadratic.
+/// The value of (D) after shrinking: alpha -> alpha / r takes G to G / r^2.
 double dual_value(const SpectrumProgram& program, const SpectrumTerms& terms,
                   const SpectrumPoint& point) {
   const Vector alpha = feasible(program, point.alpha);
-  const Vector G = curvature(program, terms, rotated(program, terms, alpha));
   if (terms.active.empty()) return alpha.sum();
-  if (program.centre == SpectrumCentre::kClip || program.centre == SpectrumCentre::kFlip) {
-    const double scale = std::max(1.0, G.norm() / program.gamma);
-    return alpha.sum() / std::sqrt(scale) - terms.centres.col(0).dot(G) / scale;
-  }
-  Matrix p = point.p(terms.active, Eigen::all);
-  const Vector missing = (G - p.rowwise().sum()).cwiseMax(0.0);
-  p.colwise() += missing / static_cast<double>(p.cols());
-  double scale = 1;
-  for (Index k = 0; k < p.cols(); ++k) {
-    scale = std::max(scale, p.col(k).cwiseQuotient(terms.weight).norm() / program.gamma);
-  }
-  return (alpha.sum() - terms.centres.cwiseProduct(p).sum()) / scale - terms.offset;
+  const Vector G = curvature(program, terms, rotated(program, terms, alpha));
+  const double size = std::max(1.0, detail::inner_size(program, terms, G));
+  return alpha.sum() / std::sqrt(size) + detail::inner_value(program, terms, G / size);
 }
 
 }  // namespace
@@ -152,7 +133,8 @@ SpectrumCertificate certify(const SpectrumProgram& program, const SpectrumPoint&
   const Vector f = (program.eigen->U * point.z).array() + point.b;
   const Vector excess = program.y.cwiseProduct(f).array() - 1;
   certificate.primal = program.upper.dot((-excess).cwiseMax(0.0)) +
-                       program.eta * norm_in_space(terms, point, t) + penalty(program, terms, t);
+                       program.eta * norm_in_space(terms, point, t) +
+                       detail::penalty(program, terms, t);
   const Eigen::ArrayXd x = point.alpha.cwiseQuotient(program.upper).array();
   certificate.kkt_residual = (x - (x - excess.array()).max(0.0).min(1.0)).abs().maxCoeff();
   const double size = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
@@ -195,22 +177,12 @@ SpectrumPoint plain_point(const SpectrumProgram& program, const VectorRef& alpha
   SpectrumPoint point{.alpha = alpha,
                       .a = plain_multipliers(program.centre, program.eigen->lambda),
                       .z = Vector::Zero(n),
-                      .b = b,
-                      .p = Matrix::Zero(n, terms.centres.cols())};
+                      .b = b};
   const Vector w = rotated(program, terms, alpha);
-  const Vector G = curvature(program, terms, w);
-  const double negatives = (-terms.sign).cwiseMax(0.0).sum();
   for (std::size_t k = 0; k < terms.active.size(); ++k) {
     const auto at = static_cast<Index>(k);
     const Index i = terms.active[k];
     point.z(i) = program.eigen->lambda(i) * point.a(i) * w(at) / (2 * program.eta);
-    point.p(i, 0) = G(at);
-    if (program.centre != SpectrumCentre::kBoth) continue;
-    // gamma times the slope of |t - t_clip| at t = 1, or its half of G where that is not unique.
-    point.p(i, 0) = G(at) / 2;
-    if (negatives > 0)
-      point.p(i, 0) = terms.sign(at) < 0 ? program.gamma / std::sqrt(negatives) : 0;
-    point.p(i, 1) = G(at) - point.p(i, 0);
   }
   return point;
 }

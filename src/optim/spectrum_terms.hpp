@@ -18,6 +18,15 @@ struct SpectrumTerms {
 };
 [[nodiscard]] SpectrumTerms spectrum_terms(const SpectrumProgram& program);
 
+/// w over the active eigenvalues.
+[[nodiscard]] Vector rotated(const SpectrumProgram& program, const SpectrumTerms& terms,
+                             const VectorRef& alpha);
+/// G.
+[[nodiscard]] Vector curvature(const SpectrumProgram& program, const SpectrumTerms& terms,
+                               const Vector& w);
+/// alpha inside the box and balanced, by shrinking alone.
+[[nodiscard]] Vector feasible(const SpectrumProgram& program, const VectorRef& alpha);
+
 /// The b for which the weighted hinge loss of decision values f + b is least; the middle of the
 /// interval of such b.
 [[nodiscard]] double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper);

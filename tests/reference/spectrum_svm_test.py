@@ -132,3 +132,18 @@ def test_above_its_threshold_it_is_the_plain_machine(svm, centre):
                       tolerance=1e-8, probability="no")
     assert values == pytest.approx(svm.predict(S)[1], abs=1e-12)
     assert above["objective"] == pytest.approx(2 * eta * plain["objective"], rel=1e-9)
+
+
+@pytest.mark.parametrize("centre", CENTRES)
+@pytest.mark.parametrize("name,etas,gammas", (
+    ("aural-sonar", (1e-4, 1e-3, 1e-2, 0.1, 1), (1e-3, 1e-2, 0.1, 1, 10, 100, 1000)),
+    ("voting", (1e-4, 1e-2), (1e-3, 100, 1000))))
+def test_the_grid_is_solved_to_the_tolerance(svm, data_set, name, etas, gammas, centre):
+    """gamma h can be 1e7 times the rest, and voting has many eigenvalues near zero."""
+    S, labels = data_set(name)
+    S = (S - S.min()) / (S.max() - S.min())
+    for eta in etas:
+        for gamma in gammas:
+            found = svm.train(S, labels, "spectrum-svm", eta=eta, gamma=gamma, centre=centre,
+                              probability="no")
+            assert (found["status"], found["gap"] <= 1e-8) == ("solved", True), (eta, gamma)

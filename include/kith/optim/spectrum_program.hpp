@@ -50,20 +50,19 @@ struct SpectrumProgram {
   SpectrumCentre centre = SpectrumCentre::kClip;
 };
 
-/// A point of (D) and one of (P).
+/// A point of (D), p being the best for its alpha, and one of (P).
 struct SpectrumPoint {
   Vector alpha;
   Vector a;  ///< one multiplier per eigenvalue
   Vector z;  ///< diag(a .* lambda) U'c: the decision values are U z + b, and c = U (a lambda)^+ z
   double b = 0;
-  Matrix p;  ///< eigenvalues x terms of h; not looked at for clip and flip, where it is G
 };
 
 /// What a point achieves, recomputed from the data alone. Values are without the constant
 /// `offset` = gamma min_a h(a), which is in the printed objective but can be 10^6 times the rest.
 struct SpectrumCertificate {
   double primal = 0;  ///< of (P) at (a, z, b), a moved to the right signs
-  double dual = 0;    ///< of (D) after (alpha, p) has been shrunk into its constraints
+  double dual = 0;  ///< of (D) after alpha has been shrunk into its constraints, p the best for it
   double offset = 0;
   double gap = 0;           ///< (primal - dual) / max(|primal|, |dual|)
   double kkt_residual = 0;  ///< largest |x - clamp(x - (y f - 1), 0, 1)|, x = alpha / upper
@@ -86,8 +85,10 @@ struct SpectrumSolution {
 };
 
 /// Primal-dual interior point on (D) as a second-order cone program, with Nesterov-Todd scaling
-/// and Mehrotra's corrector; every step factors one n x n matrix. Throws Error(kInterrupted) when
-/// stopped; else a status: kSolved, kReducedAccuracy, kIterationLimit, kNumericalFailure.
+/// and Mehrotra's corrector; every step factors one n x n matrix. Where a large gamma swallows its
+/// last digits (`both`, `similarity`), Newton steps on (D) in alpha alone follow. Throws
+/// Error(kInterrupted) when stopped; else a status: kSolved, kReducedAccuracy, kIterationLimit,
+/// kNumericalFailure.
 [[nodiscard]] SpectrumSolution solve_spectrum(const SpectrumProgram& program,
                                               const SpectrumSolverSettings& settings = {},
                                               const RunContext& ctx = {});

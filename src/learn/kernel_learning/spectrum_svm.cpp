@@ -142,12 +142,15 @@ Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const Clas
 }  // namespace
 
 void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
-  field("eta", settings.eta, above(0.0), "weight of the machine's norm; C is 1 / (2 eta n)");
+  field("eta", settings.eta, above(0.0),
+        "how smooth the machine is kept; C of svm is 1 / (2 eta n), n the samples of a pair");
   field("gamma", settings.gamma, above(0.0),
-        "how much the multipliers are held to their centre: a large one leaves them there");
+        "how strongly the multipliers are drawn to their centre; from some value on, which train "
+        "--json calls plain_from_gamma, they stay there");
   field("centre", settings.centre, "auto",
-        "multipliers that cost nothing: of clip, of flip, between them, or the similarities "
-        "themselves; auto: of clip or flip by cross-validation");
+        "where the multipliers are drawn: to those of clip, those of flip, both, or to 1, which is "
+        "the matrix as it is; auto: to clip or flip, whichever machine errs less in "
+        "cross-validation, or both where they tie");
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }

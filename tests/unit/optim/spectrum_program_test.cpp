@@ -8,6 +8,7 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
+#include "optim/spectrum_inner.hpp"
 
 namespace kith {
 namespace {
@@ -90,6 +91,67 @@ TEST(SpectrumProgram, ClosesTheGapOfThePrintedProblem) {
           const double value = printed(program, solution.point);
           EXPECT_NEAR(value, solution.info.objective, 1e-7 * value);
         }
+      }
+    }
+  }
+}
+
+TEST(SpectrumProgram, KeepsItsDigitsUnderALargeGamma) {
+  // gamma h is up to 10^6 times the rest here, and some eigenvalues are next to nothing.
+  Owned owned = indefinite(40, 11);
+  owned.eigen.lambda.segment(12, 6).setZero();
+  owned.eigen.lambda.segment(8, 4) *= 1e-6;
+  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+    for (const double eta : {1e-4, 1e-2, 1.0}) {
+      for (const double gamma : {1.0, 10.0, 100.0, 1000.0}) {
+        SCOPED_TRACE(testing::Message()
+                     << enum_name(centre) << " eta " << eta << " gamma " << gamma);
+        const SpectrumProgram program = owned.program(eta, gamma, centre);
+        const SpectrumSolution solution = solve_spectrum(program);
+        EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
+        EXPECT_LE(certify(program, solution.point).gap, 1e-8);
+      }
+    }
+  }
+}
+
+TEST(SpectrumProgram, KnowsTheBestMultipliersForAGivenMachine) {
+  // Psi(G) = min_{t >= 0} gamma h(t) - t'G: attained at its slope, and nowhere undercut.
+  const Owned owned = indefinite(20, 12);
+  Rng rng(13);
+  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+    for (const double fraction : {0.9, 0.3, 0.01}) {
+      SpectrumProgram program = owned.program(1, 1, centre);
+      const detail::SpectrumTerms terms = detail::spectrum_terms(program);
+      Vector G(20);
+      for (Index i = 0; i < 20; ++i) G(i) = std::abs(rng.normal());
+      // G small at the negative eigenvalues: flip is not the answer at once.
+      G = (terms.sign.array() < 0).select(0.01 * G, G);
+      G *= fraction / detail::inner_size(program, terms, G);
+      const double value = detail::inner_value(program, terms, G);
+      const detail::InnerSlope slope = detail::inner_slope(program, terms, G);
+      const double scale = std::abs(value) + program.gamma;
+      EXPECT_NEAR(detail::penalty(program, terms, slope.t) - slope.t.dot(G), value, 1e-11 * scale);
+      for (int trial = 0; trial < 200; ++trial) {
+        Vector t = slope.t;
+        for (Index i = 0; i < 20; ++i) t(i) = std::max(0.0, t(i) + 0.1 * rng.normal());
+        EXPECT_GE(detail::penalty(program, terms, t) - t.dot(G), value - 1e-11 * scale);
+      }
+      const Matrix change =
+          Matrix(slope.diagonal.asDiagonal()) + slope.V * slope.C * slope.V.transpose();
+      for (Index i = 0; i < 20; ++i) {
+        const double step = std::min(1e-5 * G.norm(), 0.5 * G(i));
+        Vector above = G;
+        Vector below = G;
+        above(i) += step;
+        below(i) -= step;
+        const double fall =
+            detail::inner_value(program, terms, below) - detail::inner_value(program, terms, above);
+        EXPECT_NEAR(fall / (2 * step), slope.t(i), 1e-4 * (1 + slope.t.maxCoeff()));
+        const Vector moved = (detail::inner_slope(program, terms, above).t -
+                              detail::inner_slope(program, terms, below).t) /
+                             (2 * step);
+        EXPECT_LE((moved - change.col(i)).norm(), 1e-4 * change.norm());
       }
     }
   }

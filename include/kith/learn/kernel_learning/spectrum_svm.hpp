@@ -55,7 +55,9 @@ struct MethodTraits<SpectrumSvmSettings> {
   static constexpr std::string_view name = "spectrum-svm";
   static constexpr std::string_view paper = "[CGR] (12), 3.4";
   static constexpr std::string_view summary =
-      "support vector machine that learns how the spectrum of the matrix is modified";
+      "support vector machine that learns a multiplier for each eigenvalue of the matrix, where "
+      "clip "
+      "and flip fix them in advance";
   static constexpr bool probabilities = true;
   static std::vector<GridAxis> grid(const SpectrumSvmSettings& /*settings*/) {
     return {{.field = "eta", .values = powers_of_ten(-4, 0), .simpler = Simpler::kLarger},
