@@ -112,6 +112,17 @@ double norm_in_space(const SpectrumTerms& terms, const SpectrumPoint& point, con
   return rest.isZero(0.0) ? sum : std::numeric_limits<double>::infinity();
 }
 
+/// How much longer z and b must be for the margins to be met that they miss by rounding.
+double stretch(const Vector& reached) {
+  constexpr double kMost = 1e-9;
+  double most = 0;
+  for (const double value : reached) {
+    const double missing = 1 - value;
+    if (missing > 0 && missing <= kMost * value) most = std::max(most, missing / value);
+  }
+  return most > 0 ? most + 4 * std::numeric_limits<double>::epsilon() : 0.0;
+}
+
 /// The value of (D) after shrinking: alpha -> alpha / r takes G to G / r^2.
 double dual_value(const SpectrumProgram& program, const SpectrumTerms& terms,
                   const SpectrumPoint& point) {
@@ -132,9 +143,15 @@ SpectrumCertificate certify(const SpectrumProgram& program, const SpectrumPoint&
   const Vector t = terms.sign.cwiseProduct(point.a(terms.active)).cwiseMax(0.0);
   const Vector f = (program.eigen->U * point.z).array() + point.b;
   const Vector excess = program.y.cwiseProduct(f).array() - 1;
-  certificate.primal = program.upper.dot((-excess).cwiseMax(0.0)) +
-                       program.eta * norm_in_space(terms, point, t) +
-                       detail::penalty(program, terms, t);
+  const Vector reached = excess.array() + 1;
+  const double norm = program.eta * norm_in_space(terms, point, t);
+  const auto value = [&](double longer) {
+    return program.upper.dot((1 - longer * reached.array()).max(0.0).matrix()) +
+           longer * longer * norm;
+  };
+  // Where eta is small, margins missed by rounding alone would make all of the loss.
+  certificate.primal =
+      std::min(value(1), value(1 + stretch(reached))) + detail::penalty(program, terms, t);
   const Eigen::ArrayXd x = point.alpha.cwiseQuotient(program.upper).array();
   certificate.kkt_residual = (x - (x - excess.array()).max(0.0).min(1.0)).abs().maxCoeff();
   const double size = std::max(std::abs(certificate.primal), std::abs(certificate.dual));

@@ -61,7 +61,7 @@ struct SpectrumPoint {
 /// What a point achieves, recomputed from the data alone. Values are without the constant
 /// `offset` = gamma min_a h(a), which is in the printed objective but can be 10^6 times the rest.
 struct SpectrumCertificate {
-  double primal = 0;  ///< of (P) at (a, z, b), a moved to the right signs
+  double primal = 0;  ///< of (P) at (a, z, b), a moved to the right signs, rounding forgiven
   double dual = 0;  ///< of (D) after alpha has been shrunk into its constraints, p the best for it
   double offset = 0;
   double gap = 0;           ///< (primal - dual) / max(|primal|, |dual|)
