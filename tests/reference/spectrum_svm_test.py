@@ -129,7 +129,7 @@ def test_above_its_threshold_it_is_the_plain_machine(svm, centre):
                       probability="no")
     values = svm.predict(S)[1]
     plain = svm.train(S, labels, "svm", cost=1 / (2 * eta * len(y)), spectrum=centre,
-                      tolerance=1e-8, probability="no")
+                      tolerance=1e-10, probability="no")
     assert values == pytest.approx(svm.predict(S)[1], abs=1e-12)
     assert above["objective"] == pytest.approx(2 * eta * plain["objective"], rel=1e-9)
 
