@@ -56,17 +56,26 @@ Secular secular(const Poles& poles, double psi, double origin, double delta) {
 }
 
 /// The root in (origin + low, origin + high), where the function rises from below to above zero.
-double root(const Poles& poles, double psi, double origin, double low, double high) {
+/// The origin is a pole of weight `own`, whose term is kept as it is while the rest is made linear:
+/// Newton's method on the whole creeps towards a root that is close to its pole.
+double root(const Poles& poles, double psi, double origin, double own, double low, double high) {
+  constexpr double kEps = std::numeric_limits<double>::epsilon();
+  const bool right = low >= 0;  // of the pole
   double delta = 0.5 * (low + high);
   for (int iteration = 0; iteration < 200; ++iteration) {
     const Secular at = secular(poles, psi, origin, delta);
     if (at.value == 0 || std::isnan(at.value)) break;
     (at.value < 0 ? low : high) = delta;
-    double next = delta - at.value / at.slope;
-    if (!(next > low && next < high) || iteration % 4 == 3) next = 0.5 * (low + high);
-    if (next == delta || high - low <= std::numeric_limits<double>::epsilon() * std::abs(delta))
-      break;
+    // slope x^2 + linear x - own = 0, slope > 0: one root on each side of the pole.
+    const double slope = at.slope - own / (delta * delta);
+    const double linear = at.value + own / delta - slope * delta;
+    const double width = std::sqrt(linear * linear + 4 * slope * own);
+    const double far = right == (linear > 0) ? 0 : 0.5 * (right ? width - linear : -width - linear);
+    double next = far != 0 ? far / slope : 2 * own / (right ? linear + width : linear - width);
+    if (!(next > low && next < high) || iteration % 8 == 7) next = 0.5 * (low + high);
+    const bool settled = std::abs(next - delta) <= 2 * kEps * std::abs(next);
     delta = next;
+    if (settled || high - low <= kEps * std::abs(delta)) break;
   }
   return delta;
 }
@@ -85,17 +94,19 @@ std::vector<Eigenvalue> eigenvalues(const Poles& poles, double psi) {
   for (std::size_t k = 0; k <= m; ++k) {
     if (k == 0) {
       const double low = std::min(poles.at.front(), psi) - reach - poles.at.front();
-      roots.push_back(
-          {poles.at.front(), root(poles, psi, poles.at.front(), 1.5 * low - 1e-300, 0)});
+      roots.push_back({poles.at.front(), root(poles, psi, poles.at.front(), poles.weight.front(),
+                                              1.5 * low - 1e-300, 0)});
     } else if (k == m) {
       const double high = std::max(poles.at.back(), psi) + reach - poles.at.back();
-      roots.push_back({poles.at.back(), root(poles, psi, poles.at.back(), 0, 1.5 * high + 1e-300)});
+      roots.push_back({poles.at.back(), root(poles, psi, poles.at.back(), poles.weight.back(), 0,
+                                             1.5 * high + 1e-300)});
     } else {
       const double width = poles.at[k] - poles.at[k - 1];
       const bool left = secular(poles, psi, poles.at[k - 1], 0.5 * width).value > 0;
       const double origin = left ? poles.at[k - 1] : poles.at[k];
-      roots.push_back({origin, left ? root(poles, psi, origin, 0, 0.5 * width)
-                                    : root(poles, psi, origin, -0.5 * width, 0)});
+      const double own = left ? poles.weight[k - 1] : poles.weight[k];
+      roots.push_back({origin, left ? root(poles, psi, origin, own, 0, 0.5 * width)
+                                    : root(poles, psi, origin, own, -0.5 * width, 0)});
     }
   }
   return roots;
