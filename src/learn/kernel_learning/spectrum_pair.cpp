@@ -83,7 +83,8 @@ SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre cen
     const SpectrumPoint point = plain_point(program, alpha, start.b);
     const SpectrumCertificate certificate = certify(program, point);
     machine.a = point.a;
-    machine.coefficients = folded(point.a, y_.cwiseProduct(start.alpha));
+    machine.c = y_.cwiseProduct(start.alpha);
+    machine.coefficients = folded(point.a, machine.c);
     machine.b = start.b;
     machine.offset = certificate.offset;
     machine.info = start.info;
@@ -107,6 +108,7 @@ SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre cen
         std::abs(lambda(i)) > trusted ? point.z(i) / lambda(i) : point.a(i) * w(i) / (2 * eta);
   }
   machine.a = point.a;
+  machine.c = y_.cwiseProduct(point.alpha) / (2 * eta);
   machine.coefficients = eigen_->U * rotated;
   machine.b = point.b;
   machine.offset = learned.certificate.offset;
@@ -152,19 +154,23 @@ SpectrumCentre SpectrumPair::choose_centre(Rng rng, const RunContext& ctx) {
 }
 
 Sigmoid SpectrumPair::sigmoid(const SpectrumMachine& machine, double eta, double gamma,
-                              SpectrumCentre centre, const Rng& rng, const RunContext& ctx) {
+                              SpectrumCentre centre, bool raw, const Rng& rng,
+                              const RunContext& ctx) {
+  const auto on_rows = [raw](const SpectrumMachine& one) -> const Vector& {
+    return raw ? one.c : one.coefficients;
+  };
   const auto held_out = [&](const FoldSplit& split) -> Vector {
     std::unique_ptr<SpectrumPair>& outside = parts_[split.inside];
     if (!outside) outside = std::make_unique<SpectrumPair>(part(split.outside));
     const SpectrumMachine own = outside->solve(eta, gamma, centre, kCalibrationTolerance, ctx);
-    const Vector decisions = S_(split.inside, split.outside) * own.coefficients;
+    const Vector decisions = S_(split.inside, split.outside) * on_rows(own);
     return decisions.array() + own.b;
   };
-  const auto own = [&]() -> Vector { return (S_ * machine.coefficients).array() + machine.b; };
+  const auto own = [&]() -> Vector { return (S_ * on_rows(machine)).array() + machine.b; };
   return cross_fitted_sigmoid(signs_, rng, held_out, own);
 }
 
-double SpectrumPair::consistency(const VectorRef& a) const {
+double SpectrumPair::consistency(const VectorRef& a, bool raw) const {
   const Index n = S_.rows();
   const Index count = std::min(kConsistencyRows, n);
   std::vector<Index> at;
@@ -173,7 +179,8 @@ double SpectrumPair::consistency(const VectorRef& a) const {
   const Vector kernel = a.cwiseProduct(eigen_->lambda);
   const Matrix in_basis = kernel.asDiagonal() * Matrix(U(at, Eigen::all)).transpose();
   const Matrix rows = U * in_basis;
-  const Matrix as_new = fold(SpectralMap{eigen_, a}, S_(Eigen::all, at));
+  Matrix as_new = S_(Eigen::all, at);
+  if (!raw) as_new = fold(SpectralMap{eigen_, a}, as_new);
   double worst = 0;
   for (Index k = 0; k < count; ++k) {
     const double distance = (as_new.col(k) - rows.col(k)).norm();

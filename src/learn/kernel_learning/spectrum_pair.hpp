@@ -18,7 +18,8 @@
 namespace kith::detail {
 
 struct SpectrumMachine {
-  Vector coefficients;  ///< over raw rows of the pair's samples
+  Vector coefficients;  ///< over raw rows of the pair's samples, the learned map folded in
+  Vector c;             ///< over rows of the kernel
   double b = 0;
   Vector a;
   double threshold = 0;  ///< gamma from which on the plain machine is the answer
@@ -40,11 +41,12 @@ class SpectrumPair {
   /// eta of the grid that suits it best; `both` where they are equal.
   [[nodiscard]] SpectrumCentre choose_centre(Rng rng, const RunContext& ctx);
   /// Of decision values of machines that learned everything, their multipliers too, from the
-  /// outside of a fold.
+  /// outside of a fold; with `raw` of rows that are left alone.
   [[nodiscard]] Sigmoid sigmoid(const SpectrumMachine& machine, double eta, double gamma,
-                                SpectrumCentre centre, const Rng& rng, const RunContext& ctx);
-  /// max_i |U diag(a) U's_i - (K_a)_i| / |(K_a)_i| over a few rows.
-  [[nodiscard]] double consistency(const VectorRef& a) const;
+                                SpectrumCentre centre, bool raw, const Rng& rng,
+                                const RunContext& ctx);
+  /// max_i |U diag(a) U's_i - (K_a)_i| / |(K_a)_i| over a few rows; with `raw` s_i is left alone.
+  [[nodiscard]] double consistency(const VectorRef& a, bool raw) const;
 
  private:
   [[nodiscard]] Vector upper() const { return weights_ / weights_.sum(); }

@@ -62,13 +62,14 @@ PairSteps solve_pair(SharedWork& work, const ClassPair& pair, std::size_t number
       chosen = own.choose_centre(ctx.rng.stream("spectrum centre", number), ctx);
     }
     const SpectrumCentre centre = settings.centre ? *settings.centre : *chosen;
+    const bool raw = settings.test_treatment == SpectrumTreatment::kNone;
     SpectrumMachine machine =
         own.solve(settings.eta, settings.gamma, centre, settings.tolerance, ctx);
     steps.sigmoids.push_back(
-        settings.probability ? own.sigmoid(machine, settings.eta, settings.gamma, centre,
+        settings.probability ? own.sigmoid(machine, settings.eta, settings.gamma, centre, raw,
                                            ctx.rng.stream("spectrum-svm calibration", number), ctx)
                              : Sigmoid{});
-    steps.consistency.push_back(own.consistency(machine.a));
+    steps.consistency.push_back(own.consistency(machine.a, raw));
     steps.centres.push_back(centre);
     steps.machines.push_back(std::move(machine));
   }
@@ -116,7 +117,8 @@ Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const Clas
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const auto column = static_cast<Index>(p);
     const SpectrumMachine& machine = all[p].machines[step];
-    coefficients.col(column)(pairs[p].samples) = machine.coefficients;
+    const bool raw = settings.test_treatment == SpectrumTreatment::kNone;
+    coefficients.col(column)(pairs[p].samples) = raw ? machine.c : machine.coefficients;
     machines.intercepts(column) = machine.b;
     if (settings.probability) {
       machines.sigmoids.col(column) << all[p].sigmoids[step].slope, all[p].sigmoids[step].offset;
@@ -151,6 +153,8 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
         "where the multipliers are drawn: to those of clip, those of flip, both, or to 1, which is "
         "the matrix as it is; auto: to clip or flip, whichever machine errs less in "
         "cross-validation, or both where they tie");
+  field("test-treatment", settings.test_treatment,
+        "what is done to the similarities of new samples: the learned map, or nothing");
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }

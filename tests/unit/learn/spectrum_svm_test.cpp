@@ -47,6 +47,26 @@ TEST(SpectrumSvm, IsTheClippedOrFlippedMachineForLargeGamma) {
   }
 }
 
+TEST(SpectrumSvm, WithoutATreatmentTakesRowsOfTheKernelItself) {
+  const Sample sample = make_sample(40, 15, 2, 26);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  for (const double gamma : {1e-3, 1e3}) {
+    SpectrumSvmSettings settings{
+        .eta = 0.01, .gamma = gamma, .centre = SpectrumCentre::kFlip, .probability = false};
+    const auto linear = fit_once(set, settings);
+    settings.test_treatment = SpectrumTreatment::kNone;
+    const auto none = fit_once(set, settings);
+    const SymmetricEigen eigen = symmetric_eigen(sample.S);
+    const Matrix treated =
+        sample.rows * eigen.U * linear.model.multipliers.asDiagonal() * eigen.U.transpose();
+    const Matrix expected = decide(linear.model, sample.rows);
+    EXPECT_LT((decide(none.model, treated) - expected).norm(), 1e-5 * expected.norm());
+    EXPECT_GT((decide(none.model, sample.rows) - expected).norm(), 1e-2 * expected.norm());
+    EXPECT_LE(linear.info.consistency, 1e-9);
+    EXPECT_GT(none.info.consistency, 1e-3);
+  }
+}
+
 TEST(SpectrumSvm, LeavesADefiniteMatrixAsItIsForLargeGamma) {
   const Sample sample = make_sample(30, 10, 2, 22, test::Likeness::kGaussian);
   const TrainingSet set = training_set(sample.S, sample.classes);

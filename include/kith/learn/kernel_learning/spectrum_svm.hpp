@@ -3,6 +3,7 @@
 // `spectrum-svm`.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,10 +15,21 @@
 
 namespace kith {
 
+/// What is done to the similarities s of a new sample.
+enum class SpectrumTreatment {
+  kLinear,  ///< U diag(a) U's, as the training block was treated
+  kNone,    ///< s as it is: to reproduce what [CGR] 4.3 warns of
+};
+template <>
+struct EnumNames<SpectrumTreatment> {
+  static constexpr std::array<std::string_view, 2> names = {"linear", "none"};
+};
+
 struct SpectrumSvmSettings {
   double eta = 1e-2;
   double gamma = 1;
   std::optional<SpectrumCentre> centre;  ///< none: chosen for each pair of classes
+  SpectrumTreatment test_treatment = SpectrumTreatment::kLinear;
   bool probability = true;
   double tolerance = 1e-8;
 };
