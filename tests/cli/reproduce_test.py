@@ -63,8 +63,10 @@ def test_each_printed_cell_of_a_data_set_that_is_there_is_compared(tmp_path, sha
     assert result.returncode == 0, result.stderr
     assert "voting is not among the shared data" in result.stderr
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    # Cells: two of aural-sonar and one of protein in Table 3, one in Table 4, one of the sub-matrix.
-    assert figures(page, "| all |")[1] == "5"
+    # Cells: two of aural-sonar and one of protein in Table 3, one in Table 4, one of the sub-matrix;
+    # and the three of it that stand in the text of [CGR].
+    assert figures(page, "| all |")[1] == "8"
+    assert figures(page, "| [CGR] 4.3")[1] == "3"
     assert figures(page, "| [TR] Table 3")[1] == "3"
     knn = figures(page, "| `knn` | 10.00")
     assert knn[1] == "10.00 (5.00)"
