@@ -187,6 +187,28 @@ Json certificate_json(const FitInfo& info) {
   return json;
 }
 
+/// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:
+/// models and stores do not grow with it.
+void add_traces(Json& json, const FitInfo& info) {
+  const auto trace_json = [](const Subproblem& part) {
+    Json trace = Json::array();
+    for (std::size_t i = 0; i < part.trace.size(); ++i) {
+      const BoundsStep& step = part.trace[i];
+      trace.push_back({{"iteration", i + 1},
+                       {"lower", step.lower},
+                       {"upper", step.upper},
+                       {"gap", step.gap},
+                       {"set_size", step.set_size}});
+    }
+    return trace;
+  };
+  for (std::size_t p = 0; p < info.subproblems.size(); ++p) {
+    if (info.subproblems[p].trace.empty()) continue;
+    Json& where = info.subproblems.size() == 1 ? json : json["subproblems"][p];
+    where["trace"] = trace_json(info.subproblems[p]);
+  }
+}
+
 Json training_json(const Training& training) {
   const ModelRecord& record = training.model.record;
   Json json = {{"method", record.method},
@@ -195,6 +217,7 @@ Json training_json(const Training& training) {
                {"classes", record.class_names}};
   json.update(record.certificate);
   if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
+  add_traces(json, training.info);
   json["columns_needed"] = record.positions.size();
   json["applied"] = record.applied;
   json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);

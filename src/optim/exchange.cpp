@@ -98,7 +98,8 @@ ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& 
   double t = first.info.objective;
   LocalizationSet set;
   Bracket bracket;
-  ExchangeSolution found;
+  std::vector<BoundsStep> trace;
+  std::vector<double> masters;
   SolveStatus status = SolveStatus::kIterationLimit;
   RegularisedMklSolution master;
   for (long i = 1; i <= settings.max_iterations; ++i) {
@@ -120,19 +121,22 @@ ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& 
     alpha = master.alpha;
     t = master.lower;
     bracket.upper = std::min(bracket.upper, master.upper);
-    found.trace.push_back(
-        {bracket.lower, bracket.upper, t, static_cast<Index>(set.kernels.size())});
+    masters.push_back(t);
+    trace.push_back({bracket.lower, bracket.upper, bracket.upper - bracket.lower,
+                     static_cast<Index>(set.kernels.size())});
     if (bracket.closed(settings.gap)) {
       status = SolveStatus::kSolved;
       break;
     }
   }
-  found.solution = detail::finish_robust(problem, split, bracket.alpha, bracket.upper, ctx);
-  found.solution.info.status = status;
-  found.solution.info.iterations = static_cast<long>(found.trace.size());
-  found.solution.info.seconds =
+  RobustSolution solution =
+      detail::finish_robust(problem, split, bracket.alpha, bracket.upper, ctx);
+  solution.info.status = status;
+  solution.info.iterations = static_cast<long>(trace.size());
+  solution.info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  return found;
+  solution.trace = std::move(trace);
+  return {std::move(solution), std::move(masters)};
 }
 
 }  // namespace kith

@@ -34,4 +34,14 @@ struct SolveInfo {
   double seconds = 0;
 };
 
+/// One iteration of a solver that closes in on its optimum from both sides.
+struct BoundsStep {
+  double lower = 0;
+  double upper = 0;
+  /// upper - lower, which may be far below the rounding of the bounds themselves where these carry
+  /// a constant.
+  double gap = 0;
+  Index set_size = 0;  ///< constraints, kernels or the like that the solver works with
+};
+
 }  // namespace kith

@@ -24,6 +24,7 @@ namespace kith {
 struct Subproblem {
   std::string name;
   SolveInfo info;
+  std::vector<BoundsStep> trace{};  ///< of solvers that record their bounds, as the objective is
 };
 
 /// What a fit can say for itself. Methods without an optimiser leave `subproblems` empty.

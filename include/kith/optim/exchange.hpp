@@ -18,17 +18,13 @@ struct ExchangeSettings {
   bool prune = false;  ///< drop inactive constraints from the localization set, (19), (20)
 };
 
-/// One line of [CY] Figures 1 and 2. Bounds are without RobustSolution::offset.
-struct ExchangeStep {
-  double lower = 0;    ///< (11)
-  double upper = 0;    ///< (13): the least bound that the master problems so far have proved
-  double master = 0;   ///< t_i, the value of this iteration's master problem
-  Index set_size = 0;  ///< kernels in the localization set
-};
-
 struct ExchangeSolution {
-  RobustSolution solution;          ///< at the best lower bound; info.iterations = trace.size()
-  std::vector<ExchangeStep> trace;  ///< one per iteration
+  /// At the best lower bound. `trace` is the data of [CY] Figures 1 and 2: the bounds (11) and (13)
+  /// and the size of the localization set in each of `info.iterations` iterations.
+  RobustSolution solution;
+  /// t_i, the value of each iteration's master problem (7), less the offset; (13) is the least
+  /// bound that the master problems so far have proved.
+  std::vector<double> masters;
 };
 
 /// Keeps one n x n matrix per member of the localization set, and without pruning that grows by

@@ -3,6 +3,8 @@
 // of its solvers is given and what it returns.
 #pragma once
 
+#include <vector>
+
 #include "kith/core/context.hpp"
 #include "kith/core/status.hpp"
 #include "kith/core/types.hpp"
@@ -36,6 +38,8 @@ struct RobustSolution {
   double offset = 0;    ///< rho |S_-|_F^2, the part of the objective that no a changes
   /// objective is D(alpha), the offset included; gap is (upper bound - D) / (D - offset).
   SolveInfo info;
+  /// Bounds less the offset, one step per iteration; of solvers that record them alone.
+  std::vector<BoundsStep> trace;
 };
 
 /// Throws Error(kInvalidArgument) naming the first entry that breaks a rule stated above.

@@ -49,23 +49,26 @@ TEST_P(Exchange, ClosesTheGapBetweenMonotoneBounds) {
   const Owned owned = perturbed(24, 0.2, 3);
   const ExchangeSolution found = exchange(owned.problem(), settings());
   ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved);
-  ASSERT_GT(found.trace.size(), 10U);
-  EXPECT_EQ(found.solution.info.iterations, static_cast<long>(found.trace.size()));
-  for (std::size_t i = 0; i < found.trace.size(); ++i) {
-    const ExchangeStep& step = found.trace[i];
+  const std::vector<BoundsStep>& trace = found.solution.trace;
+  ASSERT_GT(trace.size(), 10U);
+  ASSERT_EQ(found.masters.size(), trace.size());
+  EXPECT_EQ(found.solution.info.iterations, static_cast<long>(trace.size()));
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const BoundsStep& step = trace[i];
     EXPECT_LE(step.lower, step.upper);
-    EXPECT_NEAR(step.master, step.upper, 1e-8 * std::abs(step.upper));
+    EXPECT_EQ(step.gap, step.upper - step.lower);
+    EXPECT_NEAR(found.masters[i], step.upper, 1e-8 * std::abs(step.upper));
     if (i == 0) continue;
-    const ExchangeStep& before = found.trace[i - 1];
+    const BoundsStep& before = trace[i - 1];
     EXPECT_GE(step.lower, before.lower);
     EXPECT_LE(step.upper, before.upper);
-    EXPECT_LE(step.master, before.master * (1 + 1e-8)) << "iteration " << i + 1;
+    EXPECT_LE(found.masters[i], found.masters[i - 1] * (1 + 1e-8)) << "iteration " << i + 1;
     EXPECT_LE(step.set_size, before.set_size + 1);
   }
-  EXPECT_LE(found.trace.back().upper - found.trace.back().lower, settings().gap);
+  EXPECT_LE(trace.back().upper - trace.back().lower, settings().gap);
   const RobustCertificate c = certify(owned.problem(), found.solution.alpha);
-  EXPECT_NEAR(c.value, found.trace.back().lower, 1e-10);
-  EXPECT_LE(c.value, found.trace.back().upper);
+  EXPECT_NEAR(c.value, trace.back().lower, 1e-10);
+  EXPECT_LE(c.value, trace.back().upper);
   EXPECT_LE(c.feasibility, 1e-12);
 }
 
@@ -81,8 +84,8 @@ TEST_P(Exchange, MeetsTheNewtonSolverWithinItsGap) {
       ASSERT_EQ(other.info.status, SolveStatus::kSolved) << rho << " " << cost;
       const double gap = settings().gap * std::min(1.0, value(other));
       EXPECT_NEAR(value(found.solution), value(other), 1.01 * gap) << rho << " " << cost;
-      EXPECT_LE(found.trace.back().lower, value(other) * (1 + 1e-7));
-      EXPECT_GE(found.trace.back().upper, value(other) * (1 - 1e-9));
+      EXPECT_LE(found.solution.trace.back().lower, value(other) * (1 + 1e-7));
+      EXPECT_GE(found.solution.trace.back().upper, value(other) * (1 - 1e-9));
       EXPECT_NEAR(found.solution.offset, other.offset, 1e-12 * other.offset);
       EXPECT_NEAR(found.solution.distance, other.distance, 0.02 * other.distance);
     }
@@ -95,12 +98,12 @@ TEST_P(Exchange, SaysThatItWasStopped) {
   few.max_iterations = 4;
   const ExchangeSolution found = exchange(owned.problem(), few);
   EXPECT_EQ(found.solution.info.status, SolveStatus::kIterationLimit);
-  EXPECT_EQ(found.trace.size(), 4U);
+  EXPECT_EQ(found.solution.trace.size(), 4U);
   EXPECT_GT(found.solution.info.gap, 1e-5);
   // The bounds hold all the same.
   const double optimum = value(projected_gradient(owned.problem(), {.tolerance = 1e-8}));
-  EXPECT_LE(found.trace.back().lower, optimum);
-  EXPECT_GE(found.trace.back().upper, optimum);
+  EXPECT_LE(found.solution.trace.back().lower, optimum);
+  EXPECT_GE(found.solution.trace.back().upper, optimum);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Exchange, testing::Bool(),
@@ -110,13 +113,13 @@ TEST(ExchangeSet, AddsOneKernelPerIterationUnlessItPrunes) {
   const Owned owned = perturbed(24, 0.2, 9);
   const ExchangeSolution full = exchange(owned.problem(), {.prune = false});
   const ExchangeSolution pruned = exchange(owned.problem(), {.prune = true});
-  for (std::size_t i = 0; i < full.trace.size(); ++i) {
-    EXPECT_EQ(full.trace[i].set_size, static_cast<Index>(i) + 1);
-    if (i < pruned.trace.size()) {
-      EXPECT_LE(pruned.trace[i].set_size, full.trace[i].set_size);
+  for (std::size_t i = 0; i < full.solution.trace.size(); ++i) {
+    EXPECT_EQ(full.solution.trace[i].set_size, static_cast<Index>(i) + 1);
+    if (i < pruned.solution.trace.size()) {
+      EXPECT_LE(pruned.solution.trace[i].set_size, full.solution.trace[i].set_size);
     }
   }
-  EXPECT_LT(pruned.trace.back().set_size, full.trace.back().set_size / 2);
+  EXPECT_LT(pruned.solution.trace.back().set_size, full.solution.trace.back().set_size / 2);
   EXPECT_NEAR(value(full.solution), value(pruned.solution), 1e-5);
 }
 
