@@ -70,6 +70,7 @@ struct Fold {
 struct PairResult {
   LearnedMachine machine;
   SolveInfo info;
+  std::vector<BoundsStep> trace;  // of the objective, offset included
   double consistency = 0;
   double offset = 0;
   Sigmoid sigmoid;
@@ -91,6 +92,11 @@ class PairPath {
     result.machine = machine_of(block_, found, basis, settings.treatment);
     result.info = found.info;
     result.offset = found.offset;
+    result.trace = std::move(found.trace);
+    for (BoundsStep& bounds : result.trace) {
+      bounds.lower += found.offset;
+      bounds.upper += found.offset;
+    }
     result.consistency = consistency(settings.treatment, basis, *block_.eigen, block_.S);
     if (settings.probability) result.sigmoid = sigmoid(step, settings, result.machine);
     known_.push_back(std::move(found.alpha));
@@ -152,7 +158,8 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
     if (settings.probability) {
       model.sigmoids.col(static_cast<Index>(p)) << result.sigmoid.slope, result.sigmoid.offset;
     }
-    fitted.info.subproblems.push_back({pair_name(pairs[p], labels), result.info});
+    fitted.info.subproblems.push_back(
+        {pair_name(pairs[p], labels), result.info, std::move(result.trace)});
     worst = std::max(worst, result.consistency);
     if (pairs.size() == 1) fitted.info.objective_offset = result.offset;
   }
