@@ -143,9 +143,19 @@ void refuse_other_count(const Options& options, const std::string& flag, Index t
               fmt::format("{} {}, but {} has {}", flag, typed, options.partition_file, given));
 }
 
+/// As typed; what was not, as the protocol has it.
+PartitionSettings partition_settings(const Options& options, ProtocolName protocol) {
+  PartitionSettings settings = options.partitions;
+  PartitionSettings of_protocol;
+  apply(protocol, of_protocol);
+  if (options.parser->count("--repeats") == 0) settings.repeats = of_protocol.repeats;
+  if (options.parser->count("--folds") == 0) settings.folds = of_protocol.folds;
+  return settings;
+}
+
 /// Read where the file is there, drawn and written where it is not.
-std::vector<Partition> chosen_partitions(const Options& options, const ExperimentData& data,
-                                         RunContext& ctx) {
+std::vector<Partition> chosen_partitions(const Options& options, const PartitionSettings& settings,
+                                         const ExperimentData& data, RunContext& ctx) {
   const std::string& path = options.partition_file;
   const std::vector<std::string>& ids = data.matrices.ids;
   if (!path.empty() && exists(path)) {
@@ -155,7 +165,7 @@ std::vector<Partition> chosen_partitions(const Options& options, const Experimen
                        static_cast<std::size_t>(given.front().folds()));
     return given;
   }
-  std::vector<Partition> partitions = draw_partitions(data.labels, options.partitions, ctx.rng);
+  std::vector<Partition> partitions = draw_partitions(data.labels, settings, ctx.rng);
   if (!path.empty()) {
     write_partitions(path, partitions, ids, data.samples());
     ctx.message(fmt::format("wrote {} partitions to {}", partitions.size(), path));
@@ -231,8 +241,8 @@ int run(const Options& options) {
   InputSettings input = options.input.condition;
   if (options.parser->count("--scale") == 0) apply(protocol, input);
   const ExperimentData data = make_experiment_data(std::move(matrices), labels->labels, input, ctx);
-  plan.partitions = chosen_partitions(options, data, ctx);
-  plan.protocol = {.name = protocol, .partitions = options.partitions};
+  plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
+  plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
   plan.about = about(options, data);
   plan.partitions_given = !options.partition_file.empty();
@@ -288,7 +298,8 @@ void add_flags(CLI::App& parser, Options& options) {
       ->group("Comparison");
   parser
       .add_option("--protocol", options.protocol,
-                  "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of [CGR]")
+                  "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of "
+                  "[CGR]; cy: 10 partitions, 5 folds, cost 1")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Comparison");

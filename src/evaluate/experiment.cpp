@@ -303,7 +303,19 @@ void apply(ProtocolName protocol, InputSettings& input) {
   }
 }
 
+void apply(ProtocolName protocol, PartitionSettings& partitions) {
+  if (protocol != ProtocolName::kCy) return;
+  partitions.repeats = 10;
+  partitions.folds = 5;  // [CY] 6.1 names no number
+}
+
 void apply(ProtocolName protocol, Candidate& candidate) {
+  if (protocol == ProtocolName::kCy) {  // [CY] 6.1
+    const bool searches_cost =
+        std::any_of(candidate.axes.begin(), candidate.axes.end(),
+                    [](const GridAxis& axis) { return axis.field == "cost"; });
+    if (searches_cost) fix(candidate, "cost", "1");
+  }
   if (protocol != ProtocolName::kCgr) return;
   for (GridAxis& axis : candidate.axes) {  // [CGR] 4.2
     if (axis.field == "cost" || axis.field == "rho") axis.values = powers_of_ten(-3, 3);

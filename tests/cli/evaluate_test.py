@@ -210,7 +210,7 @@ def test_settings_are_fixed_and_grids_are_chosen(problem):
     (("--methods", "knn", "--set", "cost=1"), ("METHOD:key=value",)),
     (("--methods", "knn", "--set", "svm:cost=1"), ("svm", "not among")),
     (("--methods", "knn", "--grid", "knn:neighbours=3,0"), ("neighbours", "0")),
-    (("--protocol", "xy"), ("xy", "tr, cgr")),
+    (("--protocol", "xy"), ("xy", "tr, cgr, cy")),
     (("--repeats", "0"), ("repeats", "0")),
     (("--folds", "100"), ("100 folds",)),
     (("--test-fraction", "1"), ("test-fraction",)),

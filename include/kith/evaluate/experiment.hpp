@@ -47,17 +47,19 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
 
 /// Repeats, folds and grids by the name of a paper.
-enum class ProtocolName { kTr, kCgr };
+enum class ProtocolName { kTr, kCgr, kCy };
 template <>
 struct EnumNames<ProtocolName> {
-  static constexpr std::array<std::string_view, 2> names = {"tr", "cgr"};
+  static constexpr std::array<std::string_view, 3> names = {"tr", "cgr", "cy"};
 };
 struct Protocol {
   ProtocolName name = ProtocolName::kTr;
   PartitionSettings partitions;
 };
-/// What the protocol changes in the input (cgr: scale to [0, 1]) and in the grids.
+/// What the protocol changes in the input (cgr: scale to [0, 1]), in the numbers of partitions and
+/// folds (cy: 10 and 5) and in the grids (cy: cost 1).
 void apply(ProtocolName protocol, InputSettings& input);
+void apply(ProtocolName protocol, PartitionSettings& partitions);
 void apply(ProtocolName protocol, Candidate& candidate);
 
 /// Everything `evaluate` needs to know beside the data.

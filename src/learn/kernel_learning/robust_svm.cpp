@@ -36,29 +36,32 @@ RobustProblem problem_of(const PairBlock& block, const RobustSvmSettings& settin
 /// must not decide.
 constexpr double kOwnShare = 0.5;
 
-RobustSolution solve(const RobustProblem& problem, RobustSolver solver,
-                     std::optional<double> radius, double tolerance, std::span<const Vector> starts,
-                     const RunContext& ctx) {
-  switch (solver) {
+RobustSolution solve(const RobustProblem& problem, const RobustSvmSettings& settings,
+                     double tolerance, std::span<const Vector> starts, const RunContext& ctx) {
+  switch (settings.solver) {
     case RobustSolver::kNewton: {
       RobustNewtonSettings newton{.tolerance = kOwnShare * tolerance};
       newton.kkt_tolerance = std::max(newton.kkt_tolerance, tolerance);
-      if (radius) {
-        return robust_ball(problem, *radius, newton, ctx,
+      newton.max_iterations = settings.iterations.value_or(newton.max_iterations);
+      if (settings.radius) {
+        return robust_ball(problem, *settings.radius, newton, ctx,
                            starts.empty() ? Vector() : starts.front());
       }
       return robust_newton(problem, newton, ctx, starts);
     }
     case RobustSolver::kExchange:
-    case RobustSolver::kExchangePruned:
-      return exchange(problem,
-                      {.gap = std::max(tolerance, ExchangeSettings{}.gap),
-                       .prune = solver == RobustSolver::kExchangePruned},
-                      ctx)
-          .solution;
-    case RobustSolver::kProjectedGradient:
-      return projected_gradient(
-          problem, {.tolerance = std::max(tolerance, ProjectedGradientSettings{}.tolerance)}, ctx);
+    case RobustSolver::kExchangePruned: {
+      ExchangeSettings printed{.prune = settings.solver == RobustSolver::kExchangePruned};
+      printed.gap = std::max(tolerance, printed.gap);
+      printed.max_iterations = settings.iterations.value_or(printed.max_iterations);
+      return exchange(problem, printed, ctx).solution;
+    }
+    case RobustSolver::kProjectedGradient: {
+      ProjectedGradientSettings printed;
+      printed.tolerance = std::max(tolerance, printed.tolerance);
+      printed.max_iterations = settings.iterations.value_or(printed.max_iterations);
+      return projected_gradient(problem, printed, ctx);
+    }
   }
   throw Error(ErrorCode::kInternal, "a robust solver without a function");
 }
@@ -131,6 +134,9 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
   field("solver", settings.solver,
         "interior point, [CY]'s exchange algorithm without and with pruning (gap 1e-5), or [LA]'s "
         "projected gradient (1e-6)");
+  field("iterations", settings.iterations, at_least(1), "auto",
+        "most iterations of the solver; auto: 200 for newton, 1000 for exchange, 2000 for "
+        "projected-gradient");
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
@@ -151,13 +157,12 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
     const RobustSvmSettings& settings = path[order[task.step]];
     const RobustProblem problem = problem_of(task.block, settings);
     const std::vector<Vector> starts = starts_of(path, order, task);
-    // The printed algorithms are there to be compared, not to be run five times over for sigmoids.
-    const RobustSolver solver = task.for_sigmoid ? RobustSolver::kNewton : settings.solver;
-    RobustSolution found = solve(problem, solver, settings.radius, task.tolerance, starts, ctx);
+    RobustSolution found = solve(problem, settings, task.tolerance, starts, ctx);
     if (!task.for_sigmoid) {
       found.info.gap = proved_gap(problem, settings.radius, found, ctx);
       const bool missed = found.info.status == SolveStatus::kSolved &&
-                          solver == RobustSolver::kNewton && found.info.gap > task.tolerance;
+                          settings.solver == RobustSolver::kNewton &&
+                          found.info.gap > task.tolerance;
       if (missed) found.info.status = SolveStatus::kReducedAccuracy;
     }
     return found;

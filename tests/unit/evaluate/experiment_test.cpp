@@ -328,6 +328,23 @@ TEST(Experiment, TheProtocolOfCgrScalesAndShortensTheGrids) {
   EXPECT_EQ(knn.axes[0].values.back(), "32");
 }
 
+TEST(Experiment, TheProtocolOfCyFixesTheCostAndSearchesRho) {
+  Candidate robust = parse_candidate("robust-svm");
+  apply(ProtocolName::kCy, robust);
+  ASSERT_EQ(robust.axes.size(), 1U);
+  EXPECT_EQ(robust.axes[0].field, "rho");
+  EXPECT_EQ(robust.axes[0].values.size(), 7U);
+  fix(robust, "test-treatment", "none");
+  EXPECT_EQ(robust.axes.size(), 1U) << "a further setting brings the cost back";
+  Candidate knn = parse_candidate("knn");
+  apply(ProtocolName::kCy, knn);
+  EXPECT_EQ(knn.axes[0].field, "neighbours");
+  PartitionSettings partitions;
+  apply(ProtocolName::kCy, partitions);
+  EXPECT_EQ(partitions.repeats, 10);
+  EXPECT_LT(partitions.folds, 10);
+}
+
 TEST(Selection, TakesTheMethodOfLeastInnerError) {
   const test::Sample sample = test::make_sample(60, 0, 3, 10);
   const ExperimentData data = data_of(sample.S, sample.classes);

@@ -178,6 +178,47 @@ TEST(RobustSvm, TakesARadiusWithNewtonAlone) {
   EXPECT_THROW((void)fit_once(set, settings), Error);
 }
 
+TEST(RobustSvm, EndsAtTheIterationsItIsGivenAndSaysSo) {
+  const Sample sample = make_sample(40, 1, 2, 11);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  for (const RobustSolver solver :
+       {RobustSolver::kNewton, RobustSolver::kExchange, RobustSolver::kExchangePruned,
+        RobustSolver::kProjectedGradient}) {
+    RobustSvmSettings settings{.rho = 0.1, .solver = solver, .probability = false};
+    const auto whole = fit_once(set, settings);
+    ASSERT_GT(whole.info.iterations(), 3) << enum_name(solver);
+    settings.iterations = 3;
+    const auto part = fit_once(set, settings);
+    EXPECT_EQ(part.info.status(), SolveStatus::kIterationLimit) << enum_name(solver);
+    EXPECT_EQ(part.info.iterations(), 3) << enum_name(solver);
+    EXPECT_GT(part.info.gap(), whole.info.gap()) << enum_name(solver);
+    EXPECT_LT(part.info.objective(), whole.info.objective()) << enum_name(solver);
+  }
+}
+
+TEST(RobustSvm, RecordsTheBoundsOfEachIterationOfExchange) {
+  const Sample sample = make_sample(40, 1, 2, 12);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const double optimum =
+      fit_once(set, RobustSvmSettings{.rho = 0.1, .probability = false}).info.objective();
+  for (const RobustSolver solver : {RobustSolver::kExchange, RobustSolver::kExchangePruned}) {
+    const auto fitted =
+        fit_once(set, RobustSvmSettings{.rho = 0.1, .solver = solver, .probability = false});
+    const std::vector<BoundsStep>& trace = fitted.info.subproblems.front().trace;
+    ASSERT_EQ(std::ssize(trace), fitted.info.iterations());
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      const double rounding = 1e-9 * std::abs(optimum);
+      EXPECT_LE(trace[i].lower, optimum + rounding);
+      EXPECT_GE(trace[i].upper, optimum - rounding);
+      EXPECT_GE(trace[i].set_size, 1);
+      if (i == 0) continue;
+      EXPECT_GE(trace[i].lower, trace[i - 1].lower);
+      EXPECT_LE(trace[i].upper, trace[i - 1].upper);
+    }
+    EXPECT_LE(trace.back().gap, 1e-5);
+  }
+}
+
 TEST(RobustSvm, NeedsSelfSimilaritiesUnlessTheDiagonalIsConstant) {
   const Sample varied = make_sample(30, 4, 2, 8);
   const auto fitted = fit_once(training_set(varied.S, varied.classes), RobustSvmSettings{});

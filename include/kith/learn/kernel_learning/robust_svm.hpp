@@ -26,6 +26,7 @@ struct RobustSvmSettings {
   double rho = 1;
   std::optional<double> radius;  ///< in place of rho
   RobustSolver solver = RobustSolver::kNewton;
+  std::optional<Index> iterations;  ///< at most so many; none: the solver's own limit
   LearnedTreatment test_treatment = LearnedTreatment::kSample;
   bool probability = true;
   double tolerance = 1e-8;
