@@ -14,7 +14,7 @@ struct ExchangeSettings {
   /// Stop once upper - lower bound is at most this, as printed; where the objective (less its
   /// offset) is below 1, at most this part of it.
   double gap = 1e-5;
-  long max_iterations = 1000;
+  long max_iterations = 3000;
   bool prune = false;  ///< drop inactive constraints from the localization set, (19), (20)
 };
 
