@@ -165,7 +165,10 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
     }
     RobustSolution found = solve(problem, own, task.tolerance, starts, ctx);
     if (!task.for_sigmoid) {
-      found.info.gap = proved_gap(problem, settings.radius, found, ctx);
+      const double proved = proved_gap(problem, settings.radius, found, ctx);
+      // The bound of the last master problem of an exchange is a proof too, and the sharper one.
+      const bool own_proof = settings.solver != RobustSolver::kNewton;
+      found.info.gap = own_proof ? std::min(proved, found.info.gap) : proved;
       const bool missed = found.info.status == SolveStatus::kSolved &&
                           settings.solver == RobustSolver::kNewton &&
                           found.info.gap > task.tolerance;

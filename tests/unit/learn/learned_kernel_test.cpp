@@ -179,33 +179,34 @@ TEST(RobustSvm, TakesARadiusWithNewtonAlone) {
 }
 
 TEST(RobustSvm, EndsAtTheIterationsItIsGivenAndSaysSo) {
-  const Sample sample = make_sample(40, 1, 2, 11);
+  const Sample sample = make_sample(30, 1, 2, 11);
   const TrainingSet set = training_set(sample.S, sample.classes);
+  RobustSvmSettings settings{.rho = 0.1, .probability = false};
+  const double optimum = fit_once(set, settings).info.objective();
+  settings.iterations = 3;
   for (const RobustSolver solver :
        {RobustSolver::kNewton, RobustSolver::kExchange, RobustSolver::kExchangePruned,
         RobustSolver::kProjectedGradient}) {
-    RobustSvmSettings settings{.rho = 0.1, .solver = solver, .probability = false};
-    const auto whole = fit_once(set, settings);
-    ASSERT_GT(whole.info.iterations(), 3) << enum_name(solver);
-    settings.iterations = 3;
+    settings.solver = solver;
     const auto part = fit_once(set, settings);
     EXPECT_EQ(part.info.status(), SolveStatus::kIterationLimit) << enum_name(solver);
     EXPECT_EQ(part.info.iterations(), 3) << enum_name(solver);
-    EXPECT_GT(part.info.gap(), whole.info.gap()) << enum_name(solver);
-    EXPECT_LT(part.info.objective(), whole.info.objective()) << enum_name(solver);
+    EXPECT_GT(part.info.gap(), 1e-4) << enum_name(solver);
+    EXPECT_LT(part.info.objective(), optimum) << enum_name(solver);
   }
 }
 
 TEST(RobustSvm, RecordsTheBoundsOfEachIterationOfExchange) {
-  const Sample sample = make_sample(40, 1, 2, 12);
+  const Sample sample = make_sample(20, 1, 2, 12);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  const double optimum =
-      fit_once(set, RobustSvmSettings{.rho = 0.1, .probability = false}).info.objective();
+  RobustSvmSettings settings{.rho = 0.3, .probability = false};
+  const double optimum = fit_once(set, settings).info.objective();
   for (const RobustSolver solver : {RobustSolver::kExchange, RobustSolver::kExchangePruned}) {
-    const auto fitted =
-        fit_once(set, RobustSvmSettings{.rho = 0.1, .solver = solver, .probability = false});
+    settings.solver = solver;
+    const auto fitted = fit_once(set, settings);
     const std::vector<BoundsStep>& trace = fitted.info.subproblems.front().trace;
     ASSERT_EQ(std::ssize(trace), fitted.info.iterations());
+    ASSERT_GT(trace.size(), 3U);
     for (std::size_t i = 0; i < trace.size(); ++i) {
       const double rounding = 1e-9 * std::abs(optimum);
       EXPECT_LE(trace[i].lower, optimum + rounding);
