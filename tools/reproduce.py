@@ -24,13 +24,11 @@ import textwrap
 import time
 
 sys.dont_write_bytecode = True  # the tree stays as it is
+import reproduction_cy  # noqa: E402
 import reproduction_tables as tables  # noqa: E402
+from reproduce_cy import Failure  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-
-class Failure(Exception):
-    """What the user is told before the script ends."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -384,6 +382,7 @@ def page(laboratory, cells, found):
     for table in tables.TABLES:
         lines += table_lines(table, cells)
     lines += note_lines(found)
+    lines += reproduction_cy.section(laboratory.options)
     return "\n".join(lines).rstrip() + "\n"
 
 

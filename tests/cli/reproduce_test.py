@@ -92,6 +92,36 @@ def test_a_second_run_computes_nothing_again_and_writes_the_same_page(tmp_path, 
     assert figures(changed, "| `knn` | 90.00")[4] == "**no**"
 
 
+CY1 = """dataset,n,negative_eigenvalues,positive_eigenvalues,lambda_min,lambda_max,denoise,flip,shift,svm,indefinite-svm
+sonar,24,6.5,17.5,-0.20,9.00,95.00,95.00,10.00,95.00,95.00
+heart,24,6.5,17.5,-0.20,9.00,95.00,95.00,95.00,95.00,95.00
+"""
+
+
+def test_noisy_kernels_are_made_anew_for_each_partition(tmp_path, shared_folder):
+    (shared_folder / "paper_tables/cy_table1.csv").write_text(CY1, encoding="utf-8")
+    chance = random.Random(3)
+    labels = ["a", "b"] * 12
+    features = [f"{(4 if label == 'a' else 0) + chance.gauss(0, 1)!r},{chance.gauss(0, 1)!r}" for label in labels]
+    folder = shared_folder / "data/sonar"
+    folder.mkdir()
+    (folder / "features.csv").write_text("\n".join(features) + "\n", encoding="utf-8")
+    (folder / "labels.txt").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    result = reproduce(tmp_path)
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "### cy1: sonar" in page and "### cy1: heart" not in page
+    # Classes this far apart: nobody is right on one of ten only.
+    assert figures(page, "| `svm-shift` | 10.00")[4] == "**no**"
+    assert "| sonar, `svm-shift` | 10.00 | features as given |" in page
+    spectrum = figures(page, "| sonar | 24 |")
+    assert float(spectrum[4]) + float(spectrum[5]) == pytest.approx(24)
+    assert float(spectrum[6]) < 0 < float(spectrum[7])
+    bounds = (tmp_path / "figures/cy_figures_1_2.csv").read_text(encoding="utf-8").splitlines()
+    lower = [float(line.split(",")[1]) for line in bounds[1:] if line.split(",")[1]]
+    assert lower == sorted(lower) and len(lower) > 0
+
+
 def test_the_protocol_is_timed(tmp_path, shared_folder):
     result = reproduce(tmp_path, "--time")
     assert result.returncode == 0, result.stderr
