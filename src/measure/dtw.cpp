@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells are computed along antidiagonals i + j = k, whose cells do not depend on each other: the
-// processor takes several at once, where a row would wait for each cell to finish before the next.
-// Every cell is the same two operations in any order of computing, hence the same bits.
-//
-// A diagonal is an array over i with one place in front: cell i stands at place i + 1. Beside the
-// cells of a diagonal, at the places before the first and behind the last, stands infinity; a
-// diagonal reads no further than that beyond its neighbours.
+// A row of the table waits for each cell to finish before the next, which leaves most of a
+// processor idle. Sixteen series are therefore warped with one at the same time, a lane each; of
+// shorter series the lanes go on behind the end, and the distance is taken where it ended. A cell
+// is the same few operations wherever it is computed, hence the same bits as one pair by itself
+// has.
 #include "kith/measure/dtw.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "measure/pairs.hpp"
@@ -27,140 +24,210 @@ constexpr double kFar = std::numeric_limits<double>::infinity();
 
 using SeriesView = std::span<const double>;
 
-/// What a diagonal is computed from: `count` cells from place `first` on.
-struct Diagonal {
-  const double* a;         // of cell `first`
-  const double* backward;  // b, from back to front, of cell `first`
-  const double* before;    // diagonal k - 1, at place first
-  const double* earlier;   // diagonal k - 2, at place first
-  double* now;             // diagonal k, at place first + 1
-  Index count;
+constexpr Index kWarps = 16;  // series warped at the same time
+
+/// One series a of n values against kWarps others of at most m, whose values stand side by side.
+struct Warps {
+  const double* a;
+  Index n;
+  const double* b;  // m x kWarps
+  Index m;
+  Index w;      // the band
+  double* row;  // m x kWarps: a row of the table, infinity at first
 };
 
-/// Vector types keep compilers from doubting what a comparison may do. `Lanes` cells at a time.
+/// Four vectors of lanes, each with a chain of cells of its own, keep the units busy. Vector types
+/// keep compilers from doubting what a comparison may do; values travel by reference, since passing
+/// vectors would depend on the target of the caller.
 template <int kBytes>
-inline __attribute__((always_inline)) void diagonal_cells(const Diagonal& d) {
+struct WarpLanes {
   typedef double V __attribute__((vector_size(kBytes)));
-  constexpr Index kLanes = kBytes / static_cast<int>(sizeof(double));
-  Index t = 0;
-  for (; t + kLanes <= d.count; t += kLanes) {
-    V a, b, above, left, corner;
-    std::memcpy(&a, d.a + t, kBytes);
-    std::memcpy(&b, d.backward + t, kBytes);
-    std::memcpy(&above, d.before + t, kBytes);
-    std::memcpy(&left, d.before + t + 1, kBytes);
-    std::memcpy(&corner, d.earlier + t, kBytes);
-    const V difference = a - b;
-    V best = above < left ? above : left;
-    best = corner < best ? corner : best;
-    const V cell = difference * difference + best;
-    std::memcpy(d.now + t, &cell, kBytes);
-  }
-  for (; t < d.count; ++t) {
-    const double difference = d.a[t] - d.backward[t];
-    const double best = std::min(std::min(d.before[t], d.before[t + 1]), d.earlier[t]);
-    d.now[t] = difference * difference + best;
+  typedef double Stored __attribute__((vector_size(kBytes), aligned(8), may_alias));
+  static constexpr Index kCount = kBytes / static_cast<int>(sizeof(double));
+};
+#define KITH_WARP_INLINE inline __attribute__((always_inline))
+
+template <int kBytes>
+KITH_WARP_INLINE void load_lanes(typename WarpLanes<kBytes>::V& v, const double* from) {
+  v = *reinterpret_cast<const typename WarpLanes<kBytes>::Stored*>(from);
+}
+
+/// One cell of every lane of a vector: left and corner move on to the next column.
+template <int kBytes>
+KITH_WARP_INLINE void warp_cell(const typename WarpLanes<kBytes>::V& a, const double* b,
+                                double* row, typename WarpLanes<kBytes>::V& left,
+                                typename WarpLanes<kBytes>::V& corner) {
+  typename WarpLanes<kBytes>::V value, above;
+  load_lanes<kBytes>(value, b);
+  load_lanes<kBytes>(above, row);
+  const typename WarpLanes<kBytes>::V difference = a - value;
+  typename WarpLanes<kBytes>::V best = above < corner ? above : corner;
+  best = left < best ? left : best;
+  corner = above;
+  left = difference * difference + best;
+  *reinterpret_cast<typename WarpLanes<kBytes>::Stored*>(row) = left;
+}
+
+/// The lanes from `lane` on.
+template <int kBytes>
+KITH_WARP_INLINE void warp_together(const Warps& warps, Index lane) {
+  using V = typename WarpLanes<kBytes>::V;
+  constexpr Index kStep = WarpLanes<kBytes>::kCount;
+  const double* const lanes_b = warps.b + lane;
+  double* const lanes_row = warps.row + lane;
+  for (Index i = 0; i < warps.n; ++i) {
+    const Index first = std::max<Index>(0, i - warps.w);
+    const Index last = std::min(warps.m - 1, i + warps.w);
+    const V a = warps.a[i] - V{};
+    const V far = kFar - V{};
+    V l0 = far, l1 = far, l2 = far, l3 = far;
+    V c0 = far, c1 = far, c2 = far, c3 = far;
+    if (i == 0) c0 = c1 = c2 = c3 = V{};  // before the first cell of all, the path is free
+    if (first > 0) {
+      const double* before = lanes_row + (first - 1) * kWarps;
+      load_lanes<kBytes>(c0, before);
+      load_lanes<kBytes>(c1, before + kStep);
+      load_lanes<kBytes>(c2, before + 2 * kStep);
+      load_lanes<kBytes>(c3, before + 3 * kStep);
+    }
+    for (Index j = first; j <= last; ++j) {
+      const double* const b = lanes_b + j * kWarps;
+      double* const row = lanes_row + j * kWarps;
+      warp_cell<kBytes>(a, b, row, l0, c0);
+      warp_cell<kBytes>(a, b + kStep, row + kStep, l1, c1);
+      warp_cell<kBytes>(a, b + 2 * kStep, row + 2 * kStep, l2, c2);
+      warp_cell<kBytes>(a, b + 3 * kStep, row + 3 * kStep, l3, c3);
+    }
   }
 }
 
-using DiagonalKernel = void (*)(const Diagonal&);
-void diagonal_baseline(const Diagonal& d) { diagonal_cells<16>(d); }
+using WarpKernel = void (*)(const Warps&);
+void warp_baseline(const Warps& warps) {
+  warp_together<16>(warps, 0);
+  warp_together<16>(warps, 8);
+}
 #ifdef KITH_DTW_AVX2
 // Not with fma: one rounding less would change the last bits from machine to machine.
-__attribute__((target("avx2"))) void diagonal_avx2(const Diagonal& d) { diagonal_cells<32>(d); }
+__attribute__((target("avx2"))) void warp_avx2(const Warps& warps) { warp_together<32>(warps, 0); }
 #endif
 
 /// An ordinary function pointer, not an ifunc: their resolvers run before sanitizers are ready.
-DiagonalKernel diagonal_kernel() {
+WarpKernel warp_kernel() {
 #ifdef KITH_DTW_AVX2
-  static const DiagonalKernel chosen = [] {
+  static const WarpKernel chosen = [] {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") ? diagonal_avx2 : diagonal_baseline;
+    return __builtin_cpu_supports("avx2") ? warp_avx2 : warp_baseline;
   }();
   return chosen;
 #else
-  return diagonal_baseline;
+  return warp_baseline;
 #endif
 }
 
-/// Work space of one thread.
-class Warping {
- public:
-  explicit Warping(const DtwSettings& settings) : band_(settings.band) {}
+Index band_of(const DtwSettings& settings, std::size_t n, std::size_t m) {
+  const auto longer = static_cast<Index>(std::max(n, m));
+  const auto shorter = static_cast<Index>(std::min(n, m));
+  return settings.band ? std::min(longer, std::max(*settings.band, longer - shorter)) : longer;
+}
 
-  /// The sum along the cheapest path, before the root.
-  [[nodiscard]] double sum(SeriesView a, SeriesView b);
-
- private:
-  std::optional<Index> band_;
-  DiagonalKernel kernel_ = diagonal_kernel();
-  Series backward_;
-  Series diagonals_[3];
-};
-
-double Warping::sum(SeriesView a, SeriesView b) {
+/// The sum along the cheapest path of one pair, before the root.
+double warp_alone(SeriesView a, SeriesView b, Index w, Series& row) {
   assert(!a.empty() && !b.empty() && "readers refuse empty series");
   const auto n = static_cast<Index>(a.size());
   const auto m = static_cast<Index>(b.size());
-  const Index all = std::max(n, m);
-  const Index w = band_ ? std::min(all, std::max(*band_, std::abs(n - m))) : all;
-  backward_.assign(b.rbegin(), b.rend());
-  for (Series& diagonal : diagonals_) diagonal.assign(a.size() + 2, kFar);
-  double* earlier = diagonals_[0].data();
-  double* before = diagonals_[1].data();
-  double* now = diagonals_[2].data();
-  before[1] = (a[0] - b[0]) * (a[0] - b[0]);
-  for (Index k = 1; k < n + m - 1; ++k) {
-    // j = k - i lies in 0 .. m-1, and |i - j| = |2 i - k| <= w.
-    const Index first = std::max({Index{0}, k - m + 1, (k - w + 1) / 2});
-    const Index last = std::min({n - 1, k, (k + w) / 2});
-    if (first <= last) {
-      kernel_({.a = a.data() + first,
-               .backward = backward_.data() + (m - 1 - k + first),
-               .before = before + first,
-               .earlier = earlier + first,
-               .now = now + first + 1,
-               .count = last - first + 1});
+  row.assign(b.size(), kFar);
+  for (Index i = 0; i < n; ++i) {
+    const Index first = std::max<Index>(0, i - w);
+    const Index last = std::min(m - 1, i + w);
+    double left = kFar;
+    double corner = i == 0 ? 0.0 : kFar;
+    if (first > 0) corner = row[static_cast<std::size_t>(first - 1)];
+    for (auto j = static_cast<std::size_t>(first); j <= static_cast<std::size_t>(last); ++j) {
+      const double above = row[j];
+      const double difference = a[static_cast<std::size_t>(i)] - b[j];
+      left = difference * difference + std::min(left, std::min(above, corner));
+      corner = above;
+      row[j] = left;
     }
-    now[first] = kFar;
-    now[last + 2] = kFar;
-    double* const free = earlier;
-    earlier = before;
-    before = now;
-    now = free;
   }
-  return before[n];
+  return row.back();
 }
+
+/// One series against those of a list; the work space of one thread.
+class WarpRow {
+ public:
+  static constexpr Index kBatch = kWarps;
+
+  WarpRow(const Series& a, std::span<const Series> columns, const DtwSettings& settings)
+      : a_(&a), columns_(columns), settings_(settings) {}
+
+  void fill(Index begin, Index end, double* out) {
+    const std::span<const Series> batch =
+        columns_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    if (batch.size() > 1 && share_a_band(batch)) {
+      fill_together(batch, out);
+      return;
+    }
+    for (const Series& b : batch) {
+      *out++ = std::sqrt(warp_alone(*a_, b, band_of(settings_, a_->size(), b.size()), row_));
+    }
+  }
+
+ private:
+  [[nodiscard]] bool share_a_band(std::span<const Series> batch) const {
+    if (!settings_.band) return true;
+    return std::all_of(batch.begin(), batch.end(),
+                       [&](const Series& b) { return b.size() == batch[0].size(); });
+  }
+
+  void fill_together(std::span<const Series> batch, double* out) {
+    std::size_t m = 0;
+    for (const Series& b : batch) m = std::max(m, b.size());
+    lanes_.assign(m * kWarps, 0.0);
+    row_.assign(m * kWarps, kFar);
+    for (std::size_t lane = 0; lane < batch.size(); ++lane) {
+      for (std::size_t j = 0; j < batch[lane].size(); ++j)
+        lanes_[j * kWarps + lane] = batch[lane][j];
+    }
+    kernel_({.a = a_->data(),
+             .n = static_cast<Index>(a_->size()),
+             .b = lanes_.data(),
+             .m = static_cast<Index>(m),
+             .w = band_of(settings_, a_->size(), m),
+             .row = row_.data()});
+    for (std::size_t lane = 0; lane < batch.size(); ++lane) {
+      out[lane] = std::sqrt(row_[(batch[lane].size() - 1) * kWarps + lane]);
+    }
+  }
+
+  const Series* a_;
+  std::span<const Series> columns_;
+  DtwSettings settings_;
+  WarpKernel kernel_ = warp_kernel();
+  Series lanes_;
+  Series row_;
+};
 
 }  // namespace
 
 double dtw_distance(std::span<const double> a, std::span<const double> b,
                     const DtwSettings& settings) {
-  return std::sqrt(Warping(settings).sum(a, b));
+  Series row;
+  return std::sqrt(warp_alone(a, b, band_of(settings, a.size(), b.size()), row));
 }
 
 RowMatrix dtw_matrix(std::span<const Series> samples, const DtwSettings& settings,
                      const RunContext& ctx) {
   return detail::symmetric_pairs(
-      static_cast<Index>(samples.size()), "dtw distances", ctx, [&](Index i) {
-        return [&, i, warping = Warping(settings)](Index j) mutable {
-          if (i == j) return 0.0;
-          return std::sqrt(warping.sum(samples[static_cast<std::size_t>(i)],
-                                       samples[static_cast<std::size_t>(j)]));
-        };
-      });
+      static_cast<Index>(samples.size()), "dtw distances", ctx,
+      [&](Index i) { return WarpRow(samples[static_cast<std::size_t>(i)], samples, settings); });
 }
 
 RowMatrix dtw_matrix(std::span<const Series> queries, std::span<const Series> training,
                      const DtwSettings& settings, const RunContext& ctx) {
   return detail::every_pair(
       static_cast<Index>(queries.size()), static_cast<Index>(training.size()), "dtw distances", ctx,
-      [&](Index i) {
-        return [&, i, warping = Warping(settings)](Index j) mutable {
-          return std::sqrt(warping.sum(queries[static_cast<std::size_t>(i)],
-                                       training[static_cast<std::size_t>(j)]));
-        };
-      });
+      [&](Index i) { return WarpRow(queries[static_cast<std::size_t>(i)], training, settings); });
 }
 
 }  // namespace kith

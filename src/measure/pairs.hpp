@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,29 @@ constexpr Index kPairColumns = 64;  ///< columns of a tile
 /// Copies the upper triangle of a square matrix to its lower one.
 void mirror_upper(RowMatrix& values, const RunContext& ctx);
 
+/// A row that computes several columns at once: columns begin .. end-1, at most kBatch, into `out`.
+template <class Row>
+concept BatchRow = requires(Row& row, Index column, double* out) {
+  { Row::kBatch } -> std::convertible_to<Index>;
+  row.fill(column, column, out);
+};
+
+/// Columns begin .. end-1 of row i.
+template <class Row>
+void fill_columns(Row& row, Index begin, Index end, double* out, const RunContext& ctx) {
+  if constexpr (BatchRow<Row>) {
+    for (Index j = begin; j < end; j += Row::kBatch) {
+      if (ctx.stop.stop_requested()) ctx.check_stop();
+      row.fill(j, std::min(j + Row::kBatch, end), out + (j - begin));
+    }
+  } else {
+    for (Index j = begin; j < end; ++j) {
+      if (ctx.stop.stop_requested()) ctx.check_stop();
+      out[j - begin] = row(j);
+    }
+  }
+}
+
 /// The band of rows from `begin` to `end`; `first(i)` is the first column of row i.
 template <class RowOf, class First>
 void pair_band(Index begin, Index end, const RowOf& row_of, const First& first, RowMatrix& values,
@@ -54,11 +78,10 @@ void pair_band(Index begin, Index end, const RowOf& row_of, const First& first, 
     const Index stop = std::min(tile + kPairColumns, values.cols());
     Index pairs = 0;
     for (Index i = begin; i < end; ++i) {
-      auto& row = rows[static_cast<std::size_t>(i - begin)];
-      for (Index j = std::max(tile, first(i)); j < stop; ++j, ++pairs) {
-        if (ctx.stop.stop_requested()) ctx.check_stop();
-        values(i, j) = row(j);
-      }
+      const Index j = std::max(tile, first(i));
+      if (j >= stop) continue;
+      fill_columns(rows[static_cast<std::size_t>(i - begin)], j, stop, &values(i, j), ctx);
+      pairs += stop - j;
     }
     progress.add(pairs);
   }

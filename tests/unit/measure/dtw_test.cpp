@@ -51,6 +51,28 @@ TEST(Dtw, IsTheRecurrenceToTheLastBit) {
   }
 }
 
+/// Sixteen columns are computed at once, of equal and of unequal lengths.
+TEST(DtwMatrix, HasTheDistancesOfItsPairsToTheLastBit) {
+  Rng rng(7);
+  for (const bool equal : {true, false}) {
+    std::vector<Series> samples;
+    for (int i = 0; i < 90; ++i) {
+      samples.push_back(random_series(rng, 30));
+      if (equal) samples.back().resize(21, 0.25);
+    }
+    for (const std::optional<Index> band : {std::optional<Index>{}, std::optional<Index>{0},
+                                            std::optional<Index>{4}, std::optional<Index>{99}}) {
+      const RowMatrix D = dtw_matrix(samples, {.band = band}, RunContext{});
+      for (Index i = 0; i < D.rows(); ++i) {
+        for (Index j = 0; j < D.cols(); ++j) {
+          ASSERT_EQ(D(i, j), by_definition(samples[static_cast<std::size_t>(i)],
+                                           samples[static_cast<std::size_t>(j)], band));
+        }
+      }
+    }
+  }
+}
+
 TEST(Dtw, KeepsItsLaws) {
   Rng rng(4);
   for (int round = 0; round < 50; ++round) {
