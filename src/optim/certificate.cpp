@@ -83,6 +83,19 @@ void validate(const SvmDual& problem) {
   }
 }
 
+double kkt_violation(const VectorRef& alpha, const VectorRef& cost, const VectorRef& residuals,
+                     double unit) {
+  const double largest_alpha = alpha.cwiseAbs().maxCoeff();
+  double worst = 0;
+  for (Index i = 0; i < alpha.size(); ++i) {
+    const double room = residuals[i] < 0 ? cost[i] - alpha[i] : alpha[i];
+    if (!(room > 0)) continue;
+    const double distance = largest_alpha > 0 ? room / largest_alpha : 1.0;
+    worst = std::max(worst, std::min(std::abs(residuals[i]) / unit, distance));
+  }
+  return worst;
+}
+
 double kkt_unit(const SvmDual& problem) {
   constexpr double kSmallest = 1e-6;  // rounding of the gradient allows 1e-6 of this, not less
   const double margin = largest_margin(problem);
@@ -97,8 +110,7 @@ SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b)
   const Vector u = problem.y.cwiseProduct(alpha);
   const Vector Ku = problem.K.times(u);
   const double largest_cost = problem.cost.maxCoeff();
-  const double largest_alpha = alpha.cwiseAbs().maxCoeff();
-  const double unit = kkt_unit(problem);
+  Vector residuals(n);
 
   SvmCertificate c;
   c.decision = Ku.array() + b;
@@ -108,14 +120,11 @@ SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b)
   for (Index i = 0; i < n; ++i) {
     const double p = linear_term(problem, i);
     const double cost = problem.cost[i];
-    const double r = problem.y[i] * c.decision[i] + p;
+    residuals[i] = problem.y[i] * c.decision[i] + p;
     linear += p * alpha[i];
     outside = std::max({outside, -alpha[i], alpha[i] - cost});
-    const double room = r < 0 ? cost - alpha[i] : alpha[i];
-    if (!(room > 0)) continue;
-    const double distance = largest_alpha > 0 ? room / largest_alpha : 1.0;
-    c.kkt_residual = std::max(c.kkt_residual, std::min(std::abs(r) / unit, distance));
   }
+  c.kkt_residual = kkt_violation(alpha, problem.cost, residuals, kkt_unit(problem));
   c.dual = -linear - 0.5 * c.quadratic;
   // Any (w, b) bounds the optimum from above. Where the cost is huge, margins missed by rounding
   // alone would make all of the loss: a hair longer, w meets them.

@@ -25,44 +25,22 @@
 #include <limits>
 
 #include "kith/core/error.hpp"
+#include "optim/mkl_parts.hpp"
 
 namespace kith {
 namespace {
 
 using Eigen::ArrayXd;
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 void validate(const RegularisedMkl& problem) {
-  const Index n = problem.y.size();
-  const auto p = static_cast<Index>(problem.kernels.size());
-  if (p == 0) refuse("a combination of kernels needs at least one kernel");
+  detail::check_machine(problem.kernels, problem.y, problem.cost);
+  const auto p = std::ssize(problem.kernels);
   if (problem.penalty.size() != p) {
-    refuse(fmt::format("{} penalties for {} kernels", problem.penalty.size(), p));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} penalties for {} kernels", problem.penalty.size(), p));
   }
-  if (problem.cost.size() != n)
-    refuse(fmt::format("{} costs for {} labels", problem.cost.size(), n));
-  for (Index i = 0; i < p; ++i) {
-    const Matrix& K = problem.kernels[static_cast<std::size_t>(i)];
-    if (K.rows() != n || K.cols() != n) {
-      refuse(fmt::format("kernel {} is {} x {}; there are {} labels", i, K.rows(), K.cols(), n));
-    }
-    if (!K.allFinite() || !std::isfinite(problem.penalty[i])) {
-      refuse(fmt::format("kernel {} or its penalty is not finite", i));
-    }
-  }
-  for (Index j = 0; j < n; ++j) {
-    if (problem.y[j] != 1 && problem.y[j] != -1) {
-      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", j, problem.y[j]));
-    }
-    if (!(problem.cost[j] > 0) || !std::isfinite(problem.cost[j])) {
-      refuse(fmt::format("cost[{}] = {}; a cost is finite and above 0", j, problem.cost[j]));
-    }
-  }
-  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
-    refuse("the labels must have both classes");
+  if (!problem.penalty.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument, "a penalty of a kernel is not finite");
   }
 }
 
@@ -93,51 +71,27 @@ Products products(const RegularisedMkl& problem, const VectorRef& alpha) {
   return found;
 }
 
-/// The hinge-loss primal at (scale w, scale b), any scale, for margins y_j (w'x_j + b).
-double primal(const RegularisedMkl& problem, double squares, const ArrayXd& margins, double scale) {
-  return 0.5 * scale * scale * squares +
-         (problem.cost.array() * (1 - scale * margins).max(0.0)).sum();
-}
-
-/// Rounding leaves margins of 1 - 1e-12, which large costs would multiply: the scale that lifts
-/// them to 1 proves more.
-double best_primal(const RegularisedMkl& problem, double squares, const ArrayXd& margins) {
-  constexpr double kRounding = 1e-6;
-  const ArrayXd short_of = 1 - margins;
-  const double worst = (short_of < kRounding).select(short_of, 0.0).maxCoeff();
-  return std::min(primal(problem, squares, margins, 1),
-                  primal(problem, squares, margins, 1 / (1 - worst)));
-}
-
 MklBounds bounds(const RegularisedMkl& problem, const Products& at, const VectorRef& alpha,
                  double b, const VectorRef& theta) {
   const Vector weights = theta / theta.sum();
   const Vector f = at.KU * weights;
   const Vector u = problem.y.cwiseProduct(alpha);
-  const ArrayXd margins = problem.y.array() * (f.array() + b);
+  const Vector margins = problem.y.array() * (f.array() + b);
   MklBounds found;
   found.lower = at.values.minCoeff();
-  found.upper = best_primal(problem, u.dot(f), margins) + weights.dot(problem.penalty);
+  found.upper = detail::best_primal(problem.cost, u.dot(f), margins) + weights.dot(problem.penalty);
   found.values = at.values;
+  found.feasibility = detail::infeasibility(problem.y, problem.cost, alpha);
   return found;
 }
 
-double relative(const MklBounds& found) {
-  const double size = std::max(std::abs(found.lower), std::abs(found.upper));
-  return size > 0 ? (found.upper - found.lower) / size : 0.0;
-}
+double relative(const MklBounds& found) { return detail::relative_gap(found.lower, found.upper); }
 
 /// Balanced over the classes, inside the box, and no further out than where the worst S_i along
 /// that direction has its maximum; slacks and multipliers on the central path of the rest.
 Iterate start(const RegularisedMkl& problem) {
-  const Index n = problem.y.size();
-  ArrayXd weight = problem.cost.array();
-  const double positive = (problem.y.array() > 0).select(weight, 0.0).sum();
-  const double negative = weight.sum() - positive;
-  weight *= (problem.y.array() > 0)
-                .select(ArrayXd::Constant(n, std::min(1.0, negative / positive)),
-                        std::min(1.0, positive / negative));
-  const Products at = products(problem, weight.matrix());
+  const Vector weight = detail::balanced_costs(problem.y, problem.cost);
+  const Products at = products(problem, weight);
   const ArrayXd curvature =
       2 * (weight.sum() + problem.penalty.array() - at.values.array());  // d'Q_i d
   const double largest = curvature.maxCoeff();
@@ -145,7 +99,7 @@ Iterate start(const RegularisedMkl& problem) {
   const double step = largest > 0 ? std::min(kInside, weight.sum() / largest) : kInside;
 
   Iterate x;
-  x.alpha = step * weight.matrix();
+  x.alpha = step * weight;
   const Vector values = products(problem, x.alpha).values;
   const double scale = std::max(step * weight.sum(), values.maxCoeff() - values.minCoeff());
   x.t = values.minCoeff() - 0.1 * scale;
@@ -252,14 +206,7 @@ class Newton {
   Vector Ny_;
 };
 
-/// The largest step in (0, 1] that keeps v + step dv >= 0.
-double reach(const VectorRef& v, const VectorRef& dv) {
-  double step = 1;
-  for (Index i = 0; i < v.size(); ++i) {
-    if (dv[i] < 0) step = std::min(step, -v[i] / dv[i]);
-  }
-  return step;
-}
+using detail::reach;
 
 double reach(const RegularisedMkl& problem, const Iterate& x, const Step& d) {
   const Vector room = problem.cost - x.alpha;
@@ -310,6 +257,18 @@ void keep(RegularisedMklSolution& best, const Iterate& x, const MklBounds& found
   best.info.gap = relative(found);
 }
 
+/// Moves what is next to a bound there, kernels without weight to 0 included, where that proves the
+/// tolerance as well.
+void settle(const RegularisedMkl& problem, RegularisedMklSolution& best, double tolerance) {
+  constexpr double kNothing = 1e-9;
+  Iterate x;
+  x.alpha = detail::at_bounds(problem.y, problem.cost, best.alpha);
+  x.b = best.b;
+  x.theta = (best.theta.array() < kNothing).select(0.0, best.theta);
+  const MklBounds found = bounds(problem, products(problem, x.alpha), x.alpha, x.b, x.theta);
+  if (relative(found) <= tolerance) keep(best, x, found);
+}
+
 }  // namespace
 
 MklBounds mkl_bounds(const RegularisedMkl& problem, const VectorRef& alpha, double b,
@@ -353,6 +312,7 @@ RegularisedMklSolution regularised_mkl(const RegularisedMkl& problem,
     if (iteration < settings.max_iterations) predict_and_correct(problem, at, x);
   }
   best.info.iterations = std::min(iteration, settings.max_iterations);
+  if (best.info.status == SolveStatus::kSolved) settle(problem, best, settings.tolerance);
   best.info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return best;

@@ -56,6 +56,11 @@ inline constexpr double kSvmTolerance = 1e-6;
 /// O(n s) for s nonzero alphas.
 [[nodiscard]] SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b);
 
+/// The kkt_residual of any machine that has decision values: residuals r_i = y_i f_i + p_i, in
+/// `unit`.
+[[nodiscard]] double kkt_violation(const VectorRef& alpha, const VectorRef& cost,
+                                   const VectorRef& residuals, double unit);
+
 /// The unit of kkt_residual.
 [[nodiscard]] double kkt_unit(const SvmDual& problem);
 

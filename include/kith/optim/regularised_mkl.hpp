@@ -48,6 +48,7 @@ struct MklBounds {
   double lower = 0;
   double upper = 0;
   Vector values;
+  double feasibility = 0;  ///< largest of |y'a| and the violations of the box, by the largest cost
 };
 [[nodiscard]] MklBounds mkl_bounds(const RegularisedMkl& problem, const VectorRef& alpha, double b,
                                    const VectorRef& theta);
