@@ -13,26 +13,9 @@ namespace {
 constexpr const char* kInput = "Input";
 constexpr const char* kConditioning = "What is done to the input";
 
-struct NamedFile {
-  std::string name;  // empty: from the file
-  std::string path;
-};
-
-/// `name=FILE`, unless a file of that whole name exists.
-NamedFile parse_named_file(const std::string& text) {
-  struct stat info {};
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || stat(text.c_str(), &info) == 0) return {"", text};
-  return {text.substr(0, at), text.substr(at + 1)};
-}
-
 SimilaritySet read_named(const std::string& text, PairKind kind, const InputOptions& options,
                          const RunContext& ctx) {
   const NamedFile file = parse_named_file(text);
-  if (file.path.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} names no file; give FILE or name=FILE", in_quotes(text)));
-  }
   SimilaritySet set = read_similarity(file.path, options.read, ctx);
   if (!file.name.empty()) set.name = file.name;
   set.kind = kind;
@@ -68,6 +51,17 @@ void check_flags_apply(const InputOptions& options) {
 }
 
 }  // namespace
+
+NamedFile parse_named_file(const std::string& text) {
+  struct stat info {};
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || stat(text.c_str(), &info) == 0) return {"", text};
+  if (at + 1 == text.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} names no file; give FILE or name=FILE", in_quotes(text)));
+  }
+  return {text.substr(0, at), text.substr(at + 1)};
+}
 
 void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags) {
   command

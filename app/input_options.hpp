@@ -9,6 +9,7 @@
 #include "kith/condition/pipeline.hpp"
 #include "kith/data/formats.hpp"
 #include "kith/data/labels.hpp"
+#include "kith/model/query_files.hpp"
 #include "session.hpp"
 
 namespace kith::app {
@@ -30,6 +31,9 @@ struct InputFlags {
   bool conditioning = true;
 };
 void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags = {});
+
+/// `name=FILE`, unless a file of that whole name exists.
+[[nodiscard]] NamedFile parse_named_file(const std::string& text);
 
 /// The matrices as read, square and over the same samples, before any conditioning.
 [[nodiscard]] MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx);

@@ -48,14 +48,23 @@ Json method_json(const MethodInfo& method) {
                     {"values", axis.values},
                     {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
   }
-  return {{"name", method.name},       {"paper", method.paper},
-          {"summary", method.summary}, {"probabilities", method.probabilities},
-          {"settings", settings},      {"grid", grid}};
+  return {{"name", method.name},
+          {"paper", method.paper},
+          {"summary", method.summary},
+          {"probabilities", method.probabilities},
+          {"several_matrices", method.several_matrices},
+          {"settings", settings},
+          {"grid", grid}};
 }
 
 std::string method_text(const MethodInfo& method, const OutputStyle& style) {
   std::string text = fmt::format("{}  ({})\n", method.name, method.paper);
-  text += wrap(method.summary, style.width, "  ") + "\nSettings (--set NAME=VALUE)\n";
+  text += wrap(method.summary, style.width, "  ");
+  if (method.several_matrices) {
+    text += wrap("learns from one matrix or several: --similarity name=FILE, repeated", style.width,
+                 "  ");
+  }
+  text += "\nSettings (--set NAME=VALUE)\n";
   for (const FieldInfo& field : all_fields(method)) {
     const std::string value = field.default_value.empty() ? "empty" : field.default_value;
     text += fmt::format("  {} = {}\n", field.name, value);

@@ -20,9 +20,11 @@ constexpr Index kRowsAtATime = 1024;
 struct Options {
   CommonOptions common;
   std::string model;
-  std::vector<std::string> similarity;
+  std::vector<std::string> similarity;  // FILE or name=FILE, like the next three
   std::vector<std::string> distance;
-  QueryFiles files;
+  std::vector<std::string> from;
+  std::vector<std::string> self;
+  ReadSettings read;
   std::string out;
 };
 
@@ -139,11 +141,54 @@ class JsonWriter {
   std::string separator_ = "\n ";
 };
 
+/// Where a flag was not given, no matrix has such a file.
+std::vector<std::string> paths_by_matrix(const ModelRecord& record,
+                                         const std::vector<std::string>& given,
+                                         std::string_view flag) {
+  std::vector<std::string> paths(record.matrices.size());
+  if (given.empty()) return paths;
+  std::vector<NamedFile> files;
+  for (const std::string& text : given) files.push_back(parse_named_file(text));
+  const std::vector<Index> chosen = files_by_matrix(record, files, flag);
+  for (std::size_t m = 0; m < paths.size(); ++m) {
+    if (chosen[m] >= 0) paths[m] = files[static_cast<std::size_t>(chosen[m])].path;
+  }
+  return paths;
+}
+
+/// The files of each matrix: similarities first, then distances, as in training.
+QueryFiles query_files(const ModelRecord& record, const Options& options) {
+  std::vector<NamedFile> given;
+  for (const std::string& text : options.similarity) given.push_back(parse_named_file(text));
+  for (const std::string& text : options.distance) given.push_back(parse_named_file(text));
+  const std::vector<Index> chosen = files_by_matrix(record, given, "--similarity and --distance");
+  const std::vector<std::string> from = paths_by_matrix(record, options.from, "--similarity-from");
+  const std::vector<std::string> self = paths_by_matrix(record, options.self, "--self");
+  QueryFiles files{.matrices = {}, .read = options.read};
+  files.read.bipartite = true;
+  for (std::size_t m = 0; m < chosen.size(); ++m) {
+    if (chosen[m] < 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("there are no new rows for matrix {} of the model; give "
+                              "--similarity {}=FILE",
+                              in_quotes(record.matrices[m].name), record.matrices[m].name));
+    }
+    const bool distance = chosen[m] >= std::ssize(options.similarity);
+    files.matrices.push_back({.to_training = given[static_cast<std::size_t>(chosen[m])].path,
+                              .from_training = from[m],
+                              .self = self[m],
+                              .kind = distance ? PairKind::kDistance : PairKind::kSimilarity});
+  }
+  return files;
+}
+
 template <class Writer>
 void write_predictions(const TrainedModel& model, const Options& options, Session& session) {
-  QueryReader reader(model.record, options.files, session.context);
-  for (const ModelMatrix& matrix : model.record.matrices) {
-    const std::string note = query_note(matrix.rule, !options.files.from_training.empty());
+  const QueryFiles files = query_files(model.record, options);
+  QueryReader reader(model.record, files, session.context);
+  for (std::size_t m = 0; m < files.matrices.size(); ++m) {
+    const std::string note =
+        query_note(model.record.matrices[m].rule, !files.matrices[m].from_training.empty());
     if (!note.empty()) session.context.message(note);
   }
   Output out(options.out);
@@ -156,7 +201,7 @@ void write_predictions(const TrainedModel& model, const Options& options, Sessio
     if (chunk.ids.empty() && !std::exchange(first, false)) break;
     const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
     const Prediction prediction = predict(model, std::move(chunk.queries), session.context,
-                                          names_of(options.files, chunk, model.record));
+                                          names_of(files, chunk, model.record));
     writer.chunk(chunk, prediction);
     first = false;
     done += static_cast<double>(chunk.ids.size());
@@ -169,9 +214,9 @@ void write_predictions(const TrainedModel& model, const Options& options, Sessio
 
 /// An output that is also an input would destroy it.
 void refuse_overwriting_inputs(const Options& options) {
-  std::vector<std::string> inputs = {options.model, options.files.self};
-  for (const auto* files : {&options.similarity, &options.distance, &options.files.from_training}) {
-    inputs.insert(inputs.end(), files->begin(), files->end());
+  std::vector<std::string> inputs = {options.model};
+  for (const auto* files : {&options.similarity, &options.distance, &options.from, &options.self}) {
+    for (const std::string& text : *files) inputs.push_back(parse_named_file(text).path);
   }
   for (const std::string& input : inputs) {
     std::error_code none;
@@ -183,10 +228,9 @@ void refuse_overwriting_inputs(const Options& options) {
   }
 }
 
-int run(Options& options) {
+int run(const Options& options) {
   refuse_overwriting_inputs(options);
-  const bool distances = !options.distance.empty();
-  if (distances == !options.similarity.empty()) {
+  if (options.distance.empty() && options.similarity.empty()) {
     throw Error(
         ErrorCode::kInvalidArgument,
         "give the new rows with --similarity FILE (or --distance FILE, for a model trained on "
@@ -194,9 +238,6 @@ int run(Options& options) {
   }
   Session session(options.common);
   const TrainedModel model = load_trained(options.model);
-  options.files.to_training = distances ? options.distance : options.similarity;
-  options.files.kind = distances ? PairKind::kDistance : PairKind::kSimilarity;
-  options.files.read.bipartite = true;
   if (options.common.json) {
     write_predictions<JsonWriter>(model, options, session);
   } else {
@@ -218,7 +259,8 @@ Command add_predict(CLI::App& program) {
   parser
       ->add_option(
           "--similarity", options->similarity,
-          "new samples (rows) by training samples (columns); one file per matrix of the model")
+          "new samples (rows) by training samples (columns); name=FILE for each matrix of the "
+          "model where it has several")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Input");
@@ -228,17 +270,18 @@ Command add_predict(CLI::App& program) {
       ->group("Input");
   parser
       ->add_option(
-          "--similarity-from", options->files.from_training,
+          "--similarity-from", options->from,
           "training samples (rows) by new samples (columns), when the two directions differ")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Input");
   parser
-      ->add_option("--self", options->files.self,
+      ->add_option("--self", options->self,
                    "self-similarity of each new sample: one number per line, or id<TAB>number")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->group("Input");
-  add_settings_flags(*parser, options->files.read, "Input");
+  add_settings_flags(*parser, options->read, "Input");
   parser->add_option("--out", options->out, "file to write")
       ->type_name("FILE")
       ->default_str("standard output")
@@ -253,7 +296,8 @@ Command add_predict(CLI::App& program) {
       "Examples:\n"
       "  kith predict --model m.kith --similarity new.csv\n"
       "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"
-      "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json");
+      "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json\n"
+      "  kith predict --model several.kith --similarity sw=new-sw.csv --similarity nw=new-nw.csv");
   return {parser, [options] { return run(*options); }};
 }
 

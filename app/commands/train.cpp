@@ -70,6 +70,13 @@ std::string training_text(const Json& json, const Options& options) {
         std::pair("consistency", "consistency")}) {
     if (!json[key].is_null()) text += fmt::format("  {:<13} {}\n", name, number(json[key]));
   }
+  if (json.contains("kernel_weights")) {
+    std::string weights;
+    for (const auto& [matrix, weight] : json["kernel_weights"].items()) {
+      weights += fmt::format("{}{} {}", weights.empty() ? "" : ", ", matrix, number(weight));
+    }
+    text += fmt::format("  weights       {}\n", weights);
+  }
   if (json.contains("selection")) {
     const Json& selection = json["selection"];
     text += fmt::format("  chosen        {}, of least error in cross-validation:\n",
@@ -166,6 +173,8 @@ Command add_train(CLI::App& program) {
       "  kith train --similarity s.csv --labels labels.txt --set cost=100 --set spectrum=flip "
       "--json\n"
       "  kith train --similarity s.csv --labels labels.txt --method auto --model m.kith\n"
+      "  kith train --similarity sw=sw.csv --similarity nw=nw.csv --labels labels.txt --method "
+      "mkl\n"
       "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
       "m.kith");
   return {parser, [options] { return run(*options); }};

@@ -15,6 +15,12 @@
 namespace kith {
 namespace {
 
+template <class Traits>
+constexpr bool several_matrices() {
+  if constexpr (requires { Traits::several_matrices; }) return Traits::several_matrices;
+  return false;
+}
+
 template <class S>
 MethodInfo info_of(const S& settings) {
   using Traits = MethodTraits<S>;
@@ -22,6 +28,7 @@ MethodInfo info_of(const S& settings) {
           .paper = std::string(Traits::paper),
           .summary = std::string(Traits::summary),
           .probabilities = Traits::probabilities,
+          .several_matrices = several_matrices<Traits>(),
           .fields = fields(settings),
           .grid = Traits::grid(settings)};
 }
@@ -191,9 +198,15 @@ bool takes_missing_pairs(const AnySettings& settings) {
 }
 
 void check_matrices(const MethodChoice& choice, std::size_t matrices) {
-  if (matrices <= 1) return;
+  if (matrices <= 1 || method_info(choice.settings).several_matrices) return;
+  std::vector<std::string> able;
+  for (const MethodInfo& method : all_methods()) {
+    if (method.several_matrices) able.push_back(method.name);
+  }
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} learns from one matrix, and {} were given", choice.name, matrices));
+              fmt::format("{} learns from one matrix, and {} were given; these learn from several: "
+                          "{}",
+                          choice.name, matrices, list_some(able, 60)));
 }
 
 Json settings_json(const AnySettings& settings) {

@@ -58,6 +58,14 @@ void check_sums(const TrainingMatrix& matrix, Index samples) {
 
 }  // namespace
 
+struct SharedWork::Average {
+  TrainingSet set;
+  SharedWork work;
+  explicit Average(TrainingSet mean) : set(std::move(mean)), work(set) {}
+};
+
+SharedWork::~SharedWork() = default;
+
 SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
   for (const TrainingMatrix& matrix : train.matrices) {
     if (rows(matrix.block) != train.size() || cols(matrix.block) != train.size()) {
@@ -106,6 +114,21 @@ const SharedDecomposition& SharedWork::eigen(Index which) {
     Matrix S = is_symmetric(which) ? Matrix(symmetric(which)) : symmetric_mean(dense(which));
     return std::make_shared<const SymmetricEigen>(symmetric_eigen(std::move(S)));
   });
+}
+
+SharedWork& SharedWork::average() {
+  if (parts_.size() == 1) return *this;
+  return average_
+      .get([&] {
+        RowMatrix sum = dense(0).values();
+        for (Index i = 1; i < std::ssize(parts_); ++i) sum += dense(i).values();
+        sum /= static_cast<double>(parts_.size());
+        TrainingSet mean{.matrices = {}, .labels = train_.labels, .ids = train_.ids, .weights = {}};
+        mean.matrices.push_back({"average", DenseBlock(std::move(sum))});
+        mean.weights = train_.weights;
+        return std::make_unique<Average>(std::move(mean));
+      })
+      ->work;
 }
 
 double SharedWork::shift(const RunContext& ctx, Index which) {

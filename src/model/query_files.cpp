@@ -127,6 +127,12 @@ SparseBlock rows_of(const SparseBlock& block, Index begin, Index count) {
   return part;
 }
 
+std::string names_of_matrices(const ModelRecord& record) {
+  std::vector<std::string> names;
+  for (const ModelMatrix& matrix : record.matrices) names.push_back(in_quotes(matrix.name));
+  return list_some(names, 20);
+}
+
 /// Numbers per query: in order, or by id.
 struct SelfFile {
   std::string path;
@@ -168,14 +174,49 @@ SelfFile read_self(const std::string& path) {
 
 }  // namespace
 
+std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const NamedFile> files,
+                                   std::string_view flag) {
+  const auto named = std::count_if(files.begin(), files.end(),
+                                   [](const NamedFile& file) { return !file.name.empty(); });
+  if (named != 0 && named != std::ssize(files)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("some files of {} have a name and some have none; all or none must", flag));
+  }
+  if (named == 0) {
+    if (files.size() == record.matrices.size()) return all_positions(std::ssize(files));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} file{} of {}; the model was trained on {} matri{}: {}", files.size(),
+                    files.size() == 1 ? "" : "s", flag, record.matrices.size(),
+                    record.matrices.size() == 1 ? "x" : "ces", names_of_matrices(record)));
+  }
+  std::vector<Index> chosen(record.matrices.size(), -1);
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    const auto matrix =
+        std::find_if(record.matrices.begin(), record.matrices.end(),
+                     [&](const ModelMatrix& one) { return one.name == files[f].name; });
+    if (matrix == record.matrices.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: the model has no matrix {}; it has {}", flag,
+                              in_quotes(files[f].name), names_of_matrices(record)));
+    }
+    Index& at = chosen[static_cast<std::size_t>(matrix - record.matrices.begin())];
+    if (at >= 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: two files for matrix {}", flag, in_quotes(files[f].name)));
+    }
+    at = static_cast<Index>(f);
+  }
+  return chosen;
+}
+
 std::vector<QueryNames> names_of(const QueryFiles& files, const QueryChunk& chunk,
                                  const ModelRecord& record) {
   std::vector<QueryNames> names;
-  for (std::size_t m = 0; m < files.to_training.size(); ++m) {
-    names.push_back({.source = files.to_training[m],
-                     .from_source = m < files.from_training.size()
-                                        ? std::string_view(files.from_training[m])
-                                        : std::string_view(),
+  for (const QueryFile& file : files.matrices) {
+    names.push_back({.source = file.to_training,
+                     .from_source = file.from_training,
                      .queries = chunk.ids,
                      .samples = record.ids,
                      .positions = record.positions});
@@ -183,193 +224,250 @@ std::vector<QueryNames> names_of(const QueryFiles& files, const QueryChunk& chun
   return names;
 }
 
-struct QueryReader::Impl {
-  struct Input {
-    std::string path;
-    std::unique_ptr<RowReader> rows;
-    std::vector<Index> columns;
-    std::optional<RowMatrix> from;  // queries x needed columns
-    std::string from_path;
-    std::vector<std::string> from_ids;
-    Positions from_positions;
-    std::vector<double> buffer;
-    std::optional<SparseBlock> sparse;  // the whole table, over the model's columns
-  };
-  std::vector<Input> inputs;
-  std::optional<SelfFile> self;
-  Index done = 0;
+namespace {
 
-  void add(const ModelRecord& record, const std::string& path, const ReadSettings& read,
-           const RunContext& ctx) {
-    Input input;
-    input.path = path;
-    input.rows = open_rows(path, read, ctx);
-    const SimilaritySet* whole = input.rows->whole();
-    if (record.matrices.size() == 1 && whole != nullptr && is_sparse(whole->block)) {
-      input.sparse = over_model_columns(record, *whole);
-      inputs.push_back(std::move(input));
-      return;
+/// The new rows of one matrix.
+struct Input {
+  std::string path;
+  std::unique_ptr<RowReader> rows;
+  std::vector<Index> columns;
+  std::optional<RowMatrix> from;  // queries x needed columns
+  std::string from_path;
+  std::vector<std::string> from_ids;
+  Positions from_positions;
+  std::optional<SelfFile> self;
+  std::vector<double> buffer;
+  std::optional<SparseBlock> sparse;  // the whole table, over the model's columns
+  Index sparse_row = 0;
+  std::unordered_map<std::string, Vector> waiting;  // rows that came before their turn
+
+  Input(const ModelRecord& record, const QueryFile& file, const ReadSettings& read,
+        const RunContext& ctx)
+      : path(file.to_training), rows(open_rows(file.to_training, read, ctx)) {
+    const SimilaritySet* whole = rows->whole();
+    if (whole != nullptr && is_sparse(whole->block)) {
+      sparse = over_model_columns(record, *whole);
+    } else {
+      columns = match_columns(record, rows->column_ids(), rows->cols(), path, "column");
+      buffer.resize(static_cast<std::size_t>(rows->cols()));
     }
-    input.columns =
-        match_columns(record, input.rows->column_ids(), input.rows->cols(), path, "column");
-    input.buffer.resize(static_cast<std::size_t>(input.rows->cols()));
-    inputs.push_back(std::move(input));
+    if (!file.from_training.empty()) read_from(record, file.from_training, read, ctx);
+    if (!file.self.empty()) self = read_self(file.self);
   }
 
   /// Training samples x queries, turned round. Held whole: its rows are not the queries.
-  static void add_from(Input& input, const ModelRecord& record, const std::string& path,
-                       const ReadSettings& read, const RunContext& ctx) {
-    const SimilaritySet set = read_similarity(path, read, ctx);
-    const std::vector<Index> rows = match_columns(record, set.row_ids, set.rows(), path, "row");
+  void read_from(const ModelRecord& record, const std::string& file, const ReadSettings& read,
+                 const RunContext& ctx) {
+    const SimilaritySet set = read_similarity(file, read, ctx);
+    const std::vector<Index> at = match_columns(record, set.row_ids, set.rows(), file, "row");
     const DenseBlock block = to_dense(set.block);
-    input.from = block.values()(rows, Eigen::all).transpose();
-    input.from_path = path;
-    input.from_ids = set.column_ids;
-    input.from_positions = positions_of(input.from_ids);
+    from = block.values()(at, Eigen::all).transpose();
+    from_path = file;
+    from_ids = set.column_ids;
+    from_positions = positions_of(from_ids);
   }
 
+  [[nodiscard]] Index width() const {
+    return sparse ? sparse->cols : static_cast<Index>(columns.size());
+  }
+
+  /// The next row over the model's columns; false at the end.
+  [[nodiscard]] bool next(Vector& row, std::string& id) {
+    row.resize(width());
+    if (sparse) {
+      if (sparse_row == sparse->rows()) return false;
+      const std::vector<std::string>& ids = rows->whole()->row_ids;
+      id = ids.empty() ? "" : ids[static_cast<std::size_t>(sparse_row)];
+      const DenseBlock one = to_dense(Block(rows_of(*sparse, sparse_row++, 1)));
+      row = one.values().row(0);
+      return true;
+    }
+    if (!rows->next(buffer, id)) return false;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      row[static_cast<Index>(j)] = buffer[static_cast<std::size_t>(columns[j])];
+    }
+    return true;
+  }
+
+  /// The row of query `id`, the `position`th from 1 in the file `first`.
+  void find(const std::string& id, bool by_id, Index position, const std::string& first,
+            Vector& row) {
+    if (const auto at = waiting.find(id); by_id && at != waiting.end()) {
+      row = std::move(at->second);
+      waiting.erase(at);
+      return;
+    }
+    std::string own;
+    while (next(row, own)) {
+      if (!by_id || own == id) return;
+      waiting.emplace(own, row);
+    }
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{}: there is no row for query {}, which {} has; every matrix must "
+                            "hold the same queries",
+                            path, by_id ? in_quotes(id) : std::to_string(position), first));
+  }
+
+  /// After the last query of the file `first`.
+  void check_rows_end(const std::string& first) {
+    Vector row;
+    std::string own;
+    const bool more = next(row, own);
+    if (waiting.empty() && !more) return;
+    const std::string extra = waiting.empty() ? own : waiting.begin()->first;
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{}: {} is not in {}; every matrix must hold the same queries", path,
+                    extra.empty() ? "a further query" : "query " + in_quotes(extra), first));
+  }
+};
+
+/// The row of `from` or the entry of `self` that belongs to query number `done`.
+Index place_of(const std::string& id, bool has_id, Index done, const Positions& positions,
+               Index count, const std::string& file, const std::string& queries) {
+  if (has_id && !positions.empty()) {
+    const auto at = positions.find(id);
+    if (at != positions.end()) return at->second;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{}: there is nothing for query {}", file, in_quotes(id)));
+  }
+  if (done < count) return done;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{}: there are {} queries here and more in {}", file, count, queries));
+}
+
+/// Rows of one matrix while a chunk grows.
+struct Growing {
+  RowMatrix to;
+  RowMatrix from;
+  Vector self;
+
+  Growing(const Input& input, Index most, bool keeps_rows)
+      : to(keeps_rows ? most : 0, input.width()),
+        from(input.from ? most : 0, input.width()),
+        self(input.self ? most : 0) {}
+
+  /// What is known of the query beside its row.
+  void add(const Input& input, const std::string& id, bool has_id, Index done, Index at) {
+    if (input.from) {
+      from.row(at) = input.from->row(place_of(id, has_id, done, input.from_positions,
+                                              input.from->rows(), input.from_path, input.path));
+    }
+    if (input.self) {
+      const SelfFile& file = *input.self;
+      self[at] = file.values[static_cast<std::size_t>(place_of(
+          id, has_id, done, file.positions, std::ssize(file.values), file.path, input.path))];
+    }
+  }
+
+  [[nodiscard]] QueryMatrix finish(const Input& input, Block rows, Index count) {
+    QueryMatrix matrix;
+    matrix.to_training = std::move(rows);
+    if (input.from) matrix.from_training = DenseBlock(RowMatrix(from.topRows(count)));
+    if (input.self) matrix.self = self.head(count);
+    return matrix;
+  }
+};
+
+}  // namespace
+
+struct QueryReader::Impl {
+  std::vector<Input> inputs;
+  Index done = 0;
+
+  [[nodiscard]] bool has_ids(std::size_t m) const { return inputs[m].rows->has_row_ids(); }
+
+  /// One sparse table stays sparse.
   [[nodiscard]] QueryChunk next_sparse(Index most_rows) {
-    const Input& input = inputs.front();
+    Input& input = inputs.front();
     const std::vector<std::string>& ids = input.rows->whole()->row_ids;
     const Index count = std::min(most_rows, input.sparse->rows() - done);
     QueryChunk chunk;
-    QueryMatrix matrix;
-    matrix.to_training = rows_of(*input.sparse, done, count);
-    RowMatrix from(input.from ? count : 0, input.sparse->cols);
-    Vector psi(self ? count : 0);
+    Growing growing(input, count, false);
+    Block rows = rows_of(*input.sparse, done, count);
     for (Index i = 0; i < count; ++i, ++done) {
       const std::string id =
           ids.empty() ? std::to_string(done + 1) : ids[static_cast<std::size_t>(done)];
-      if (input.from) {
-        from.row(i) = input.from->row(
-            place_of(id, !ids.empty(), input.from_positions, input.from->rows(), input.from_path));
-      }
-      if (self) {
-        psi(i) = self->values[static_cast<std::size_t>(
-            place_of(id, !ids.empty(), self->positions, static_cast<Index>(self->values.size()),
-                     self->path))];
-      }
+      growing.add(input, id, !ids.empty(), done, i);
       chunk.ids.push_back(id);
     }
-    if (input.from) matrix.from_training = DenseBlock(std::move(from));
-    if (self) matrix.self = psi;
-    chunk.queries.matrices.push_back(std::move(matrix));
-    if (done == input.sparse->rows()) check_end();
+    chunk.queries.matrices.push_back(growing.finish(input, std::move(rows), count));
+    if (done == input.sparse->rows()) check_self_end();
     return chunk;
   }
 
-  /// At the end of the queries: what is known by position must not go on.
-  void check_end() const {
-    if (self && self->ids.empty() && static_cast<Index>(self->values.size()) != done) {
-      throw Error(ErrorCode::kBadInput, fmt::format("{}: {} self-similarities for {} queries",
-                                                    self->path, self->values.size(), done));
+  /// One row of every matrix; false at the end.
+  [[nodiscard]] bool next_row(std::vector<Growing>& growing, Index at, std::string& id) {
+    Vector row;
+    std::string own;
+    if (!inputs.front().next(row, own)) {
+      for (std::size_t m = 1; m < inputs.size(); ++m) {
+        inputs[m].check_rows_end(inputs.front().path);
+      }
+      check_self_end();
+      return false;
     }
+    for (std::size_t m = 0; m < inputs.size(); ++m) {
+      const bool by_id = has_ids(0) && has_ids(m);
+      if (m > 0) inputs[m].find(own, by_id, done + 1, inputs.front().path, row);
+      growing[m].to.row(at) = row;
+      growing[m].add(inputs[m], own, has_ids(0), done, at);
+    }
+    id = has_ids(0) ? own : std::to_string(done + 1);
+    ++done;
+    return true;
   }
 
-  /// The row of `from` or the entry of `self` that belongs to query `done`.
-  [[nodiscard]] Index place_of(const std::string& id, bool has_id, const Positions& positions,
-                               Index count, const std::string& file) const {
-    if (has_id && !positions.empty()) {
-      const auto at = positions.find(id);
-      if (at != positions.end()) return at->second;
+  /// At the end of the queries: what is known by position must not go on.
+  void check_self_end() const {
+    for (const Input& input : inputs) {
+      if (!input.self || !input.self->ids.empty() || std::ssize(input.self->values) == done) {
+        continue;
+      }
       throw Error(ErrorCode::kBadInput,
-                  fmt::format("{}: there is nothing for query {}", file, in_quotes(id)));
+                  fmt::format("{}: {} self-similarities for {} queries", input.self->path,
+                              input.self->values.size(), done));
     }
-    if (done < count) return done;
-    throw Error(ErrorCode::kBadInput, fmt::format("{}: there are {} queries here and more in {}",
-                                                  file, count, inputs.front().path));
   }
 };
 
 QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, const RunContext& ctx)
     : impl_(std::make_unique<Impl>()) {
-  if (files.to_training.size() != record.matrices.size()) {
+  if (files.matrices.size() != record.matrices.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} files of new rows; the model was trained on {} matri{}",
-                            files.to_training.size(), record.matrices.size(),
+                            files.matrices.size(), record.matrices.size(),
                             record.matrices.size() == 1 ? "x" : "ces"));
   }
-  if (record.matrices.front().rule.kind != files.kind) {
-    const bool distances = record.matrices.front().rule.kind == PairKind::kDistance;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the model was trained on {}: give new rows with {}",
-                            distances ? "distances" : "similarities",
-                            distances ? "--distance" : "--similarity"));
+  for (std::size_t m = 0; m < files.matrices.size(); ++m) {
+    const bool distances = record.matrices[m].rule.kind == PairKind::kDistance;
+    if (record.matrices[m].rule.kind != files.matrices[m].kind) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the model was trained on {}: give new rows with {}",
+                              distances ? "distances" : "similarities",
+                              distances ? "--distance" : "--similarity"));
+    }
+    impl_->inputs.emplace_back(record, files.matrices[m], files.read, ctx);
   }
-  if (!files.from_training.empty() && files.from_training.size() != files.to_training.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} files from training to query for {} from query to training",
-                            files.from_training.size(), files.to_training.size()));
-  }
-  for (const std::string& path : files.to_training) impl_->add(record, path, files.read, ctx);
-  for (std::size_t m = 0; m < files.from_training.size(); ++m) {
-    Impl::add_from(impl_->inputs[m], record, files.from_training[m], files.read, ctx);
-  }
-  if (!files.self.empty()) impl_->self = read_self(files.self);
 }
 
 QueryReader::~QueryReader() = default;
 
 QueryChunk QueryReader::next(Index most_rows) {
-  if (impl_->inputs.front().sparse) return impl_->next_sparse(most_rows);
+  if (impl_->inputs.size() == 1 && impl_->inputs.front().sparse) {
+    return impl_->next_sparse(most_rows);
+  }
   QueryChunk chunk;
-  std::vector<RowMatrix> to(impl_->inputs.size());
-  std::vector<RowMatrix> from(impl_->inputs.size());
-  std::vector<double> self;
-  for (std::size_t m = 0; m < to.size(); ++m) {
-    to[m].resize(most_rows, static_cast<Index>(impl_->inputs[m].columns.size()));
-    if (impl_->inputs[m].from) from[m].resize(most_rows, to[m].cols());
-  }
+  std::vector<Growing> growing;
+  for (const Input& input : impl_->inputs) growing.emplace_back(input, most_rows, true);
+  std::string id;
   Index count = 0;
-  for (; count < most_rows; ++count, ++impl_->done) {
-    std::string id;
-    bool ended = false;
-    for (std::size_t m = 0; m < to.size(); ++m) {
-      Impl::Input& input = impl_->inputs[m];
-      std::string own;
-      const bool more = input.rows->next(input.buffer, own);
-      if (m == 0) {
-        id = own;
-        ended = !more;
-      } else if (more == ended || own != id) {
-        throw Error(
-            ErrorCode::kBadInput,
-            fmt::format("{}: query {} is {}, where {} has {}; every matrix must hold the same "
-                        "queries in the same order",
-                        input.path, impl_->done + 1, more ? in_quotes(own) : "absent",
-                        impl_->inputs.front().path, ended ? "none" : in_quotes(id)));
-      }
-      if (ended) continue;
-      for (std::size_t j = 0; j < input.columns.size(); ++j) {
-        to[m](count, static_cast<Index>(j)) =
-            input.buffer[static_cast<std::size_t>(input.columns[j])];
-      }
-    }
-    if (ended) {
-      impl_->check_end();
-      break;
-    }
-    const bool has_id = impl_->inputs.front().rows->has_row_ids();
-    for (std::size_t m = 0; m < to.size(); ++m) {
-      Impl::Input& input = impl_->inputs[m];
-      if (!input.from) continue;
-      from[m].row(count) = input.from->row(
-          impl_->place_of(id, has_id, input.from_positions, input.from->rows(), input.from_path));
-    }
-    if (impl_->self) {
-      const SelfFile& file = *impl_->self;
-      const Index at = impl_->place_of(id, has_id, file.positions,
-                                       static_cast<Index>(file.values.size()), file.path);
-      self.push_back(file.values[static_cast<std::size_t>(at)]);
-    }
-    chunk.ids.push_back(has_id ? id : std::to_string(impl_->done + 1));
+  for (; count < most_rows && impl_->next_row(growing, count, id); ++count) {
+    chunk.ids.push_back(id);
   }
-  for (std::size_t m = 0; m < to.size(); ++m) {
-    QueryMatrix matrix;
-    matrix.to_training = DenseBlock(RowMatrix(to[m].topRows(count)));
-    if (impl_->inputs[m].from) matrix.from_training = DenseBlock(RowMatrix(from[m].topRows(count)));
-    if (impl_->self) matrix.self = Eigen::Map<const Vector>(self.data(), count);
-    chunk.queries.matrices.push_back(std::move(matrix));
+  for (std::size_t m = 0; m < growing.size(); ++m) {
+    chunk.queries.matrices.push_back(growing[m].finish(
+        impl_->inputs[m], DenseBlock(RowMatrix(growing[m].to.topRows(count))), count));
   }
   return chunk;
 }

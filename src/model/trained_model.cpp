@@ -59,6 +59,12 @@ Json info_json(const SolveInfo& info) {
           {"status", name(info.status)}};
 }
 
+Json weights_json(const std::vector<KernelWeight>& weights) {
+  Json json = Json::object();
+  for (const KernelWeight& one : weights) json[one.matrix] = real(one.weight);
+  return json;
+}
+
 /// Rows over all training samples lose the columns that the model does not need.
 void keep_needed_columns(Block& block, const ModelRecord& record) {
   const auto needed = static_cast<Index>(record.positions.size());
@@ -102,6 +108,13 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
   });
   if (!alike) {
     inputs = condition_all(select_samples(matrices, prepared.kept).sets, settings, ctx, missing);
+    prepared.applied.push_back(
+        fmt::format("{} of {} samples dropped that have missing pairs in one of the matrices",
+                    labels.size() - std::ssize(prepared.kept), labels.size()));
+    for (ConditionedInput& input : inputs) {  // new rows may come over all that were given
+      input.rule.given_samples = labels.size();
+      input.rule.kept = prepared.kept;
+    }
   }
   for (std::size_t m = 0; m < inputs.size(); ++m) {
     prepared.set.matrices.push_back(std::move(inputs[m].matrix));
@@ -174,11 +187,15 @@ Json certificate_json(const FitInfo& info) {
                {"status", name(info.status())},
                {"consistency", real(info.consistency)}};
   if (std::isfinite(info.objective_offset)) json["objective_offset"] = info.objective_offset;
+  if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
+    json["kernel_weights"] = weights_json(info.subproblems.front().kernel_weights);
+  }
   if (info.subproblems.size() > 1) {
     Json parts = Json::array();
     for (const Subproblem& part : info.subproblems) {
       Json one = {{"name", part.name}};
       one.update(info_json(part.info));
+      if (!part.kernel_weights.empty()) one["kernel_weights"] = weights_json(part.kernel_weights);
       parts.push_back(std::move(one));
     }
     json["subproblems"] = std::move(parts);
@@ -215,6 +232,9 @@ Json training_json(const Training& training) {
                {"settings", record.settings},
                {"n", record.samples},
                {"classes", record.class_names}};
+  if (record.matrices.size() > 1) {
+    for (const ModelMatrix& matrix : record.matrices) json["matrices"].push_back(matrix.name);
+  }
   json.update(record.certificate);
   if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
   add_traces(json, training.info);

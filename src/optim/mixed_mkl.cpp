@@ -450,7 +450,8 @@ MixedMklSolution mixed_mkl(const MixedMkl& problem, const MixedMklSettings& sett
                            const RunContext& ctx) {
   detail::check_machine(problem.kernels, problem.y, problem.cost);
   const auto began = std::chrono::steady_clock::now();
-  constexpr long kPatience = 12;     // iterations without a better gap: rounding rules
+  constexpr long kPatience = 12;     // iterations without a better gap: near the end rounding rules
+  constexpr double kNear = 1e-5;     // the end; before, large costs can hold the bounds back
   constexpr double kHeadroom = 0.3;  // for what the coefficients lose
   const Factored all(problem);
   MixedMklSolution solution;
@@ -472,7 +473,8 @@ MixedMklSolution mixed_mkl(const MixedMkl& problem, const MixedMklSettings& sett
       best = x;
       improved = iteration;
     }
-    if (best_gap <= kHeadroom * settings.tolerance || iteration - improved >= kPatience) {
+    const bool stalled = iteration - improved >= (best_gap <= kNear ? kPatience : 5 * kPatience);
+    if (best_gap <= kHeadroom * settings.tolerance || stalled) {
       solution.info.status =
           best_gap <= settings.tolerance ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
       break;

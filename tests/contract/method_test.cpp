@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of learn/learner.hpp, for every method of the registry with each choice of each of
-// its settings.
+// its settings; those that learn from several matrices on one and on three.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,23 +28,30 @@ struct Variant {
   std::string method;
   std::string key;
   std::string value;
+  int matrices = 1;
 };
 
 void PrintTo(const Variant& variant, std::ostream* out) {
-  *out << variant.method << ' ' << variant.key << ' ' << variant.value;
+  *out << variant.method << ' ' << variant.key << ' ' << variant.value << ' ' << variant.matrices;
 }
 
 std::vector<Variant> every_variant() {
   std::vector<Variant> all;
   for (const MethodInfo& method : all_methods()) {
-    all.push_back({method.name, "", ""});
+    std::vector<Variant> own = {{method.name, "", ""}};
     for (const FieldInfo& field : method.fields) {
       for (const std::string& choice : field.choices) {
-        if (choice != field.default_value) all.push_back({method.name, field.name, choice});
+        if (choice != field.default_value) own.push_back({method.name, field.name, choice});
       }
       if (field.type == "yes/no") {
-        all.push_back({method.name, field.name, field.default_value == "yes" ? "no" : "yes"});
+        own.push_back({method.name, field.name, field.default_value == "yes" ? "no" : "yes"});
       }
+    }
+    for (Variant& variant : own) {
+      all.push_back(variant);
+      if (!method.several_matrices) continue;
+      variant.matrices = 3;
+      all.push_back(variant);
     }
   }
   return all;
@@ -60,7 +67,15 @@ std::string test_name(const testing::TestParamInfo<Variant>& info) {
       upper = std::isalnum(u) == 0;
     }
   }
+  if (info.param.matrices > 1) name += "OnSeveralMatrices";
   return name;
+}
+
+/// The same pairs seen by another measure: entrywise functions that keep a positive semidefinite
+/// matrix positive semidefinite.
+Matrix seen_by(int measure, const Matrix& S) {
+  if (measure == 0) return S;
+  return measure == 1 ? Matrix(0.5 * S.cwiseAbs2()) : Matrix(2 * S + 0.1 * S.cwiseAbs2());
 }
 
 MethodChoice choice_of(const Variant& variant) {
@@ -123,22 +138,36 @@ class Method : public testing::TestWithParam<Variant> {
   Sample easy_ = make_sample(45, 24, 3, 71, test::Likeness::kGaussian, 0.5);
   Sample indefinite_ = make_sample(45, 24, 3, 72);
 
+  [[nodiscard]] static TrainingSet set_of(const Matrix& S, std::span<const int> classes) {
+    TrainingSet set = training_set(S, classes);
+    for (int k = 1; k < GetParam().matrices; ++k) {
+      set.matrices.push_back({"S" + std::to_string(k), DenseBlock(RowMatrix(seen_by(k, S)))});
+    }
+    return set;
+  }
+  [[nodiscard]] static QueryBlock queries_of(const Matrix& rows, const Vector& self) {
+    QueryBlock block;
+    for (int k = 0; k < GetParam().matrices; ++k) {
+      block.matrices.push_back(
+          query_block(seen_by(k, rows), Vector(seen_by(k, self))).matrices.front());
+    }
+    return block;
+  }
   [[nodiscard]] static QueryBlock queries_of(const Sample& sample) {
-    return query_block(sample.rows, sample.self);
+    return queries_of(sample.rows, sample.self);
   }
 };
 
 TEST_P(Method, PredictsEveryQuery) {
   for (const Sample* sample : {&easy_, &indefinite_}) {
-    const Fitted<AnyModel> fitted =
-        fit_once(training_set(sample->S, sample->classes), choice_.settings);
+    const Fitted<AnyModel> fitted = fit_once(set_of(sample->S, sample->classes), choice_.settings);
     expect_well_formed(predict_once(fitted.model, queries_of(*sample)), 24, 3);
     EXPECT_TRUE(met_tolerance(fitted.info.status())) << kith::name(fitted.info.status());
   }
 }
 
 TEST_P(Method, LearnsClassesThatAreFarApart) {
-  const Fitted<AnyModel> fitted = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
+  const Fitted<AnyModel> fitted = fit_once(set_of(easy_.S, easy_.classes), choice_.settings);
   const std::vector<int> labels = predict_once(fitted.model, queries_of(easy_)).labels;
   int wrong = 0;
   for (std::size_t q = 0; q < labels.size(); ++q) wrong += labels[q] != static_cast<int>(q % 3);
@@ -146,17 +175,17 @@ TEST_P(Method, LearnsClassesThatAreFarApart) {
 }
 
 TEST_P(Method, PredictsNothingForNoQueries) {
-  const Fitted<AnyModel> fitted = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
-  const Prediction prediction = predict_once(fitted.model, query_block(Matrix(0, 45), Vector(0)));
+  const Fitted<AnyModel> fitted = fit_once(set_of(easy_.S, easy_.classes), choice_.settings);
+  const Prediction prediction = predict_once(fitted.model, queries_of(Matrix(0, 45), Vector(0)));
   EXPECT_TRUE(prediction.labels.empty());
 }
 
 TEST_P(Method, SaysTheSameOfAQueryAloneAndAmongOthers) {
   const Fitted<AnyModel> fitted =
-      fit_once(training_set(indefinite_.S, indefinite_.classes), choice_.settings);
+      fit_once(set_of(indefinite_.S, indefinite_.classes), choice_.settings);
   const Prediction all = predict_once(fitted.model, queries_of(indefinite_));
   const Prediction alone = predict_once(
-      fitted.model, query_block(indefinite_.rows.row(5), Vector(indefinite_.self.segment(5, 1))));
+      fitted.model, queries_of(indefinite_.rows.row(5), Vector(indefinite_.self.segment(5, 1))));
   EXPECT_EQ(alone.labels[0], all.labels[5]);
   if (all.scores.size() > 0) {
     EXPECT_TRUE(alone.scores.row(0).isApprox(all.scores.row(5), 1e-9));
@@ -164,12 +193,14 @@ TEST_P(Method, SaysTheSameOfAQueryAloneAndAmongOthers) {
 }
 
 TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
-  SimilaritySet given;
-  given.name = "S";
-  given.block = DenseBlock(RowMatrix(indefinite_.S));
+  std::vector<SimilaritySet> given;
+  for (int k = 0; k < GetParam().matrices; ++k) {
+    given.emplace_back().name = "S" + std::to_string(k);
+    given.back().block = DenseBlock(RowMatrix(seen_by(k, indefinite_.S)));
+  }
   RunContext ctx;
   const PreparedTraining prepared =
-      prepare_training(match({given}), test::numbered_labels(indefinite_.classes), {}, ctx);
+      prepare_training(match(given), test::numbered_labels(indefinite_.classes), {}, ctx);
   const Training training = train(prepared, choice_, ctx);
   const TempFolder folder;
   save(training.model, folder.path("m.kith"));
@@ -184,33 +215,33 @@ TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
 
 TEST_P(Method, NeedsNoColumnButThoseItNames) {
   const Fitted<AnyModel> fitted =
-      fit_once(training_set(indefinite_.S, indefinite_.classes), choice_.settings);
+      fit_once(set_of(indefinite_.S, indefinite_.classes), choice_.settings);
   const std::vector<Index> needed = needed_columns(fitted.model);
   EXPECT_TRUE(std::is_sorted(needed.begin(), needed.end()));
   Matrix others_spoiled = Matrix::Constant(24, 45, 1e30);
   others_spoiled(Eigen::all, needed) = indefinite_.rows(Eigen::all, needed);
   const Prediction all = predict_once(fitted.model, queries_of(indefinite_));
-  expect_alike(all, predict_once(fitted.model, query_block(others_spoiled, indefinite_.self)));
-  expect_alike(all, predict_once(fitted.model, query_block(indefinite_.rows(Eigen::all, needed),
-                                                           indefinite_.self)));
+  expect_alike(all, predict_once(fitted.model, queries_of(others_spoiled, indefinite_.self)));
+  expect_alike(all, predict_once(fitted.model, queries_of(indefinite_.rows(Eigen::all, needed),
+                                                          indefinite_.self)));
 }
 
 TEST_P(Method, DoesNotDependOnTheOrderOfSamples) {
   Rng rng(9);
   const std::vector<Index> order = rng.permutation(45);
-  const Fitted<AnyModel> one = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
-  const Fitted<AnyModel> two = fit_once(
-      training_set(easy_.S(order, order), test::picked(easy_.classes, order)), choice_.settings);
+  const Fitted<AnyModel> one = fit_once(set_of(easy_.S, easy_.classes), choice_.settings);
+  const Fitted<AnyModel> two =
+      fit_once(set_of(easy_.S(order, order), test::picked(easy_.classes, order)), choice_.settings);
   EXPECT_EQ(predict_once(one.model, queries_of(easy_)).labels,
-            predict_once(two.model, query_block(easy_.rows(Eigen::all, order), easy_.self)).labels);
+            predict_once(two.model, queries_of(easy_.rows(Eigen::all, order), easy_.self)).labels);
 }
 
 TEST_P(Method, DoesNotDependOnTheNamesOfClasses) {
   const std::vector<int> renamed_to = {2, 0, 1};
   std::vector<int> renamed;
   for (const int c : easy_.classes) renamed.push_back(renamed_to[static_cast<std::size_t>(c)]);
-  const Fitted<AnyModel> one = fit_once(training_set(easy_.S, easy_.classes), choice_.settings);
-  const Fitted<AnyModel> two = fit_once(training_set(easy_.S, renamed), choice_.settings);
+  const Fitted<AnyModel> one = fit_once(set_of(easy_.S, easy_.classes), choice_.settings);
+  const Fitted<AnyModel> two = fit_once(set_of(easy_.S, renamed), choice_.settings);
   std::vector<int> expected = predict_once(one.model, queries_of(easy_)).labels;
   for (int& c : expected) c = renamed_to[static_cast<std::size_t>(c)];
   EXPECT_EQ(predict_once(two.model, queries_of(easy_)).labels, expected);
@@ -220,9 +251,9 @@ TEST_P(Method, BearsConstantSimilarities) {
   for (const double value : {0.0, 1.0}) {
     const std::vector<int> classes = {0, 1, 1, 0, 1, 2, 2, 1};
     const Fitted<AnyModel> fitted =
-        fit_once(training_set(Matrix::Constant(8, 8, value), classes), choice_.settings);
-    expect_well_formed(predict_once(fitted.model, query_block(Matrix::Constant(3, 8, value),
-                                                              Vector::Constant(3, value))),
+        fit_once(set_of(Matrix::Constant(8, 8, value), classes), choice_.settings);
+    expect_well_formed(predict_once(fitted.model, queries_of(Matrix::Constant(3, 8, value),
+                                                             Vector::Constant(3, value))),
                        3, 3);
   }
 }
@@ -231,17 +262,15 @@ TEST_P(Method, BearsAClassWithOneMember) {
   Sample sample = indefinite_;
   for (int& c : sample.classes) c = c == 2 ? 1 : c;
   sample.classes[20] = 2;
-  const Fitted<AnyModel> fitted =
-      fit_once(training_set(sample.S, sample.classes), choice_.settings);
+  const Fitted<AnyModel> fitted = fit_once(set_of(sample.S, sample.classes), choice_.settings);
   expect_well_formed(predict_once(fitted.model, queries_of(sample)), 24, 3);
 }
 
 TEST_P(Method, BearsTwoSamples) {
   Matrix S(2, 2);
   S << 1, -0.5, -0.5, 1;
-  const Fitted<AnyModel> fitted =
-      fit_once(training_set(S, std::vector<int>{0, 1}), choice_.settings);
-  const Prediction prediction = predict_once(fitted.model, query_block(S, Vector::Ones(2)));
+  const Fitted<AnyModel> fitted = fit_once(set_of(S, std::vector<int>{0, 1}), choice_.settings);
+  const Prediction prediction = predict_once(fitted.model, queries_of(S, Vector::Ones(2)));
   expect_well_formed(prediction, 2, 2);
   EXPECT_EQ(prediction.labels, (std::vector<int>{0, 1}));
 }
@@ -251,7 +280,7 @@ TEST_P(Method, StopsWhenAsked) {
   source.request_stop();
   RunContext ctx;
   ctx.stop = StopToken(source);
-  const TrainingSet set = training_set(indefinite_.S, indefinite_.classes);
+  const TrainingSet set = set_of(indefinite_.S, indefinite_.classes);
   SharedWork work(set);
   // A lazy method has nothing to stop before it predicts.
   (void)error_of(ErrorCode::kInterrupted, [&] {
@@ -261,7 +290,7 @@ TEST_P(Method, StopsWhenAsked) {
 }
 
 TEST_P(Method, GivesTheSameOnAnyNumberOfThreads) {
-  const TrainingSet set = training_set(indefinite_.S, indefinite_.classes);
+  const TrainingSet set = set_of(indefinite_.S, indefinite_.classes);
   const Prediction expected =
       predict_once(fit_once(set, choice_.settings).model, queries_of(indefinite_));
   for (const int threads : {2, 7}) {
@@ -274,7 +303,7 @@ TEST_P(Method, GivesTheSameOnAnyNumberOfThreads) {
 }
 
 TEST_P(Method, GivesAlongAPathWhatItGivesAlone) {
-  const TrainingSet set = training_set(easy_.S, easy_.classes);
+  const TrainingSet set = set_of(easy_.S, easy_.classes);
   std::vector<AnySettings> path;
   for (const GridAxis& axis : method_info(choice_.settings).grid) {
     for (const std::string& value : axis.values) {

@@ -20,11 +20,18 @@
 
 namespace kith {
 
+/// How much of a matrix is in a learned kernel.
+struct KernelWeight {
+  std::string matrix;
+  double weight = 0;
+};
+
 /// The evidence of one optimisation inside a fit, such as one pair of classes.
 struct Subproblem {
   std::string name;
   SolveInfo info;
   std::vector<BoundsStep> trace{};  ///< of solvers that record their bounds, as the objective is
+  std::vector<KernelWeight> kernel_weights{};  ///< one per matrix, where they are learned
 };
 
 /// What a fit can say for itself. Methods without an optimiser leave `subproblems` empty.

@@ -27,8 +27,9 @@ struct GridAxis {
 ///   using Model = ...;
 ///   static constexpr std::string_view name, paper, summary;
 ///   static constexpr bool probabilities;    // whether models can have them
-///   static constexpr bool takes_missing_pairs;  // optional: learns from sparse, incomplete
-///   matrices static std::vector<GridAxis> grid(const S& settings);
+///   static constexpr bool takes_missing_pairs;  // optional: from sparse, incomplete matrices
+///   static constexpr bool several_matrices;     // optional: learns from one matrix or more
+///   static std::vector<GridAxis> grid(const S& settings);
 template <class S>
 struct MethodTraits;
 

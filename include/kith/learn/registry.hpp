@@ -18,7 +18,9 @@
 #include "kith/learn/generative/local_sda.hpp"
 #include "kith/learn/generative/mixture_sda.hpp"
 #include "kith/learn/generative/sda.hpp"
+#include "kith/learn/kernel_learning/average_svm.hpp"
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
+#include "kith/learn/kernel_learning/mkl.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
 #include "kith/learn/learner.hpp"
@@ -44,7 +46,8 @@ using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
     MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
     PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
-    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings>;
+    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings,
+    AverageSvmSettings, MklSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 
@@ -54,6 +57,7 @@ struct MethodInfo {
   std::string paper;
   std::string summary;
   bool probabilities = false;
+  bool several_matrices = false;  ///< learns from more than one matrix
   std::vector<FieldInfo> fields;
   std::vector<GridAxis> grid;
 };
@@ -84,7 +88,8 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 [[nodiscard]] MethodInfo method_info(const AnySettings& settings);
 /// Whether it learns from a sparse matrix in which some pairs are not known.
 [[nodiscard]] bool takes_missing_pairs(const AnySettings& settings);
-/// Throws Error naming the method where it learns from one matrix and several were given.
+/// Throws Error naming the method, and those that do, where it learns from one matrix and several
+/// were given.
 void check_matrices(const MethodChoice& choice, std::size_t matrices);
 [[nodiscard]] Json settings_json(const AnySettings& settings);
 /// The settings of `method` with the fields of `json`; throws on unknown methods and fields.

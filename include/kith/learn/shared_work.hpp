@@ -35,6 +35,9 @@ class OnFirstUse {
 class SharedWork {
  public:
   explicit SharedWork(const TrainingSet& train);
+  ~SharedWork();
+  SharedWork(const SharedWork&) = delete;
+  SharedWork& operator=(const SharedWork&) = delete;
 
   [[nodiscard]] const TrainingSet& train() const { return train_; }
   /// Matrix `which` as dense rows.
@@ -46,8 +49,11 @@ class SharedWork {
   /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no
   /// full decomposition.
   [[nodiscard]] double shift(const RunContext& ctx, Index which = 0);
+  /// The same for the mean of all matrices as the only one; with one matrix, this work itself.
+  [[nodiscard]] SharedWork& average();
 
  private:
+  struct Average;
   struct Part {
     OnFirstUse<DenseBlock> dense;
     OnFirstUse<bool> is_symmetric;
@@ -60,6 +66,7 @@ class SharedWork {
 
   const TrainingSet& train_;
   std::vector<std::unique_ptr<Part>> parts_;
+  OnFirstUse<std::unique_ptr<Average>> average_;
 };
 
 }  // namespace kith

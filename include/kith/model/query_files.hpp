@@ -4,7 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kith/data/formats.hpp"
@@ -12,13 +14,31 @@
 
 namespace kith {
 
-struct QueryFiles {
-  std::vector<std::string> to_training;    ///< one per matrix: queries x training samples
-  std::vector<std::string> from_training;  ///< one per matrix or none: training samples x queries
-  std::string self;  ///< a number per line, or id<TAB>number; empty: not known
+/// The files of new samples for one matrix of a model.
+struct QueryFile {
+  std::string to_training;    ///< queries x training samples
+  std::string from_training;  ///< training samples x queries; empty: the directions are the same
+  std::string self;           ///< a number per line, or id<TAB>number; empty: not known
   PairKind kind = PairKind::kSimilarity;
+};
+
+struct QueryFiles {
+  std::vector<QueryFile> matrices;  ///< one per matrix of the model, in its order
   ReadSettings read;
 };
+
+/// A file as a user gave it: for the matrix of that name, or for none in particular.
+struct NamedFile {
+  std::string name;
+  std::string path;
+};
+
+/// For each matrix of the model, the position in `files` of the one that is for it, or -1. By name
+/// where the files have names; where none has, there must be one per matrix, in its order. `flag`
+/// is for errors: an unknown name, two files of one name, names for some alone, another number.
+[[nodiscard]] std::vector<Index> files_by_matrix(const ModelRecord& record,
+                                                 std::span<const NamedFile> files,
+                                                 std::string_view flag);
 
 /// Rows of raw queries, over the model's columns in the model's order, with their ids.
 struct QueryChunk {
@@ -33,7 +53,9 @@ struct QueryChunk {
 class QueryReader {
  public:
   /// Columns are matched by id where the file and the model both have ids (any order, extra ones
-  /// ignored), else by position. Throws Error naming the first few ids that are absent.
+  /// ignored), else by position; the queries of several matrices likewise, in the order of the
+  /// first, whose files must hold the same ones. Throws Error naming the first few ids that are
+  /// absent.
   QueryReader(const ModelRecord& record, const QueryFiles& files, const RunContext& ctx);
   ~QueryReader();
   QueryReader(const QueryReader&) = delete;

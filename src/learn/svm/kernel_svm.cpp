@@ -19,43 +19,16 @@
 #include <map>
 #include <tuple>
 
-#include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/svm/augmented.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/svm/spectrum_kernel.hpp"
 
 namespace kith {
 namespace {
 
 bool is_convex(Spectrum spectrum) { return spectrum != Spectrum::kNone; }
-
-/// The scale at which exp(beta lambda) neither overflows nor flattens out.
-double diffusion_beta(const SvmSettings& settings, const VectorRef& lambda) {
-  if (settings.beta) return *settings.beta;
-  const double largest = lambda.size() > 0 ? lambda.cwiseAbs().maxCoeff() : 0;
-  return largest > 0 ? 1 / largest : 1;
-}
-
-/// The kernel of every sample under one spectrum rule.
-Conditioned whole_kernel(SharedWork& work, const SvmSettings& settings, const RunContext& ctx) {
-  switch (settings.spectrum) {
-    case Spectrum::kNone:
-      return {.kernel = work.symmetric(), .transform = Unchanged{}};
-    case Spectrum::kShift:
-      return shifted_kernel(work.symmetric(), work.shift(ctx));
-    case Spectrum::kSquare:
-      return squared_kernel(work.dense());
-    case Spectrum::kClip:
-    case Spectrum::kFlip:
-    case Spectrum::kDiffusion: {
-      const SharedDecomposition eigen = work.eigen();
-      return spectral_kernel(settings.spectrum, work.symmetric(), eigen,
-                             diffusion_beta(settings, eigen->lambda));
-    }
-  }
-  throw Error(ErrorCode::kInternal, "a spectrum rule without a kernel");
-}
 
 template <class T>
 std::vector<T> pick(std::span<const T> values, std::span<const Index> at) {
@@ -63,13 +36,6 @@ std::vector<T> pick(std::span<const T> values, std::span<const Index> at) {
   picked.reserve(at.size());
   for (const Index i : at) picked.push_back(values[static_cast<std::size_t>(i)]);
   return picked;
-}
-
-/// Training rows as they would come in as new ones.
-DenseBlock rows_as_new(SharedWork& work, Spectrum spectrum) {
-  if (spectrum == Spectrum::kSquare) return work.dense();
-  const Eigen::Map<const Matrix> S = work.symmetric();
-  return DenseBlock(S.data(), S.rows(), S.cols(), nullptr);
 }
 
 SvmModel blank_model(const SvmSettings& settings, SharedWork& work,
@@ -80,7 +46,7 @@ SvmModel blank_model(const SvmSettings& settings, SharedWork& work,
   model.spectrum = settings.spectrum;
   model.test_treatment = settings.test_treatment;
   if (settings.spectrum == Spectrum::kDiffusion) {
-    model.beta = diffusion_beta(settings, work.eigen()->lambda);
+    model.beta = diffusion_beta(settings.beta, work.eigen()->lambda);
   }
   return model;
 }
@@ -105,7 +71,7 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
                                         const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
-  Conditioned kernel = whole_kernel(work, first, ctx);
+  Conditioned kernel = spectrum_kernel(work, first.spectrum, ctx, first.beta);
   const std::vector<ClassPair> pairs = class_pairs(train.labels);
   std::vector<MachineTable> tables = train_pairs(
       kernel.kernel, train, pairs, machine_settings(ascending), is_convex(first.spectrum), ctx);
@@ -178,19 +144,14 @@ std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const Svm
   return fitted;
 }
 
-/// The mean of both directions, where the rule wants it and both are known; square takes the
-/// similarities of the query to the training samples alone.
-DenseBlock query_rows(const SvmModel& model, const QueryMatrix& query) {
-  const DenseBlock to = to_dense(query.to_training);
+void check_columns(const SvmModel& model, const QueryMatrix& query) {
+  const Index given = cols(query.to_training);
   const auto columns = static_cast<Index>(model.columns.size());
-  if (to.cols() != columns && to.cols() != model.samples) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
-                    to.cols(), columns, model.samples));
-  }
-  if (!query.from_training || model.spectrum == Spectrum::kSquare) return to;
-  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+  if (given == columns || given == model.samples) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("queries have {} columns; the model needs {} (or all {} training samples)", given,
+                  columns, model.samples));
 }
 
 /// Coefficients for rows that hold every training sample: nothing is copied out of the rows.
@@ -258,7 +219,8 @@ Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& 
 
 Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
   const QueryMatrix& query = queries.matrices.front();
-  const DenseBlock rows = query_rows(model, query);
+  check_columns(model, query);
+  const DenseBlock rows = query_rows(query, model.spectrum);
   Matrix decisions;
   if (model.test_treatment == SvmTreatment::kAugmented) {
     if (!query.self) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The support vector machine on the mean of several similarity matrices: `average-svm`.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/svm/kernel_svm.hpp"
+
+namespace kith {
+
+struct AverageSvmSettings {
+  double cost = 1;
+  Spectrum spectrum = Spectrum::kClip;
+  std::optional<double> beta;  ///< none: 1 / max|lambda|
+  bool probability = true;
+  double tolerance = 1e-6;
+};
+void describe(AverageSvmSettings& settings, FieldVisitor& field);
+
+struct AverageSvmModel {
+  Index matrices = 1;
+  SvmModel machine;  ///< on the mean
+};
+
+[[nodiscard]] Fitted<AverageSvmModel> fit(SharedWork& work, const AverageSvmSettings& settings,
+                                          RunContext& ctx);
+/// As `svm` on the mean of the matrices, which the work makes once.
+[[nodiscard]] std::vector<Fitted<AverageSvmModel>> fit_path(
+    SharedWork& work, std::span<const AverageSvmSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const AverageSvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const AverageSvmModel& model);
+void archive(AverageSvmModel& model, Archive& archiver);
+
+/// The mean of the rows of all matrices, as the rows of one. Both directions where one matrix has
+/// both, self-similarities where all have them.
+[[nodiscard]] QueryMatrix average(const QueryBlock& queries);
+
+static_assert(Learner<AverageSvmSettings, AverageSvmModel>);
+
+template <>
+struct MethodTraits<AverageSvmSettings> {
+  using Model = AverageSvmModel;
+  static constexpr std::string_view name = "average-svm";
+  static constexpr std::string_view paper = "[KTBB] 4.3";
+  static constexpr std::string_view summary =
+      "support vector machine on the mean of the matrices after its spectrum has been made "
+      "positive";
+  static constexpr bool probabilities = true;
+  static constexpr bool several_matrices = true;
+  static std::vector<GridAxis> grid(const AverageSvmSettings& /*settings*/) {
+    return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  }
+};
+
+}  // namespace kith

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine and the weights of several kernels learned together: `mkl`.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/kernel_learning/kernel_sum.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+enum class MklKind {
+  kSimple,  ///< a combination with weights >= 0 under a trace constraint, [KTBB] (5), [CY] (25)
+  kMixed,   ///< [KTBB] (10): every kernel takes part
+};
+template <>
+struct EnumNames<MklKind> {
+  static constexpr std::array<std::string_view, 2> names = {"simple", "mixed"};
+};
+
+/// How a matrix becomes a kernel; all of them give one, which leaving it alone might not.
+enum class KernelSpectrum { kClip, kFlip, kShift, kSquare, kDiffusion };
+template <>
+struct EnumNames<KernelSpectrum> {
+  static constexpr std::array<std::string_view, 5> names = {"clip", "flip", "shift", "square",
+                                                            "diffusion"};
+  static constexpr std::array<Alias, 1> aliases = {{{"denoise", "clip"}}};
+};
+[[nodiscard]] Spectrum spectrum_of(KernelSpectrum rule);
+
+struct MklSettings {
+  MklKind kind = MklKind::kSimple;
+  double cost = 1;
+  std::optional<double> trace;
+  KernelSpectrum spectrum = KernelSpectrum::kClip;
+  bool probability = true;
+  double tolerance = 1e-8;
+};
+void describe(MklSettings& settings, FieldVisitor& field);
+
+struct MklModel {
+  KernelSumModel sum;
+};
+
+[[nodiscard]] Fitted<MklModel> fit(SharedWork& work, const MklSettings& settings, RunContext& ctx);
+/// One decomposition of each matrix serves every cost, kind and pair; a solution serves every cost
+/// above its largest coefficient.
+[[nodiscard]] std::vector<Fitted<MklModel>> fit_path(SharedWork& work,
+                                                     std::span<const MklSettings> path,
+                                                     RunContext& ctx);
+[[nodiscard]] Prediction predict(const MklModel& model, const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const MklModel& model);
+void archive(MklModel& model, Archive& archiver);
+
+static_assert(Learner<MklSettings, MklModel>);
+
+template <>
+struct MethodTraits<MklSettings> {
+  using Model = MklModel;
+  static constexpr std::string_view name = "mkl";
+  static constexpr std::string_view paper = "[KTBB] (5), (10), [CY] (25)";
+  static constexpr std::string_view summary =
+      "support vector machine on the best combination of several kernels";
+  static constexpr bool probabilities = true;
+  static constexpr bool several_matrices = true;
+  static std::vector<GridAxis> grid(const MklSettings& /*settings*/) {
+    return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  }
+};
+
+}  // namespace kith

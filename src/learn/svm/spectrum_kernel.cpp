@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/svm/spectrum_kernel.hpp"
+
+#include "kith/core/error.hpp"
+
+namespace kith {
+
+double diffusion_beta(const std::optional<double>& given, const VectorRef& lambda) {
+  if (given) return *given;
+  const double largest = lambda.size() > 0 ? lambda.cwiseAbs().maxCoeff() : 0;
+  return largest > 0 ? 1 / largest : 1;
+}
+
+Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum, const RunContext& ctx,
+                            const std::optional<double>& beta, Index which) {
+  switch (spectrum) {
+    case Spectrum::kNone:
+      return {.kernel = work.symmetric(which), .transform = Unchanged{}};
+    case Spectrum::kShift:
+      return shifted_kernel(work.symmetric(which), work.shift(ctx, which));
+    case Spectrum::kSquare:
+      return squared_kernel(work.dense(which));
+    case Spectrum::kClip:
+    case Spectrum::kFlip:
+    case Spectrum::kDiffusion: {
+      const SharedDecomposition eigen = work.eigen(which);
+      return spectral_kernel(spectrum, work.symmetric(which), eigen,
+                             diffusion_beta(beta, eigen->lambda));
+    }
+  }
+  throw Error(ErrorCode::kInternal, "a spectrum rule without a kernel");
+}
+
+DenseBlock rows_as_new(SharedWork& work, Spectrum spectrum, Index which) {
+  if (spectrum == Spectrum::kSquare) return work.dense(which);
+  const Eigen::Map<const Matrix> S = work.symmetric(which);
+  return DenseBlock(S.data(), S.rows(), S.cols(), nullptr);
+}
+
+DenseBlock query_rows(const QueryMatrix& query, Spectrum spectrum) {
+  const DenseBlock to = to_dense(query.to_training);
+  if (!query.from_training || spectrum == Spectrum::kSquare) return to;
+  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+}
+
+}  // namespace kith

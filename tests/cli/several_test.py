@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several matrices from training to prediction and evaluation: names, ids, orders, formats."""
+
+import numpy as np
+import pytest
+
+from problems import Problem, csv, table
+
+
+class Several:
+    """One problem seen by three measures: one.csv, two.csv, three.csv over the same samples, and
+    q_one.csv, ... for new ones."""
+
+    NAMES = ("one", "two", "three")
+
+    def __init__(self, kith, classes=2, ids=True, n=30):
+        self.kith = kith
+        self.base = Problem(n=n, classes=classes)
+        self.base.write(kith, ids=ids)
+        rng = np.random.default_rng(5)
+        bend = rng.normal(size=3)
+        self.views = {
+            name: (lambda s, k=k: (s, np.tanh(0.3 * s), 0.2 * s + bend[k])[k])
+            for k, name in enumerate(self.NAMES)}
+        for name in self.NAMES:
+            self.write(name, ids)
+
+    def write(self, name, ids=True, order=None, query_order=None):
+        base, see = self.base, self.views[name]
+        order = range(len(base.ids)) if order is None else order
+        query_order = range(len(base.query_ids)) if query_order is None else query_order
+        at = list(order)
+        named = [base.ids[i] for i in at]
+        queries = list(query_order)
+        S = see(base.S)[np.ix_(at, at)]
+        rows = see(base.rows)[np.ix_(queries, at)]
+        self.kith.write(f"{name}.csv", csv(S, named, named) if ids else csv(S))
+        self.kith.write(f"q_{name}.csv",
+                        csv(rows, [base.query_ids[i] for i in queries], named) if ids else csv(rows))
+
+    def train(self, *flags, names=NAMES, method="mkl"):
+        files = [flag for name in names for flag in ("--similarity", f"{name}={name}.csv")]
+        return self.kith.json("train", *files, "--labels", "l.txt", "--method", method, "--model",
+                              "m.kith", *flags)
+
+    def predict(self, *flags, names=NAMES):
+        files = [flag for name in names for flag in ("--similarity", f"{name}=q_{name}.csv")]
+        result = self.kith("predict", "--model", "m.kith", *files, *flags)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+
+@pytest.mark.parametrize("method", ("mkl", "mkl-mixed", "average-svm"))
+def test_learns_from_several_and_predicts_by_name(kith, method):
+    several = Several(kith, classes=3)
+    found = several.train(method=method)
+    assert found["matrices"] == ["one", "two", "three"]
+    assert found["status"] == "solved"
+    expected = several.predict()
+    assert [row["id"] for row in table(expected)] == several.base.query_ids
+    # in any order of the names
+    assert several.predict(names=("three", "one", "two")) == expected
+    # without names in the order of training
+    result = kith("predict", "--model", "m.kith", "--similarity", "q_one.csv", "--similarity",
+                  "q_two.csv", "--similarity", "q_three.csv")
+    assert result.stdout == expected
+
+
+def test_kernel_weights_are_in_the_json_and_on_the_page(kith):
+    several = Several(kith)
+    weights = several.train()["kernel_weights"]
+    assert list(weights) == ["one", "two", "three"]
+    assert all(weight >= 0 for weight in weights.values()) and max(weights.values()) > 0
+    result = kith("train", "--similarity", "one=one.csv", "--similarity", "two=two.csv", "--labels",
+                  "l.txt", "--method", "mkl")
+    assert "weights" in result.stdout and "one " in result.stdout
+    found = Several(kith, classes=3).train()
+    assert "kernel_weights" not in found
+    for part in found["subproblems"]:
+        assert list(part["kernel_weights"]) == ["one", "two", "three"]
+
+
+def test_one_matrix_is_enough(kith):
+    several = Several(kith)
+    found = several.train(names=("two",))
+    assert "matrices" not in found
+    svm = several.train("--set", "tolerance=1e-9", names=("two",), method="svm")
+    assert found["objective"] == pytest.approx(svm["objective"], rel=1e-7)
+
+
+def test_matrices_and_queries_are_matched_by_id(kith):
+    several = Several(kith)
+    several.train("--set", "probability=no")
+    expected = table(several.predict())
+    rng = np.random.default_rng(1)
+    several.write("two", order=rng.permutation(30), query_order=rng.permutation(12))
+    several.write("three", order=rng.permutation(30), query_order=list(reversed(range(12))))
+    several.train("--set", "probability=no")
+    for got, wanted in zip(table(several.predict()), expected):
+        assert got["id"] == wanted["id"] and got["label"] == wanted["label"]
+        assert float(got["score:a"]) == pytest.approx(float(wanted["score:a"]), rel=1e-5, abs=1e-7)
+
+
+def test_without_ids_everything_goes_by_position(kith):
+    several = Several(kith, ids=False)
+    several.train()
+    assert len(table(several.predict())) == 12
+    kith.write("q_two.csv", csv(several.views["two"](several.base.rows)[:-1]))
+    message = kith("predict", "--model", "m.kith", "--similarity", "q_one.csv", "--similarity",
+                   "q_two.csv", "--similarity", "q_three.csv").stderr
+    assert "q_two.csv" in message and "query 12" in message
+
+
+def test_the_same_bytes_on_any_number_of_threads(kith):
+    several = Several(kith, classes=3)
+    files = []
+    for threads in (1, 2, 5):
+        several.train("--threads", str(threads))
+        files.append((kith.folder / "m.kith").read_bytes())
+    assert files[0] == files[1] == files[2]
+
+
+@pytest.mark.parametrize("flags, words", [
+    (["--similarity", "one=q_one.csv"], ["no new rows", "two", "--similarity two=FILE"]),
+    (["--similarity", "one=q_one.csv", "--similarity", "four=q_two.csv"],
+     ["no matrix", "four", "one", "three"]),
+    (["--similarity", "one=q_one.csv", "--similarity", "one=q_two.csv"], ["two files", "one"]),
+    (["--similarity", "q_one.csv"], ["1 file", "3 matrices", "two"]),
+    (["--similarity", "one=q_one.csv", "--similarity", "q_two.csv", "--similarity", "q_three.csv"],
+     ["all or none"]),
+    (["--similarity", "one=q_one.csv", "--distance", "two=q_two.csv", "--similarity",
+      "three=q_three.csv"], ["similarities", "--similarity"]),
+    (["--similarity", "one="], ["one=", "names no file"]),
+])
+def test_what_predict_refuses(kith, flags, words):
+    Several(kith).train()
+    message = kith.refusal("predict", "--model", "m.kith", *flags)
+    for word in words:
+        assert word in message, message
+
+
+def test_a_query_that_one_matrix_lacks_is_named(kith):
+    several = Several(kith)
+    several.train()
+    several.write("two", query_order=range(11))
+    result = kith("predict", "--model", "m.kith", "--similarity", "one=q_one.csv", "--similarity",
+                  "two=q_two.csv", "--similarity", "three=q_three.csv")
+    assert result.returncode == 1
+    assert "q_two.csv" in result.stderr and '"q11"' in result.stderr
+    several.write("two")
+    several.write("one", query_order=range(11))
+    result = kith("predict", "--model", "m.kith", "--similarity", "one=q_one.csv", "--similarity",
+                  "two=q_two.csv", "--similarity", "three=q_three.csv")
+    assert result.returncode == 1
+    assert "q_two.csv" in result.stderr and '"q11"' in result.stderr and "q_one.csv" in result.stderr
+
+
+def test_methods_for_one_matrix_say_who_takes_several(kith):
+    Several(kith)
+    message = kith.refusal("train", "--similarity", "one=one.csv", "--similarity", "two=two.csv",
+                           "--labels", "l.txt", "--method", "svm")
+    assert "svm learns from one matrix, and 2 were given" in message
+    assert "average-svm" in message and "mkl" in message
+    message = kith.refusal("train", "--similarity", "one=one.csv", "--similarity", "one=two.csv",
+                           "--labels", "l.txt", "--method", "mkl")
+    assert "both named" in message
+
+
+def test_edge_lists_and_both_directions(kith):
+    several = Several(kith)
+    several.train("--set", "probability=no", names=("one", "two"))
+    expected = several.predict(names=("one", "two"))
+    base, see = several.base, several.views["two"]
+    lines = [f"{q}\t{t}\t{float(see(base.rows)[i, j])!r}\n"
+             for i, q in enumerate(base.query_ids) for j, t in enumerate(base.ids)]
+    kith.write("q.edges", "".join(lines))
+    result = kith("predict", "--model", "m.kith", "--similarity", "one=q_one.csv", "--similarity",
+                  "two=q.edges")
+    assert result.stdout == expected
+    # a direction back for one of them alone, equal to the way there
+    kith.write("back.csv", csv(see(base.rows).T, base.ids, base.query_ids))
+    assert several.predict("--similarity-from", "two=back.csv", names=("one", "two")) == expected
+
+
+def test_distances_and_similarities_together(kith):
+    several = Several(kith)
+    base = several.base
+    kith.write("d.csv", csv(np.abs(base.S - base.S.max()), base.ids, base.ids))
+    kith.write("q_d.csv", csv(np.abs(base.rows - base.S.max()), base.query_ids, base.ids))
+    kith.json("train", "--similarity", "one=one.csv", "--distance", "d=d.csv", "--from-distance",
+              "negative", "--labels", "l.txt", "--method", "mkl", "--model", "m.kith")
+    result = kith("predict", "--model", "m.kith", "--distance", "d=q_d.csv", "--similarity",
+                  "one=q_one.csv")
+    assert result.returncode == 0, result.stderr
+    assert len(table(result.stdout)) == 12
+
+
+def test_samples_dropped_from_one_are_dropped_from_all(kith):
+    several = Several(kith, ids=False)
+    for name, at in (("one", 3), ("two", 7)):
+        S = several.views[name](several.base.S).copy()
+        S[at, at] = np.nan
+        kith.write(f"{name}.csv", csv(S).replace("nan", ""))
+    found = several.train("--missing", "drop-sample")
+    assert found["n"] == 28
+    assert any("2 of 30 samples dropped" in sentence for sentence in found["applied"])
+    # new rows over all samples that were given
+    assert len(table(several.predict())) == 12
+
+
+def test_evaluate_compares_them_into_a_store(kith):
+    Several(kith, n=40)
+    flags = ["--similarity", "one=one.csv", "--similarity", "two=two.csv", "--labels", "l.txt",
+             "--methods", "average-svm,mkl,mkl-mixed", "--grid", "*:cost=0.1,1,10", "--repeats", "3",
+             "--folds", "3"]
+    found = kith.json("evaluate", *flags, "--store", "run.db", "--threads", "1")["methods"]
+    assert [method["method"] for method in found] == ["average-svm", "mkl", "mkl-mixed"]
+    assert all(len(method["errors"]) == 3 for method in found)
+    for store, threads in (("run.db", "2"), ("other.db", "2")):  # from the store, and anew
+        again = kith.json("evaluate", *flags, "--store", store, "--threads", threads)["methods"]
+        assert [method["errors"] for method in again] == [method["errors"] for method in found]
+    message = kith.refusal("evaluate", *flags[:6], "--methods", "svm-clip,mkl")
+    assert "svm-clip learns from one matrix" in message
+
+
+def test_auto_chooses_among_methods_for_several(kith):
+    several = Several(kith)
+    found = several.train("--among", "average-svm,mkl", method="auto")
+    assert found["selection"]["chosen"] in ("average-svm", "mkl")
+    several.predict()
+
+
+def test_methods_says_who_takes_several(kith):
+    found = {method["name"]: method["several_matrices"] for method in kith.json("methods")["methods"]}
+    assert found["mkl"] and found["average-svm"] and not found["svm"]
+    assert "several" in kith("methods", "mkl").stdout
