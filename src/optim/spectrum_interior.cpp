@@ -23,6 +23,7 @@
 #include "numerics/lapack.hpp"
 #include "optim/spectrum_cones.hpp"
 #include "optim/spectrum_newton.hpp"
+#include "optim/spectrum_norm.hpp"
 #include "optim/spectrum_terms.hpp"
 
 namespace kith {
@@ -460,27 +461,48 @@ class Solver {
 
 /// Without negative eigenvalues clip and flip are one: `both` is then flip with gamma doubled, and
 /// as two terms it would not determine their vectors p.
-SpectrumSolution solve_merged(const SpectrumProgram& program,
-                              const SpectrumSolverSettings& settings, const RunContext& ctx) {
-  SpectrumProgram merged = program;
-  merged.centre = SpectrumCentre::kFlip;
-  merged.gamma *= 2;
-  return Solver(merged, settings).run(ctx);
+SpectrumProgram merged(const SpectrumProgram& program) {
+  SpectrumProgram one = program;
+  const Vector& lambda = program.eigen->lambda;
+  const bool definite = lambda.size() == 0 || lambda.minCoeff() >= -zero_threshold(lambda);
+  if (definite && program.centre == SpectrumCentre::kBoth) {
+    one.centre = SpectrumCentre::kFlip;
+    one.gamma *= 2;
+  }
+  return one;
+}
+
+SpectrumSolution solve(const SpectrumProgram& program, const SpectrumSolverSettings& settings,
+                       const RunContext& ctx, const Vector& start) {
+  const bool one_norm =
+      program.centre == SpectrumCentre::kClip || program.centre == SpectrumCentre::kFlip;
+  if (!one_norm) return Solver(program, settings).run(ctx);
+  SpectrumSolution quick;
+  if (detail::solve_norm(program, start, settings, ctx, quick)) {
+    quick.info.status = SolveStatus::kSolved;
+    return quick;
+  }
+  SpectrumSolution solution = Solver(program, settings).run(ctx);
+  if (quick.certificate.gap < solution.certificate.gap) {
+    solution.point = quick.point;
+    solution.certificate = quick.certificate;
+  }
+  solution.info.iterations += quick.info.iterations;
+  return solution;
 }
 
 }  // namespace
 
 SpectrumSolution solve_spectrum(const SpectrumProgram& program,
-                                const SpectrumSolverSettings& settings, const RunContext& ctx) {
+                                const SpectrumSolverSettings& settings, const RunContext& ctx,
+                                const Vector& start) {
   const auto began = std::chrono::steady_clock::now();
-  const Vector& lambda = program.eigen->lambda;
-  const bool definite = lambda.size() == 0 || lambda.minCoeff() >= -zero_threshold(lambda);
-  SpectrumSolution solution = definite && program.centre == SpectrumCentre::kBoth
-                                  ? solve_merged(program, settings, ctx)
-                                  : Solver(program, settings).run(ctx);
+  SpectrumSolution solution = solve(merged(program), settings, ctx, start);
   if (!(solution.certificate.gap <= settings.tolerance)) {
     detail::sharpen(program, settings, ctx, solution);
   }
+  solution.point.z *= solution.certificate.stretch;
+  solution.point.b *= solution.certificate.stretch;
   if (solution.certificate.gap <= settings.tolerance) solution.info.status = SolveStatus::kSolved;
   solution.info.objective = solution.certificate.objective();
   solution.info.gap = solution.certificate.gap;

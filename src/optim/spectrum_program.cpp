@@ -150,8 +150,9 @@ SpectrumCertificate certify(const SpectrumProgram& program, const SpectrumPoint&
            longer * longer * norm;
   };
   // Where eta is small, margins missed by rounding alone would make all of the loss.
-  certificate.primal =
-      std::min(value(1), value(1 + stretch(reached))) + detail::penalty(program, terms, t);
+  const double longer = 1 + stretch(reached);
+  if (value(longer) < value(1)) certificate.stretch = longer;
+  certificate.primal = value(certificate.stretch) + detail::penalty(program, terms, t);
   const Eigen::ArrayXd x = point.alpha.cwiseQuotient(program.upper).array();
   certificate.kkt_residual = (x - (x - excess.array()).max(0.0).min(1.0)).abs().maxCoeff();
   const double size = std::max(std::abs(certificate.primal), std::abs(certificate.dual));

@@ -61,7 +61,8 @@ struct SpectrumPoint {
 /// What a point achieves, recomputed from the data alone. Values are without the constant
 /// `offset` = gamma min_a h(a), which is in the printed objective but can be 10^6 times the rest.
 struct SpectrumCertificate {
-  double primal = 0;  ///< of (P) at (a, z, b), a moved to the right signs, rounding forgiven
+  double primal = 0;   ///< of (P) at (a, stretch z, stretch b), a moved to the right signs
+  double stretch = 1;  ///< meets margins that were missed by rounding; at most 1 + 1e-9
   double dual = 0;  ///< of (D) after alpha has been shrunk into its constraints, p the best for it
   double offset = 0;
   double gap = 0;           ///< (primal - dual) / max(|primal|, |dual|)
@@ -84,14 +85,16 @@ struct SpectrumSolution {
   SolveInfo info;  ///< objective is that of [CGR] (12), offset included
 };
 
-/// Primal-dual interior point on (D) as a second-order cone program, with Nesterov-Todd scaling
-/// and Mehrotra's corrector; every step factors one n x n matrix. Where a large gamma swallows its
-/// last digits (`both`, `similarity`), Newton steps on (D) in alpha alone follow. Throws
-/// Error(kInterrupted) when stopped; else a status: kSolved, kReducedAccuracy, kIterationLimit,
-/// kNumericalFailure.
+/// For clip and flip a primal-dual interior point in alpha alone, from `start` (empty: none), an
+/// alpha inside the box with y'alpha = 0 such as the plain machine's. Where that ends above the
+/// tolerance, and for the other centres, one on (D) as a second-order cone program, with
+/// Nesterov-Todd scaling. Both take Mehrotra's corrector and factor one n x n matrix in each step.
+/// Where a large gamma swallows the last digits (`both`, `similarity`), Newton steps on (D) in
+/// alpha alone follow. Throws Error(kInterrupted) when stopped; else a status: kSolved,
+/// kReducedAccuracy, kIterationLimit, kNumericalFailure.
 [[nodiscard]] SpectrumSolution solve_spectrum(const SpectrumProgram& program,
                                               const SpectrumSolverSettings& settings = {},
-                                              const RunContext& ctx = {});
+                                              const RunContext& ctx = {}, const Vector& start = {});
 
 /// The multipliers whose plain machine solves the program for every large gamma: those of flip for
 /// `both`, since more kernel is never worse and h is least all the way between clip and flip; those

@@ -97,7 +97,7 @@ SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre cen
     }
     return machine;
   }
-  const SpectrumSolution learned = solve_spectrum(program, {.tolerance = tolerance}, ctx);
+  const SpectrumSolution learned = solve_spectrum(program, {.tolerance = tolerance}, ctx, alpha);
   const SpectrumPoint& point = learned.point;
   const Vector& lambda = eigen_->lambda;
   const Vector w = eigen_->U.transpose() * y_.cwiseProduct(point.alpha);

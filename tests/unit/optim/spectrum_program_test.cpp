@@ -96,6 +96,23 @@ TEST(SpectrumProgram, ClosesTheGapOfThePrintedProblem) {
   }
 }
 
+TEST(SpectrumProgram, ComesToTheSameFromAnyStart) {
+  const Owned owned = indefinite(30, 9);
+  const double plus = owned.y.cwiseMax(0.0).sum();
+  const double minus = 30 - plus;
+  const Vector balanced = (owned.y.array() > 0).select(Vector::Constant(30, 1 / plus), 1 / minus);
+  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip}) {
+    const SpectrumProgram program = owned.program(1e-2, 1e-3, centre);
+    const SpectrumSolution cold = solve_spectrum(program);
+    for (const double part : {0.0, 0.01, 0.3}) {
+      const SpectrumSolution warm = solve_spectrum(program, {}, {}, part * balanced);
+      EXPECT_EQ(warm.info.status, SolveStatus::kSolved);
+      EXPECT_NEAR(warm.info.objective, cold.info.objective, 2e-8 * cold.info.objective);
+      EXPECT_TRUE(warm.point.a.isApprox(cold.point.a, 1e-6));
+    }
+  }
+}
+
 TEST(SpectrumProgram, KeepsItsDigitsUnderALargeGamma) {
   // gamma h is up to 10^6 times the rest here, and some eigenvalues are next to nothing.
   Owned owned = indefinite(40, 11);
