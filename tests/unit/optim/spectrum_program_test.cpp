@@ -100,7 +100,8 @@ TEST(SpectrumProgram, ComesToTheSameFromAnyStart) {
   const Owned owned = indefinite(30, 9);
   const double plus = owned.y.cwiseMax(0.0).sum();
   const double minus = 30 - plus;
-  const Vector balanced = (owned.y.array() > 0).select(Vector::Constant(30, 1 / plus), 1 / minus);
+  const Vector balanced =
+      (owned.y.array() > 0).select(Vector::Constant(30, 1 / plus), Vector::Constant(30, 1 / minus));
   for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip}) {
     const SpectrumProgram program = owned.program(1e-2, 1e-3, centre);
     const SpectrumSolution cold = solve_spectrum(program);
