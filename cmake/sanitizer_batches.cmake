@@ -19,6 +19,9 @@ set(batches
    measure/gaussian"
   "measure/measure measure/raw_data measure/strings measure/vectors condition/distance
    condition/missing"
+  "measure/align measure/categories measure/compression measure/dtw measure/dtw_nearest measure/fasta"
+  "measure/idx measure/inner_product measure/pairs measure/series measure/set_similarity measure/sets"
+  "measure/spectrum measure/value_difference measure/vector_distance"
   "condition/rows_rbf condition/scale condition/spectrum condition/symmetric condition/symmetrise
    condition/table"
   "learn/advice learn/calibration learn/decision learn/learner learn/registry learn/shared_work"
