@@ -64,10 +64,12 @@ class Variant:
     or the one whose kernel has the printed largest eigenvalue."""
     scaled: bool = True
     printed_width: bool = False
+    xi: float = 0  # in place of the data set's
 
     @property
     def name(self):
-        return ("unit" if self.scaled else "given") + ("-printed-width" if self.printed_width else "")
+        return (("unit" if self.scaled else "given") + ("-printed-width" if self.printed_width else "") +
+                (f"-xi-{self.xi:g}" if self.xi else ""))
 
 
 @dataclasses.dataclass
@@ -235,14 +237,15 @@ class Workshop:
             gammas = self.widths(folder, unit)
         outcome = Outcome({c.name: [] for c in candidates}, {c.name: [] for c in candidates}, [], gammas)
         for p, (partition, gamma) in enumerate(zip(partitions, gammas)):
-            noisy = folder / "noisy.npy"
-            self.kernel(folder, gamma, noisy, "--perturb", "cy", "--xi", DATA[data].xi, "--seed", p + 1)
+            noisy, one = folder / f"{variant.name}.npy", folder / f"{variant.name}.tsv"
+            self.kernel(folder, gamma, noisy, "--perturb", "cy", "--xi", variant.xi or DATA[data].xi,
+                        "--seed", p + 1)
             found = self.kith("inspect", "--similarity", noisy)
             found["positive_eigenvalues"] = found["n"] - found["negative_eigenvalues"]
             outcome.spectrum.append([found[key] for key in SPECTRUM])
-            write_partitions(folder / "one.tsv", [partition])
+            write_partitions(one, [partition])
             store = folder / f"{variant.name}-{p + 1}-{self.folds}.db"
-            report = self.evaluate(noisy, folder / "labels.txt", folder / "one.tsv", candidates,
+            report = self.evaluate(noisy, folder / "labels.txt", one, candidates,
                                    "--store", store, "--name", data, "--seed", p + 1)
             for candidate in candidates:
                 entry = report[candidate.name]

@@ -6,20 +6,21 @@ import json
 
 from reproduce_cy import write_lines
 
-RHOS = (1.0, 10.0, 100.0)
-MOST_ITERATIONS = 1500
+RHO = 10.0
+RHOS = (10.0, 100.0)
+MOST_ITERATIONS = 700
 SOLVERS = ("exchange", "exchange-pruned")
 ACCURACY_ITERATIONS = range(1, 71)
-SHOWN = (1, 2, 3, 5, 10, 20, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 1500)
+SHOWN = (1, 2, 3, 5, 10, 20, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 600, 700)
 GAPS = (1e-2, 1e-5)
 
 
 class Figures:
-    """`gamma`, `rho` and `partition` are those of the first partition of Table 1."""
+    """`gamma` and `partition` are those of the first partition of Table 1."""
 
-    def __init__(self, workshop, gamma, rho, partition, scaled):
+    def __init__(self, workshop, gamma, partition, scaled):
         self.workshop = workshop
-        self.rho = rho
+        self.rho = RHO
         self.folder = workshop.folder / "figures"
         self.folder.mkdir(parents=True, exist_ok=True)
         source, _ = workshop.prepared("sonar", scaled)

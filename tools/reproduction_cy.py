@@ -10,19 +10,30 @@ RAW = (("test-treatment", "none"),)
 PRINTED_WIDTH = Variant(printed_width=True)
 
 NOTES = (
+    Note("Diabetes", (("diabetes", "*"),),
+         "Likely cause: a narrower kernel than cross-validation chooses here. The printed accuracies lie between those of the wide kernel it chooses and those of the very "
+         "narrow one that has the printed λ_max, which as said above contradicts the other printed columns.",
+         (Reading("width of the printed λ_max", variant=PRINTED_WIDTH),)),
+    Note("USPS", (("usps-3-5", "*"),),
+         "Part of the cause: less noise. With ξ = 0.1 neither width gives the printed λ_min, which belongs to a ξ near 0.08; less noise brings every cell nearer, a narrower kernel "
+         "none. The rest is not settled.",
+         (Reading("ξ = 0.08", variant=Variant(xi=0.08)),
+          Reading("width of the printed λ_max", variant=PRINTED_WIDTH))),
     Note("Flip and new samples",
          (("*", "flip"), ("sonar", "denoise")),
-         "Cause: [CY] does not say what is done to the similarities s of new samples. kith treats them like the training matrix; flip then turns "
-         "the sign of noise in every new row. With s as it is (`test-treatment=none`) the printed figures are met or nearly so.",
+         "Cause: [CY] does not say what is done to the similarities s of new samples. kith treats them like the training matrix, which after a flip turns "
+         "the sign of noise in every new row. Leaving s as it is (`test-treatment=none`) is the reading that comes nearest; the width of the kernel is not the cause.",
          (Reading("raw s", RAW), Reading("width of the printed λ_max", variant=PRINTED_WIDTH))),
     Note("Clip", (("*", "denoise"),),
-         "Cause: not settled. Neither s as it is nor the width that gives the printed λ_max, which reproduces the other three eigenvalue columns too, "
-         "gives the printed figure.",
+         "Cause: not settled. It is not the width of the kernel, and not the treatment of new samples alone.",
          (Reading("raw s", RAW), Reading("width of the printed λ_max", variant=PRINTED_WIDTH))),
-    Note("Other cells", (("*", "*"),),
-         "Tested: the width of the kernel and the scale of the features, the two choices that [CY] leaves open.",
+    Note("Heart", (("heart", "*"),),
+         "Cause: not settled, and one cell in twenty is outside by chance. The width is not the cause; features as given, where one of them outweighs the others, are far too bad.",
          (Reading("width of the printed λ_max", variant=PRINTED_WIDTH),
           Reading("features as given", variant=Variant(scaled=False)))),
+    Note("Other cells", (("*", "*"),),
+         "Cause: not settled. Tested: the width of the kernel, which [CY] does not print.",
+         (Reading("width of the printed λ_max", variant=PRINTED_WIDTH),)),
 )
 
 TABLE = """## [CY] Table 1: Gaussian kernels with noise
@@ -50,13 +61,14 @@ hundreds. On the other sets one width gives all four columns.
 
 FIGURES = """## [CY] Figures 1 to 3: the exchange algorithm by iteration
 
-Sonar with ξ = 0.1, the training part of the first partition above ({n} samples), `robust-svm` with `solver=exchange` and `exchange-pruned`, C = 1, rho = {rho:g} as chosen
-there ([CY] does not print rho). Bounds are less `objective_offset`. All iterations: [figures/cy_figures_1_2.csv](figures/cy_figures_1_2.csv) and
+Sonar with ξ = 0.1, the training part of the first partition above ({n} samples), `robust-svm` with `solver=exchange` and `exchange-pruned`, C = 1, rho = {rho:g}.
+[CY] does not print rho; of the grid this is the one with which the number of iterations comes near theirs. Bounds are less `objective_offset`. All iterations: [figures/cy_figures_1_2.csv](figures/cy_figures_1_2.csv) and
 [figures/cy_figure_3.csv](figures/cy_figure_3.csv); both come from `kith train --json` (`trace`) and `kith train --set iterations=i` with `kith predict`.
 """
 
 CLAIMS = """[CY] says: upper bounds fall and lower bounds rise, with and without pruning at a similar rate; the gap is below 1e-2 after about 150 iterations and
-below 1e-5 after about 600; with pruning the set stays small. Ours: how many iterations it takes depends on rho more than on anything else.
+below 1e-5 after about 600; with pruning the set stays small. Ours: the number of iterations depends on rho more than
+on anything else: a few for 100, thousands for 1 (4,142 with pruning for 100 samples, [performance](performance.md)). Runs here end after 700 iterations.
 """
 
 ACCURACY = """Accuracy in % on the test part ({tests} samples) of the machine of `exchange-pruned` stopped after i iterations, at its best lower bound so far. [CY]: large variation at
@@ -69,11 +81,10 @@ def figure_lines(table, workshop, out):
     found = table.outcomes["sonar", Variant()][0]
     folder, _ = workshop.prepared("sonar", Variant().scaled)
     partition = workshop.partitions(folder)[0]
-    rho = found.chosen["robust-svm"][0]["rho"]
-    figures = Figures(workshop, found.gammas[0], rho, partition, Variant().scaled)
+    figures = Figures(workshop, found.gammas[0], partition, Variant().scaled)
     figures.run()
     figures.write_csv(out.parent / "figures")
-    return [*FIGURES.format(n=len(partition) - partition.count("test"), rho=rho).splitlines(), "",
+    return [*FIGURES.format(n=len(partition) - partition.count("test"), rho=figures.rho).splitlines(), "",
             *figures.bound_lines(), *CLAIMS.splitlines(), "", *figures.rho_lines(),
             *ACCURACY.format(tests=partition.count("test")).splitlines(), "", *figures.accuracy_lines()]
 

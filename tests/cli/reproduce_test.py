@@ -113,7 +113,7 @@ def test_noisy_kernels_are_made_anew_for_each_partition(tmp_path, shared_folder)
     assert "### cy1: sonar" in page and "### cy1: heart" not in page
     # Classes this far apart: nobody is right on one of ten only.
     assert figures(page, "| `svm-shift` | 10.00")[4] == "**no**"
-    assert "| sonar, `svm-shift` | 10.00 | features as given |" in page
+    assert "| sonar, `svm-shift` | 10.00 | width of the printed λ_max |" in page
     spectrum = figures(page, "| sonar | 24 |")
     assert float(spectrum[4]) + float(spectrum[5]) == pytest.approx(24)
     assert float(spectrum[6]) < 0 < float(spectrum[7])
