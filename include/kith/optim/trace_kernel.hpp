@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learning kernels of a given trace from several similarity matrices, [KTBB] (4), (6), (7).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/core/status.hpp"
+#include "kith/core/types.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
+
+namespace kith {
+
+/// How far a kernel is from a similarity matrix, [KTBB] section 4: sum |x_ij|, |X|_F, |X|_F^2 of
+/// X = K - S.
+enum class KernelLoss { kAbsolute, kNorm, kSquared };
+
+/// What is learned from S_1 .. S_m.
+enum class KernelShape {
+  kShared,    ///< one K near all of them, (4)
+  kSeparate,  ///< one K_i near each S_i, (6)
+  kSpectral,  ///< K_i = U_i diag(mu_i) U_i' with the eigenvectors of S_i, (7)
+};
+
+/// min over K_1 .. K_p >= 0, tr K_i = trace   of   Omega(K) + rho sum_i L(K_i - S_i),
+///
+///   Omega(K) = max over a of 1'a - 1/2 (sum_i sqrt(u'K_i u))^2,   u = Y a, 0 <= a <= cost, y'a =
+///   0,
+///
+/// which for one kernel is the dual of the support vector machine, (1), and for several (10):
+/// the maximum over weights gamma of the simplex of 1'a - 1/2 sum_i u'K_i u / gamma_i. In kShared
+/// p = 1 and every S_i is compared with that K; else p = m. In kSpectral the loss is one of
+/// vectors, L(mu_i - lambda_i), and kAbsolute is not provided.
+struct TraceKernelProblem {
+  std::span<const Matrix> S;  ///< m >= 1, symmetric, both triangles, not owned
+  Vector y;                   ///< +1 and -1, both present
+  Vector cost;                ///< > 0, one per sample
+  double rho = 1;             ///< > 0
+  double trace = 1;           ///< > 0
+  KernelLoss loss = KernelLoss::kSquared;
+  KernelShape shape = KernelShape::kShared;
+};
+
+/// Throws Error(kInvalidArgument) naming the first entry that breaks a rule stated above.
+void validate(const TraceKernelProblem& problem);
+
+/// A point of the dual problem, which bounds the optimum from below: for any feasible a and gamma
+/// and any Z_i,
+///
+///   1'a - sum_i (<Z_i, S_i> + (rho L)*(Z_i)) + trace sum_k lambda_min(W_k),
+///
+/// W_k = Z_k - u u' / (2 gamma_k), or for the one shared kernel sum_i Z_i - u u' / 2; (rho L)* is 0
+/// where max|z_ij| <= rho (kAbsolute) or |Z|_F <= rho (kNorm), |Z|_F^2 / (4 rho) for kSquared. In
+/// kSpectral Z_i is a vector z_i, S_i its eigenvalues, and lambda_min the least of z_ij -
+/// (v_ij'u)^2 / (2 gamma_i).
+struct TraceKernelProof {
+  Vector alpha;
+  Vector gamma;           ///< p
+  std::vector<Matrix> Z;  ///< m; n x 1 in kSpectral
+};
+
+struct TraceKernelSolution {
+  Vector alpha;
+  double b = 0;
+  Vector gamma;  ///< p weights, sum 1: the decision is sum_i K_i u / gamma_i + b
+  /// The p kernels: positive eigenvalues alone, ascending; in kSpectral mu_i in the order of the
+  /// eigenvalues of S_i, zeros included.
+  std::vector<SymmetricEigen> kernels;
+  TraceKernelProof proof;
+  double machine = 0;  ///< Omega(K), the objective's part that no loss enters
+  double lower = 0;    ///< proved by `proof`, or by the mirror descent's own certificate
+  /// objective is the value at the kernels, an upper bound of the optimum; gap is (objective -
+  /// lower) / objective.
+  SolveInfo info;
+};
+
+/// What a solution achieves, from the data alone.
+struct TraceKernelCertificate {
+  double upper = 0;  ///< the primal of the machine at (alpha, b) on the kernels, plus the losses
+  double lower = 0;  ///< of `proof`, its Z drawn into the ball of the loss where outside
+  double gap = 0;    ///< (upper - lower) / |upper|
+  /// Largest violation of the constraints on alpha (both), gamma and the kernels, each relative to
+  /// its size.
+  double feasibility = 0;
+};
+[[nodiscard]] TraceKernelCertificate certify(const TraceKernelProblem& problem,
+                                             const TraceKernelSolution& solution);
+
+struct TraceKernelSettings {
+  /// Relative gap accepted; 0: 1e-6, but 1e-3 for kAbsolute, whose splitting method closes slowly,
+  /// and 1e-4 for kNorm in kSpectral, whose bounds rounding keeps apart where mu is lambda.
+  double tolerance = 0;
+  long max_iterations = 0;  ///< outer ones; 0: 100, or 1000 for kAbsolute
+};
+
+/// kSquared by an interior point method in (a, gamma); kNorm by a search for the m weights
+/// w_i = rho / (2 |K_i - S_i|) with which sum_i w_i |K_i - S_i|^2 has the same solution; kAbsolute
+/// by splitting (ADMM) with that method as its step in K. iterations counts the outer ones, of
+/// kSquared the interior point's. Ends with kSolved, kReducedAccuracy (rounding ended the
+/// progress), kIterationLimit or kNumericalFailure. Throws Error(kInvalidArgument) for a malformed
+/// problem, Error(kInterrupted) when stopped.
+[[nodiscard]] TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
+                                                     const TraceKernelSettings& settings = {},
+                                                     const RunContext& ctx = {});
+
+/// A loss of one's own: convex, with any of its subgradients; both get K - S_i, in kSpectral the
+/// n x 1 matrix mu_i - lambda_i.
+struct ConvexLoss {
+  std::function<double(const Matrix&)> value;
+  std::function<Matrix(const Matrix&)> subgradient;  ///< symmetric where its argument is
+};
+[[nodiscard]] ConvexLoss convex_loss(KernelLoss loss);
+
+/// How mirror descent goes from one kernel to the next.
+enum class MirrorUpdate {
+  kCorrect,  ///< K = trace exp(G) / tr exp(G), G the sum of all steps: descent in matrix entropy
+  kPrinted,  ///< [KTBB] Algorithms 1, 2: old eigenvalues on the eigenvectors of the new gradient.
+             ///< No descent unless the two matrices commute: it stalls
+};
+
+struct MirrorDescentSettings {
+  MirrorUpdate update = MirrorUpdate::kCorrect;
+  double tolerance = 0.05;  ///< relative gap by its own certificate
+  long max_iterations = 20000;
+};
+
+/// [KTBB] Algorithms 1 to 3 with the step sqrt(2 log n / (p t)) / max_i |g_i|. The certificate is
+/// the weighted mean of the linear lower bounds that its subgradients give, and closes like 1 /
+/// sqrt(t). Takes any `loss` in place of problem.loss; `proof` then means nothing.
+[[nodiscard]] TraceKernelSolution mirror_descent(const TraceKernelProblem& problem,
+                                                 const MirrorDescentSettings& settings = {},
+                                                 const RunContext& ctx = {});
+[[nodiscard]] TraceKernelSolution mirror_descent(const TraceKernelProblem& problem,
+                                                 const ConvexLoss& loss,
+                                                 const MirrorDescentSettings& settings = {},
+                                                 const RunContext& ctx = {});
+
+}  // namespace kith

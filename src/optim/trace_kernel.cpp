@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/trace_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
+#include "kith/optim/certificate.hpp"
+#include "optim/trace_point.hpp"
+
+namespace kith {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+void require_positive(const char* what, double value) {
+  if (!(value > 0) || !std::isfinite(value)) {
+    refuse(fmt::format("{} = {}; it is finite and above 0", what, value));
+  }
+}
+
+std::vector<Matrix> matrices_of(const std::vector<SymmetricEigen>& kernels) {
+  std::vector<Matrix> K;
+  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
+  return K;
+}
+
+/// K_k - S_i, or mu_i - lambda_i.
+Matrix difference(const TraceKernelProblem& problem, const std::vector<SymmetricEigen>& eigen,
+                  const std::vector<Matrix>& K, const TraceKernelSolution& solution, Index i) {
+  const auto at = static_cast<std::size_t>(i);
+  if (problem.shape == KernelShape::kSpectral) {
+    return solution.kernels[at].lambda - eigen[at].lambda;
+  }
+  return K[static_cast<std::size_t>(detail::kernel_of(problem, i))] - problem.S[at];
+}
+
+double total_loss(const TraceKernelProblem& problem, const std::vector<SymmetricEigen>& eigen,
+                  const std::vector<Matrix>& K, const TraceKernelSolution& solution) {
+  double loss = 0;
+  for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
+    loss += detail::loss_value(problem.loss, difference(problem, eigen, K, solution, i));
+  }
+  return problem.rho * loss;
+}
+
+double kernel_violation(const TraceKernelProblem& problem, const Vector& lambda) {
+  return std::max(std::abs(lambda.sum() - problem.trace), -lambda.minCoeff()) / problem.trace;
+}
+
+double weight_violation(const Vector& gamma) {
+  return std::max(std::abs(gamma.sum() - 1), -gamma.minCoeff());
+}
+
+double box_violation(const TraceKernelProblem& problem, const Vector& alpha) {
+  const double outside = std::max(
+      {std::abs(problem.y.dot(alpha)), -alpha.minCoeff(), (alpha - problem.cost).maxCoeff()});
+  return outside / problem.cost.maxCoeff();
+}
+
+void check_sizes(const TraceKernelProblem& problem, const TraceKernelSolution& solution) {
+  const Index n = problem.y.size();
+  const Index p = detail::kernel_count(problem);
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  bool fits = solution.alpha.size() == n && solution.proof.alpha.size() == n &&
+              solution.gamma.size() == p && solution.proof.gamma.size() == p &&
+              std::ssize(solution.kernels) == p && solution.proof.Z.size() == problem.S.size();
+  for (const SymmetricEigen& kernel : solution.kernels) {
+    fits = fits && kernel.lambda.size() > 0 && kernel.U.rows() == n &&
+           kernel.U.cols() == kernel.lambda.size() && (!spectral || kernel.lambda.size() == n);
+  }
+  for (const Matrix& Z : solution.proof.Z) {
+    fits = fits && Z.rows() == n && Z.cols() == (spectral ? 1 : n);
+  }
+  if (!fits) refuse("the solution is not of the size of the problem");
+}
+
+double default_tolerance(const TraceKernelProblem& problem) {
+  if (problem.loss == KernelLoss::kAbsolute) return 1e-3;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  return spectral && problem.loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
+}
+
+/// The certificate and what its computation also found.
+struct Evidence {
+  TraceKernelCertificate certificate;
+  double loss = 0;
+  double kkt_residual = 0;
+};
+
+Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& solution) {
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  std::vector<SymmetricEigen> eigen;
+  if (spectral) eigen = detail::decompose(problem.S);
+  std::vector<Matrix> K;
+  Evidence found;
+  TraceKernelCertificate& c = found.certificate;
+  if (spectral) {
+    for (std::size_t i = 0; i < eigen.size(); ++i) {
+      K.push_back(reconstruct(eigen[i].U, solution.kernels[i].lambda));
+      c.feasibility =
+          std::max(c.feasibility, kernel_violation(problem, solution.kernels[i].lambda));
+    }
+  } else {
+    K = matrices_of(solution.kernels);
+    for (const Matrix& kernel : K) {
+      const double violation = kernel_violation(problem, symmetric_eigenvalues(kernel));
+      c.feasibility = std::max(c.feasibility, violation);
+    }
+  }
+  const detail::MachineValue machine =
+      detail::machine_value(problem, K, solution.alpha, solution.gamma, solution.b);
+  found.kkt_residual = machine.kkt_residual;
+  found.loss = total_loss(problem, eigen, K, solution);
+  c.upper = machine.upper + found.loss;
+  c.lower = detail::lower_bound(problem, eigen, solution.proof);
+  c.gap = (c.upper - c.lower) / std::abs(c.upper);
+  c.feasibility = std::max(
+      {c.feasibility, weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
+       box_violation(problem, solution.alpha), box_violation(problem, solution.proof.alpha)});
+  return found;
+}
+
+}  // namespace
+
+namespace detail {
+
+Index kernel_count(const TraceKernelProblem& problem) {
+  return problem.shape == KernelShape::kShared ? 1 : static_cast<Index>(problem.S.size());
+}
+
+Index kernel_of(const TraceKernelProblem& problem, Index i) {
+  return problem.shape == KernelShape::kShared ? 0 : i;
+}
+
+double loss_value(KernelLoss loss, const MatrixRef& X) {
+  switch (loss) {
+    case KernelLoss::kAbsolute:
+      return X.cwiseAbs().sum();
+    case KernelLoss::kNorm:
+      return X.norm();
+    case KernelLoss::kSquared:
+      break;
+  }
+  return X.squaredNorm();
+}
+
+Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z) {
+  if (loss == KernelLoss::kAbsolute) return Z.cwiseMax(-rho).cwiseMin(rho);
+  if (loss == KernelLoss::kNorm) {
+    const double norm = Z.norm();
+    if (norm > rho) Z *= rho / norm;
+  }
+  return Z;
+}
+
+double lower_bound(const TraceKernelProblem& problem, std::span<const SymmetricEigen> eigen,
+                   const TraceKernelProof& proof) {
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  const Vector u = problem.y.cwiseProduct(proof.alpha);
+  std::vector<Matrix> W(static_cast<std::size_t>(kernel_count(problem)));
+  double bound = proof.alpha.sum();
+  for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const Matrix Z = draw_into_domain(problem.loss, problem.rho, proof.Z[at]);
+    bound -= spectral ? eigen[at].lambda.dot(Z.col(0)) : Z.cwiseProduct(problem.S[at]).sum();
+    if (problem.loss == KernelLoss::kSquared) bound -= Z.squaredNorm() / (4 * problem.rho);
+    Matrix& sum = W[static_cast<std::size_t>(kernel_of(problem, i))];
+    if (sum.size() == 0) {
+      sum = Z;
+    } else {
+      sum += Z;
+    }
+  }
+  for (std::size_t k = 0; k < W.size(); ++k) {
+    const double twice = 2 * proof.gamma(static_cast<Index>(k));
+    if (spectral) {
+      const Vector p = eigen[k].U.transpose() * u;
+      bound += problem.trace * (W[k].col(0) - p.cwiseAbs2() / twice).minCoeff();
+    } else {
+      W[k].noalias() -= u * (u / twice).transpose();
+      bound += problem.trace * symmetric_eigenvalues(std::move(W[k])).minCoeff();
+    }
+  }
+  return bound;
+}
+
+MachineValue machine_value(const TraceKernelProblem& problem, std::span<const Matrix> kernels,
+                           const VectorRef& alpha, const VectorRef& gamma, double b) {
+  const Vector u = problem.y.cwiseProduct(alpha);
+  Matrix sum = kernels[0] / gamma(0);
+  double largest = u.dot(sum * u) / gamma(0);
+  for (std::size_t i = 1; i < kernels.size(); ++i) {
+    const double weight = gamma(static_cast<Index>(i));
+    sum += kernels[i] / weight;
+    largest = std::max(largest, u.dot(kernels[i] * u) / (weight * weight));
+  }
+  const SvmDual machine{SymmetricView::dense(sum), problem.y, problem.cost, {}};
+  const SvmCertificate found = certify(machine, alpha, b);
+  MachineValue value;
+  // For several kernels the squared norm of the primal is the largest u'K_i u / gamma_i^2, not
+  // their mean; certify may have stretched it by 1e-9.
+  value.upper = found.primal;
+  if (kernels.size() > 1) {
+    value.upper += 0.5 * (1 + 3e-9) * std::max(0.0, largest - found.quadratic);
+  }
+  value.kkt_residual = found.kkt_residual;
+  return value;
+}
+
+std::vector<SymmetricEigen> decompose(std::span<const Matrix> S) {
+  std::vector<SymmetricEigen> eigen;
+  for (const Matrix& one : S) eigen.push_back(symmetric_eigen(one));
+  return eigen;
+}
+
+void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& solution) {
+  const Evidence found = evidence(problem, solution);
+  solution.lower = found.certificate.lower;
+  solution.machine = found.certificate.upper - found.loss;
+  solution.info.objective = found.certificate.upper;
+  solution.info.gap = found.certificate.gap;
+  solution.info.kkt_residual = found.kkt_residual;
+}
+
+}  // namespace detail
+
+void validate(const TraceKernelProblem& problem) {
+  const Index n = problem.y.size();
+  if (problem.S.empty()) refuse("there is no similarity matrix");
+  for (std::size_t i = 0; i < problem.S.size(); ++i) {
+    const Matrix& S = problem.S[i];
+    if (S.rows() != n || S.cols() != n) {
+      refuse(fmt::format("similarities {} are {} x {}; there are {} labels", i, S.rows(), S.cols(),
+                         n));
+    }
+    if (!S.allFinite()) refuse(fmt::format("similarities {}: a value is not finite", i));
+  }
+  if (problem.cost.size() != n) {
+    refuse(fmt::format("{} costs for {} labels", problem.cost.size(), n));
+  }
+  require_positive("rho", problem.rho);
+  require_positive("trace", problem.trace);
+  for (Index j = 0; j < n; ++j) {
+    if (problem.y[j] != 1 && problem.y[j] != -1) {
+      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", j, problem.y[j]));
+    }
+    require_positive("a cost", problem.cost[j]);
+  }
+  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
+    refuse("the labels must have both classes");
+  }
+}
+
+TraceKernelCertificate certify(const TraceKernelProblem& problem,
+                               const TraceKernelSolution& solution) {
+  validate(problem);
+  check_sizes(problem, solution);
+  return evidence(problem, solution).certificate;
+}
+
+TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
+                                       const TraceKernelSettings& settings, const RunContext& ctx) {
+  const auto began = std::chrono::steady_clock::now();
+  validate(problem);
+  const bool absolute = problem.loss == KernelLoss::kAbsolute;
+  if (absolute && problem.shape == KernelShape::kSpectral) {
+    refuse("the sum of absolute values is not provided as a loss of spectra");
+  }
+  const double tolerance = settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem);
+  const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
+  TraceKernelSolution solution;
+  switch (problem.loss) {
+    case KernelLoss::kAbsolute:
+      solution = detail::split_absolute(problem, tolerance, limit, ctx);
+      break;
+    case KernelLoss::kNorm:
+      solution = detail::search_norm(problem, tolerance, limit, ctx);
+      break;
+    case KernelLoss::kSquared:
+      solution = detail::solve_squared(problem, tolerance, ctx);
+      break;
+  }
+  // From what is returned, by another route than the iteration's.
+  detail::certify_into(problem, solution);
+  if (solution.info.gap <= tolerance) {
+    solution.info.status = SolveStatus::kSolved;
+  } else if (solution.info.status == SolveStatus::kSolved) {
+    solution.info.status = SolveStatus::kReducedAccuracy;
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
+}  // namespace kith

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mehrotra's predictor and corrector in (a, gamma). D is concave in both together. Notation: w_i =
+// u / sqrt(gamma_i), K_i and H_i those of phi_i there, s = cost - a; z and v the multipliers of the
+// two bounds, b that of y'a = 0. With f = sum_i K_i w_i / sqrt(gamma_i), minus D has
+//
+//   gradient      in a  Y f - 1               in gamma_i  -w_i'K_i w_i / (2 gamma_i)
+//   Hessian       aa    Y (sum H_i / gamma_i) Y
+//                 a gamma_i   -Y (K_i w_i + H_i w_i) / (2 gamma_i^(3/2))
+//                 gamma_i^2   (3 w_i'K_i w_i + w_i'H_i w_i) / (4 gamma_i^2)
+//
+// gamma needs no barrier: D falls without bound as some gamma_i vanishes.
+// Each point carries its bounds: D from below; from above, since the dual norm of (sum sqrt q_i)
+// is a maximum, 1/2 max_i w_i'K_i w_i / gamma_i + sum_j cost_j max(0, 1 - y_j (f_j + b)) and the
+// same penalty. Cost per step: three products of n x n matrices per block and one Cholesky factor.
+#include "optim/trace_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <Eigen/Dense>
+
+#include "numerics/lapack.hpp"
+
+namespace kith::detail {
+namespace {
+
+struct Iterate {
+  Vector a, s, z, v, gamma;
+  double b = 0;
+  [[nodiscard]] double mu() const {
+    return (a.dot(z) + s.dot(v)) / static_cast<double>(2 * a.size());
+  }
+};
+
+struct Step {
+  Vector a, z, v, gamma;
+  double b = 0;  // the new b, not a difference
+};
+
+struct Point {
+  std::vector<BlockPoint> blocks;
+  Vector f;
+  Vector ratio;  // w_i'K_i w_i / gamma_i
+};
+
+Point evaluate(const TraceDual& dual, const Vector& a, const Vector& gamma) {
+  const Vector u = dual.y.cwiseProduct(a);
+  Point at{{}, Vector::Zero(a.size()), Vector(gamma.size())};
+  for (Index i = 0; i < gamma.size(); ++i) {
+    const double root = std::sqrt(gamma(i));
+    at.blocks.push_back(dual.blocks[static_cast<std::size_t>(i)].at(u / root, dual.c(i)));
+    at.f += at.blocks.back().Kw / root;
+    at.ratio(i) = at.blocks.back().wKw / gamma(i);
+  }
+  return at;
+}
+
+double largest_step(const Vector& x, const Vector& dx) {
+  double step = std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < x.size(); ++i) {
+    if (dx(i) < 0) step = std::min(step, -x(i) / dx(i));
+  }
+  return step;
+}
+
+double largest_step(const Iterate& x, const Step& d) {
+  return std::min({largest_step(x.a, d.a), largest_step(x.s, -d.a), largest_step(x.z, d.z),
+                   largest_step(x.v, d.v)});
+}
+
+/// Inside the box and on y'a = 0: each class at half of what the smaller one can carry.
+Vector centre(const TraceDual& dual) {
+  const double positive = dual.cost.dot((dual.y.array() > 0).cast<double>().matrix());
+  const double negative = dual.cost.sum() - positive;
+  const double least = 0.5 * std::min(positive, negative);
+  Vector a = dual.cost;
+  for (Index i = 0; i < a.size(); ++i) a(i) *= least / (dual.y(i) > 0 ? positive : negative);
+  return a;
+}
+
+Iterate start_iterate(const TraceDual& dual, const TraceDualSolution* near, Point& point) {
+  const Index p = dual.c.size();
+  Iterate x;
+  x.a = centre(dual);
+  x.gamma = Vector::Constant(p, 1.0 / static_cast<double>(p));
+  if (near != nullptr) {
+    x.a = 0.9 * near->alpha + 0.1 * x.a;
+    x.gamma = near->gamma;
+  }
+  point = evaluate(dual, x.a, x.gamma);
+  // Where the box is much larger than the answer, its middle is far outside.
+  while (x.a.sum() < dual.y.cwiseProduct(x.a).dot(point.f)) {
+    x.a *= 0.3;
+    point = evaluate(dual, x.a, x.gamma);
+  }
+  x.s = dual.cost - x.a;
+  const Vector gradient = 1 - dual.y.cwiseProduct(point.f).array();
+  const double mu =
+      std::max(x.a.dot(gradient.cwiseAbs()) / static_cast<double>(x.a.size()), 1e-8 * x.a.mean());
+  x.z = (-gradient).cwiseMax(0.0).array() + mu / x.a.array();
+  x.v = gradient.cwiseMax(0.0).array() + mu / x.s.array();
+  return x;
+}
+
+class KktSystem {
+ public:
+  KktSystem(const TraceDual& dual, const Iterate& at, const Point& point) : dual_(dual), at_(at) {
+    const Index n = at.a.size();
+    weights_ = at.gamma.size() > 1 ? at.gamma.size() : 0;
+    gradient_ = Vector::Zero(n + weights_);
+    gradient_.head(n) = 1 - dual.y.cwiseProduct(point.f).array();
+    if (weights_ > 0) gradient_.tail(weights_) = 0.5 * point.ratio;
+    assemble(point);
+    const auto size = static_cast<int>(n + weights_);
+    int info = 0;
+    dpotrf_("L", &size, L_.data(), &size, &info);
+    ok_ = info == 0;
+    if (!ok_) return;
+    E_ = Matrix::Zero(n + weights_, weights_ > 0 ? 2 : 1);
+    E_.col(0).head(n) = dual.y;
+    if (weights_ > 0) E_.col(1).tail(weights_).setOnes();
+    AE_ = apply_inverse(E_);
+    corner_.compute(E_.transpose() * AE_);
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+  [[nodiscard]] Step solve(double target, const Vector& q1, const Vector& q2) const {
+    const Index n = at_.a.size();
+    const Vector t1 = (target - q1.array()) / at_.a.array();
+    const Vector t2 = (target - q2.array()) / at_.s.array();
+    Vector right = gradient_;
+    right.head(n) += t1 - t2;
+    const Vector Ar = apply_inverse(right);
+    const Vector multipliers = corner_.solve(E_.transpose() * Ar);
+    const Vector d = Ar - AE_ * multipliers;
+    Step step;
+    step.b = multipliers(0);
+    step.a = d.head(n);
+    step.a -= dual_.y * (dual_.y.dot(step.a) / static_cast<double>(n));  // rounding of y'a
+    step.gamma = weights_ > 0 ? Vector(d.tail(weights_)) : Vector::Zero(1);
+    step.z = t1 - at_.z - at_.z.cwiseQuotient(at_.a).cwiseProduct(step.a);
+    step.v = t2 - at_.v + at_.v.cwiseQuotient(at_.s).cwiseProduct(step.a);
+    return step;
+  }
+
+ private:
+  void assemble(const Point& point) {
+    const Index n = at_.a.size();
+    L_ = Matrix::Zero(n + weights_, n + weights_);
+    const Vector u = dual_.y.cwiseProduct(at_.a);
+    for (Index i = 0; i < at_.gamma.size(); ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const double gamma = at_.gamma(i);
+      const Matrix H = dual_.blocks[k].curvature(point.blocks[k]);
+      L_.topLeftCorner(n, n) += H / gamma;
+      if (weights_ == 0) continue;
+      const Vector w = u / std::sqrt(gamma);
+      const Vector Hw = H * w;
+      const Vector sum = point.blocks[k].Kw + Hw;
+      L_.row(n + i).head(n) =
+          (-0.5 * std::pow(gamma, -1.5) * dual_.y.cwiseProduct(sum)).transpose();
+      L_(n + i, n + i) = (0.75 * point.blocks[k].wKw + 0.25 * w.dot(Hw)) / (gamma * gamma);
+    }
+    L_.topLeftCorner(n, n) =
+        (dual_.y.asDiagonal() * L_.topLeftCorner(n, n) * dual_.y.asDiagonal()).eval();
+    L_.diagonal().head(n) += at_.z.cwiseQuotient(at_.a) + at_.v.cwiseQuotient(at_.s);
+  }
+  [[nodiscard]] Matrix apply_inverse(Matrix x) const {
+    L_.triangularView<Eigen::Lower>().solveInPlace(x);
+    L_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+    return x;
+  }
+
+  const TraceDual& dual_;
+  const Iterate& at_;
+  Index weights_ = 0;  // gamma's that are variables
+  Vector gradient_;
+  Matrix L_, E_, AE_;
+  Eigen::FullPivLU<Matrix> corner_;
+  bool ok_ = false;
+};
+
+Step predict_and_correct(const KktSystem& kkt, const Iterate& x) {
+  const Vector none = Vector::Zero(x.a.size());
+  const Step affine = kkt.solve(0, none, none);
+  const double t = std::min(1.0, largest_step(x, affine));
+  const double ahead =
+      (x.a + t * affine.a).dot(x.z + t * affine.z) + (x.s - t * affine.a).dot(x.v + t * affine.v);
+  const double mu = x.mu();
+  const double sigma = std::pow(ahead / (static_cast<double>(2 * x.a.size()) * mu), 3);
+  return kkt.solve(sigma * mu, affine.a.cwiseProduct(affine.z), -affine.a.cwiseProduct(affine.v));
+}
+
+void advance(const TraceDual& dual, Iterate& x, const Step& step) {
+  constexpr double kStepFraction = 0.995;
+  constexpr double kGammaFraction = 0.7;  // 1 / gamma is far from its quadratic model near 0
+  double length = std::min(1.0, kStepFraction * largest_step(x, step));
+  length = std::min(length, kGammaFraction * largest_step(x.gamma, step.gamma));
+  x.a += length * step.a;
+  x.s = dual.cost - x.a;
+  x.z += length * step.z;
+  x.v += length * step.v;
+  x.b += length * (step.b - x.b);
+  x.gamma += length * step.gamma;
+  x.gamma /= x.gamma.sum();
+}
+
+TraceDualSolution describe(const TraceDual& dual, const Iterate& x, const Point& point) {
+  TraceDualSolution now;
+  now.alpha = x.a;
+  now.gamma = x.gamma;
+  now.b = x.b;
+  now.points = point.blocks;
+  now.machine = x.a.sum() - 0.5 * point.ratio.dot(x.gamma);
+  const Vector margins = dual.y.array() * (point.f.array() + x.b);
+  const double primal =
+      0.5 * point.ratio.maxCoeff() + dual.cost.dot((1 - margins.array()).cwiseMax(0.0).matrix());
+  // The optimum of the machine is above 0: a point that is not is far from it.
+  now.difference = now.machine > 0 ? primal - now.machine : std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < dual.c.size(); ++i) {
+    now.penalty += dual.c(i) * point.blocks[static_cast<std::size_t>(i)].squares;
+  }
+  return now;
+}
+
+}  // namespace
+
+TraceDualSolution trace_newton(const TraceDual& dual, double tolerance, const RunContext& ctx,
+                               const TraceDualSolution* near) {
+  constexpr long kMostIterations = 200;
+  constexpr long kPatience = 15;  // iterations without a better bound or mu
+  Point point;
+  Iterate x = start_iterate(dual, near, point);
+  TraceDualSolution best = describe(dual, x, point);
+  double best_mu = x.mu();
+  long best_at = 0;
+  SolveStatus status = SolveStatus::kSolved;
+  long iteration = 0;
+  for (;; ++iteration) {
+    ctx.check_stop();
+    if (x.mu() < 0.9 * best_mu) {
+      best_mu = x.mu();
+      best_at = iteration;
+    }
+    TraceDualSolution now = describe(dual, x, point);
+    if (now.difference < best.difference) {
+      best = std::move(now);
+      best_at = iteration;
+    }
+    status = SolveStatus::kSolved;
+    if (best.difference <= tolerance * best.machine) break;
+    status = SolveStatus::kIterationLimit;
+    if (iteration >= kMostIterations) break;
+    status = SolveStatus::kReducedAccuracy;
+    if (iteration - best_at > kPatience) break;
+    status = SolveStatus::kNumericalFailure;
+    const KktSystem kkt(dual, x, point);
+    if (!kkt.ok()) break;
+    const Step step = predict_and_correct(kkt, x);
+    if (!step.a.allFinite() || !step.z.allFinite() || !step.v.allFinite() ||
+        !step.gamma.allFinite()) {
+      break;
+    }
+    advance(dual, x, step);
+    point = evaluate(dual, x.a, x.gamma);
+  }
+  best.iterations = iteration;
+  best.status = status;
+  return best;
+}
+
+}  // namespace kith::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every solver of the trace-constrained problem (optim/trace_kernel) uses of it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/optim/trace_kernel.hpp"
+
+namespace kith::detail {
+
+[[nodiscard]] Index kernel_count(const TraceKernelProblem& problem);
+/// The kernel that S_i is compared with: 0 or i.
+[[nodiscard]] Index kernel_of(const TraceKernelProblem& problem, Index i);
+
+[[nodiscard]] double loss_value(KernelLoss loss, const MatrixRef& X);
+
+/// Z where (rho L)*(Z) is finite, else the nearest such matrix.
+[[nodiscard]] Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z);
+
+/// The bound of TraceKernelProof; `eigen` are the decompositions of the S_i, read in kSpectral
+/// only.
+[[nodiscard]] double lower_bound(const TraceKernelProblem& problem,
+                                 std::span<const SymmetricEigen> eigen,
+                                 const TraceKernelProof& proof);
+
+/// An upper bound of Omega(K) from one (alpha, gamma, b): the primal of the machine.
+struct MachineValue {
+  double upper = 0;
+  double kkt_residual = 0;
+};
+[[nodiscard]] MachineValue machine_value(const TraceKernelProblem& problem,
+                                         std::span<const Matrix> kernels, const VectorRef& alpha,
+                                         const VectorRef& gamma, double b);
+
+/// The decompositions of every S_i.
+[[nodiscard]] std::vector<SymmetricEigen> decompose(std::span<const Matrix> S);
+
+/// Fills objective, gap, lower, machine and kkt_residual of a solution that has everything else.
+void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& solution);
+
+/// sum_i rho |K - S_i|_1 by splitting (src/optim/trace_splitting.cpp).
+[[nodiscard]] TraceKernelSolution split_absolute(const TraceKernelProblem& problem,
+                                                 double tolerance, long max_iterations,
+                                                 const RunContext& ctx);
+/// The two others (src/optim/trace_search.cpp).
+[[nodiscard]] TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tolerance,
+                                                const RunContext& ctx);
+[[nodiscard]] TraceKernelSolution search_norm(const TraceKernelProblem& problem, double tolerance,
+                                              long max_iterations, const RunContext& ctx);
+
+}  // namespace kith::detail

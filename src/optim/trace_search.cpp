@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The squared loss by one run of the interior point method, and the norm by a search around it:
+//
+//   rho |X|_F = min over s > 0 of |X|_F^2 / s + rho^2 s / 4,   attained at s = 2 |X|_F / rho,
+//
+// jointly convex in X and s. With c_i = 1 / s_i the inner problem is the squared one, and the fixed
+// point s_i = 2 |K(s) - S_i| / rho is the optimum. The plain iteration descends; in x = log s it is
+// accelerated by Anderson's method over m + 1 points, which for one matrix is the secant.
+// Z_i = 2 c_i (K - S_i) is the multiplier, dual feasible where |Z_i| <= rho.
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <utility>
+
+#include "optim/trace_point.hpp"
+#include "optim/trace_weighted.hpp"
+
+namespace kith::detail {
+namespace {
+
+/// x and the residual of its fixed point, the newest last.
+class Anderson {
+ public:
+  explicit Anderson(std::size_t depth) : depth_(depth) {}
+  void clear() { history_.clear(); }
+
+  /// The next x, each component at most kFurthest away.
+  [[nodiscard]] Vector next(const Vector& x, const Vector& residual) {
+    constexpr double kFurthest = 3;
+    history_.emplace_back(x, residual);
+    if (history_.size() > depth_ + 1) history_.pop_front();
+    Vector step = residual;
+    const auto columns = static_cast<Index>(history_.size()) - 1;
+    if (columns > 0) {
+      Matrix dx(x.size(), columns);
+      Matrix dr(x.size(), columns);
+      for (Index j = 0; j < columns; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        dx.col(j) = history_[at + 1].first - history_[at].first;
+        dr.col(j) = history_[at + 1].second - history_[at].second;
+      }
+      Eigen::CompleteOrthogonalDecomposition<Matrix> solver;
+      solver.setThreshold(1e-10);
+      solver.compute(dr);
+      step -= (dx + dr) * solver.solve(residual);
+    }
+    if (!step.allFinite()) step = residual;
+    return x + step.cwiseMax(-kFurthest).cwiseMin(kFurthest);
+  }
+
+ private:
+  std::size_t depth_;
+  std::deque<std::pair<Vector, Vector>> history_;
+};
+
+/// log s to begin with: each S_i as far from its kernel as from the nearest one of the trace, or
+/// from the mean of all.
+Vector start_weights(const TraceKernelProblem& problem, const WeightedProblem& weighted) {
+  constexpr double kLeast = 0.01;  // of |S|, or of the smallest kernel: where S is itself one
+  const auto m = static_cast<Index>(problem.S.size());
+  Matrix mean = Matrix::Zero(problem.y.size(), problem.y.size());
+  for (const Matrix& S : problem.S) mean += S / static_cast<double>(m);
+  Vector x(m);
+  for (Index i = 0; i < m; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double smallest = problem.trace / std::sqrt(static_cast<double>(mean.rows()));
+    double distance = kLeast * std::max(problem.S[at].norm(), smallest);
+    if (problem.shape == KernelShape::kShared) {
+      distance = std::max(distance, (problem.S[at] - mean).norm());
+    }
+    if (at < weighted.eigen().size()) {
+      const Vector& lambda = weighted.eigen()[at].lambda;
+      distance = std::max(distance, (project_to_simplex(lambda, problem.trace).k - lambda).norm());
+    }
+    x(i) = std::log(2 * distance / problem.rho);
+  }
+  return x;
+}
+
+std::vector<Matrix> multipliers(const Vector& c, const std::vector<Matrix>& differences) {
+  std::vector<Matrix> Z;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    Z.push_back(2 * c(static_cast<Index>(i)) * differences[i]);
+  }
+  return Z;
+}
+
+/// Where K_i has become S_i, 2 c_i (K_i - S_i) is mostly rounding. Then Z_i = u u' / (2 gamma_i)
+/// less the other Z of that kernel and its own mean eigenvalue makes W_i a multiple of the
+/// identity: as good a multiplier, if it is inside the ball.
+void settle_touching(const TraceKernelProblem& problem, const WeightedProblem& weighted,
+                     const std::vector<Matrix>& differences, TraceKernelProof& proof) {
+  constexpr double kTouches = 1e-5;
+  const Vector u = problem.y.cwiseProduct(proof.alpha);
+  for (std::size_t i = 0; i < proof.Z.size(); ++i) {
+    if (differences[i].norm() > kTouches * problem.S[i].norm()) continue;
+    const Index k = kernel_of(problem, static_cast<Index>(i));
+    const double twice = 2 * proof.gamma(k);
+    if (problem.shape == KernelShape::kSpectral) {
+      const Vector p = weighted.eigen()[i].U.transpose() * u;
+      proof.Z[i] = p.cwiseAbs2() / twice;
+      proof.Z[i].array() -= proof.Z[i].mean();
+      continue;
+    }
+    Matrix Z = u * (u / twice).transpose();
+    for (std::size_t j = 0; problem.shape == KernelShape::kShared && j < proof.Z.size(); ++j) {
+      if (j != i) Z -= proof.Z[j];
+    }
+    Z.diagonal().array() -= Z.trace() / static_cast<double>(Z.rows());
+    proof.Z[i] = std::move(Z);
+  }
+}
+
+Vector norms(const std::vector<Matrix>& matrices) {
+  Vector result(static_cast<Index>(matrices.size()));
+  for (Index i = 0; i < result.size(); ++i) {
+    result(i) = matrices[static_cast<std::size_t>(i)].norm();
+  }
+  return result;
+}
+
+/// The best bounds so far, which may come from different points.
+struct Best {
+  TraceKernelSolution solution;
+  double upper = std::numeric_limits<double>::infinity();
+  double lower = -std::numeric_limits<double>::infinity();
+  [[nodiscard]] double gap() const { return (upper - lower) / upper; }
+};
+
+void keep(const TraceKernelProblem& problem, const WeightedProblem& weighted, const Vector& c,
+          const TraceDualSolution& at, const std::vector<Matrix>& differences,
+          std::vector<SymmetricEigen> kernels, Best& best) {
+  const double upper = at.machine + at.difference + problem.rho * norms(differences).sum();
+  TraceKernelProof proof{at.alpha, at.gamma, multipliers(c, differences)};
+  double lower = lower_bound(problem, weighted.eigen(), proof);
+  TraceKernelProof settled = proof;
+  settle_touching(problem, weighted, differences, settled);
+  if (const double other = lower_bound(problem, weighted.eigen(), settled); other > lower) {
+    lower = other;
+    proof = std::move(settled);
+  }
+  if (lower > best.lower) {
+    best.lower = lower;
+    best.solution.proof = std::move(proof);
+  }
+  if (upper < best.upper) {
+    best.upper = upper;
+    TraceKernelProof kept = std::move(best.solution.proof);
+    best.solution = start_solution(at, std::move(kernels));
+    best.solution.proof = std::move(kept);
+  }
+}
+
+}  // namespace
+
+TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tolerance,
+                                  const RunContext& ctx) {
+  constexpr double kReserve = 1e-2;  // the method converges fast: nearly free
+  WeightedProblem weighted(problem, problem.S);
+  const Vector c = Vector::Constant(static_cast<Index>(problem.S.size()), problem.rho);
+  const TraceDualSolution at = weighted.solve(c, kReserve * tolerance, ctx);
+  std::vector<SymmetricEigen> kernels = weighted.kernels(at);
+  TraceKernelProof proof{at.alpha, at.gamma, multipliers(c, weighted.differences(kernels))};
+  TraceKernelSolution solution = start_solution(at, std::move(kernels));
+  solution.proof = std::move(proof);
+  solution.info.status = at.status;
+  solution.info.iterations = at.iterations;
+  return solution;
+}
+
+TraceKernelSolution search_norm(const TraceKernelProblem& problem, double tolerance,
+                                long max_iterations, const RunContext& ctx) {
+  constexpr double kReserve = 0.5;
+  constexpr double kInner = 1e-2;  // of the tolerance, for the inner problem
+  constexpr long kPatience = 12;   // iterations without a better gap
+  WeightedProblem weighted(problem, problem.S);
+  Anderson anderson(problem.S.size());
+  Vector x = start_weights(problem, weighted);
+  TraceDualSolution at;
+  Best best;
+  long best_at = 0;
+  long iteration = 0;
+  SolveStatus status = SolveStatus::kIterationLimit;
+  while (iteration < max_iterations) {
+    const Vector c = (-x.array()).exp();
+    at = weighted.solve(c, kInner * tolerance, ctx, iteration > 0 ? &at : nullptr);
+    ++iteration;
+    std::vector<SymmetricEigen> kernels = weighted.kernels(at);
+    const std::vector<Matrix> differences = weighted.differences(kernels);
+    const Vector distance = norms(differences).cwiseMax(1e-300);
+    const double before = best.gap();
+    keep(problem, weighted, c, at, differences, std::move(kernels), best);
+    if (!(best.gap() >= before)) best_at = iteration;
+    status = SolveStatus::kSolved;
+    if (best.gap() <= kReserve * tolerance) break;
+    status = SolveStatus::kReducedAccuracy;
+    if (iteration - best_at > kPatience) break;
+    status = SolveStatus::kIterationLimit;
+    x = anderson.next(x, (2 * distance / problem.rho).array().log().matrix() - x);
+  }
+  best.solution.info.status = status;
+  best.solution.info.iterations = iteration;
+  return best.solution;
+}
+
+}  // namespace kith::detail

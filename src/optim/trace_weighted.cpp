@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/trace_weighted.hpp"
+
+#include <utility>
+
+#include "kith/numerics/psd.hpp"
+#include "optim/trace_point.hpp"
+#include "optim/trace_spectral.hpp"
+
+namespace kith::detail {
+
+using Kind = TraceBlock::Kind;
+
+WeightedProblem::WeightedProblem(const TraceKernelProblem& problem, std::span<const Matrix> S)
+    : problem_(problem), S_(S) {
+  if (problem.shape == KernelShape::kShared && S.size() > 1) return;
+  eigen_ = decompose(S);
+  if (problem.shape == KernelShape::kSpectral) return;
+  for (const SymmetricEigen& eigen : eigen_) {
+    blocks_.emplace_back(Kind::kFull, eigen, problem.trace);
+  }
+}
+
+void WeightedProblem::make_blocks(const Vector& c) {
+  const Vector weights = c / c.sum();
+  if (mean_weights_.size() == weights.size() && mean_weights_ == weights) return;
+  Matrix V = Matrix::Zero(problem_.y.size(), problem_.y.size());
+  for (std::size_t i = 0; i < S_.size(); ++i) V += weights(static_cast<Index>(i)) * S_[i];
+  blocks_.clear();
+  blocks_.emplace_back(Kind::kFull, symmetric_eigen(std::move(V)), problem_.trace);
+  mean_weights_ = weights;
+}
+
+TraceDualSolution WeightedProblem::solve(const Vector& c, double tolerance, const RunContext& ctx,
+                                         const TraceDualSolution* near) {
+  if (problem_.shape == KernelShape::kSpectral) {
+    const SpectralDual dual{eigen_, c, problem_.trace, problem_.y, problem_.cost};
+    return spectral_newton(dual, tolerance, ctx, near);
+  }
+  const bool mean = problem_.shape == KernelShape::kShared && S_.size() > 1;
+  if (mean) make_blocks(c);
+  const TraceDual dual{blocks_, mean ? Vector::Constant(1, c.sum()) : c, problem_.y, problem_.cost};
+  return trace_newton(dual, tolerance, ctx, near);
+}
+
+std::vector<SymmetricEigen> WeightedProblem::kernels(const TraceDualSolution& at) const {
+  std::vector<SymmetricEigen> found;
+  for (std::size_t i = 0; i < eigen_.size() && blocks_.empty(); ++i) {
+    found.push_back({at.points[i].k, eigen_[i].U});
+  }
+  for (std::size_t i = 0; i < blocks_.size(); ++i) found.push_back(blocks_[i].kernel(at.points[i]));
+  return found;
+}
+
+std::vector<Matrix> WeightedProblem::differences(const std::vector<SymmetricEigen>& kernels) const {
+  std::vector<Matrix> found;
+  if (problem_.shape == KernelShape::kSpectral) {
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      found.emplace_back(kernels[i].lambda - eigen_[i].lambda);
+    }
+    return found;
+  }
+  std::vector<Matrix> K;
+  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
+  for (std::size_t i = 0; i < S_.size(); ++i) {
+    const Index k = kernel_of(problem_, static_cast<Index>(i));
+    found.emplace_back(K[static_cast<std::size_t>(k)] - S_[i]);
+  }
+  return found;
+}
+
+TraceKernelSolution start_solution(const TraceDualSolution& at,
+                                   std::vector<SymmetricEigen> kernels) {
+  TraceKernelSolution solution;
+  solution.alpha = at.alpha;
+  solution.b = at.b;
+  solution.gamma = at.gamma;
+  solution.kernels = std::move(kernels);
+  return solution;
+}
+
+}  // namespace kith::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "kith/optim/trace_kernel.hpp"
+#include "optim/trace_newton.hpp"
+
+namespace kith::detail {
+
+/// The trace-constrained problem with sum_i c_i |K - S_i|^2 in place of its loss, for many c. For
+/// the one shared kernel that is sum(c) |K - V|^2 and a constant, V the mean of the S_i weighted by
+/// c.
+class WeightedProblem {
+ public:
+  /// Keeps references to the problem and to `S` (those of the problem, or targets in their place).
+  WeightedProblem(const TraceKernelProblem& problem, std::span<const Matrix> S);
+
+  [[nodiscard]] TraceDualSolution solve(const Vector& c, double tolerance, const RunContext& ctx,
+                                        const TraceDualSolution* near = nullptr);
+  [[nodiscard]] std::vector<SymmetricEigen> kernels(const TraceDualSolution& at) const;
+  /// K - S_i for every i, in kSpectral mu_i - lambda_i.
+  [[nodiscard]] std::vector<Matrix> differences(const std::vector<SymmetricEigen>& kernels) const;
+  /// Of the S_i; empty where no block has one of its own.
+  [[nodiscard]] const std::vector<SymmetricEigen>& eigen() const { return eigen_; }
+
+ private:
+  void make_blocks(const Vector& c);
+
+  const TraceKernelProblem& problem_;
+  std::span<const Matrix> S_;
+  std::vector<SymmetricEigen> eigen_;
+  std::vector<TraceBlock> blocks_;
+  Vector mean_weights_;  // of the V that the shared block was made from
+};
+
+/// Everything of a solution but its proof and evidence.
+[[nodiscard]] TraceKernelSolution start_solution(const TraceDualSolution& at,
+                                                 std::vector<SymmetricEigen> kernels);
+
+}  // namespace kith::detail

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/trace_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "dual_problems.hpp"
+#include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
+#include "kith/optim/robust_newton.hpp"
+#include "optim/trace_block.hpp"
+
+namespace kith {
+namespace {
+
+using testing_support::gaussian_kernel;
+using testing_support::random_labels;
+using testing_support::random_symmetric;
+
+struct Data {
+  std::vector<Matrix> S;
+  Vector y;
+  [[nodiscard]] TraceKernelProblem problem(KernelShape shape, KernelLoss loss, double rho,
+                                           double cost = 1) const {
+    TraceKernelProblem found{.S = S, .y = y, .cost = Vector::Constant(y.size(), cost)};
+    found.rho = rho;
+    found.trace = S[0].trace();
+    found.loss = loss;
+    found.shape = shape;
+    return found;
+  }
+};
+
+/// m Gaussian kernels, each with symmetric noise of its own.
+Data noisy(Index n, Index m, std::uint64_t seed, double noise = 0.2) {
+  Rng rng(seed);
+  Data data;
+  data.y = random_labels(rng, n);
+  for (Index i = 0; i < m; ++i) {
+    data.S.emplace_back(gaussian_kernel(rng, data.y) + noise * random_symmetric(rng, n));
+  }
+  return data;
+}
+
+Matrix matrix_of(const SymmetricEigen& kernel) { return reconstruct(kernel.U, kernel.lambda); }
+
+constexpr KernelShape kShapes[] = {KernelShape::kShared, KernelShape::kSeparate,
+                                   KernelShape::kSpectral};
+
+/// The tolerance that the header promises, by a certificate made from the data alone.
+void expect_solved(const TraceKernelProblem& problem, const std::string& what) {
+  const TraceKernelSolution found = learn_trace_kernel(problem);
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  const double norm = spectral ? 1e-4 : 1e-6;
+  const double tolerance = problem.loss == KernelLoss::kAbsolute ? 1e-3
+                           : problem.loss == KernelLoss::kNorm   ? norm
+                                                                 : 1e-6;
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved) << what << " gap " << found.info.gap;
+  const TraceKernelCertificate proof = certify(problem, found);
+  EXPECT_LE(proof.gap, tolerance) << what;
+  EXPECT_GE(proof.gap, -1e-9) << what;
+  EXPECT_LE(proof.feasibility, 1e-9) << what;
+  EXPECT_NEAR(found.info.objective, proof.upper, 1e-12 * proof.upper) << what;
+}
+
+TEST(TraceKernel, ProvesItsOptimumForEveryShapeLossAndWeight) {
+  const Data data = noisy(16, 2, 3);
+  for (const KernelShape shape : kShapes) {
+    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
+      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
+      for (const double rho : {1e-3, 1.0, 1e3}) {
+        for (const double cost : {1e-2, 1.0, 1e2}) {
+          expect_solved(data.problem(shape, loss, rho, cost),
+                        "shape " + std::to_string(static_cast<int>(shape)) + " loss " +
+                            std::to_string(static_cast<int>(loss)) + " rho " + std::to_string(rho) +
+                            " cost " + std::to_string(cost));
+        }
+      }
+    }
+  }
+}
+
+TEST(TraceKernel, SolvesMatricesThatAreKernelsAlready) {
+  const Data data = noisy(14, 1, 4, 0);
+  for (const KernelShape shape : kShapes) {
+    for (const double rho : {1e-2, 1.0, 100.0}) {
+      expect_solved(data.problem(shape, KernelLoss::kNorm, rho), std::to_string(rho));
+      expect_solved(data.problem(shape, KernelLoss::kSquared, rho), std::to_string(rho));
+      if (shape == KernelShape::kSpectral) continue;
+      expect_solved(data.problem(shape, KernelLoss::kAbsolute, rho), std::to_string(rho));
+    }
+  }
+  // Far from any gain of the machine, the kernel stays where it is.
+  const TraceKernelSolution still =
+      learn_trace_kernel(data.problem(KernelShape::kShared, KernelLoss::kNorm, 1e4));
+  EXPECT_LT((matrix_of(still.kernels[0]) - data.S[0]).norm(), 1e-6);
+}
+
+TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
+  const Data data = noisy(16, 2, 5);
+  for (const KernelShape shape : kShapes) {
+    for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
+      const TraceKernelProblem problem = data.problem(shape, loss, 0.3);
+      const TraceKernelSolution good = learn_trace_kernel(problem, {.tolerance = 1e-6});
+      EXPECT_LE(certify(problem, good).gap, 1e-6);
+      TraceKernelSolution spoiled = good;
+      spoiled.alpha *= 1 - 1e-4;
+      EXPECT_GT(certify(problem, spoiled).gap, 1e-6);
+      spoiled = good;
+      spoiled.proof.alpha *= 1 - 1e-4;
+      EXPECT_GT(certify(problem, spoiled).gap, 1e-6);
+      spoiled = good;
+      spoiled.proof.Z[0] *= 1 - 1e-4;
+      EXPECT_GT(certify(problem, spoiled).gap, 1e-6);
+      spoiled = good;
+      spoiled.kernels[0].lambda *= 1 + 1e-4;
+      EXPECT_GT(certify(problem, spoiled).feasibility, 1e-5);
+    }
+  }
+}
+
+TEST(TraceKernel, WithATraceThatDoesNotBindIsTheRobustMachine) {
+  const Data data = noisy(20, 1, 6);
+  const RobustProblem robust{
+      .S = data.S[0], .y = data.y, .cost = Vector::Constant(20, 2), .rho = 0.4};
+  const RobustSolution expected = robust_newton(robust);
+  TraceKernelProblem problem = data.problem(KernelShape::kShared, KernelLoss::kSquared, 0.4, 2);
+  problem.trace = expected.kernel.lambda.sum();
+  const TraceKernelSolution found = learn_trace_kernel(problem);
+  EXPECT_NEAR(found.info.objective, expected.info.objective, 1e-7 * found.info.objective);
+  const Matrix K = matrix_of(expected.kernel);
+  EXPECT_LT((matrix_of(found.kernels[0]) - K).norm(), 1e-5 * K.norm());
+
+  const RobustSolution norm = robust_norm(robust, 3.0);
+  problem.loss = KernelLoss::kNorm;
+  problem.rho = 3;
+  problem.trace = norm.kernel.lambda.sum();
+  EXPECT_NEAR(learn_trace_kernel(problem).info.objective, norm.info.objective,
+              2e-6 * norm.info.objective);
+}
+
+TEST(TraceKernel, OneMatrixIsTheSameSharedOrSeparate) {
+  const Data data = noisy(15, 1, 7);
+  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
+    const double shared =
+        learn_trace_kernel(data.problem(KernelShape::kShared, loss, 0.5)).info.objective;
+    const double separate =
+        learn_trace_kernel(data.problem(KernelShape::kSeparate, loss, 0.5)).info.objective;
+    const double spectral =
+        learn_trace_kernel(data.problem(KernelShape::kSpectral, loss, 0.5)).info.objective;
+    EXPECT_NEAR(shared, separate, 2e-6 * shared);
+    EXPECT_GE(spectral, shared * (1 - 1e-6));  // fewer kernels to choose from
+  }
+}
+
+TEST(TraceKernel, DoesNotDependOnTheOrderOfMatricesOrSamples) {
+  Data data = noisy(15, 3, 8);
+  for (const KernelShape shape : kShapes) {
+    const TraceKernelProblem problem = data.problem(shape, KernelLoss::kNorm, 0.7);
+    const TraceKernelSolution found = learn_trace_kernel(problem, {.tolerance = 1e-6});
+    Data turned = data;
+    std::swap(turned.S[0], turned.S[2]);
+    for (Matrix& S : turned.S) S = S.reverse().eval();
+    turned.y.reverseInPlace();
+    TraceKernelProblem other = turned.problem(shape, KernelLoss::kNorm, 0.7);
+    other.trace = problem.trace;
+    const TraceKernelSolution same = learn_trace_kernel(other, {.tolerance = 1e-6});
+    EXPECT_NEAR(found.info.objective, same.info.objective, 2e-6 * found.info.objective);
+    if (shape == KernelShape::kShared) continue;
+    EXPECT_NEAR(found.gamma(0), same.gamma(2), 1e-3);
+    EXPECT_NEAR(found.gamma(1), same.gamma(1), 1e-3);
+  }
+}
+
+TEST(TraceKernel, AnswersToARescaledProblemByTheScale) {
+  // S, trace times t, cost over t and rho of a loss of degree d times t^-(d+1): all values over t.
+  const Data data = noisy(15, 2, 9);
+  const double t = 8;
+  for (const KernelShape shape : kShapes) {
+    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
+      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
+      const TraceKernelProblem problem = data.problem(shape, loss, 0.2);
+      std::vector<Matrix> scaled = data.S;
+      for (Matrix& S : scaled) S *= t;
+      TraceKernelProblem other = problem;
+      other.S = scaled;
+      other.trace *= t;
+      other.cost /= t;
+      other.rho /= t * (loss == KernelLoss::kSquared ? t * t : t);
+      const double tolerance = loss == KernelLoss::kAbsolute ? 2e-3 : 2e-6;
+      const TraceKernelSettings settings{.tolerance = 0.5 * tolerance};
+      const double value = learn_trace_kernel(problem, settings).info.objective;
+      EXPECT_NEAR(t * learn_trace_kernel(other, settings).info.objective, value, tolerance * value);
+    }
+  }
+}
+
+TEST(TraceKernel, CurvatureIsTheDerivativeOfTheGradient) {
+  const Data data = noisy(12, 1, 10, 0.5);
+  using Block = detail::TraceBlock;
+  Rng rng(2);
+  const Vector w = Vector::NullaryExpr(12, [&](Index) { return rng.normal(); });
+  const Vector step = Vector::NullaryExpr(12, [&](Index) { return 1e-5 * rng.normal(); });
+  for (const Block::Kind kind : {Block::Kind::kFull, Block::Kind::kFixed}) {
+    const Block block(kind, symmetric_eigen(data.S[0]), 3);
+    const Matrix H = block.curvature(block.at(w, 0.4));
+    const Vector change = block.at(w + step, 0.4).Kw - block.at(w - step, 0.4).Kw;
+    EXPECT_LT((change - 2 * H * step).norm(), 1e-7 * step.norm());
+    EXPECT_LT((H - H.transpose()).norm(), 1e-12 * H.norm());
+  }
+}
+
+TEST(TraceKernel, ProjectsOntoTheSimplex) {
+  const detail::SimplexPoint inside = detail::project_to_simplex(Vector::Constant(4, 0.25), 1);
+  EXPECT_NEAR(inside.theta, 0, 1e-16);
+  Vector d(4);
+  d << 3, -1, 2.5, 0;
+  const detail::SimplexPoint found = detail::project_to_simplex(d, 1);
+  EXPECT_NEAR(found.k.sum(), 1, 1e-15);
+  EXPECT_NEAR(found.k(0), 0.75, 1e-15);
+  EXPECT_NEAR(found.k(2), 0.25, 1e-15);
+  EXPECT_EQ(found.k(1), 0);
+}
+
+TEST(TraceKernel, RefusesMalformedProblems) {
+  const Data data = noisy(8, 2, 11);
+  const auto problem = [&] { return data.problem(KernelShape::kShared, KernelLoss::kSquared, 1); };
+  TraceKernelProblem bad = problem();
+  bad.trace = 0;
+  EXPECT_THROW((void)learn_trace_kernel(bad), Error);
+  bad = problem();
+  bad.rho = -1;
+  EXPECT_THROW((void)mirror_descent(bad), Error);
+  bad = problem();
+  bad.S = {};
+  EXPECT_THROW((void)learn_trace_kernel(bad), Error);
+  bad = problem();
+  bad.y.setOnes();
+  EXPECT_THROW((void)learn_trace_kernel(bad), Error);
+  EXPECT_THROW(
+      (void)learn_trace_kernel(data.problem(KernelShape::kSpectral, KernelLoss::kAbsolute, 1)),
+      Error);
+  TraceKernelSolution cut = learn_trace_kernel(problem());
+  cut.proof.Z.pop_back();
+  EXPECT_THROW((void)certify(problem(), cut), Error);
+}
+
+TEST(MirrorDescent, MeetsTheExactOptimumWithinItsCertificate) {
+  const Data data = noisy(10, 2, 12);
+  for (const KernelShape shape : kShapes) {
+    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
+      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
+      const TraceKernelProblem problem = data.problem(shape, loss, 0.05);
+      const TraceKernelSolution found = mirror_descent(problem, {.tolerance = 0.1});
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << found.info.gap;
+      const double exact = learn_trace_kernel(problem).info.objective;
+      EXPECT_LE(found.lower, exact * (1 + 1e-9));
+      EXPECT_GE(found.info.objective, exact * (1 - 2e-3));
+      EXPECT_LE(found.info.objective, exact * 1.12);
+      // The mean of its dual points proves at least as much as the mean of its linear bounds.
+      const TraceKernelCertificate proof = certify(problem, found);
+      EXPECT_LE(proof.gap, 0.1 * (1 + 1e-9));
+      EXPECT_LE(proof.feasibility, 1e-9);
+    }
+  }
+}
+
+TEST(MirrorDescent, TakesALossOfOnesOwn) {
+  const Data data = noisy(10, 2, 13);
+  const TraceKernelProblem problem = data.problem(KernelShape::kShared, KernelLoss::kSquared, 0.05);
+  // Huber's: squares near 0, absolute values further out; between the two everywhere.
+  const ConvexLoss huber{
+      [](const Matrix& X) {
+        return X.cwiseAbs().unaryExpr([](double x) { return x < 1 ? x * x : 2 * x - 1; }).sum();
+      },
+      [](const Matrix& X) -> Matrix { return 2 * X.cwiseMax(-1.0).cwiseMin(1.0); }};
+  const TraceKernelSolution found = mirror_descent(problem, huber, {.tolerance = 0.1});
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+  const TraceKernelSolution squared = learn_trace_kernel(problem);
+  EXPECT_LE(found.lower, squared.info.objective);
+  double value = found.machine;
+  for (const Matrix& S : data.S) {
+    value += 0.05 * huber.value(matrix_of(found.kernels[0]) - S);
+  }
+  EXPECT_NEAR(found.info.objective, value, 1e-9 * value);
+}
+
+struct SharedProblem {
+  std::vector<Matrix> S;
+  Vector y;
+};
+
+/// One matrix of 60 samples; y.txt has a label per line.
+SharedProblem read_shared(const std::filesystem::path& folder) {
+  std::vector<double> values;
+  std::ifstream similarities(folder / "S.csv");
+  for (std::string line; std::getline(similarities, line);) {
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) values.push_back(std::stod(cell));
+  }
+  std::vector<double> labels;
+  std::ifstream file(folder / "y.txt");
+  for (double label = 0; file >> label;) labels.push_back(label);
+  const auto n = static_cast<Index>(labels.size());
+  Matrix S = Eigen::Map<const RowMatrix>(values.data(), n, n);
+  return {{0.5 * (S + S.transpose())}, Eigen::Map<const Vector>(labels.data(), n)};
+}
+
+class SharedEskl : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path folder =
+        std::filesystem::path(KITH_TEST_SHARED) / "problems" / "eskl60";
+    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the shared problem is not there";
+    data_ = read_shared(folder);
+  }
+  [[nodiscard]] TraceKernelProblem problem(KernelLoss loss, double rho) const {
+    TraceKernelProblem found{.S = data_.S, .y = data_.y, .cost = Vector::Ones(data_.y.size())};
+    found.rho = rho;
+    found.trace = data_.S[0].trace();
+    found.loss = loss;
+    return found;
+  }
+  SharedProblem data_;
+};
+
+TEST_F(SharedEskl, IsSolvedToTheKnownOptima) {
+  EXPECT_NEAR(learn_trace_kernel(problem(KernelLoss::kSquared, 0.1)).info.objective, 15.498655,
+              1e-5);
+  EXPECT_NEAR(learn_trace_kernel(problem(KernelLoss::kNorm, 1)).info.objective, 15.168919, 1e-5);
+  const TraceKernelProblem absolute = problem(KernelLoss::kAbsolute, 0.01);
+  const TraceKernelSolution found = learn_trace_kernel(absolute);
+  EXPECT_LE(found.info.objective, 8.776);
+  EXPECT_LE(certify(absolute, found).gap, 1e-3);
+}
+
+TEST_F(SharedEskl, TheCorrectUpdateDescendsAndThePrintedOneStalls) {
+  struct Case {
+    KernelLoss loss;
+    double rho, optimum, reached;
+  };
+  for (const Case& one :
+       {Case{KernelLoss::kAbsolute, 0.01, 8.76, 8.84}, Case{KernelLoss::kNorm, 1, 15.168919, 15.23},
+        Case{KernelLoss::kSquared, 0.1, 15.498655, 15.56}}) {
+    const TraceKernelProblem at = problem(one.loss, one.rho);
+    EXPECT_LE(mirror_descent(at, {.max_iterations = 400}).info.objective, one.reached);
+    const auto printed = [&](long steps) {
+      return mirror_descent(at, {.update = MirrorUpdate::kPrinted, .max_iterations = steps});
+    };
+    const TraceKernelSolution early = printed(20);
+    const TraceKernelSolution late = printed(400);
+    EXPECT_GE(late.info.objective, 1.2 * one.optimum);
+    EXPECT_GE(late.info.objective, 0.99 * early.info.objective);  // nothing gained in 380 steps
+  }
+}
+
+}  // namespace
+}  // namespace kith
