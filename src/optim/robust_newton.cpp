@@ -38,10 +38,11 @@
 
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/certificate.hpp"
 #include "numerics/lapack.hpp"
 #include "optim/robust_active.hpp"
 #include "optim/robust_dual.hpp"
+#include "optim/robust_kernel.hpp"
 
 namespace kith {
 namespace {
@@ -139,8 +140,7 @@ Vector centre(const RobustProblem& problem) {
   return a;
 }
 
-/// rho to within a factor of two of what the term asks for at this a, if there is one (for the norm
-/// and a positive semidefinite S there need not be). R falls with rho.
+/// rho to within a factor of two of what the term asks for at this a. R falls with rho.
 double start_rho(const Model& model, const Vector& a, double rho) {
   if (model.term == Term::kSquared) return rho;
   const auto too_small = [&](double at) { return rho_residual(model, model.dual.at(a, at)) > 0; };
@@ -324,26 +324,6 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
   return best;
 }
 
-/// A positive semidefinite S stays as it is where its own machine has |a|^2 <= 2 weight.
-std::optional<RobustSolution> kernel_itself(const RobustProblem& problem, double weight,
-                                            const RobustNewtonSettings& settings,
-                                            const RunContext& ctx) {
-  const SvmDual dual{
-      .K = SymmetricView::dense(problem.S), .y = problem.y, .cost = problem.cost, .linear = {}};
-  const SmoSolution machine =
-      smo(dual, {.tolerance = settings.tolerance, .gap_tolerance = settings.tolerance}, ctx);
-  if (machine.alpha.squaredNorm() > 2 * weight) return std::nullopt;
-  const Vector& lambda = problem.eigen->lambda;
-  const Index positive = (lambda.array() > zero_threshold(lambda)).count();
-  RobustSolution solution;
-  solution.alpha = machine.alpha;
-  solution.b = machine.b;
-  solution.kernel = {lambda.tail(positive), problem.eigen->U.rightCols(positive)};
-  solution.rho = std::numeric_limits<double>::infinity();
-  solution.info = machine.info;
-  return solution;
-}
-
 RobustSolution of_active(const RobustDual& dual, ActiveAnswer answer) {
   RobustSolution solution;
   solution.info.iterations = answer.iterations;
@@ -421,10 +401,19 @@ RobustSolution robust_norm(const RobustProblem& problem, double weight,
   RobustProblem known = problem;
   if (problem.eigen == nullptr) known.eigen = &own.emplace(symmetric_eigen(problem.S));
   if (known.eigen->lambda.minCoeff() >= -zero_threshold(known.eigen->lambda)) {
-    const std::optional<RobustSolution> unmoved = kernel_itself(known, weight, settings, ctx);
-    if (unmoved) return *unmoved;
+    return robust_norm_of_kernel(known, weight, settings, ctx);
   }
-  return run(known, Term::kNorm, weight, settings, ctx, one_or_none(start));
+  RobustSolution found = run(known, Term::kNorm, weight, settings, ctx, one_or_none(start));
+  if (found.info.status == SolveStatus::kSolved) return found;
+  // What is hard is an S that is nearly a kernel.
+  RobustSolution near = robust_norm_near_kernel(known, weight, settings, ctx);
+  if (near.info.status != SolveStatus::kSolved) {
+    known.rho = near.rho;
+    RobustSolution again = run(known, Term::kNorm, weight, settings, ctx, one_or_none(near.alpha));
+    if (again.info.gap < near.info.gap) near = std::move(again);
+  }
+  const bool better = near.info.status == SolveStatus::kSolved || near.info.gap < found.info.gap;
+  return better ? near : found;
 }
 
 }  // namespace kith

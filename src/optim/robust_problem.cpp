@@ -123,9 +123,15 @@ RobustCertificate certify_norm(const RobustProblem& problem, double weight, cons
   const double quadratic = 0.5 * uKu - pull * e.distance;
   double t = std::min(1.0, std::sqrt(weight / pull));
   if (quadratic > 0) t = std::min(t, sum / (2 * quadratic));
-  const double shorter =
-      (1 - t) * sum - 0.5 * (1 - t * t) * uKu +
-      e.distance * (weight - t * t * pull);  // what is lost below own + weight |K - S|
+  double shorter = (1 - t) * sum - 0.5 * (1 - t * t) * uKu +
+                   e.distance * (weight - t * t * pull);  // what is lost below own + weight |K - S|
+  // Z = t^2 u u' / 2 does as well, and where S is nearly a kernel it is the same but for the digits
+  // of K - S, which K and S may share.
+  const Vector u = problem.y.cwiseProduct(alpha);
+  const double half = 0.5 * u.dot(problem.S * u);
+  t = std::min(1.0, std::sqrt(2 * weight) / u.norm());
+  if (half > 0) t = std::min(t, sum / (2 * half));
+  shorter = std::min(shorter, own + weight * e.distance - (t * sum - t * t * half));
   const double negative = std::sqrt(e.split.negative_squares);
   const double above = e.split.excess(e.point.K) / (e.distance + negative);  // distance - negative
   return certificate(e, weight * negative, own + weight * above - shorter,

@@ -278,6 +278,57 @@ TEST(RobustNorm, LeavesAPsdMatrixAloneWhereTheWeightIsLarge) {
   EXPECT_LT((kernel_of(moved) - K).norm(), 1e-9 * K.norm());
 }
 
+/// gamma and eta of [CGR] (4) on a matrix, as `full-kernel-svm` asks for it: the objective, proved.
+double full_kernel_value(const Matrix& S, double eta, double gamma) {
+  const Index n = S.rows();
+  Data data{S / (2 * eta), Vector::Ones(n)};
+  for (Index i = 1; i < n; i += 2) data.y(i) = -1;
+  const double weight = 2 * eta * gamma;
+  RobustProblem problem = data.problem(1 / static_cast<double>(n), 1);
+  const RobustSolution found = robust_norm(problem, weight, {.tolerance = 5e-9});
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved) << eta << " " << gamma;
+  EXPECT_LE(found.info.kkt_residual, 1e-6) << eta << " " << gamma;
+  if (std::isfinite(found.rho)) {
+    problem.rho = found.rho;
+    const RobustCertificate proof = certify_norm(problem, weight, found.alpha);
+    EXPECT_LE(std::abs(proof.gap), 1e-8) << eta << " " << gamma;
+    EXPECT_LE(proof.feasibility, 1e-12);
+    EXPECT_NEAR(proof.value + proof.offset, found.info.objective, 1e-7 * found.info.objective);
+  }
+  const Matrix K = kernel_of(found);
+  EXPECT_NEAR(best_value(K, problem) + weight * (K - data.S).norm(), found.info.objective,
+              1e-7 * found.info.objective);
+  return found.info.objective;
+}
+
+TEST(RobustNorm, IsTheSemidefiniteProgramOnKernelsOfLowRank) {
+  const Matrix ones = Matrix::Ones(8, 8);
+  // All of u is in the null space, a = t 1: the ball 8 t^2 <= 4 eta gamma decides.
+  EXPECT_NEAR(full_kernel_value(ones, 0.01, 0.1), 8 * std::sqrt(0.004 / 8), 1e-8);
+  EXPECT_NEAR(full_kernel_value(ones, 0.01, 1), 8 * std::sqrt(0.04 / 8), 1e-8);
+  EXPECT_NEAR(full_kernel_value(ones, 0.01, 10), 1, 1e-8);
+  EXPECT_NEAR(full_kernel_value(Matrix::Zero(8, 8), 0.01, 1), 8 * std::sqrt(0.04 / 8), 1e-8);
+}
+
+TEST(RobustNorm, HardlyChangesWhereAKernelOfLowRankIsHardlyMoved) {
+  Rng rng(25);
+  const Matrix X = Matrix::NullaryExpr(12, 3, [&](Index, Index) { return rng.normal(); });
+  const Matrix S = X * X.transpose();
+  const Vector last = symmetric_eigen(S).U.col(0);
+  for (const double eta : {1e-4, 0.01, 1.0}) {
+    double before = 0;
+    for (const double gamma : {1e-3, 0.01, 0.1, 1.0, 10.0}) {
+      const double value = full_kernel_value(S, eta, gamma);
+      EXPECT_GE(value, before * (1 - 1e-7));
+      before = value;
+      for (const double less : {1e-13, 1e-12}) {
+        const double other = full_kernel_value(S - less * last * last.transpose(), eta, gamma);
+        EXPECT_NEAR(other, value, 1e-7 * value + 2 * gamma * less);
+      }
+    }
+  }
+}
+
 TEST(RobustProblem, RefusesWhatIsMalformed) {
   const Data data = noisy(6, 18);
   RobustProblem one_class = data.problem(1, 1);

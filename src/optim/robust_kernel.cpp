@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/robust_kernel.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kith/optim/smo.hpp"
+#include "optim/robust_point.hpp"
+
+namespace kith {
+namespace {
+
+class BallMachine {
+ public:
+  BallMachine(const RobustProblem& problem, double weight, const RobustNewtonSettings& settings,
+              const RunContext& ctx)
+      : problem_(problem), weight_(weight), settings_(settings), ctx_(ctx), K_(problem.S) {}
+
+  /// The machine on S + sigma I.
+  [[nodiscard]] SmoSolution at(double sigma, const std::optional<Vector>& start) {
+    ctx_.check_stop();
+    K_.diagonal() = problem_.S.diagonal().array() + sigma;
+    const double accuracy = 1e-2 * settings_.tolerance;
+    SmoSolution found = smo(detail::machine_on(problem_, K_),
+                            {.tolerance = accuracy, .gap_tolerance = accuracy}, ctx_, start);
+    iterations_ += found.info.iterations;
+    return found;
+  }
+  /// log(|a|^2 / (2 weight)): 0 on the sphere.
+  [[nodiscard]] double outside(const Vector& a) const {
+    return std::log(a.squaredNorm() / (2 * weight_));
+  }
+  [[nodiscard]] long iterations() const { return iterations_; }
+
+ private:
+  const RobustProblem& problem_;
+  double weight_;
+  const RobustNewtonSettings& settings_;
+  const RunContext& ctx_;
+  Matrix K_;
+  long iterations_ = 0;
+};
+
+bool met(const SolveInfo& info, const RobustNewtonSettings& settings) {
+  return std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
+}
+
+struct End {
+  double sigma;
+  Vector a;
+  double outside;
+};
+
+/// Between an end outside the ball and one inside: the sphere's a, and the sigma that belongs to
+/// it. The last of the way is a straight line, feasible since the set is convex.
+End on_the_sphere(BallMachine& machine, End outer, End inner, double weight) {
+  constexpr int kMost = 100;
+  constexpr double kNarrow = 1e-11;  // of sigma
+  double outer_weight = 1;           // Illinois: an end that stays counts half each time
+  double inner_weight = 1;
+  for (int i = 0; i < kMost; ++i) {
+    const double width = std::log(inner.sigma / outer.sigma);
+    if (width <= kNarrow || outer.outside - inner.outside <= kNarrow) break;
+    const double above = outer_weight * outer.outside;
+    const double below = inner_weight * inner.outside;
+    // Every third step halves: where |a| jumps, secants creep.
+    const double share = i % 3 == 2 ? 0.5 : std::clamp(above / (above - below), 1e-3, 1 - 1e-3);
+    const double sigma = outer.sigma * std::exp(share * width);
+    End middle{sigma, machine.at(sigma, inner.a).alpha, 0};
+    middle.outside = machine.outside(middle.a);
+    if (middle.outside > 0) {
+      outer = std::move(middle);
+      outer_weight = 1;
+      inner_weight *= 0.5;
+    } else {
+      inner = std::move(middle);
+      inner_weight = 1;
+      outer_weight *= 0.5;
+    }
+    if (std::abs(inner.outside) <= kNarrow) break;
+  }
+  // |inner + t step|^2 = 2 weight
+  const Vector step = outer.a - inner.a;
+  const double square = step.squaredNorm();
+  const double half = inner.a.dot(step);
+  const double missing = std::max(0.0, 2 * weight - inner.a.squaredNorm());
+  const double root = std::sqrt(half * half + square * missing);
+  double t = 0;
+  if (square > 0) t = half > 0 ? missing / (half + root) : (root - half) / square;
+  t = std::clamp(t, 0.0, 1.0);
+  return {inner.sigma + t * (outer.sigma - inner.sigma), inner.a + t * step, 0};
+}
+
+/// The kernel and its evidence for an a on the sphere.
+RobustSolution moved(const RobustProblem& problem, double weight, const End& end,
+                     const RobustNewtonSettings& settings) {
+  RobustProblem own = problem;
+  own.rho = weight / (2 * end.sigma);
+  const detail::SplitMatrix split(own);
+  detail::RobustPoint point = detail::robust_point(own, split, end.a);
+  RobustSolution solution;
+  solution.alpha = end.a;
+  solution.b = detail::least_loss_intercept(point.Ku, problem.y, problem.cost);
+  solution.rho = own.rho;
+  solution.kernel = std::move(point.kernel);
+  solution.distance = end.a.squaredNorm() / (4 * own.rho);
+  const SvmCertificate machine = certify(detail::machine_on(problem, point.K), end.a, solution.b);
+  const Vector u = problem.y.cwiseProduct(end.a);
+  const double value = end.a.sum() - 0.5 * u.dot(problem.S * u);
+  SolveInfo& info = solution.info;
+  info.objective = machine.dual + weight * solution.distance;
+  info.gap = (machine.primal + weight * solution.distance - value) / info.objective;
+  info.kkt_residual = machine.kkt_residual;
+  const bool met =
+      std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
+  info.status = met ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  return solution;
+}
+
+RobustSolution unmoved(const RobustProblem& problem, Vector alpha, double b) {
+  const SvmCertificate machine = certify(
+      {.K = SymmetricView::dense(problem.S), .y = problem.y, .cost = problem.cost, .linear = {}},
+      alpha, b);
+  const Vector& lambda = problem.eigen->lambda;
+  const Index positive = (lambda.array() > zero_threshold(lambda)).count();
+  RobustSolution solution;
+  solution.alpha = std::move(alpha);
+  solution.b = b;
+  solution.kernel = {lambda.tail(positive), problem.eigen->U.rightCols(positive)};
+  solution.rho = std::numeric_limits<double>::infinity();
+  solution.info.objective = machine.dual;
+  solution.info.gap = machine.gap;
+  solution.info.kkt_residual = machine.kkt_residual;
+  return solution;
+}
+
+RobustSolution solve(const RobustProblem& problem, double weight,
+                     const RobustNewtonSettings& settings, BallMachine& machine) {
+  SmoSolution plain = machine.at(0, std::nullopt);
+  if (machine.outside(plain.alpha) <= 0) {
+    RobustSolution solution = unmoved(problem, std::move(plain.alpha), plain.b);
+    solution.info.status = plain.info.status;
+    return solution;
+  }
+  // An S of low rank has many machines: a small enough sigma finds the shortest of them, and costs
+  // less than the tolerance of the value, which is at least that of the shortened alpha.
+  const double shorter = std::sqrt(2 * weight) / plain.alpha.norm();
+  const double least = 0.1 * settings.tolerance * shorter * plain.info.objective / weight;
+  SmoSolution shortest = machine.at(least, plain.alpha);
+  const double outside = machine.outside(shortest.alpha);
+  if (outside <= 0) {
+    RobustSolution solution = unmoved(problem, std::move(shortest.alpha), shortest.b);
+    solution.info.status =
+        met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+    return solution;
+  }
+  // sigma |a|^2 <= 1'a <= sqrt(n) |a|: inside from here on.
+  const double most = std::sqrt(static_cast<double>(problem.y.size()) / (2 * weight));
+  End outer{least, std::move(shortest.alpha), outside};
+  End inner{most, machine.at(most, std::nullopt).alpha, 0};
+  inner.outside = machine.outside(inner.a);
+  return moved(problem, weight, on_the_sphere(machine, std::move(outer), std::move(inner), weight),
+               settings);
+}
+
+}  // namespace
+
+RobustSolution robust_norm_of_kernel(const RobustProblem& problem, double weight,
+                                     const RobustNewtonSettings& settings, const RunContext& ctx) {
+  const auto begin = std::chrono::steady_clock::now();
+  BallMachine machine(problem, weight, settings, ctx);
+  RobustSolution solution = solve(problem, weight, settings, machine);
+  solution.info.iterations = machine.iterations();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
+RobustSolution robust_norm_near_kernel(const RobustProblem& problem, double weight,
+                                       const RobustNewtonSettings& settings,
+                                       const RunContext& ctx) {
+  const SymmetricEigen clipped{problem.eigen->lambda.cwiseMax(0.0), problem.eigen->U};
+  const detail::SplitMatrix split(problem);
+  const RobustProblem nearest{.S = split.positive,
+                              .y = problem.y,
+                              .cost = problem.cost,
+                              .rho = problem.rho,
+                              .eigen = &clipped};
+  RobustSolution solution = robust_norm_of_kernel(nearest, weight, settings, ctx);
+  RobustProblem own = problem;
+  const double negative = std::sqrt(split.negative_squares);
+  own.rho = std::isfinite(solution.rho) ? solution.rho : weight / (2 * negative);
+  const RobustCertificate proof = certify_norm(own, weight, solution.alpha, ctx);
+  detail::RobustPoint point = detail::robust_point(own, split, solution.alpha);
+  const SvmCertificate machine =
+      certify(detail::machine_on(problem, point.K), solution.alpha, solution.b);
+  solution.rho = own.rho;
+  solution.distance = std::sqrt(split.excess(point.K) + split.negative_squares);
+  solution.kernel = std::move(point.kernel);
+  solution.info.objective = machine.dual + weight * solution.distance;
+  solution.info.gap = proof.gap;
+  solution.info.kkt_residual = machine.kkt_residual;
+  solution.info.status =
+      met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  return solution;
+}
+
+}  // namespace kith
