@@ -371,8 +371,8 @@ similarities s of a new sample to its neighbours are treated like the block of t
 (`test-treatment=linear`), and "with raw s" is the other reading (`test-treatment=none`).
 
 [TR] prints KRI-clip on voting twice, as 5.29 (Table 3) and as 5.34 (Table 4): the same run, so two printed figures may differ
-by that much for no reason. Voting is the matrix as given, made with the labels of all samples; the value difference metric
-recomputed on each training part waits for `kith measure` to offer it.
+by that much for no reason. Voting is the matrix as given, made with the labels of all samples; `kith measure --measure
+value-difference` makes such a matrix, but `kith evaluate` does not yet make it anew from the labels of each training part.
 """
 
 
