@@ -68,4 +68,8 @@ double FitInfo::objective() const {
   return subproblems.size() == 1 ? subproblems.front().info.objective : kNan;
 }
 
+double FitInfo::objective_offset() const {
+  return subproblems.size() == 1 ? subproblems.front().objective_offset : kNan;
+}
+
 }  // namespace kith

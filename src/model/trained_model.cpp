@@ -186,7 +186,8 @@ Json certificate_json(const FitInfo& info) {
                {"iterations", info.iterations()},
                {"status", name(info.status())},
                {"consistency", real(info.consistency)}};
-  if (std::isfinite(info.objective_offset)) json["objective_offset"] = info.objective_offset;
+  const double offset = info.objective_offset();
+  if (std::isfinite(offset)) json["objective_offset"] = offset;
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
     json["kernel_weights"] = weights_json(info.subproblems.front().kernel_weights);
   }
@@ -195,6 +196,7 @@ Json certificate_json(const FitInfo& info) {
     for (const Subproblem& part : info.subproblems) {
       Json one = {{"name", part.name}};
       one.update(info_json(part.info));
+      if (std::isfinite(part.objective_offset)) one["objective_offset"] = part.objective_offset;
       if (!part.kernel_weights.empty()) one["kernel_weights"] = weights_json(part.kernel_weights);
       parts.push_back(std::move(one));
     }

@@ -37,6 +37,19 @@ def test_several_classes_have_subproblems_and_no_single_objective(kith):
     assert found["iterations"] == sum(part["iterations"] for part in found["subproblems"])
 
 
+@pytest.mark.parametrize("method, settings", (
+    ("robust-svm", ()), ("full-kernel-svm", ()), ("spectrum-svm", ("--set", "centre=both"))))
+def test_learned_kernels_have_the_offset_of_each_objective(kith, method, settings):
+    """The gap is relative to the objective less `objective_offset`."""
+    wanted = ("--method", method, *settings, "--set", "probability=no")
+    found = Problem(classes=3).write(kith).train(kith, *wanted)
+    assert "objective_offset" not in found
+    for part in found["subproblems"]:
+        assert 0 < part["objective_offset"] < part["objective"]
+    found = Problem().write(kith).train(kith, *wanted)
+    assert 0 < found["objective_offset"] < found["objective"]
+
+
 def test_objective_is_that_of_the_printed_problem(kith):
     # Two samples at squared distance d2 in feature space: a = min(C, 2 / d2), value 2a - a^2 d2/2.
     kith.write("s.csv", "2,0\n0,2\n")

@@ -124,6 +124,8 @@ def test_full_kernel_objective(svm, n, eta, gamma):
                       probability="no")
     expected = sdp(S / (2 * eta), y, 1 / n, 2 * eta * gamma, squared=False)
     assert found["objective"] == pytest.approx(expected, rel=1e-6)
+    offset = gamma * np.linalg.norm(np.minimum(np.linalg.eigvalsh(S), 0))
+    assert found["objective_offset"] == pytest.approx(offset, rel=1e-9)
 
 
 def test_radius(svm):

@@ -32,6 +32,9 @@ struct Subproblem {
   SolveInfo info;
   std::vector<BoundsStep> trace{};  ///< of solvers that record their bounds, as the objective is
   std::vector<KernelWeight> kernel_weights{};  ///< one per matrix, where they are learned
+  /// The part of the objective that no machine changes; `gap` is relative to the rest. NaN where
+  /// the notion does not apply.
+  double objective_offset = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// What a fit can say for itself. Methods without an optimiser leave `subproblems` empty.
@@ -40,7 +43,6 @@ struct FitInfo {
   /// Largest relative distance between a training row treated as new and its row of the kernel; NaN
   /// where the notion does not apply.
   double consistency = std::numeric_limits<double>::quiet_NaN();
-  double objective_offset = std::numeric_limits<double>::quiet_NaN();
   std::vector<std::string> notes;  ///< for the user, in words
   Json learned;  ///< what beside a classifier was learned, for `train --json`; null: nothing
 
@@ -50,6 +52,7 @@ struct FitInfo {
   [[nodiscard]] long iterations() const;  ///< the sum
   /// Of the only subproblem; NaN with several.
   [[nodiscard]] double objective() const;
+  [[nodiscard]] double objective_offset() const;
 };
 
 template <class Model>

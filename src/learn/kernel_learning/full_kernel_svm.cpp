@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "kith/optim/robust_newton.hpp"
@@ -53,7 +52,9 @@ RobustSolution learn_block(const PairTask& task, const FullKernelSettings& setti
   found.distance /= scale;
   found.alpha *= scale;
   found.rho *= scale * scale * scale;  // S + u u' / (4 rho) is then over S itself
-  found.offset = std::numeric_limits<double>::quiet_NaN();
+  if (std::isfinite(found.rho)) {
+    found.offset = settings.gamma * block.eigen->lambda.cwiseMin(0.0).norm();
+  }
   return found;
 }
 

@@ -158,10 +158,11 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
     if (settings.probability) {
       model.sigmoids.col(static_cast<Index>(p)) << result.sigmoid.slope, result.sigmoid.offset;
     }
-    fitted.info.subproblems.push_back(
-        {pair_name(pairs[p], labels), result.info, std::move(result.trace)});
+    fitted.info.subproblems.push_back({.name = pair_name(pairs[p], labels),
+                                       .info = result.info,
+                                       .trace = std::move(result.trace),
+                                       .objective_offset = result.offset});
     worst = std::max(worst, result.consistency);
-    if (pairs.size() == 1) fitted.info.objective_offset = result.offset;
   }
   fitted.info.consistency = worst;
   return fitted;

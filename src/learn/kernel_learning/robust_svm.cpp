@@ -12,6 +12,8 @@
 // to 30 iterations of four products of n x n matrices.
 #include "kith/learn/kernel_learning/robust_svm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -116,6 +118,24 @@ double proved_gap(RobustProblem problem, std::optional<double> radius, const Rob
   return certify_ball(problem, *radius, found.alpha, ctx).gap;
 }
 
+/// Above it the exchange algorithm keeps too many too large matrices.
+constexpr Index kExchangeSamples = 300;
+
+void add_notes(const RobustSvmSettings& settings, Fitted<LearnedPairsModel>& fitted) {
+  const bool exchanged = settings.solver == RobustSolver::kExchange ||
+                         settings.solver == RobustSolver::kExchangePruned;
+  if (!exchanged) return;
+  Index most = 0;
+  for (const std::vector<Index>& members : fitted.model.members) {
+    most = std::max(most, Index{std::ssize(members)});
+  }
+  if (most <= kExchangeSamples) return;
+  fitted.info.notes.push_back(
+      fmt::format("solver {} is meant for at most {} samples of a pair of classes, here {}; newton "
+                  "solves the same problem",
+                  enum_name(settings.solver), kExchangeSamples, most));
+}
+
 void check(const RobustSvmSettings& settings) {
   validate(settings, "robust-svm");
   if (settings.radius && settings.solver != RobustSolver::kNewton) {
@@ -142,7 +162,9 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
+  field("tolerance", settings.tolerance, above(0.0),
+        "relative duality gap accepted; not below what a printed algorithm stops at, 1e-5 for "
+        "exchange and exchange-pruned, 1e-6 for projected-gradient");
 }
 
 std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
@@ -179,6 +201,7 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
   std::vector<Fitted<LearnedPairsModel>> solved = fit_pairs(work, steps, learn, ctx);
   std::vector<Fitted<RobustSvmModel>> fitted(path.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
+    add_notes(path[order[k]], solved[k]);
     fitted[order[k]] = {{std::move(solved[k].model)}, std::move(solved[k].info)};
   }
   return fitted;

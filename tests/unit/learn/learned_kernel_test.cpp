@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -162,9 +163,53 @@ TEST(RobustSvm, HasAProvedObjectiveAndItsOffset) {
   EXPECT_LE(fitted.info.gap(), 1e-8);
   EXPECT_LE(fitted.info.iterations(), 25);
   const double negative = symmetric_eigenvalues(sample.S).cwiseMin(0.0).squaredNorm();
-  EXPECT_NEAR(fitted.info.objective_offset, 0.1 * negative, 1e-9 * negative);
-  EXPECT_GT(fitted.info.objective(), fitted.info.objective_offset);
+  EXPECT_NEAR(fitted.info.objective_offset(), 0.1 * negative, 1e-9 * negative);
+  EXPECT_GT(fitted.info.objective(), fitted.info.objective_offset());
   EXPECT_GT(fitted.info.consistency, 0);
+}
+
+/// sqrt(sum of squares) of the negative eigenvalues among the samples of classes `first`, `second`.
+double negative_part(const Sample& sample, int first, int second) {
+  std::vector<Index> members;
+  for (Index i = 0; i < sample.S.rows(); ++i) {
+    const int own = sample.classes[static_cast<std::size_t>(i)];
+    if (own == first || own == second) members.push_back(i);
+  }
+  return symmetric_eigenvalues(sample.S(members, members)).cwiseMin(0.0).norm();
+}
+
+TEST(LearnedPairs, HaveTheOffsetOfEachPair) {
+  const Sample sample = make_sample(45, 1, 3, 13);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const auto robust = fit_once(set, RobustSvmSettings{.rho = 0.1, .probability = false});
+  const auto full = fit_once(set, FullKernelSettings{.gamma = 0.2, .probability = false});
+  ASSERT_EQ(robust.info.subproblems.size(), 3U);
+  ASSERT_EQ(full.info.subproblems.size(), 3U);
+  const std::array<std::array<int, 2>, 3> pairs = {{{0, 1}, {0, 2}, {1, 2}}};
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const double negative = negative_part(sample, pairs[p][0], pairs[p][1]);
+    ASSERT_GT(negative, 0);
+    const Subproblem& squared = robust.info.subproblems[p];
+    EXPECT_NEAR(squared.objective_offset, 0.1 * negative * negative, 1e-9 * negative * negative);
+    EXPECT_GT(squared.info.objective, squared.objective_offset);
+    const Subproblem& norm = full.info.subproblems[p];
+    EXPECT_NEAR(norm.objective_offset, 0.2 * negative, 1e-9 * negative);
+    EXPECT_GT(norm.info.objective, norm.objective_offset);
+  }
+  EXPECT_TRUE(std::isnan(robust.info.objective_offset()));
+}
+
+TEST(RobustSvm, SaysWhereTheExchangeAlgorithmIsMeantForFewerSamples) {
+  const Sample large = make_sample(302, 1, 2, 14);
+  const Sample small = make_sample(30, 1, 2, 14);
+  RobustSvmSettings settings{.iterations = 1, .probability = false};
+  const auto notes = [&](const Sample& sample) {
+    return fit_once(training_set(sample.S, sample.classes), settings).info.notes;
+  };
+  EXPECT_TRUE(notes(large).empty());
+  settings.solver = RobustSolver::kExchange;
+  EXPECT_THAT(notes(large), testing::ElementsAre(testing::HasSubstr("at most 300 samples")));
+  EXPECT_TRUE(notes(small).empty());
 }
 
 TEST(RobustSvm, TakesARadiusWithNewtonAlone) {
@@ -323,7 +368,7 @@ TEST(RobustSvm, AlongAGridIsProvedAtEveryPoint) {
     EXPECT_LE(info.kkt_residual(), 1e-6) << path[i].cost << " " << path[i].rho;
     const auto alone = fit_once(set, path[i]);
     EXPECT_NEAR(info.objective(), alone.info.objective(),
-                2e-8 * (alone.info.objective() - alone.info.objective_offset));
+                2e-8 * (alone.info.objective() - alone.info.objective_offset()));
   }
 }
 

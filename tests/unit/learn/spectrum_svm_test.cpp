@@ -42,7 +42,7 @@ TEST(SpectrumSvm, IsTheClippedOrFlippedMachineForLargeGamma) {
     const auto fixed = fit_once(set, same);
     EXPECT_TRUE(
         decide(learned.model, sample.rows).isApprox(decide(fixed.model, sample.rows), 1e-12));
-    EXPECT_NEAR(learned.info.objective() - learned.info.objective_offset,
+    EXPECT_NEAR(learned.info.objective() - learned.info.objective_offset(),
                 2 * eta * fixed.info.objective(), 1e-9);
   }
 }
@@ -127,6 +127,7 @@ TEST(SpectrumSvm, LearnsEachPairAsIfItWereAlone) {
       training_set(sample.S(first_two, first_two), test::picked(sample.classes, first_two)),
       settings);
   EXPECT_EQ(all.info.subproblems[0].info.objective, alone.info.objective());
+  EXPECT_EQ(all.info.subproblems[0].objective_offset, alone.info.objective_offset());
   EXPECT_TRUE(decide(all.model, sample.rows)
                   .col(0)
                   .isApprox(decide(alone.model, sample.rows(Eigen::all, first_two)).col(0), 1e-9));
@@ -175,7 +176,8 @@ TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {
     const auto fitted = fit_once(
         set, SpectrumSvmSettings{
                  .gamma = gamma, .centre = SpectrumCentre::kSimilarity, .probability = false});
-    const double distance = std::abs(fitted.info.objective() - fitted.info.objective_offset - clip);
+    const double distance =
+        std::abs(fitted.info.objective() - fitted.info.objective_offset() - clip);
     EXPECT_LT(distance, last);
     last = distance;
   }
