@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
@@ -166,6 +168,30 @@ bool is_method(std::string_view name) {
   }
 }
 
+namespace {
+
+/// Where one setting takes the place of another, giving both leaves one of them ignored.
+void refuse_ignored(const MethodChoice& choice) {
+  const auto pair = std::visit(
+      [](const auto& own) -> std::optional<std::pair<std::string_view, std::string_view>> {
+        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
+        if constexpr (requires { Traits::in_place_of(own); }) return Traits::in_place_of(own);
+        return std::nullopt;
+      },
+      choice.settings);
+  if (!pair) return;
+  const auto given = [&](std::string_view key) {
+    return std::find(choice.fixed.begin(), choice.fixed.end(), key) != choice.fixed.end();
+  };
+  if (given(pair->first) && given(pair->second)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} and {} are both given, but {} is in place of {}: leave one out",
+                            choice.method, pair->first, pair->second, pair->first, pair->second));
+  }
+}
+
+}  // namespace
+
 void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   const MethodInfo info = method_info(choice.settings);
   if (key == "priors" || key == "costs") {
@@ -185,6 +211,7 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   }
   set_any(choice.settings, key, text);
   choice.fixed.emplace_back(key);
+  refuse_ignored(choice);
 }
 
 bool takes_missing_pairs(const AnySettings& settings) {

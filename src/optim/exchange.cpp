@@ -164,7 +164,7 @@ ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& 
   }
   RobustSolution solution =
       detail::finish_robust(problem, split, bracket.alpha, bracket.upper, ctx);
-  solution.info.status = status;
+  solution.info.status = detail::proved_status(solution.info, settings.gap, status);
   solution.info.iterations = static_cast<long>(trace.size());
   solution.info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

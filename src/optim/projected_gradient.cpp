@@ -131,7 +131,7 @@ RobustSolution projected_gradient(const RobustProblem& problem,
                        detail::machine_bound(problem, ascent.point(), ascent.alpha(), ctx).upper);
     }
     const double size = std::max(std::abs(upper), std::abs(ascent.point().value));
-    if (upper - ascent.point().value <= settings.tolerance * size) {
+    if (upper - ascent.point().value + problem.rho * split.rounding <= settings.tolerance * size) {
       status = SolveStatus::kSolved;
       break;
     }
@@ -143,8 +143,7 @@ RobustSolution projected_gradient(const RobustProblem& problem,
     }
   }
   RobustSolution solution = detail::finish_robust(problem, split, ascent.alpha(), upper, ctx);
-  if (solution.info.gap <= settings.tolerance) status = SolveStatus::kSolved;
-  solution.info.status = status;
+  solution.info.status = detail::proved_status(solution.info, settings.tolerance, status);
   solution.info.iterations = iteration;
   solution.info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

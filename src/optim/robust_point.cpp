@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -37,6 +38,8 @@ SplitMatrix::SplitMatrix(const RobustProblem& problem) {
   positive = reconstruct(above.U, above.lambda);
   negative = reconstruct(below.U, below.lambda);
   negative_squares = below.lambda.squaredNorm();
+  const double lost = 4 * std::numeric_limits<double>::epsilon() * above.lambda.norm();
+  rounding = lost * below.lambda.norm() + lost * lost;
 }
 
 double SplitMatrix::excess(const MatrixRef& K) const {
@@ -52,7 +55,10 @@ RobustPoint robust_point(const RobustProblem& problem, const SplitMatrix& split,
   point.kernel = positive_pairs(symmetric_eigen(std::move(M)));
   point.K = reconstruct(point.kernel.U, point.kernel.lambda);
   point.Ku = point.K * u;
-  point.penalty = problem.rho * split.excess(point.K);
+  // K is at least as hard as S_+: the penalty is at most what it gains over it. Where S is so large
+  // that the excess is all rounding, that is what is known of it.
+  const double gained = 0.5 * (u.dot(point.Ku) - u.dot(split.positive * u));
+  point.penalty = std::clamp(problem.rho * split.excess(point.K), 0.0, std::max(0.0, gained));
   point.value = alpha.sum() - 0.5 * u.dot(point.Ku) + point.penalty;
   return point;
 }
@@ -97,8 +103,6 @@ RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& sp
                              const VectorRef& alpha, double upper, const RunContext& ctx) {
   RobustPoint point = robust_point(problem, split, alpha);
   const MachineBound bound = machine_bound(problem, point, alpha, ctx);
-  upper = std::min(upper, bound.upper);
-
   RobustSolution solution;
   solution.alpha = alpha;
   solution.b = bound.b;
@@ -106,12 +110,24 @@ RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& sp
   solution.distance = (point.K - problem.S).norm();
   solution.offset = problem.rho * split.negative_squares;
   solution.info.objective = point.value + solution.offset;
-  const double size = std::max(std::abs(point.value), std::abs(upper));
-  solution.info.gap = size > 0 ? std::max(0.0, upper - point.value) / size : 0.0;
-  solution.info.kkt_residual =
-      certify(machine_on(problem, point.K), alpha, solution.b).kkt_residual;
+  // The machine's own difference has no part of the penalty in it, whose digits may be lost.
+  const SvmCertificate machine = certify(machine_on(problem, point.K), alpha, solution.b);
+  const double proved = bound.upper - point.penalty - machine.dual;
+  const double solvers = std::max(0.0, upper - point.value) + problem.rho * split.rounding;
+  const double difference = std::min(proved, solvers);
+  const double size = std::max(std::abs(point.value), std::abs(point.value + difference));
+  solution.info.gap = size > 0 ? difference / size : 0.0;
+  solution.info.kkt_residual = machine.kkt_residual;
   solution.kernel = std::move(point.kernel);
   return solution;
+}
+
+SolveStatus proved_status(const SolveInfo& info, double tolerance, SolveStatus status) {
+  constexpr double kHair = 1 + 1e-6;      // a solver that stops at its tolerance is at it
+  constexpr double kContradiction = 0.1;  // of the margin: a gap of 1e-5 leaves a tenth of that
+  const bool proved = std::abs(info.gap) <= kHair * tolerance;
+  if (proved && info.kkt_residual <= kContradiction) return SolveStatus::kSolved;
+  return status == SolveStatus::kSolved ? SolveStatus::kReducedAccuracy : status;
 }
 
 }  // namespace kith::detail

@@ -14,6 +14,7 @@ struct SplitMatrix {
   Matrix positive;
   Matrix negative;
   double negative_squares = 0;  ///< |negative|_F^2
+  double rounding = 0;  ///< of `excess`: where S is large it is more than any machine's value
 
   explicit SplitMatrix(const RobustProblem& problem);
   /// |K - S|^2 - |negative|^2.
@@ -54,5 +55,10 @@ struct MachineBound {
 [[nodiscard]] RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& split,
                                            const VectorRef& alpha, double upper,
                                            const RunContext& ctx);
+
+/// kSolved where the gap of `info` says so and its KKT residual does not contradict it, whatever
+/// the solver's own rule made of its rounded bounds; `status`, or what is left of it, where not.
+[[nodiscard]] SolveStatus proved_status(const SolveInfo& info, double tolerance,
+                                        SolveStatus status);
 
 }  // namespace kith::detail

@@ -504,6 +504,12 @@ SpectrumSolution solve_spectrum(const SpectrumProgram& program,
   solution.point.z *= solution.certificate.stretch;
   solution.point.b *= solution.certificate.stretch;
   if (solution.certificate.gap <= settings.tolerance) solution.info.status = SolveStatus::kSolved;
+  // A gap of 0 between bounds that overflowed proves nothing.
+  constexpr double kContradiction = 0.1;
+  const bool contradicted = !(solution.certificate.kkt_residual <= kContradiction);
+  if (contradicted && solution.info.status == SolveStatus::kSolved) {
+    solution.info.status = SolveStatus::kReducedAccuracy;
+  }
   solution.info.objective = solution.certificate.objective();
   solution.info.gap = solution.certificate.gap;
   solution.info.kkt_residual = solution.certificate.kkt_residual;

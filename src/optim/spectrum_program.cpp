@@ -157,6 +157,11 @@ SpectrumCertificate certify(const SpectrumProgram& program, const SpectrumPoint&
   certificate.kkt_residual = (x - (x - excess.array()).max(0.0).min(1.0)).abs().maxCoeff();
   const double size = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
   certificate.gap = size > 0 ? (certificate.primal - certificate.dual) / size : 0;
+  // Bounds in the wrong order, or none: the digits are lost, and nothing is proved.
+  constexpr double kRounding = 1e-6;
+  if (!(certificate.gap >= -kRounding)) {
+    certificate.gap = std::numeric_limits<double>::infinity();
+  }
   return certificate;
 }
 

@@ -45,7 +45,7 @@ RobustSolution learn_block(const PairTask& task, const FullKernelSettings& setti
     problem.rho = found.rho;
     found.info.gap = certify_norm(problem, weight, found.alpha, ctx).gap;
     const bool missed =
-        found.info.status == SolveStatus::kSolved && found.info.gap > task.tolerance;
+        found.info.status == SolveStatus::kSolved && !(std::abs(found.info.gap) <= task.tolerance);
     if (missed) found.info.status = SolveStatus::kReducedAccuracy;
   }
   found.kernel.lambda /= scale;

@@ -101,9 +101,7 @@ Vector decisions(const LearnedMachine& machine, const MatrixRef& rows, const Vec
 double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
                    const SymmetricEigen& similarities, const MatrixRef& S, Index most_rows) {
   const Index n = S.rows();
-  // A row of treatment augmented costs a hundred times one of the others.
-  const bool few = treatment == LearnedTreatment::kAugmented;
-  const Index count = std::min({n, most_rows, few ? Index{8} : n});
+  const Index count = std::min(n, most_rows);
   std::vector<Index> chosen;
   for (Index k = 0; k < count; ++k) chosen.push_back(k * n / count);
   const bool map = treatment == LearnedTreatment::kMap;

@@ -60,6 +60,11 @@ LearnedMachine machine_of(const PairBlock& block, const RobustSolution& solution
                          solution.b);
 }
 
+bool is_finite(const LearnedMachine& machine) {
+  return std::isfinite(machine.b) && machine.coefficients.allFinite() &&
+         machine.values.allFinite() && machine.vectors.allFinite() && machine.rotated.allFinite();
+}
+
 /// A fold of one pair, decomposed once for the whole path.
 struct Fold {
   PairBlock block;
@@ -91,6 +96,7 @@ class PairPath {
     const SymmetricEigen basis = basis_of(block_, found, settings.treatment);
     result.machine = machine_of(block_, found, basis, settings.treatment);
     result.info = found.info;
+    if (!is_finite(result.machine)) result.info.status = SolveStatus::kNumericalFailure;
     result.offset = found.offset;
     result.trace = std::move(found.trace);
     for (BoundsStep& bounds : result.trace) {

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -193,7 +194,7 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
       found.info.gap = own_proof ? std::min(proved, found.info.gap) : proved;
       const bool missed = found.info.status == SolveStatus::kSolved &&
                           settings.solver == RobustSolver::kNewton &&
-                          found.info.gap > task.tolerance;
+                          !(std::abs(found.info.gap) <= task.tolerance);
       if (missed) found.info.status = SolveStatus::kReducedAccuracy;
     }
     return found;

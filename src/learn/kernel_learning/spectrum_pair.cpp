@@ -68,6 +68,15 @@ const SmoSolution& SpectrumPair::plain(bool flip, double eta, double tolerance,
 
 SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre centre,
                                     double tolerance, const RunContext& ctx) {
+  SpectrumMachine machine = best(eta, gamma, centre, tolerance, ctx);
+  const bool finite = std::isfinite(machine.b) && machine.coefficients.allFinite() &&
+                      machine.c.allFinite() && machine.a.allFinite();
+  if (!finite) machine.info.status = SolveStatus::kNumericalFailure;
+  return machine;
+}
+
+SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre centre,
+                                   double tolerance, const RunContext& ctx) {
   const SpectrumProgram program{.eigen = eigen_.get(),
                                 .y = y_,
                                 .upper = upper(),

@@ -53,6 +53,8 @@ class SpectrumPair {
   [[nodiscard]] SpectrumPair part(std::span<const Index> samples) const;
   [[nodiscard]] const SmoSolution& plain(bool flip, double eta, double tolerance,
                                          const RunContext& ctx);
+  [[nodiscard]] SpectrumMachine best(double eta, double gamma, SpectrumCentre centre,
+                                     double tolerance, const RunContext& ctx);
   [[nodiscard]] Vector folded(const VectorRef& a, const VectorRef& c) const;
   /// Errors on the inside of a fold for each eta of the grid, of clip and of flip.
   [[nodiscard]] Eigen::MatrixXi fold_errors(const FoldSplit& split, const RunContext& ctx) const;

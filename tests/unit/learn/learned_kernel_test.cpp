@@ -12,6 +12,8 @@
 #include "kith/core/error.hpp"
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
+#include "kith/learn/kernel_learning/spectrum_svm.hpp"
+#include "kith/learn/registry.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/model/archive.hpp"
 #include "kith/numerics/psd.hpp"
@@ -121,9 +123,8 @@ TEST(LearnedMachine, ConsistencyIsThatOfTreatedRows) {
           learned_machine(treatment, whole ? eigen : kernel, eigen, Vector::Unit(9, j), 0);
       rows.col(j) = decisions(machine, S, S.diagonal());
     }
-    const Index last = whole ? 8 : 9;  // treatment augmented is looked at in 8 rows
     const double expected =
-        ((rows - K).rowwise().norm().array() / K.rowwise().norm().array()).head(last).maxCoeff();
+        ((rows - K).rowwise().norm().array() / K.rowwise().norm().array()).maxCoeff();
     EXPECT_NEAR(consistency(treatment, whole ? eigen : kernel, eigen, S), expected,
                 1e-9 * (1 + expected));
   }
@@ -221,6 +222,30 @@ TEST(RobustSvm, TakesARadiusWithNewtonAlone) {
   EXPECT_THROW((void)fit_once(set, settings), Error);
   settings = {.radius = 1e-6, .probability = false};
   EXPECT_THROW((void)fit_once(set, settings), Error);
+}
+
+TEST(RobustSvm, RefusesARadiusAndARhoAtOnce) {
+  const std::vector<std::string> both = {"radius=10", "rho=2"};
+  const std::vector<std::string> turned = {"rho=2", "radius=10"};
+  const std::vector<std::string> none = {"radius=none", "rho=2"};
+  EXPECT_THROW((void)parse_method("robust-svm", both), Error);
+  EXPECT_THROW((void)parse_method("robust-svm", turned), Error);
+  EXPECT_NO_THROW((void)parse_method("robust-svm", none));
+}
+
+TEST(LearnedKernels, AreNotSolvedWhereTheirBoundsOverflow) {
+  Sample sample = make_sample(30, 1, 2, 13);
+  sample.S *= 1e160;
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip,
+                                      SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+    const auto fitted =
+        fit_once(set, SpectrumSvmSettings{.gamma = 0.01, .centre = centre, .probability = false});
+    if (!met_tolerance(fitted.info.status())) continue;
+    EXPECT_GE(fitted.info.gap(), -1e-6) << enum_name(centre);
+    EXPECT_LE(fitted.info.gap(), 1e-6) << enum_name(centre);
+    EXPECT_LE(fitted.info.kkt_residual(), 0.1) << enum_name(centre);
+  }
 }
 
 TEST(RobustSvm, EndsAtTheIterationsItIsGivenAndSaysSo) {

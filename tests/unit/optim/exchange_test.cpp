@@ -193,6 +193,32 @@ TEST(ProjectedGradient, MeetsTheNewtonSolver) {
   }
 }
 
+TEST(RobustMachine, IsFoundAndProvedWhereTheOffsetHasAllTheDigits) {
+  Owned owned = perturbed(40, 0.3, 12);
+  owned.S *= 1e7;
+  const RobustProblem problem = owned.problem();
+  const Matrix clipped = positive_part(owned.S);
+  const SvmDual machine{SymmetricView::dense(clipped), problem.y, problem.cost, {}};
+  const Vector expected = clipped * problem.y.cwiseProduct(smo(machine).alpha);
+  const RobustSolution both[] = {projected_gradient(problem), exchange(problem).solution};
+  for (const RobustSolution& found : both) {
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+    EXPECT_LE(std::abs(found.info.gap), 1e-5);
+    EXPECT_LE(found.info.kkt_residual, 1e-2);
+    // As rho to infinity: the machine on the nearest kernel.
+    const Vector decisions = clipped * problem.y.cwiseProduct(found.alpha);
+    EXPECT_LT((decisions - expected).cwiseAbs().maxCoeff(), 1e-2);
+  }
+}
+
+TEST(ProjectedGradient, IsNotSolvedBecauseItsGapIsRounding) {
+  Owned owned = perturbed(40, 0.3, 12);
+  owned.S *= 1e7;
+  const RobustSolution found = projected_gradient(owned.problem(), {.max_iterations = 1});
+  EXPECT_NE(found.info.status, SolveStatus::kSolved);
+  EXPECT_GT(found.info.gap, 1e-3);
+}
+
 TEST(DualProjection, IsTheNearestFeasiblePoint) {
   Rng rng(11);
   for (int trial = 0; trial < 50; ++trial) {

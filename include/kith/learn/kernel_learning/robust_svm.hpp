@@ -6,6 +6,8 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
@@ -58,6 +60,11 @@ struct MethodTraits<RobustSvmSettings> {
   static constexpr std::string_view summary =
       "support vector machine on the worst kernel near the matrix";
   static constexpr bool probabilities = true;
+  static std::optional<std::pair<std::string_view, std::string_view>> in_place_of(
+      const RobustSvmSettings& settings) {
+    if (!settings.radius) return std::nullopt;
+    return std::pair<std::string_view, std::string_view>{"radius", "rho"};
+  }
   static std::vector<GridAxis> grid(const RobustSvmSettings& settings) {
     std::vector<GridAxis> axes;
     // The printed algorithms are compared as [CY] 6 does it: C = 1.
