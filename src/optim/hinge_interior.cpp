@@ -11,41 +11,21 @@
 //   rows:     (D_s + G D_w G') da + y db = r1 - G r2,   y'da = r3
 //   columns:  [G y]' D_s^-1 [G y] + diag(1/D_w, 0)   in (dp, db).
 #include "optim/hinge_interior.hpp"
+#include "optim/interior.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "numerics/lapack.hpp"
-
 namespace kith::detail {
 namespace {
 
-constexpr double kStepFraction = 0.995;   // of the way to the nearest bound
-constexpr double kShortestStep = 1e-7;    // shorter ones are rounding
-constexpr double kNearlyThere = 1e3;      // times the tolerance: the vertex does the rest
-constexpr long kPatience = 12;            // steps without a better gap
-constexpr double kNothingLeft = 1e-13;    // of the objective: only rounding makes a gap
-constexpr double kSmallestRidge = 1e-15;  // of the largest diagonal entry, where Cholesky fails
+constexpr double kStepFraction = 0.995;  // of the way to the nearest bound
+constexpr double kShortestStep = 1e-7;   // shorter ones are rounding
+constexpr double kNearlyThere = 1e3;     // times the tolerance: the vertex does the rest
+constexpr long kPatience = 12;           // steps without a better gap
+constexpr double kNothingLeft = 1e-13;   // of the objective: only rounding makes a gap
 constexpr int kRefinements = 2;
-
-/// In place, lower triangle; a ridge is tried where the matrix is singular to rounding.
-bool factor(Matrix& H) {
-  const Vector diagonal = H.diagonal();
-  const Matrix before = H;
-  const int size = static_cast<int>(H.rows());
-  for (double ridge = 0; ridge <= 1e-8; ridge = std::max(kSmallestRidge, 100 * ridge)) {
-    if (ridge > 0) {
-      H = before;
-      H.diagonal() = diagonal * (1 + ridge);
-      H.diagonal().array() += ridge * diagonal.maxCoeff();
-    }
-    int info = 0;
-    dpotrf_("L", &size, H.data(), &size, &info);
-    if (info == 0 && H.diagonal().allFinite()) return true;
-  }
-  return false;
-}
 
 void back_solve(const Matrix& L, Vector& x) {
   L.triangularView<Eigen::Lower>().solveInPlace(x);
@@ -95,7 +75,7 @@ class NewtonSystem {
     const Matrix scaled = block_.G * Dw_.cwiseSqrt().asDiagonal();
     H_ = Ds_.asDiagonal();
     H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    if (!factor(H_)) return false;
+    if (!detail::factor_with_ridge(H_)) return false;
     y_solved_ = block_.y;
     back_solve(H_, y_solved_);
     return true;
@@ -110,7 +90,7 @@ class NewtonSystem {
     H_ = Matrix::Zero(k + 1, k + 1);
     H_.diagonal().head(k) = Dw_.cwiseInverse();
     H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-    return factor(H_);
+    return detail::factor_with_ridge(H_);
   }
 
   [[nodiscard]] Direction solve_once(const Vector& r1, const Vector& r2, double r3) const {

@@ -40,6 +40,7 @@
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/certificate.hpp"
 #include "numerics/lapack.hpp"
+#include "optim/interior.hpp"
 #include "optim/robust_active.hpp"
 #include "optim/robust_dual.hpp"
 #include "optim/robust_kernel.hpp"
@@ -117,27 +118,12 @@ Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
   return {objective, unit > 0 && std::isfinite(difference) ? difference / unit : infinity};
 }
 
-double largest_step(const Vector& x, const Vector& dx) {
-  double step = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < x.size(); ++i) {
-    if (dx(i) < 0) step = std::min(step, -x(i) / dx(i));
-  }
-  return step;
-}
+using detail::box_centre;
+using detail::largest_step;
 
 double largest_step(const Iterate& x, const Step& d) {
   return std::min({largest_step(x.a, d.a), largest_step(x.s, -d.a), largest_step(x.z, d.z),
                    largest_step(x.w, d.w)});
-}
-
-/// Inside the box and on y'a = 0: each class at half of what the smaller one can carry.
-Vector centre(const RobustProblem& problem) {
-  const double positive = problem.cost.dot((problem.y.array() > 0).cast<double>().matrix());
-  const double negative = problem.cost.sum() - positive;
-  const double least = 0.5 * std::min(positive, negative);
-  Vector a = problem.cost;
-  for (Index i = 0; i < a.size(); ++i) a(i) *= least / (problem.y(i) > 0 ? positive : negative);
-  return a;
 }
 
 /// rho to within a factor of two of what the term asks for at this a. R falls with rho.
@@ -159,7 +145,7 @@ double start_rho(const Model& model, const Vector& a, double rho) {
 Iterate start_iterate(const Model& model, const Vector& start, DualPoint& point) {
   const RobustProblem& problem = model.problem;
   Iterate x;
-  x.a = centre(problem);
+  x.a = box_centre(problem.cost, problem.y);
   x.rho = problem.rho;
   if (start.size() == x.a.size()) {
     x.a = 0.9 * start.cwiseMax(0.0).cwiseMin(problem.cost) + 0.1 * x.a;

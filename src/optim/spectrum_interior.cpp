@@ -20,7 +20,7 @@
 #include <optional>
 
 #include "kith/optim/spectrum_program.hpp"
-#include "numerics/lapack.hpp"
+#include "optim/interior.hpp"
 #include "optim/spectrum_cones.hpp"
 #include "optim/spectrum_newton.hpp"
 #include "optim/spectrum_norm.hpp"
@@ -34,8 +34,7 @@ using detail::Scaling;
 using detail::SpectrumTerms;
 using Eigen::ArrayXd;
 
-constexpr double kStepFraction = 0.99;    // of the way to the boundary
-constexpr double kSmallestRidge = 1e-15;  // of the largest diagonal entry, where Cholesky fails
+constexpr double kStepFraction = 0.99;  // of the way to the boundary
 constexpr int kRefinements = 2;
 constexpr double kAccurate = 1e-14;  // a relative residual that refinement would not improve
 constexpr long kPatience = 8;        // steps without a better certificate once one was computed
@@ -117,24 +116,6 @@ ConeProgram cone_program(const SpectrumProgram& program) {
   cone.F = YU * cone.factor.asDiagonal();
   cone.tau = cone.budget.asDiagonal() * terms.centres / cone.unit;
   return cone;
-}
-
-/// In place, lower triangle; a ridge is tried where the matrix is singular to rounding.
-bool factor(Matrix& H) {
-  const Vector diagonal = H.diagonal();
-  const Matrix before = H;
-  const int size = static_cast<int>(H.rows());
-  for (double ridge = 0; ridge <= 1e-8; ridge = std::max(kSmallestRidge, 100 * ridge)) {
-    if (ridge > 0) {
-      H = before;
-      H.diagonal() = diagonal * (1 + ridge);
-      H.diagonal().array() += ridge * diagonal.maxCoeff();
-    }
-    int info = 0;
-    dpotrf_("L", &size, H.data(), &size, &info);
-    if (info == 0 && H.diagonal().allFinite()) return true;
-  }
-  return false;
 }
 
 /// The Newton system at one scaling.
@@ -242,7 +223,7 @@ class NewtonSystem {
     Matrix low = (cone_.F * spread_).transpose();
     small_factor_.matrixL().solveInPlace(low);
     H_.selfadjointView<Eigen::Lower>().rankUpdate(low.transpose());
-    if (!factor(H_)) return false;
+    if (!detail::factor_with_ridge(H_)) return false;
     y_solved_ = cone_.y;
     back_solve(y_solved_);
     return true;

@@ -13,6 +13,7 @@
 // is a maximum, 1/2 max_i w_i'K_i w_i / gamma_i + sum_j cost_j max(0, 1 - y_j (f_j + b)) and the
 // same penalty. Cost per step: three products of n x n matrices per block and one Cholesky factor.
 #include "optim/trace_newton.hpp"
+#include "optim/interior.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,33 +58,18 @@ Point evaluate(const TraceDual& dual, const Vector& a, const Vector& gamma) {
   return at;
 }
 
-double largest_step(const Vector& x, const Vector& dx) {
-  double step = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < x.size(); ++i) {
-    if (dx(i) < 0) step = std::min(step, -x(i) / dx(i));
-  }
-  return step;
-}
+using detail::box_centre;
+using detail::largest_step;
 
 double largest_step(const Iterate& x, const Step& d) {
   return std::min({largest_step(x.a, d.a), largest_step(x.s, -d.a), largest_step(x.z, d.z),
                    largest_step(x.v, d.v)});
 }
 
-/// Inside the box and on y'a = 0: each class at half of what the smaller one can carry.
-Vector centre(const TraceDual& dual) {
-  const double positive = dual.cost.dot((dual.y.array() > 0).cast<double>().matrix());
-  const double negative = dual.cost.sum() - positive;
-  const double least = 0.5 * std::min(positive, negative);
-  Vector a = dual.cost;
-  for (Index i = 0; i < a.size(); ++i) a(i) *= least / (dual.y(i) > 0 ? positive : negative);
-  return a;
-}
-
 Iterate start_iterate(const TraceDual& dual, const TraceDualSolution* near, Point& point) {
   const Index p = dual.c.size();
   Iterate x;
-  x.a = centre(dual);
+  x.a = box_centre(dual.cost, dual.y);
   x.gamma = Vector::Constant(p, 1.0 / static_cast<double>(p));
   if (near != nullptr) {
     x.a = 0.9 * near->alpha + 0.1 * x.a;

@@ -149,7 +149,8 @@ class Protein : public testing::Test {
   void SetUp() override {
     const std::filesystem::path folder =
         std::filesystem::path(KITH_TEST_SHARED) / "data" / "protein";
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+    if (!std::filesystem::exists(folder))
+      GTEST_SKIP() << folder << " is absent: errors are not compared with [TR]";
     data_ = read_protein(folder);
     const char* repeats = std::getenv("KITH_REPEATS");
     partitions_ = draw_partitions(data_.labels,
