@@ -121,32 +121,6 @@ std::string takers(std::string_view setting) {
   return names;
 }
 
-/// A setting that would have no effect is a mistake.
-void check_settings(const MeasureSettings& settings) {
-  validate(settings, "measure");
-  const MeasureInfo& info = measure_info(settings.measure);
-  const Json given = settings_json(settings);
-  const Json defaults = settings_json(MeasureSettings{});
-  for (const auto& [key, value] : given.items()) {
-    if (is_of_every_measure(key) || info.takes(key) || value == defaults[key]) continue;
-    refuse(fmt::format("{} is a setting of {}, not of {}", key, takers(key),
-                       enum_name(settings.measure)));
-  }
-  if (settings.score != ScoreForm::kPValue && (settings.lambda || settings.karlin_k)) {
-    refuse("lambda and karlin-k are constants of score p-value; give it with them");
-  }
-  if (settings.perturb == Perturb::kCy && !settings.xi) {
-    refuse("perturb cy needs xi, the size of the noise");
-  }
-  if (settings.perturb == Perturb::kNone && settings.xi) {
-    refuse("xi is the size of noise; give perturb cy with it");
-  }
-  if (settings.perturb == Perturb::kCy && info.values == PairKind::kDistance) {
-    refuse(fmt::format("perturb cy adds noise to similarities, and {} is a distance",
-                       enum_name(settings.measure)));
-  }
-}
-
 RowMatrix widened(const RowMatrix& values, Index columns) {
   RowMatrix wide = RowMatrix::Zero(values.rows(), columns);
   wide.leftCols(values.cols()) = values;
@@ -401,6 +375,32 @@ Json relevant_settings(const MeasureSettings& settings) {
     }
   }
   return relevant;
+}
+
+// A setting that would have no effect is a mistake.
+void check_settings(const MeasureSettings& settings) {
+  validate(settings, "measure");
+  const MeasureInfo& info = measure_info(settings.measure);
+  const Json given = settings_json(settings);
+  const Json defaults = settings_json(MeasureSettings{});
+  for (const auto& [key, value] : given.items()) {
+    if (is_of_every_measure(key) || info.takes(key) || value == defaults[key]) continue;
+    refuse(fmt::format("{} is a setting of {}, not of {}", key, takers(key),
+                       enum_name(settings.measure)));
+  }
+  if (settings.score != ScoreForm::kPValue && (settings.lambda || settings.karlin_k)) {
+    refuse("lambda and karlin-k are constants of score p-value; give it with them");
+  }
+  if (settings.perturb == Perturb::kCy && !settings.xi) {
+    refuse("perturb cy needs xi, the size of the noise");
+  }
+  if (settings.perturb == Perturb::kNone && settings.xi) {
+    refuse("xi is the size of noise; give perturb cy with it");
+  }
+  if (settings.perturb == Perturb::kCy && info.values == PairKind::kDistance) {
+    refuse(fmt::format("perturb cy adds noise to similarities, and {} is a distance",
+                       enum_name(settings.measure)));
+  }
 }
 
 SimilaritySet measure(const RawData& data, const MeasureSettings& settings, const RunContext& ctx) {

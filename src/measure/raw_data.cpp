@@ -5,6 +5,7 @@
 
 #include <cassert>
 #include <filesystem>
+#include <type_traits>
 #include <utility>
 
 #include "kith/core/text.hpp"
@@ -33,6 +34,22 @@ bool is_named_fasta(std::filesystem::path path) {
   return false;
 }
 
+template <class Value>
+std::vector<Value> chosen(const std::vector<Value>& values, std::span<const Index> positions) {
+  std::vector<Value> part;
+  if (values.empty()) return part;  // ids that are not there
+  part.reserve(positions.size());
+  for (const Index i : positions) part.push_back(values[static_cast<std::size_t>(i)]);
+  return part;
+}
+RowMatrix chosen(const RowMatrix& values, std::span<const Index> positions) {
+  RowMatrix part(static_cast<Index>(positions.size()), values.cols());
+  for (Index i = 0; i < part.rows(); ++i) {
+    part.row(i) = values.row(positions[static_cast<std::size_t>(i)]);
+  }
+  return part;
+}
+
 StringData strings_of(SequenceData data) {
   return {std::move(data.source), std::move(data.ids), std::move(data.values)};
 }
@@ -51,6 +68,23 @@ const std::string& source_of(const RawData& data) {
 
 std::span<const std::string> ids_of(const RawData& data) {
   return std::visit([](const auto& kind) { return std::span<const std::string>(kind.ids); }, data);
+}
+
+RawData select(const RawData& data, std::span<const Index> positions) {
+  return std::visit(
+      [&](const auto& kind) -> RawData {
+        using Kind = std::decay_t<decltype(kind)>;
+        Kind part{};
+        part.source = kind.source;
+        part.ids = chosen(kind.ids, positions);
+        part.values = chosen(kind.values, positions);
+        if constexpr (std::is_same_v<Kind, VectorData>) part.absent_is_zero = kind.absent_is_zero;
+        if constexpr (std::is_same_v<Kind, CategoryData>) {
+          if (kind.labels) part.labels = select(*kind.labels, positions);
+        }
+        return part;
+      },
+      data);
 }
 
 std::string sample_name(std::span<const std::string> ids, Index position) {

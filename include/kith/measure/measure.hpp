@@ -140,6 +140,10 @@ inline void describe(MeasureSettings& s, FieldVisitor& field) {
 /// any.
 [[nodiscard]] Json relevant_settings(const MeasureSettings& settings);
 
+/// Throws Error(kInvalidArgument) naming a setting that the measure does not take, or one that is
+/// out of its range or lacks another.
+void check_settings(const MeasureSettings& settings);
+
 /// All pairs of `data`: n x n with the data's ids. Throws Error(kInvalidArgument) when the measure
 /// does not take this kind of data or one of the settings, and when a value is not finite.
 [[nodiscard]] SimilaritySet measure(const RawData& data, const MeasureSettings& settings,

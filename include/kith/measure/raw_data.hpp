@@ -81,6 +81,8 @@ static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
 [[nodiscard]] Index size_of(const RawData& data);
 [[nodiscard]] const std::string& source_of(const RawData& data);
 [[nodiscard]] std::span<const std::string> ids_of(const RawData& data);
+/// The samples at `positions`, in that order, with their ids and labels.
+[[nodiscard]] RawData select(const RawData& data, std::span<const Index> positions);
 /// The id of a sample in quotes, or "sample 7", counted from 1: for messages.
 [[nodiscard]] std::string sample_name(std::span<const std::string> ids, Index position);
 
