@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and single numbers of a record are metadata of the tensor file, everything that grows with
-// the data is an array: `columns.*`, `decision.*`, `matrix.K.*` for the input rule of matrix K, and
-// `model.*` for the parts of the model.
+// the data is an array: `columns.*`, `decision.*`, `matrix.K.*` for the input rule of matrix K,
+// `measure.K.*` for the samples it was measured from, and `model.*` for the parts of the model.
 #include "kith/model/model_file.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/xxh64.hpp"
+#include "model/measure_archive.hpp"
 #include "model/record_rules.hpp"
 #include "model/strict_json.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 constexpr const char* kModelPrefix = "model.";
 
 std::string matrix_prefix(std::size_t k) { return fmt::format("matrix.{}.", k); }
+std::string measure_prefix(std::size_t k) { return fmt::format("measure.{}.", k); }
 
 /// The arrays of a record under their names, so that writing and reading visit the same list.
 template <class Archiver>
@@ -51,6 +53,7 @@ Json matrices_json(const ModelRecord& record) {
     Json entry = Json::object();
     entry["name"] = matrix.name;
     entry["rule"] = rule_json(matrix.rule);
+    if (matrix.measure) entry["measure"] = relevant_settings(matrix.measure->settings);
     list.push_back(std::move(entry));
   }
   return list;
@@ -83,6 +86,9 @@ TensorFile tensor_file(ModelRecord record, const ArchiveFunction& write_parts) {
     ArchiveWriter writer(file, matrix_prefix(k));
     for (const NamedTensor& part : rule_tensors(record.matrices[k].rule)) {
       writer.tensor(part.name, tensor_of(part.values));
+    }
+    if (record.matrices[k].measure) {
+      detail::write_measure(arrays, measure_prefix(k), *record.matrices[k].measure);
     }
   }
   ArchiveWriter parts(file, kModelPrefix);
@@ -177,19 +183,28 @@ InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
   return rule;
 }
 
-std::vector<ModelMatrix> matrices_of(Texts& texts, ArchiveReader& arrays) {
+bool is_matrix(const Json& entry, int version) {
+  if (!entry.is_object() || !entry.contains("name") || !entry.contains("rule")) return false;
+  const std::size_t measures = version >= 2 ? entry.count("measure") : 0;
+  return entry.at("name").is_string() && entry.size() == 2 + measures;
+}
+
+std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
+                                     ArchiveReader& arrays) {
   const Json stored = texts.json("matrices");
   std::vector<ModelMatrix> matrices;
   if (!stored.is_array()) throw bad_input({arrays.source()}, "metadata \"matrices\" is no list");
   for (const Json& entry : stored) {
-    const bool has_parts = entry.is_object() && entry.size() == 2 && entry.contains("name") &&
-                           entry.at("name").is_string() && entry.contains("rule");
-    if (!has_parts) {
+    if (!is_matrix(entry, record.format_version)) {
       throw bad_input({arrays.source()}, "metadata \"matrices\" is no list of names and rules");
     }
+    const std::size_t k = matrices.size();
     try {
-      matrices.push_back({entry.at("name").get<std::string>(),
-                          rule_of(entry.at("rule"), matrices.size(), arrays)});
+      matrices.push_back(
+          {entry.at("name").get<std::string>(), rule_of(entry.at("rule"), k, arrays)});
+      if (!entry.contains("measure")) continue;
+      matrices.back().measure =
+          detail::read_measure(arrays, measure_prefix(k), entry.at("measure"), record.class_names);
     } catch (const Error& error) {
       throw texts.with_file(error);
     }
@@ -214,7 +229,7 @@ LoadedModel model_of(ReadTensorFile read, const std::string& source) {
   record.applied = texts.list("applied");
   record.certificate = texts.json("certificate");
   visit_arrays(loaded.parts, record);
-  record.matrices = matrices_of(texts, loaded.parts);
+  record.matrices = matrices_of(texts, record, loaded.parts);
   texts.finish();
   const std::string rule = detail::broken_rule(record);
   if (!rule.empty()) throw bad_input({source}, rule);

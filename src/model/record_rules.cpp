@@ -48,6 +48,26 @@ std::string broken_columns(const ModelRecord& record) {
   return repeated.empty() ? "" : fmt::format("id {} twice", repeated);
 }
 
+std::string broken_matrix(const ModelMatrix& matrix, Index columns) {
+  const auto refusal = [&](const std::string& rule) {
+    return fmt::format("matrix {}: {}", in_quotes(matrix.name), rule);
+  };
+  if (matrix.rule.samples != columns) {
+    return fmt::format("the input rule of matrix {} is for {} columns, not for {}",
+                       in_quotes(matrix.name), matrix.rule.samples, columns);
+  }
+  if (!matrix.measure) return {};
+  if (std::string rule = broken_rule(*matrix.measure); !rule.empty()) return refusal(rule);
+  if (std::ssize(matrix.measure->columns) != columns) {
+    return refusal(fmt::format("its measure is for {} columns, not for {}",
+                               matrix.measure->columns.size(), columns));
+  }
+  if (measure_info(matrix.measure->settings.measure).values != matrix.rule.kind) {
+    return refusal("its measure and its input rule differ in whether the values are distances");
+  }
+  return {};
+}
+
 std::string broken_decision(const DecisionRule& rule, Index classes) {
   const auto fits = [&](Index size) { return size == 0 || size == classes; };
   if (fits(rule.priors.size()) && fits(rule.training_shares.size()) && fits(rule.costs.rows()) &&
@@ -68,10 +88,7 @@ std::string broken_rule(const ModelRecord& record) {
   if (std::string rule = broken_columns(record); !rule.empty()) return rule;
   const auto columns = static_cast<Index>(record.positions.size());
   for (const ModelMatrix& matrix : record.matrices) {
-    if (matrix.rule.samples != columns) {
-      return fmt::format("the input rule of matrix {} is for {} columns, not for {}",
-                         in_quotes(matrix.name), matrix.rule.samples, columns);
-    }
+    if (std::string rule = broken_matrix(matrix, columns); !rule.empty()) return rule;
   }
   if (record.blas_threads < 1) return fmt::format("{} BLAS threads", record.blas_threads);
   return broken_decision(record.decision, static_cast<Index>(record.class_names.size()));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -134,6 +135,17 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
   return prepared;
 }
 
+PreparedTraining prepare_training(RawData samples, const Labels& labels,
+                                  const MeasureSettings& measure, const InputSettings& settings,
+                                  RunContext& ctx) {
+  LearnedMeasure learned = learn_measure(std::move(samples), labels, measure, ctx);
+  PreparedTraining prepared =
+      prepare_training(match({std::move(learned.pairs)}), labels, settings, ctx);
+  assert(std::ssize(prepared.kept) == labels.size() && "every pair was measured");
+  prepared.measures.push_back(std::move(learned.rule));
+  return prepared;
+}
+
 Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   const TrainingSet& set = prepared.set;
   check_matrices(choice, set.matrices.size());
@@ -168,6 +180,8 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   }
   for (std::size_t m = 0; m < set.matrices.size(); ++m) {
     record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
+    if (prepared.measures.empty()) continue;
+    record.matrices.back().measure = restricted(prepared.measures[m], record.positions);
   }
   record.decision = decision;
   record.fingerprint = fingerprint(set);

@@ -63,6 +63,23 @@ inline ModelRecord dummy_record() {
   return record;
 }
 
+/// Version 2: matrices that were measured from raw data.
+inline ModelRecord dummy_record_2() {
+  ModelRecord record = dummy_record();
+  MeasureRule aligned;
+  aligned.settings.measure = Measure::kSmithWaterman;
+  aligned.settings.gap_open = 11;
+  aligned.training = SequenceData{.source = "", .ids = {}, .values = {"MKTAYIAK", "MKV", "W*"}};
+  aligned.columns = {0, 1, 2};
+  record.matrices[0].measure = aligned;
+  MeasureRule edited;
+  edited.settings.measure = Measure::kEdit;
+  edited.training = StringData{.source = "", .ids = {}, .values = {"oak", "", "\xc3\xa9"}};
+  edited.columns = {0, 1, 2};
+  record.matrices[1].measure = edited;
+  return record;
+}
+
 inline ArchiveFunction archive_of(DummyModel& model) {
   return [&model](Archive& archiver) { archive(model, archiver); };
 }

@@ -11,7 +11,7 @@ int main(int count, char** arguments) try {
     return 1;
   }
   kith::compat::DummyModel model;
-  kith::save_model(arguments[1], kith::compat::dummy_record(), kith::compat::archive_of(model));
+  kith::save_model(arguments[1], kith::compat::dummy_record_2(), kith::compat::archive_of(model));
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

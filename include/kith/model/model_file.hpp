@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,19 +16,22 @@
 #include "kith/condition/pipeline.hpp"
 #include "kith/core/json.hpp"
 #include "kith/learn/decision.hpp"
+#include "kith/measure/measure_rule.hpp"
 #include "kith/model/archive.hpp"
 #include "kith/model/tensor_file.hpp"
 #include "kith/version.hpp"
 
 namespace kith {
 
-/// Version 1: kith 0.1.
-inline constexpr TensorFormat kModelFormat{"kith-model", 1};
+/// Version 1: kith 0.1. Version 2: a matrix may have a measure.
+inline constexpr TensorFormat kModelFormat{"kith-model", 2};
 
-/// One training matrix: its name and the rule for new rows, over the stored columns.
+/// One training matrix: its name, the rule for new rows, over the stored columns, and how these
+/// rows are measured where the matrix was measured from raw data.
 struct ModelMatrix {
   std::string name;
   InputRule rule;
+  std::optional<MeasureRule> measure = std::nullopt;
 };
 
 /// What a file says beside the parts of the model itself.

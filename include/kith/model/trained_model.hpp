@@ -21,6 +21,8 @@ struct PreparedTraining {
   std::vector<InputRule> rules;      ///< one per matrix
   std::vector<std::string> applied;  ///< in words
   std::vector<Index> kept;           ///< positions among the given samples
+  /// One per matrix where they were measured from raw data; empty: they were read.
+  std::vector<MeasureRule> measures{};
 };
 
 /// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the
@@ -29,6 +31,11 @@ struct PreparedTraining {
 [[nodiscard]] PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
                                                 const InputSettings& settings, RunContext& ctx,
                                                 MissingPairs missing = MissingPairs::kRefused);
+
+/// The same from raw data: one matrix, measured by these samples and labels alone.
+[[nodiscard]] PreparedTraining prepare_training(RawData samples, const Labels& labels,
+                                                const MeasureSettings& measure,
+                                                const InputSettings& settings, RunContext& ctx);
 
 /// The rows and columns `samples` of every table, in that order.
 [[nodiscard]] MatchedSets select_samples(const MatchedSets& matrices,

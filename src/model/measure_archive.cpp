@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/measure_archive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+[[noreturn]] void refuse(const std::string& name, const std::string& rule) {
+  throw Error(ErrorCode::kBadInput, fmt::format("part {} {}", in_quotes(name), rule));
+}
+
+/// Lists of any length one after the other, and where each ends.
+template <class Flat, class List>
+void flatten(const std::vector<List>& lists, Flat& flat, std::vector<Index>& ends) {
+  for (const List& list : lists) {
+    flat.insert(flat.end(), list.begin(), list.end());
+    ends.push_back(static_cast<Index>(flat.size()));
+  }
+}
+
+template <class Flat, class List>
+void unflatten(const Flat& flat, const std::vector<Index>& ends, std::vector<List>& lists,
+               const std::string& name) {
+  Index begin = 0;
+  for (const Index end : ends) {
+    if (end < begin || end > std::ssize(flat)) refuse(name, "does not fit the values it divides");
+    lists.emplace_back(flat.begin() + begin, flat.begin() + end);
+    begin = end;
+  }
+  if (begin != std::ssize(flat)) refuse(name, "does not fit the values it divides");
+}
+
+void check_finite(const double* values, Index count, const std::string& name) {
+  if (std::all_of(values, values + count, [](double x) { return std::isfinite(x); })) return;
+  refuse(name, "has a number that is not finite");
+}
+
+// One visit per kind of data, so that writing and reading name the same arrays.
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, StringData& data) {
+  arrays.texts(name, data.values);
+}
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, SequenceData& data) {
+  arrays.texts(name, data.values);
+  for (const std::string& sequence : data.values) {
+    if (sequence.empty()) refuse(name, "has an empty sequence");
+  }
+}
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, VectorData& data) {
+  Matrix values = data.values;
+  arrays(name, values);
+  arrays(name + ".absent_is_zero", data.absent_is_zero);
+  if (!arrays.loading()) return;
+  check_finite(values.data(), values.size(), name);
+  data.values = values;
+}
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, SeriesData& data) {
+  std::vector<double> flat;
+  std::vector<Index> ends;
+  flatten(data.values, flat, ends);
+  Vector numbers = Eigen::Map<const Vector>(flat.data(), std::ssize(flat));
+  arrays(name, numbers);
+  arrays(name + ".ends", ends);
+  if (!arrays.loading()) return;
+  check_finite(numbers.data(), numbers.size(), name);
+  flat.assign(numbers.data(), numbers.data() + numbers.size());
+  unflatten(flat, ends, data.values, name + ".ends");
+  for (const std::vector<double>& series : data.values) {
+    if (series.empty()) refuse(name, "has an empty series");
+  }
+}
+
+template <class Archiver>
+void visit_words(Archiver& arrays, const std::string& name,
+                 std::vector<std::vector<std::string>>& values) {
+  std::vector<std::string> flat;
+  std::vector<Index> ends;
+  flatten(values, flat, ends);
+  arrays.texts(name, flat);
+  arrays(name + ".of_sample.ends", ends);
+  if (arrays.loading()) unflatten(flat, ends, values, name + ".of_sample.ends");
+}
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, SetData& data) {
+  visit_words(arrays, name, data.values);
+}
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, CategoryData& data) {
+  visit_words(arrays, name, data.values);
+  if (!data.labels) data.labels.emplace();
+  arrays(name + ".labels", data.labels->ids);
+  if (!arrays.loading()) return;
+  if (data.values.empty()) refuse(name, "has no samples, and a measure learns from them");
+  for (const std::vector<std::string>& row : data.values) {
+    if (row.size() != data.values.front().size()) refuse(name, "has rows of different lengths");
+  }
+}
+
+template <class Archiver>
+void visit(Archiver& arrays, const std::string& prefix, MeasureRule& rule) {
+  arrays(prefix + "columns", rule.columns);
+  std::visit([&](auto& data) { visit_values(arrays, prefix + "samples", data); }, rule.training);
+}
+
+RawData nothing_of(RawKind kind) {
+  switch (kind) {
+    case RawKind::kStrings:
+      return StringData{};
+    case RawKind::kVectors:
+      return VectorData{};
+    case RawKind::kSeries:
+      return SeriesData{};
+    case RawKind::kSequences:
+      return SequenceData{};
+    case RawKind::kSets:
+      return SetData{};
+    case RawKind::kCategories:
+      return CategoryData{};
+  }
+  return {};
+}
+
+}  // namespace
+
+void write_measure(ArchiveWriter& arrays, const std::string& prefix, MeasureRule rule) {
+  visit(arrays, prefix, rule);
+}
+
+MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix, const Json& settings,
+                         const std::vector<std::string>& class_names) {
+  if (!settings.is_object() || !settings.contains("measure")) {
+    throw Error(ErrorCode::kBadInput, "a measure is no JSON object with a name");
+  }
+  MeasureRule rule;
+  settings_from_json(rule.settings, "measure", settings);
+  check_settings(rule.settings);
+  rule.training = nothing_of(measure_info(rule.settings.measure).data);
+  visit(arrays, prefix, rule);
+  // Messages name what was read, and what a user has in hand is the model.
+  std::visit([&](auto& data) { data.source = arrays.source(); }, rule.training);
+  if (auto* categories = std::get_if<CategoryData>(&rule.training)) {
+    categories->labels->names = class_names;
+  }
+  return rule;
+}
+
+}  // namespace kith::detail

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that were trained from raw data: what a file keeps of the measure.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "kith/model/model_file.hpp"
+#include "kith/model/trained_model.hpp"
+#include "tensor_bytes.hpp"
+
+namespace kith {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const auto kNothing = [](Archive&) {};
+
+struct Case {
+  Measure measure;
+  RawData samples;
+};
+
+/// A measure of each kind of data, over six samples.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  all.push_back(
+      {Measure::kEdit, StringData{.source = "s.tsv",
+                                  .ids = {},
+                                  .values = {"oak", "oaks", "", "elm", "helm", "\xc3\xa9lm"}}});
+  all.push_back(
+      {Measure::kGaussian,
+       VectorData{.source = "v.txt",
+                  .ids = {},
+                  .values = (RowMatrix(6, 2) << 0, 0.1, 1, 0, 0, 1, 5, 5, 5, 4, 4, 5).finished(),
+                  .absent_is_zero = true}});
+  all.push_back(
+      {Measure::kDtw, SeriesData{.source = "t.csv",
+                                 .ids = {},
+                                 .values = {{0, 1}, {0, 0, 1}, {1}, {9, 8}, {9, 9, 8}, {8, 8.5}}}});
+  all.push_back(
+      {Measure::kNeedlemanWunsch,
+       SequenceData{
+           .source = "p.fa", .ids = {}, .values = {"MKTA", "MKTAA", "MKA", "WWG", "WWGG", "WG"}}});
+  all.push_back({Measure::kTverskyRatio,
+                 SetData{.source = "f.tsv",
+                         .ids = {},
+                         .values = {{"a", "b"}, {"a"}, {}, {"c"}, {"c", "d"}, {"d", "c", "e"}}}});
+  all.push_back(
+      {Measure::kValueDifference,
+       CategoryData{
+           .source = "c.csv",
+           .ids = {},
+           .values = {{"y", "n"}, {"y", "y"}, {"y", "?"}, {"n", "y"}, {"n", "n"}, {"", "y"}}}});
+  return all;
+}
+
+const Labels kLabels{.ids = {0, 0, 0, 1, 1, 1}, .names = {"a", "b"}};
+
+/// A record of a machine that needs the columns 1, 3 and 4.
+ModelRecord record_of(const Case& one) {
+  const std::vector<Index> columns = {1, 3, 4};
+  const MeasureRule rule =
+      learn_measure(one.samples, kLabels, {.measure = one.measure}, RunContext{}).rule;
+  ModelRecord record;
+  record.method = "dummy";
+  record.class_names = kLabels.names;
+  record.samples = record.given_samples = 6;
+  record.positions = columns;
+  InputRule input;
+  input.kind = measure_info(one.measure).values;
+  input.settings.from_distance = FromDistance::kNegative;
+  input.samples = input.given_samples = 3;
+  record.matrices = {{"made", input, restricted(rule, columns)}};
+  return record;
+}
+
+ModelRecord read_back(const std::string& bytes) {
+  LoadedModel loaded = load_model_bytes(bytes, "m.kith");
+  loaded.read_parts(kNothing);
+  return loaded.record;
+}
+
+TEST(MeasuredModel, MeasuresNewSamplesAsBeforeItWasSaved) {
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(enum_name(one.measure));
+    const ModelRecord record = record_of(one);
+    const std::string bytes = model_bytes(record, kNothing);
+    const ModelRecord back = read_back(bytes);
+    EXPECT_EQ(model_bytes(back, kNothing), bytes);
+    ASSERT_TRUE(back.matrices.at(0).measure.has_value());
+    const QueryMatrix before = measure_rows(*record.matrices[0].measure, one.samples, RunContext{});
+    const QueryMatrix after = measure_rows(*back.matrices[0].measure, one.samples, RunContext{});
+    EXPECT_EQ(to_dense(before.to_training).values(), to_dense(after.to_training).values());
+    EXPECT_EQ(*before.self, *after.self);
+    EXPECT_EQ(source_of(back.matrices[0].measure->training), "m.kith");
+  }
+}
+
+std::string changed(const Case& one, const std::function<void(TensorFile&)>& change) {
+  TensorFile file =
+      read_tensor_bytes(model_bytes(record_of(one), kNothing), "m.kith", kModelFormat).file;
+  change(file);
+  return tensor_file_bytes(file, kModelFormat);
+}
+
+std::string refusal(const Case& one, const std::function<void(TensorFile&)>& change) {
+  const std::string bytes = changed(one, change);
+  return message_of([&] { (void)read_back(bytes); });
+}
+
+TEST(MeasuredModel, NamesAnArrayThatIsAbsentOrLeftOver) {
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(enum_name(one.measure));
+    const std::string bytes = model_bytes(record_of(one), kNothing);
+    for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).file.tensors) {
+      if (!item.first.starts_with("measure.0.")) continue;
+      EXPECT_THAT(refusal(one, [&](TensorFile& file) { file.tensors.erase(item.first); }),
+                  AllOf(HasSubstr("m.kith"), HasSubstr(item.first)));
+    }
+    EXPECT_THAT(refusal(one,
+                        [](TensorFile& file) {
+                          file.tensors["measure.0.surprise"] = {TensorType::kU8, {0}, "", nullptr};
+                        }),
+                HasSubstr("measure.0.surprise"));
+  }
+}
+
+TEST(MeasuredModel, RefusesEndsThatDoNotFit) {
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(enum_name(one.measure));
+    const std::string bytes = model_bytes(record_of(one), kNothing);
+    for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).file.tensors) {
+      if (!item.first.starts_with("measure.0.") || !item.first.ends_with("ends")) continue;
+      EXPECT_THAT(refusal(one,
+                          [&](TensorFile& file) {
+                            Tensor& ends = file.tensors.at(item.first);
+                            const auto wrong = std::make_shared<std::vector<Index>>(
+                                static_cast<std::size_t>(ends.shape[0]), Index{1} << 40);
+                            ends.bytes = {reinterpret_cast<const char*>(wrong->data()),
+                                          wrong->size() * sizeof(Index)};
+                            ends.owner = wrong;
+                          }),
+                  AllOf(HasSubstr("m.kith"), HasSubstr("fit")))
+          << item.first;
+    }
+  }
+}
+
+TEST(MeasuredModel, RefusesNumbersThatAreNotFinite) {
+  for (const Case& one : cases()) {
+    if (measure_info(one.measure).data != RawKind::kVectors &&
+        measure_info(one.measure).data != RawKind::kSeries) {
+      continue;
+    }
+    EXPECT_THAT(
+        refusal(
+            one,
+            [](TensorFile& file) {
+              Tensor& samples = file.tensors.at("measure.0.samples");
+              const auto wrong = std::make_shared<std::vector<double>>(
+                  samples.bytes.size() / sizeof(double), std::numeric_limits<double>::quiet_NaN());
+              samples.bytes = {reinterpret_cast<const char*>(wrong->data()), samples.bytes.size()};
+              samples.owner = wrong;
+            }),
+        HasSubstr("not finite"));
+  }
+}
+
+TEST(MeasuredModel, RefusesSettingsThatBreakARule) {
+  const Case gaussian = cases().at(1);
+  const auto with = [&](const Json& measure) {
+    return refusal(gaussian, [&](TensorFile& file) {
+      Json matrices = Json::parse(file.metadata.at("matrices"));
+      matrices[0]["measure"] = measure;
+      file.metadata["matrices"] = matrices.dump();
+    });
+  };
+  EXPECT_THAT(with(Json(3)), AllOf(HasSubstr("m.kith"), HasSubstr("measure")));
+  EXPECT_THAT(with({{"gamma", 1.0}}), HasSubstr("name"));
+  EXPECT_THAT(with({{"measure", "hamming"}}), HasSubstr("hamming"));
+  EXPECT_THAT(with({{"measure", "gaussian"}, {"gamma", -1.0}}), HasSubstr("gamma"));
+  EXPECT_THAT(with({{"measure", "gaussian"}, {"gamma", "auto"}}), HasSubstr("gamma"));
+  EXPECT_THAT(with({{"measure", "gaussian"}, {"gamma", 1.0}, {"degree", 2}}), HasSubstr("degree"));
+  EXPECT_THAT(with({{"measure", "euclidean"}}), HasSubstr("distances"));
+}
+
+TEST(MeasuredModel, RefusesLabelsOfNoClass) {
+  const Case votes = cases().at(5);
+  EXPECT_THAT(refusal(votes,
+                      [](TensorFile& file) {
+                        const auto wrong = std::make_shared<std::vector<int>>(6, 2);
+                        file.tensors.at("measure.0.samples.labels") = {
+                            TensorType::kI32,
+                            {6},
+                            {reinterpret_cast<const char*>(wrong->data()), 6 * sizeof(int)},
+                            wrong};
+                      }),
+              HasSubstr("no class"));
+}
+
+TEST(MeasuredModel, TrainsAndPredictsAsFromTheMatrix) {
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(enum_name(one.measure));
+    RunContext ctx;
+    const MeasureSettings settings{.measure = one.measure};
+    const MethodChoice choice = parse_method("knn", std::vector<std::string>{"neighbours=1"});
+    const Training raw =
+        train(prepare_training(one.samples, kLabels, settings, InputSettings{}, ctx), choice, ctx);
+    const LearnedMeasure learned = learn_measure(one.samples, kLabels, settings, ctx);
+    const Training read =
+        train(prepare_training(match({learned.pairs}), kLabels, InputSettings{}, ctx), choice, ctx);
+    EXPECT_EQ(raw.model.record.fingerprint, read.model.record.fingerprint);
+    EXPECT_FALSE(read.model.record.matrices.at(0).measure.has_value());
+    QueryBlock queries;
+    queries.matrices.push_back(
+        measure_rows(*raw.model.record.matrices.at(0).measure, one.samples, ctx));
+    EXPECT_EQ(predict(raw.model, queries, ctx).labels, predict(read.model, queries, ctx).labels);
+  }
+}
+
+}  // namespace
+}  // namespace kith
