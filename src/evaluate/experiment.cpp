@@ -14,7 +14,9 @@
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/data/folds.hpp"
+#include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
+#include "kith/model/xxh64.hpp"
 
 namespace kith {
 namespace {
@@ -267,8 +269,11 @@ Json protocol_json(const ExperimentPlan& plan, const RunContext& ctx) {
 
 ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
                                     const InputSettings& input, RunContext& ctx) {
-  ExperimentData data{
-      .matrices = std::move(matrices), .labels = labels, .input = input, .symmetric = {}};
+  ExperimentData data{.matrices = std::move(matrices),
+                      .labels = labels,
+                      .input = input,
+                      .symmetric = {},
+                      .raw = std::nullopt};
   if (input.missing == MissingRule::kDropSample) {
     const PreparedTraining dropped =
         prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);
@@ -287,6 +292,15 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
   return data;
 }
 
+ExperimentData make_experiment_data(const RawData& samples, const Labels& labels,
+                                    const MeasureSettings& measure, const InputSettings& input,
+                                    RunContext& ctx) {
+  LearnedMeasure learned = learn_measure(samples, labels, measure, ctx);
+  ExperimentData data = make_experiment_data(match({std::move(learned.pairs)}), labels, input, ctx);
+  if (learns_from_labels(measure.measure)) data.raw = {samples, learned.rule.settings};
+  return data;
+}
+
 std::uint64_t fingerprint(const ExperimentData& data) {
   TrainingSet set;
   for (const SimilaritySet& one : data.matrices.sets) {
@@ -294,7 +308,14 @@ std::uint64_t fingerprint(const ExperimentData& data) {
   }
   set.labels = data.labels;
   set.ids = data.matrices.ids;
-  return fingerprint(set);
+  const std::uint64_t of_tables = fingerprint(set);
+  if (!data.raw) return of_tables;
+  // Different samples can have the same pairs as a whole and other ones on a part.
+  Xxh64 hash;
+  hash.update(hex_digits(of_tables));
+  hash.update(hex_digits(fingerprint(data.raw->samples)));
+  hash.update(relevant_settings(data.raw->measure).dump());
+  return hash.digest();
 }
 
 void apply(ProtocolName protocol, InputSettings& input) {

@@ -2,6 +2,7 @@
 #include "evaluate/fold_part.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace kith::detail {
 namespace {
@@ -36,9 +37,18 @@ QueryMatrix raw_queries(const SimilaritySet& set, bool symmetric, std::span<cons
 
 FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
                    std::span<const Index> held_out, MissingPairs missing, RunContext& ctx)
-    : training(prepare_training(select_samples(data.matrices, train), select(data.labels, train),
-                                data.input, ctx, missing)),
-      truth(select(data.labels, held_out).ids) {
+    : truth(select(data.labels, held_out).ids) {
+  const Labels labels = select(data.labels, train);
+  if (data.raw) {
+    training = prepare_training(select(data.raw->samples, train), labels, data.raw->measure,
+                                data.input, ctx);
+    QueryMatrix rows =
+        measure_rows(training.measures.front(), select(data.raw->samples, held_out), ctx);
+    queries.matrices.push_back(condition_query(training.rules.front(), std::move(rows), ctx));
+    return;
+  }
+  training =
+      prepare_training(select_samples(data.matrices, train), labels, data.input, ctx, missing);
   for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
     queries.matrices.push_back(condition_query(
         training.rules[m], raw_queries(data.matrices.sets[m], data.symmetric[m], train, held_out),

@@ -43,6 +43,20 @@ void add_block(Xxh64& hash, const SparseBlock& block) {
   add_numbers(hash, std::span(block.values));
 }
 
+void add_values(Xxh64& hash, const std::vector<std::string>& values) { add_texts(hash, values); }
+void add_values(Xxh64& hash, const std::vector<std::vector<std::string>>& values) {
+  add_number(hash, static_cast<std::int64_t>(values.size()));
+  for (const std::vector<std::string>& words : values) add_texts(hash, words);
+}
+void add_values(Xxh64& hash, const std::vector<std::vector<double>>& values) {
+  add_number(hash, static_cast<std::int64_t>(values.size()));
+  for (const std::vector<double>& series : values) add_numbers(hash, std::span(series));
+}
+void add_values(Xxh64& hash, const RowMatrix& values) {
+  add_number<std::int64_t>(hash, values.cols());
+  add_numbers(hash, std::span(values.data(), static_cast<std::size_t>(values.size())));
+}
+
 }  // namespace
 
 std::uint64_t fingerprint(const TrainingSet& train) {
@@ -56,6 +70,14 @@ std::uint64_t fingerprint(const TrainingSet& train) {
   add_texts(hash, train.ids);
   add_numbers(hash,
               std::span(train.weights.data(), static_cast<std::size_t>(train.weights.size())));
+  return hash.digest();
+}
+
+std::uint64_t fingerprint(const RawData& samples) {
+  Xxh64 hash;
+  add_number(hash, static_cast<std::int64_t>(samples.index()));
+  std::visit([&](const auto& kind) { add_values(hash, kind.values); }, samples);
+  add_texts(hash, ids_of(samples));
   return hash.digest();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,8 +20,15 @@
 #include "kith/evaluate/grid.hpp"
 #include "kith/evaluate/partitions.hpp"
 #include "kith/evaluate/store.hpp"
+#include "kith/measure/measure.hpp"
 
 namespace kith {
+
+/// Samples whose pairs are measured anew on each training part, by its labels alone.
+struct RawSamples {
+  RawData samples;
+  MeasureSettings measure;
+};
 
 /// The tables as read, with their labels and what is to be done to them inside each training part.
 struct ExperimentData {
@@ -28,6 +36,9 @@ struct ExperimentData {
   Labels labels;
   InputSettings input;
   std::vector<bool> symmetric;  ///< of each table: its two directions are the same
+  /// There: what every training part is measured from. The table has then seen every label; it
+  /// shows what breaks an input rule, and no fit sees it.
+  std::optional<RawSamples> raw = std::nullopt;
 
   [[nodiscard]] Index samples() const { return labels.size(); }
 };
@@ -37,13 +48,20 @@ struct ExperimentData {
 [[nodiscard]] ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
                                                   const InputSettings& input, RunContext& ctx);
 
+/// The same from raw samples. A measure that learns from no label is measured once; one that does
+/// (value-difference) on each training part.
+[[nodiscard]] ExperimentData make_experiment_data(const RawData& samples, const Labels& labels,
+                                                  const MeasureSettings& measure,
+                                                  const InputSettings& input, RunContext& ctx);
+
 /// Throws Error in the words of `train` where the whole table breaks an input rule (a missing pair,
 /// a diagonal that cannot be scaled by), or where there are several tables and a candidate learns
 /// from one.
 void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
                  RunContext& ctx);
 
-/// XXH64 over the raw numbers, labels and ids.
+/// XXH64 over the raw numbers, labels and ids, and over raw samples and the settings of their
+/// measure where training parts are measured from them.
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
 
 /// Repeats, folds and grids by the name of a paper.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kith/data/views.hpp"
+#include "kith/measure/raw_data.hpp"
 
 namespace kith {
 
@@ -11,5 +12,9 @@ namespace kith {
 /// weights. Names of matrices take no part: a renamed file is the same data. A block that is held
 /// sparse differs from the same numbers held dense.
 [[nodiscard]] std::uint64_t fingerprint(const TrainingSet& train);
+
+/// XXH64 over the kind of the samples, their values and ids. Labels that a measure learns from take
+/// no part.
+[[nodiscard]] std::uint64_t fingerprint(const RawData& samples);
 
 }  // namespace kith
