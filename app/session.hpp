@@ -3,9 +3,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,10 +64,13 @@ struct Command {
 };
 
 /// Adds one flag per field of `settings`, named and explained as `describe` does. Values are
-/// checked while parsing, so a bad one is bad usage that names its rule.
+/// checked while parsing, so a bad one is bad usage that names its rule. Fields of `without` get
+/// none.
 template <Described S>
-void add_settings_flags(CLI::App& command, S& settings, const std::string& group) {
+void add_settings_flags(CLI::App& command, S& settings, const std::string& group,
+                        std::span<const std::string_view> without = {}) {
   for (const FieldInfo& field : fields(settings)) {
+    if (std::find(without.begin(), without.end(), field.name) != without.end()) continue;
     const std::string flag = "--" + field.name;
     command
         .add_option_function<std::string>(

@@ -17,6 +17,7 @@
 #include "kith/evaluate/results.hpp"
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
+#include "raw_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -24,6 +25,7 @@ namespace {
 struct Options {
   CommonOptions common;
   InputOptions input;
+  RawOptions raw;
   std::string methods{kDefaultComparison};
   std::vector<std::string> settings;
   std::vector<std::string> grids;
@@ -173,13 +175,25 @@ std::vector<Partition> chosen_partitions(const Options& options, const Partition
   return partitions;
 }
 
-Json about(const Options& options, const ExperimentData& data) {
-  Json sources = Json::array();
-  for (const SimilaritySet& set : data.matrices.sets) sources.push_back(set.source);
-  return {{"command", options.command_line},
-          {"kith", kVersion},
-          {"similarity", std::move(sources)},
-          {"labels", options.input.labels}};
+Json about(const Options& options, const LabelledInput& input, const ExperimentData& data) {
+  Json json = {{"command", options.command_line}, {"kith", kVersion}};
+  if (input.samples) {
+    json["data"] = source_of(*input.samples);
+    json["measure"] = relevant_settings(input.measure);
+  } else {
+    json["similarity"] = Json::array();
+    for (const SimilaritySet& set : data.matrices.sets) json["similarity"].push_back(set.source);
+  }
+  json["labels"] = options.input.labels;
+  return json;
+}
+
+/// Takes the matrices out of `input`.
+ExperimentData experiment_data(LabelledInput& input, const InputSettings& condition,
+                               RunContext& ctx) {
+  return input.samples
+             ? make_experiment_data(*input.samples, input.labels, input.measure, condition, ctx)
+             : make_experiment_data(std::move(input.matrices), input.labels, condition, ctx);
 }
 
 /// The store says what is left when a run ends early.
@@ -235,16 +249,15 @@ int run(const Options& options) {
   plan.candidates = chosen_candidates(options, protocol);
   Session session(options.common);
   RunContext& ctx = session.context;
-  MatchedSets matrices = read_matrices(options.input, ctx);
-  const std::optional<JoinedLabels> labels = read_joined_labels(options.input, matrices, ctx);
-  plan.name = options.data_name.empty() ? matrices.sets.front().name : options.data_name;
-  InputSettings input = options.input.condition;
-  if (options.parser->count("--scale") == 0) apply(protocol, input);
-  const ExperimentData data = make_experiment_data(std::move(matrices), labels->labels, input, ctx);
+  LabelledInput input = read_labelled(options.input, options.raw, ctx);
+  InputSettings condition = input.condition;
+  if (options.parser->count("--scale") == 0) apply(protocol, condition);
+  const ExperimentData data = experiment_data(input, condition, ctx);
+  plan.name = options.data_name.empty() ? data.matrices.sets.front().name : options.data_name;
   plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
-  plan.about = about(options, data);
+  plan.about = about(options, input, data);
   plan.partitions_given = !options.partition_file.empty();
   plan.first_task = static_cast<std::size_t>(getpid());
 
@@ -333,6 +346,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
   options->parser = parser;
   add_flags(*parser, *options);
   add_input_options(*parser, options->input);
+  add_raw_options(*parser, options->raw);
   add_common_options(*parser, options->common);
   parser->footer(
       "For each of --repeats random partitions, settings are chosen by cross-validation inside "
@@ -347,6 +361,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
       "  kith evaluate --similarity s.csv --labels labels.txt --methods knn,svm-clip,raw=krr-clip "
       "\\\n"
       "      --set raw:test-treatment=none --grid svm-clip:cost=0.1,1,10 --store run.db\n"
+      "  kith evaluate --data votes.csv --measure value-difference --labels parties.txt\n"
       "  kith report --store run.db --format latex");
   return {parser, [options] { return run(*options); }};
 }

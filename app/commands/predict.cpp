@@ -11,6 +11,8 @@
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/model/query_files.hpp"
+#include "kith/model/raw_queries.hpp"
+#include "raw_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -24,8 +26,10 @@ struct Options {
   std::vector<std::string> distance;
   std::vector<std::string> from;
   std::vector<std::string> self;
+  std::string data;
   ReadSettings read;
   std::string out;
+  const CLI::App* parser = nullptr;
 };
 
 /// Where predictions go: a file under a temporary name until all is well, or standard output.
@@ -182,15 +186,10 @@ QueryFiles query_files(const ModelRecord& record, const Options& options) {
   return files;
 }
 
-template <class Writer>
-void write_predictions(const TrainedModel& model, const Options& options, Session& session) {
-  const QueryFiles files = query_files(model.record, options);
-  QueryReader reader(model.record, files, session.context);
-  for (std::size_t m = 0; m < files.matrices.size(); ++m) {
-    const std::string note =
-        query_note(model.record.matrices[m].rule, !files.matrices[m].from_training.empty());
-    if (!note.empty()) session.context.message(note);
-  }
+/// Writes what the model says of every chunk that `reader` gives; `names` are for errors.
+template <class Writer, class Reader, class Names>
+void write_predictions(const TrainedModel& model, Reader& reader, const Names& names,
+                       const Options& options, Session& session) {
   Output out(options.out);
   Writer writer(out, model.record.class_names);
   double done = 0;
@@ -200,8 +199,8 @@ void write_predictions(const TrainedModel& model, const Options& options, Sessio
     QueryChunk chunk = reader.next(kRowsAtATime);
     if (chunk.ids.empty() && !std::exchange(first, false)) break;
     const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
-    const Prediction prediction = predict(model, std::move(chunk.queries), session.context,
-                                          names_of(files, chunk, model.record));
+    const Prediction prediction =
+        predict(model, std::move(chunk.queries), session.context, names(chunk));
     writer.chunk(chunk, prediction);
     first = false;
     done += static_cast<double>(chunk.ids.size());
@@ -212,9 +211,38 @@ void write_predictions(const TrainedModel& model, const Options& options, Sessio
   out.commit();
 }
 
+template <class Writer>
+void predict_rows(const TrainedModel& model, const Options& options, Session& session) {
+  const QueryFiles files = query_files(model.record, options);
+  QueryReader reader(model.record, files, session.context);
+  for (std::size_t m = 0; m < files.matrices.size(); ++m) {
+    const std::string note =
+        query_note(model.record.matrices[m].rule, !files.matrices[m].from_training.empty());
+    if (!note.empty()) session.context.message(note);
+  }
+  const auto names = [&](const QueryChunk& chunk) { return names_of(files, chunk, model.record); };
+  write_predictions<Writer>(model, reader, names, options, session);
+}
+
+template <class Writer>
+void predict_samples(const TrainedModel& model, const Options& options, Session& session) {
+  RawQueryReader reader(model.record, options.data, session.context);
+  const auto names = [&](const QueryChunk& chunk) { return reader.names_of(chunk); };
+  write_predictions<Writer>(model, reader, names, options, session);
+}
+
+template <class Writer>
+void predict_all(const TrainedModel& model, const Options& options, Session& session) {
+  if (options.data.empty()) {
+    predict_rows<Writer>(model, options, session);
+  } else {
+    predict_samples<Writer>(model, options, session);
+  }
+}
+
 /// An output that is also an input would destroy it.
 void refuse_overwriting_inputs(const Options& options) {
-  std::vector<std::string> inputs = {options.model};
+  std::vector<std::string> inputs = {options.model, options.data};
   for (const auto* files : {&options.similarity, &options.distance, &options.from, &options.self}) {
     for (const std::string& text : *files) inputs.push_back(parse_named_file(text).path);
   }
@@ -228,20 +256,33 @@ void refuse_overwriting_inputs(const Options& options) {
   }
 }
 
-int run(const Options& options) {
-  refuse_overwriting_inputs(options);
-  if (options.distance.empty() && options.similarity.empty()) {
+void check_input_flags(const Options& options) {
+  const bool rows = !options.similarity.empty() || !options.distance.empty() ||
+                    !options.from.empty() || !options.self.empty();
+  if (options.data.empty()) {
+    if (!options.similarity.empty() || !options.distance.empty()) return;
     throw Error(
         ErrorCode::kInvalidArgument,
         "give the new rows with --similarity FILE (or --distance FILE, for a model trained on "
-        "distances)");
+        "distances), or the new samples with --data FILE, for a model trained from raw data");
   }
+  if (rows) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--data and --similarity, --distance, --similarity-from or --self exclude each "
+                "other: rows are either measured or read");
+  }
+  refuse_read_flags(*options.parser);
+}
+
+int run(const Options& options) {
+  refuse_overwriting_inputs(options);
+  check_input_flags(options);
   Session session(options.common);
   const TrainedModel model = load_trained(options.model);
   if (options.common.json) {
-    write_predictions<JsonWriter>(model, options, session);
+    predict_all<JsonWriter>(model, options, session);
   } else {
-    write_predictions<TsvWriter>(model, options, session);
+    predict_all<TsvWriter>(model, options, session);
   }
   return kDone;
 }
@@ -252,6 +293,7 @@ Command add_predict(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "predict", "rows of similarities to training samples: labels, scores, probabilities");
   const auto options = std::make_shared<Options>();
+  options->parser = parser;
   parser->add_option("--model", options->model, "model file of `kith train`")
       ->required()
       ->type_name("FILE")
@@ -281,6 +323,11 @@ Command add_predict(CLI::App& program) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Input");
+  parser
+      ->add_option("--data", options->data,
+                   "new samples themselves, for a model trained with --data and --measure")
+      ->type_name("FILE")
+      ->group("Input");
   add_settings_flags(*parser, options->read, "Input");
   parser->add_option("--out", options->out, "file to write")
       ->type_name("FILE")
@@ -297,7 +344,8 @@ Command add_predict(CLI::App& program) {
       "  kith predict --model m.kith --similarity new.csv\n"
       "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"
       "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json\n"
-      "  kith predict --model several.kith --similarity sw=new-sw.csv --similarity nw=new-nw.csv");
+      "  kith predict --model several.kith --similarity sw=new-sw.csv --similarity nw=new-nw.csv\n"
+      "  kith predict --model words.kith --data new-words.tsv");
   return {parser, [options] { return run(*options); }};
 }
 

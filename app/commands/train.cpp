@@ -11,6 +11,7 @@
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/model/trained_model.hpp"
+#include "raw_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 struct Options {
   CommonOptions common;
   InputOptions input;
+  RawOptions raw;
   std::string method = "svm";
   std::string among{kDefaultComparison};
   const CLI::App* parser = nullptr;
@@ -33,14 +35,16 @@ struct AutoChoice {
   MethodChoice choice;
   Json why;
 };
-AutoChoice choose(const Options& options, const MatchedSets& matrices, const Labels& labels,
-                  RunContext& ctx) {
+AutoChoice choose(const Options& options, const LabelledInput& input, RunContext& ctx) {
   if (!options.settings.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--set has no meaning with --method auto, which chooses the settings");
   }
   const std::vector<Candidate> candidates = parse_candidates(options.among);
-  const ExperimentData data = make_experiment_data(matrices, labels, options.input.condition, ctx);
+  const ExperimentData data =
+      input.samples
+          ? make_experiment_data(*input.samples, input.labels, input.measure, input.condition, ctx)
+          : make_experiment_data(input.matrices, input.labels, input.condition, ctx);
   const Index folds = std::min(kAutoFolds, data.samples());
   const Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
   const SelectionEntry& best = selection.entries[selection.best];
@@ -53,6 +57,16 @@ AutoChoice choose(const Options& options, const MatchedSets& matrices, const Lab
   ctx.message(fmt::format("chose {} with an inner error of {} %", best.name,
                           format_short(100 * best.loss, 3)));
   return result;
+}
+
+PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& choice,
+                             RunContext& ctx) {
+  if (input.samples) {
+    return prepare_training(*input.samples, input.labels, input.measure, input.condition, ctx);
+  }
+  return prepare_training(
+      input.matrices, input.labels, input.condition, ctx,
+      takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
 }
 
 std::string number(const Json& value) { return format_short(value.get<double>(), 6); }
@@ -105,19 +119,15 @@ int run(const Options& options) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
   }
   Session session(options.common);
-  const MatchedSets matrices = read_matrices(options.input, session.context);
-  const std::optional<JoinedLabels> labels =
-      read_joined_labels(options.input, matrices, session.context);
-  session.use_blas_for(matrices.sets.front().rows());
+  const LabelledInput input = read_labelled(options.input, options.raw, session.context);
+  session.use_blas_for(input.labels.size());
   Json why;
   if (automatic) {
-    AutoChoice best = choose(options, matrices, labels->labels, session.context);
+    AutoChoice best = choose(options, input, session.context);
     choice = std::move(best.choice);
     why = std::move(best.why);
   }
-  const PreparedTraining prepared = prepare_training(
-      matrices, labels->labels, options.input.condition, session.context,
-      takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
+  const PreparedTraining prepared = prepared_of(input, choice, session.context);
   Training training = train(prepared, choice, session.context);
   if (automatic) training.model.record.certificate["selection"] = std::move(why);
   if (!options.model.empty()) save(training.model, options.model);
@@ -165,6 +175,7 @@ Command add_train(CLI::App& program) {
       ->type_name("FILE")
       ->group("Method");
   add_input_options(*parser, options->input);
+  add_raw_options(*parser, options->raw);
   add_common_options(*parser, options->common);
   parser->footer(
       "Exit code 2 means that the solver missed its tolerance: the model is written and marked.\n\n"
@@ -175,6 +186,7 @@ Command add_train(CLI::App& program) {
       "  kith train --similarity s.csv --labels labels.txt --method auto --model m.kith\n"
       "  kith train --similarity sw=sw.csv --similarity nw=nw.csv --labels labels.txt --method "
       "mkl\n"
+      "  kith train --data words.tsv --measure edit --labels languages.tsv --model words.kith\n"
       "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
       "m.kith");
   return {parser, [options] { return run(*options); }};

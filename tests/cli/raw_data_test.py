@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--data and --measure: models and evaluations from raw samples, without a matrix in between."""
+
+import random
+
+import pytest
+
+from conftest import SOURCE
+from problems import table
+
+WORDS = SOURCE / "examples/words/words.tsv"
+LANGUAGES = SOURCE / "examples/words/languages.tsv"
+
+
+def run(kith, *arguments):
+    result = kith(*arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+class Kinds:
+    """For each measure, thirty training samples of two classes and six new ones."""
+
+    def __init__(self):
+        chance = random.Random(3)
+        self.classes = [i % 2 for i in range(36)]
+        self.vectors = [[round(chance.gauss(3 * c, 1), 3) for _ in range(3)] for c in self.classes]
+
+    def text(self, kind, begin, end):
+        return "".join(self.line(kind, i) for i in range(begin, end))
+
+    def line(self, kind, i):
+        chance = random.Random(1000 + i)
+        letters = "ACDEF" if self.classes[i] else "GHIKL"
+        if kind == "vectors":
+            return ",".join([f"s{i}", *map(str, self.vectors[i])]) + "\n"
+        if kind == "libsvm":
+            return "0 " + " ".join(f"{j + 1}:{x}" for j, x in enumerate(self.vectors[i])) + "\n"
+        if kind == "series":
+            return f"s{i}," + ",".join(str(self.classes[i] + round(chance.random(), 3))
+                                       for _ in range(4 + i % 3)) + "\n"
+        word = "".join(chance.choice(letters) for _ in range(5 + i % 4))
+        if kind == "sequences":
+            return f">s{i}\n{word}\n"
+        if kind == "strings":
+            return f"s{i}\t{word}\n"
+        if kind == "sets":
+            return f"s{i}\t{' '.join(word)}\n"
+        return ",".join([f"s{i}", word[0], word[1], chance.choice("xyz")]) + "\n"
+
+    def write(self, kith, kind):
+        ending = {"vectors": "csv", "libsvm": "txt", "series": "csv", "sequences": "fasta",
+                  "strings": "tsv", "sets": "tsv", "categories": "csv"}[kind]
+        head = {"vectors": "id,a,b,c\n", "categories": "id,p,q,r\n"}.get(kind, "")
+        kith.write(f"old.{ending}", head + self.text(kind, 0, 30))
+        kith.write(f"new.{ending}", head + self.text(kind, 30, 36))
+        ids = kind != "libsvm"
+        kith.write("labels.txt", "".join((f"s{i}\t" if ids else "") + "ab"[self.classes[i]] + "\n"
+                                         for i in range(30)))
+        return f"old.{ending}", f"new.{ending}"
+
+
+CASES = [
+    ("strings", "edit", (), "--similarity"),
+    ("strings", "compression-distance", (), "--distance"),
+    ("strings", "spectrum", ("--kmer", "2"), "--similarity"),
+    ("vectors", "gaussian", (), "--similarity"),
+    ("vectors", "gaussian", ("--gamma", "0.25"), "--similarity"),
+    ("libsvm", "polynomial", ("--degree", "2", "--coef0", "0.5"), "--similarity"),
+    ("vectors", "manhattan", (), "--distance"),
+    ("series", "dtw", ("--band", "2"), "--distance"),
+    ("sequences", "smith-waterman", ("--score", "normalised"), "--similarity"),
+    ("sets", "tversky-contrast", ("--alpha", "0.8", "--beta", "0.2"), "--similarity"),
+    ("categories", "value-difference", (), "--distance"),
+]
+
+
+@pytest.mark.parametrize("kind,measure,settings,flag", CASES)
+def test_a_model_of_raw_samples_predicts_as_one_of_the_matrix(kith, kind, measure, settings, flag):
+    old, new = Kinds().write(kith, kind)
+    learns = ("--labels", "labels.txt") if measure == "value-difference" else ()
+    how = ("--measure", measure, *settings)
+    run(kith, "measure", "--data", old, *how, *learns, "--out", "s.csv")
+    run(kith, "measure", "--data", new, "--against", old, *how, *learns, "--out", "q.csv")
+    method = ("--labels", "labels.txt", "--method", "svm-clip", "--set", "probability=no")
+    run(kith, "train", flag, "s.csv", *method, "--model", "matrix.kith")
+    run(kith, "train", "--data", old, *how, *method, "--model", "raw.kith")
+    back = ()
+    if measure.startswith("tversky"):
+        run(kith, "measure", "--data", old, "--against", new, *how, "--out", "back.csv")
+        back = ("--similarity-from", "back.csv")
+    expected = table(run(kith, "predict", "--model", "matrix.kith", flag, "q.csv", *back))
+    found = table(run(kith, "predict", "--model", "raw.kith", "--data", new))
+    assert [row["label"] for row in found] == [row["label"] for row in expected]
+    for one, other in zip(found, expected):
+        for column in ("score:a", "score:b"):
+            assert float(one[column]) == pytest.approx(float(other[column]), rel=1e-6, abs=1e-9)
+    # Rows that were measured elsewhere are welcome too.
+    assert run(kith, "predict", "--model", "raw.kith", flag, "q.csv", *back)
+
+
+def test_new_samples_need_their_model_alone(kith):
+    old, new = Kinds().write(kith, "strings")
+    run(kith, "train", "--data", old, "--measure", "edit", "--labels", "labels.txt", "--model", "m.kith")
+    before = run(kith, "predict", "--model", "m.kith", "--data", new)
+    (kith.folder / old).unlink()
+    assert run(kith, "predict", "--model", "m.kith", "--data", new) == before
+    assert [row["id"] for row in table(before)] == [f"s{i}" for i in range(30, 36)]
+
+
+def test_any_number_of_threads_gives_the_same_bytes(kith):
+    old, new = Kinds().write(kith, "sets")
+    models = []
+    rows = []
+    for threads in (1, 3):
+        run(kith, "train", "--data", old, "--measure", "jaccard", "--labels", "labels.txt", "--model",
+            "m.kith", "--threads", threads)
+        models.append((kith.folder / "m.kith").read_bytes())
+        rows.append(run(kith, "predict", "--model", "m.kith", "--data", new, "--threads", threads))
+    assert models[0] == models[1]
+    assert rows[0] == rows[1]
+
+
+def test_predicts_more_samples_than_fit_into_a_chunk(kith):
+    old, _ = Kinds().write(kith, "strings")
+    run(kith, "train", "--data", old, "--measure", "edit", "--labels", "labels.txt", "--method", "knn",
+        "--model", "m.kith")
+    kith.write("many.tsv", "".join(f"q{i}\t{'ACDEF' if i % 2 else 'GHIKL'}\n" for i in range(2048)))
+    rows = table(run(kith, "predict", "--model", "m.kith", "--data", "many.tsv"))
+    assert [row["id"] for row in rows] == [f"q{i}" for i in range(2048)]
+    assert len({(row["id"][-1] in "13579", row["label"]) for row in rows}) == 2
+
+
+def test_a_distance_takes_gamma_for_from_distance(kith):
+    old, new = Kinds().write(kith, "vectors")
+    run(kith, "train", "--data", old, "--measure", "euclidean", "--from-distance", "exp", "--gamma", "0.5",
+        "--labels", "labels.txt", "--model", "m.kith")
+    assert len(table(run(kith, "predict", "--model", "m.kith", "--data", new))) == 6
+
+
+TRAIN = ("train", "--labels", "labels.txt")
+
+
+@pytest.mark.parametrize("flags,words", [
+    (("--data", "old.csv"), "--measure"),
+    (("--measure", "edit"), "--data"),
+    (("--similarity", "s.csv", "--kmer", "2"), "--data"),
+    (("--data", "old.csv", "--measure", "gaussian", "--similarity", "s.csv"), "exclude"),
+    (("--data", "old.csv", "--measure", "gaussian", "--format", "csv"), "--format"),
+    (("--data", "old.csv", "--measure", "gaussian", "--kmer", "2"), "kmer"),
+    (("--data", "old.csv", "--measure", "gaussian", "--from-distance", "exp"), "--from-distance"),
+    (("--data", "old.csv", "--measure", "linear", "--gamma", "2"), "--gamma"),
+    (("--data", "old.csv", "--measure", "euclidean", "--gamma", "2"), "--gamma"),
+    (("--data", "old.csv", "--measure", "gaussian", "--gamma", "-1"), "gamma"),
+    (("--data", "absent.csv", "--measure", "gaussian"), "absent.csv"),
+])
+def test_train_refuses_flags_that_do_not_go_together(kith, flags, words):
+    Kinds().write(kith, "vectors")
+    assert words in kith.refusal(*TRAIN, *flags)
+
+
+def test_predict_refuses_samples_that_the_model_cannot_measure(kith):
+    old, new = Kinds().write(kith, "vectors")
+    run(kith, *TRAIN, "--data", old, "--measure", "linear", "--model", "raw.kith")
+    run(kith, "measure", "--data", old, "--measure", "linear", "--out", "s.csv")
+    run(kith, *TRAIN, "--similarity", "s.csv", "--model", "matrix.kith")
+    predict = ("predict", "--data", new)
+    assert "trained on a matrix" in kith.refusal(*predict, "--model", "matrix.kith")
+    assert "exclude" in kith.refusal(*predict, "--model", "raw.kith", "--similarity", "s.csv")
+    assert "exclude" in kith.refusal(*predict, "--model", "raw.kith", "--self", "s.csv")
+    assert "--format" in kith.refusal(*predict, "--model", "raw.kith", "--format", "csv")
+    assert "also an input" in kith.refusal(*predict, "--model", "raw.kith", "--out", new)
+    kith.write("narrow.csv", "id,a\nq,1\n")
+    message = kith.refusal("predict", "--model", "raw.kith", "--data", "narrow.csv")
+    assert "narrow.csv" in message and "raw.kith" in message
+
+
+def evaluate(kith, data, *flags):
+    return kith.json("evaluate", "--data", data, "--labels", "labels.txt", "--methods", "knn", "--repeats",
+                     "3", "--folds", "3", *flags)
+
+
+def test_evaluates_as_with_the_matrix(kith):
+    old, _ = Kinds().write(kith, "strings")
+    run(kith, "measure", "--data", old, "--measure", "edit", "--out", "s.csv")
+    matrix = kith.json("evaluate", "--similarity", "s.csv", "--labels", "labels.txt", "--methods", "knn",
+                       "--repeats", "3", "--folds", "3")
+    raw = evaluate(kith, old, "--measure", "edit")
+    assert raw["methods"][0]["errors"] == matrix["methods"][0]["errors"]
+
+
+def test_value_differences_do_not_tell_the_labels_of_test_samples(kith):
+    """Every sample has a value of its own: over all labels that value tells the class."""
+    n = 60
+    kith.write("names.csv", "".join(f"v{i}\n" for i in range(n)))
+    kith.write("labels.txt", "".join("ab"[i % 2] + "\n" for i in range(n)))
+    run(kith, "measure", "--data", "names.csv", "--measure", "value-difference", "--labels", "labels.txt",
+        "--out", "d.csv")
+    leaking = kith.json("evaluate", "--distance", "d.csv", "--labels", "labels.txt", "--methods", "knn",
+                        "--repeats", "3", "--folds", "3")
+    honest = evaluate(kith, "names.csv", "--measure", "value-difference")
+    assert leaking["methods"][0]["mean_error"] == 0
+    assert honest["methods"][0]["mean_error"] > 0.2
+
+
+def test_a_store_goes_on_with_the_same_samples_alone(kith):
+    old, _ = Kinds().write(kith, "categories")
+    flags = ("--measure", "value-difference", "--store", "run.db")
+    first = evaluate(kith, old, *flags)
+    assert evaluate(kith, old, *flags)["methods"] == first["methods"]
+    message = kith.refusal("evaluate", "--data", old, "--labels", "labels.txt", "--methods", "knn",
+                           "--repeats", "3", "--folds", "3", *flags, "--exponent", "1")
+    assert "run.db" in message
+
+
+def test_auto_chooses_from_raw_samples(kith):
+    found = kith.json("train", "--data", WORDS, "--measure", "edit", "--labels", LANGUAGES, "--method", "auto",
+                      "--among", "knn,nearest-mean", "--model", "m.kith")
+    assert found["selection"]["chosen"] in ("knn", "nearest-mean")
+    assert run(kith, "predict", "--model", "m.kith", "--data", WORDS)
