@@ -69,5 +69,24 @@ TEST(Fingerprint, ChangesWithAnythingAFitLooksAt) {
   }
 }
 
+TEST(Fingerprint, OfRawSamplesChangesWithEachOfThem) {
+  const StringData strings{.source = "s.tsv", .ids = {"a", "b"}, .values = {"oak", "elm"}};
+  const std::uint64_t known = fingerprint(RawData(strings));
+  StringData renamed = strings;
+  renamed.source = "moved.tsv";
+  EXPECT_EQ(fingerprint(RawData(renamed)), known);
+  StringData other = strings;
+  other.values = {"oake", "lm"};
+  EXPECT_NE(fingerprint(RawData(other)), known);
+  other = strings;
+  other.ids.clear();
+  EXPECT_NE(fingerprint(RawData(other)), known);
+  const SequenceData same_words{.source = "s.tsv", .ids = strings.ids, .values = strings.values};
+  EXPECT_NE(fingerprint(RawData(same_words)), known);
+  const RawData one_by_two = SetData{.source = "", .ids = {}, .values = {{"x", "y"}}};
+  const RawData two_by_one = SetData{.source = "", .ids = {}, .values = {{"x"}, {"y"}}};
+  EXPECT_NE(fingerprint(one_by_two), fingerprint(two_by_one));
+}
+
 }  // namespace
 }  // namespace kith
