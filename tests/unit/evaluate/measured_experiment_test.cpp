@@ -130,9 +130,8 @@ std::vector<double> losses(const ExperimentData& data, int threads) {
         const std::vector<double> fold = store.fold_result({c, p, f})->losses;
         all.insert(all.end(), fold.begin(), fold.end());
       }
-      for (const int label : store.test_result({c, p, kTestFold})->prediction.labels) {
-        all.push_back(label);
-      }
+      const TestResult tested = store.test_result({c, p, kTestFold}).value();
+      all.insert(all.end(), tested.prediction.labels.begin(), tested.prediction.labels.end());
     }
   }
   return all;
