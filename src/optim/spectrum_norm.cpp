@@ -13,18 +13,20 @@
 //   H = Y U diag(t_0 h + V k (g h + d^2 / |G|)) U'Y - (3/2) V k / |G| c c',
 //
 // each step of Mehrotra's predictor and corrector solves (H + z/alpha + zs/s + V/q k^2 c c') dalpha
-// + b y = ...: one product of n x n matrices and one Cholesky factor. Which bounds are met is known
-// long before the last digits are: Newton steps on the samples between them finish.
+// + b y = ...: one product of n x n matrices and one Cholesky factor. Which bounds are met is
+// nearly known long before the last digits are: Newton steps on the samples between them, which may
+// change sides after each, finish.
 #include "optim/spectrum_norm.hpp"
 
+#include <Eigen/LU>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "numerics/lapack.hpp"
+#include "optim/interior.hpp"
 #include "optim/spectrum_terms.hpp"
 
 namespace kith::detail {
@@ -32,8 +34,9 @@ namespace {
 
 constexpr long kMostSteps = 40;
 constexpr double kStepFraction = 0.99;
-constexpr double kFinishGap = 1e-5;  // from here on the bounds that are met are worth a try
-constexpr int kFinishSteps = 4;
+constexpr double kFinishGap = 3e-2;  // from here on the bounds that are met are worth a try
+constexpr double kKeepGap = 1e-5;    // from here on the interior's own point is worth a certificate
+constexpr int kFinishSteps = 10;
 constexpr double kRounding = 1e-12;  // a step this small is the last
 constexpr double kStartNorm = 0.8;   // of the largest admissible |G|
 
@@ -50,6 +53,15 @@ struct Interior {
   Vector s, z, zs;
   double q = 1, V = 0, b = 0;
   [[nodiscard]] double complementarity() const { return at.alpha.dot(z) + s.dot(zs) + q * V; }
+};
+
+/// A point whose samples are on one of their bounds or free.
+struct Guess {
+  Place at;
+  std::vector<Index> free;
+  std::vector<int> side;  // of each sample: -1 at 0, 1 at u, 0 free
+  double b = 0, v = 0;
+  double moved = 0;  // by the last step
 };
 
 struct Step {
@@ -71,21 +83,14 @@ Vector solved(const Matrix& L, Vector x) {
   return x;
 }
 
-double longest(const Vector& x, const Vector& dx) {
-  double length = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < x.size(); ++i) {
-    if (dx(i) < 0) length = std::min(length, -x(i) / dx(i));
-  }
-  return length;
-}
-
 double longest(double x, double dx) {
   return dx < 0 ? -x / dx : std::numeric_limits<double>::infinity();
 }
 
 double longest(const Interior& x, const Step& d) {
-  return std::min({longest(x.at.alpha, d.alpha), longest(x.s, -d.alpha), longest(x.z, d.z),
-                   longest(x.zs, d.zs), longest(x.q, d.q), longest(x.V, d.V)});
+  return std::min({largest_step(x.at.alpha, d.alpha), largest_step(x.s, -d.alpha),
+                   largest_step(x.z, d.z), largest_step(x.zs, d.zs), longest(x.q, d.q),
+                   longest(x.V, d.V)});
 }
 
 class NormSolver {
@@ -103,8 +108,9 @@ class NormSolver {
     if (!x) return false;
     for (long step = 0; step < kMostSteps; ++step) {
       ctx.check_stop();
-      if (x->complementarity() <= kFinishGap * x->at.alpha.sum()) {
-        keep(x->at.alpha, multiplier(*x), best);
+      const double gap = x->complementarity() / x->at.alpha.sum();
+      if (gap <= kFinishGap) {
+        if (gap <= kKeepGap) keep(x->at, multiplier(*x), best);
         finish(*x, best);
         if (best.certificate.gap <= settings.tolerance) return true;
       }
@@ -138,12 +144,7 @@ class NormSolver {
   [[nodiscard]] double multiplier(const Interior& x) const { return x.V / (2 * program_.gamma); }
 
   [[nodiscard]] std::optional<Interior> start(const Vector& given) const {
-    const double plus = program_.upper.dot(program_.y.cwiseMax(0.0));
-    const double minus = program_.upper.sum() - plus;
-    Vector alpha = 0.5 * program_.upper;
-    for (Index i = 0; i < alpha.size(); ++i) {
-      alpha(i) *= std::min(plus, minus) / (program_.y(i) > 0 ? plus : minus);
-    }
+    Vector alpha = box_centre(program_.upper, program_.y);
     if (given.size() == alpha.size()) alpha = 0.9 * given + 0.1 * alpha;
     Interior x;
     x.at = place(alpha);
@@ -221,60 +222,105 @@ class NormSolver {
     return x.at.N > 0 && x.at.alpha.minCoeff() > 0 && x.s.minCoeff() > 0;
   }
 
-  /// Newton's method on the samples between the bounds, with the norm and the balance as equations.
+  /// Newton's method on the free samples, with the norm and the balance as equations.
   void finish(const Interior& x, SpectrumSolution& best) const {
-    Vector alpha = x.at.alpha;
-    std::vector<Index> free;
-    for (Index i = 0; i < alpha.size(); ++i) {
-      if (alpha(i) < x.s(i) && alpha(i) < x.z(i) * program_.upper(i)) {
-        alpha(i) = 0;
-      } else if (x.s(i) <= alpha(i) && x.s(i) < x.zs(i) * program_.upper(i)) {
-        alpha(i) = program_.upper(i);
-      } else {
-        free.push_back(i);
-      }
-    }
-    if (free.size() < 2) return;
-    const Matrix YU = YU_(free, Eigen::all);
-    const Vector y = program_.y(free);
-    double v = multiplier(x);
-    double b = x.b;
+    Guess guess = sides(x);
     for (int step = 0; step < kFinishSteps; ++step) {
-      const Place at = place(alpha);
-      const Vector t = t0_ + v * at.g;
-      const Vector curved = t.cwiseProduct(h_) + v / at.N * at.d.cwiseAbs2();
-      if (!(curved.minCoeff() >= 0)) return;
-      const Matrix scaled = YU * curved.cwiseSqrt().asDiagonal();
-      const Vector c = at.c(free);
-      Matrix L = Matrix::Zero(c.size(), c.size());
-      L.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-      // -v/N c c' is left out: with c'dalpha given by the norm's equation it only changes dv.
-      if (!cholesky(L)) return;
-      const Vector rest = Vector(at.base - v * at.c - b * program_.y)(free);
-      const Vector Ar = solved(L, rest);
-      const Vector Ay = solved(L, y);
-      const Vector Ac = solved(L, c);
-      Eigen::Matrix2d small;
-      small << y.dot(Ay), y.dot(Ac), c.dot(Ay), c.dot(Ac);
-      const double short_of = program_.gamma - at.N;
-      const Eigen::Vector2d right(y.dot(Ar) + program_.y.dot(alpha), c.dot(Ar) - short_of);
-      const Eigen::Vector2d change = small.inverse() * right;
-      if (!change.allFinite()) return;
-      const Vector moved = Ar - change(0) * Ay - change(1) * Ac;
-      alpha(free) += moved;
-      b += change(0);
-      v += change(1) + v / at.N * short_of;
-      keep(alpha.cwiseMax(0.0).cwiseMin(program_.upper), v, best);
-      if (moved.lpNorm<Eigen::Infinity>() <= kRounding * alpha.maxCoeff()) return;
+      if (!improve(guess)) return;
+      if (change_sides(guess)) continue;
+      keep(guess.at, guess.v, best);
+      if (guess.moved <= kRounding * guess.at.alpha.maxCoeff()) return;
     }
   }
 
+  /// Each sample where its product with the bound's multiplier says it will be.
+  [[nodiscard]] Guess sides(const Interior& x) const {
+    Vector alpha = x.at.alpha;
+    Guess guess;
+    guess.b = x.b;
+    guess.v = multiplier(x);
+    for (Index i = 0; i < alpha.size(); ++i) {
+      int side = 0;
+      if (alpha(i) < x.s(i) && alpha(i) < x.z(i) * program_.upper(i)) {
+        alpha(i) = 0;
+        side = -1;
+      } else if (x.s(i) <= alpha(i) && x.s(i) < x.zs(i) * program_.upper(i)) {
+        alpha(i) = program_.upper(i);
+        side = 1;
+      } else {
+        guess.free.push_back(i);
+      }
+      guess.side.push_back(side);
+    }
+    guess.at = place(std::move(alpha));
+    return guess;
+  }
+
+  /// One step, cut off at the box.
+  bool improve(Guess& guess) const {
+    const Place& at = guess.at;
+    const Vector t = t0_ + guess.v * at.g;
+    const Vector curved = t.cwiseProduct(h_) + guess.v / at.N * at.d.cwiseAbs2();
+    if (guess.free.size() < 2 || !(curved.minCoeff() >= 0)) return false;
+    const Vector y = program_.y(guess.free);
+    const Vector c = at.c(guess.free);
+    const Vector upper = program_.upper(guess.free);
+    const Matrix scaled = YU_(guess.free, Eigen::all) * curved.cwiseSqrt().asDiagonal();
+    Matrix L = Matrix::Zero(c.size(), c.size());
+    L.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    // -v/N c c' is left out: with c'dalpha given by the norm's equation it only changes dv.
+    if (!cholesky(L)) return false;
+    const Vector Ar = solved(L, slope(guess)(guess.free));
+    const Vector Ay = solved(L, y);
+    const Vector Ac = solved(L, c);
+    Eigen::Matrix2d small;
+    small << y.dot(Ay), y.dot(Ac), c.dot(Ay), c.dot(Ac);
+    const double short_of = program_.gamma - at.N;
+    const Eigen::Vector2d right(y.dot(Ar) + program_.y.dot(at.alpha), c.dot(Ar) - short_of);
+    const Eigen::Vector2d change = small.inverse() * right;
+    if (!change.allFinite()) return false;
+    const Vector moved = Ar - change(0) * Ay - change(1) * Ac;
+    guess.b += change(0);
+    guess.v += change(1) + guess.v / at.N * short_of;
+    guess.moved = moved.lpNorm<Eigen::Infinity>();
+    Vector alpha = at.alpha;
+    alpha(guess.free) = (alpha(guess.free) + moved).cwiseMax(0.0).cwiseMin(upper);
+    guess.at = place(std::move(alpha));
+    return true;
+  }
+
+  /// Of the Lagrangian.
+  [[nodiscard]] Vector slope(const Guess& guess) const {
+    return guess.at.base - guess.v * guess.at.c - guess.b * program_.y;
+  }
+
+  /// Free samples that met a bound stay there; those that the slope draws off it are free. Whether
+  /// there were any.
+  bool change_sides(Guess& guess) const {
+    const Vector pull = slope(guess);
+    bool changed = false;
+    guess.free.clear();
+    for (Index i = 0; i < pull.size(); ++i) {
+      int& side = guess.side[static_cast<std::size_t>(i)];
+      const int before = side;
+      if (side != 0) {
+        side = side * pull(i) < 0 ? 0 : side;
+      } else if (guess.at.alpha(i) <= 0) {
+        side = -1;
+      } else if (guess.at.alpha(i) >= program_.upper(i)) {
+        side = 1;
+      }
+      changed = changed || side != before;
+      if (side == 0) guess.free.push_back(i);
+    }
+    return changed;
+  }
+
   /// The point of alpha and v, if it is better than the best.
-  void keep(const Vector& alpha, double v, SpectrumSolution& best) const {
-    const Place at = place(alpha);
+  void keep(const Place& at, double v, SpectrumSolution& best) const {
     const Vector t = (t0_ + v * at.g).cwiseMax(0.0);
     const Index n = program_.eigen->lambda.size();
-    SpectrumPoint point{.alpha = alpha, .a = Vector::Zero(n), .z = Vector::Zero(n), .b = 0};
+    SpectrumPoint point{.alpha = at.alpha, .a = Vector::Zero(n), .z = Vector::Zero(n), .b = 0};
     const Vector z = t.cwiseProduct(at.d);
     point.a(terms_.active) = terms_.sign.cwiseProduct(t);
     point.z(terms_.active) = z;
