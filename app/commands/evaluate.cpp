@@ -152,6 +152,7 @@ PartitionSettings partition_settings(const Options& options, ProtocolName protoc
   apply(protocol, of_protocol);
   if (options.parser->count("--repeats") == 0) settings.repeats = of_protocol.repeats;
   if (options.parser->count("--folds") == 0) settings.folds = of_protocol.folds;
+  if (options.parser->count("--stratify") == 0) settings.stratify = of_protocol.stratify;
   return settings;
 }
 
@@ -310,9 +311,11 @@ void add_flags(CLI::App& parser, Options& options) {
       ->allow_extra_args(false)
       ->group("Comparison");
   parser
-      .add_option("--protocol", options.protocol,
-                  "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of "
-                  "[CGR]; cy: 10 partitions, 5 folds, cost 1")
+      .add_option(
+          "--protocol", options.protocol,
+          "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of "
+          "[CGR]; cy: 10 partitions, 5 folds, cost 1; ktbb: 5 partitions with equal classes, "
+          "5 folds")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Comparison");

@@ -325,9 +325,15 @@ void apply(ProtocolName protocol, InputSettings& input) {
 }
 
 void apply(ProtocolName protocol, PartitionSettings& partitions) {
-  if (protocol != ProtocolName::kCy) return;
-  partitions.repeats = 10;
-  partitions.folds = 5;  // [CY] 6.1 names no number
+  if (protocol == ProtocolName::kCy) {
+    partitions.repeats = 10;
+    partitions.folds = 5;  // [CY] 6.1 names no number
+  }
+  if (protocol == ProtocolName::kKtbb) {  // [KTBB] 4
+    partitions.repeats = 5;
+    partitions.folds = 5;
+    partitions.stratify = Stratify::kEqual;
+  }
 }
 
 void apply(ProtocolName protocol, Candidate& candidate) {
@@ -337,9 +343,10 @@ void apply(ProtocolName protocol, Candidate& candidate) {
                     [](const GridAxis& axis) { return axis.field == "cost"; });
     if (searches_cost) fix(candidate, "cost", "1");
   }
-  if (protocol != ProtocolName::kCgr) return;
-  for (GridAxis& axis : candidate.axes) {  // [CGR] 4.2
+  if (protocol != ProtocolName::kCgr && protocol != ProtocolName::kKtbb) return;
+  for (GridAxis& axis : candidate.axes) {  // [CGR] 4.2; [KTBB] prints no grids
     if (axis.field == "cost" || axis.field == "rho") axis.values = powers_of_ten(-3, 3);
+    if (protocol == ProtocolName::kKtbb) continue;
     if (axis.field == "neighbours") {
       std::erase_if(axis.values, [](const std::string& k) { return k == "64" || k == "128"; });
     }

@@ -106,6 +106,38 @@ bool loses_a_class(std::span<const int> class_ids, std::span<const int> fold_of,
   return false;
 }
 
+/// As many samples of every class as the smallest has, and of each of them the fraction, rounded
+/// up, for testing. What is not drawn stands in neither part.
+Partition equal_classes(const Labels& labels, double test_fraction, Rng rng) {
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(labels.class_count()));
+  for (const Index i : rng.permutation(labels.size())) {
+    members[static_cast<std::size_t>(labels.ids[static_cast<std::size_t>(i)])].push_back(i);
+  }
+  std::erase_if(members, [](const std::vector<Index>& one) { return one.empty(); });
+  std::size_t size = members.front().size();
+  for (const std::vector<Index>& one : members) size = std::min(size, one.size());
+  // 0.2 times 145 is 29, whatever the last digit says.
+  const auto test =
+      static_cast<std::size_t>(std::ceil(test_fraction * static_cast<double>(size) - 1e-9));
+  if (test < 1 || test >= size) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the smallest class has {} samples, of which {} would test "
+                            "(test-fraction {}); with equal classes both parts need at least one "
+                            "of each class",
+                            size, test, test_fraction));
+  }
+  Partition partition;
+  for (const std::vector<Index>& one : members) {
+    const auto middle = one.begin() + static_cast<std::ptrdiff_t>(test);
+    partition.test.insert(partition.test.end(), one.begin(), middle);
+    partition.train.insert(partition.train.end(), middle,
+                           one.begin() + static_cast<std::ptrdiff_t>(size));
+  }
+  std::sort(partition.test.begin(), partition.test.end());
+  std::sort(partition.train.begin(), partition.train.end());
+  return partition;
+}
+
 void check_sizes(Index samples, const PartitionSettings& settings) {
   const auto test =
       static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
@@ -115,11 +147,13 @@ void check_sizes(Index samples, const PartitionSettings& settings) {
                             "at least one sample",
                             settings.test_fraction, samples, test));
   }
-  if (samples - test < settings.folds) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} folds of a training part of {} samples; a fold needs at least one",
-                            settings.folds, samples - test));
-  }
+}
+
+void check_folds(Index training, Index folds) {
+  if (training >= folds) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} folds of a training part of {} samples; a fold needs at least one",
+                          folds, training));
 }
 
 }  // namespace
@@ -132,7 +166,7 @@ void describe(PartitionSettings& settings, FieldVisitor& field) {
         "share of the samples in each test part");
   field("stratify", settings.stratify,
         "keep the shares of the classes (auto: only where a class would vanish from a training "
-        "part)");
+        "part; equal: make them equal by leaving samples out)");
 }
 
 int Partition::folds() const {
@@ -142,7 +176,7 @@ int Partition::folds() const {
 std::vector<int> draw_folds(std::span<const int> class_ids, Index folds, Stratify stratify,
                             const RngStreams& rng, std::uint64_t index) {
   const int count = static_cast<int>(folds);
-  if (stratify != Stratify::kYes) {
+  if (stratify == Stratify::kAuto || stratify == Stratify::kNo) {
     Rng stream = rng.stream("folds", index);
     std::vector<int> fold_of = random_folds(static_cast<Index>(class_ids.size()), count, stream);
     if (stratify == Stratify::kNo || !loses_a_class(class_ids, fold_of, folds)) return fold_of;
@@ -151,40 +185,53 @@ std::vector<int> draw_folds(std::span<const int> class_ids, Index folds, Stratif
   return stratified_folds(class_ids, count, stream);
 }
 
+namespace {
+
+/// By the rule of `stratify`, without folds.
+Partition draw_partition(const Labels& labels, const PartitionSettings& settings,
+                         const RngStreams& rng, std::uint64_t index) {
+  if (settings.stratify == Stratify::kEqual) {
+    return equal_classes(labels, settings.test_fraction, rng.stream("equal partition", index));
+  }
+  const Index samples = labels.size();
+  const auto test =
+      static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
+  Partition partition;
+  bool stratified = settings.stratify == Stratify::kYes;
+  if (!stratified) {
+    partition.test = random_subset(samples, test, rng.stream("partition", index));
+    partition.train = others(samples, partition.test);
+    std::vector<Index> everyone(static_cast<std::size_t>(samples));
+    std::iota(everyone.begin(), everyone.end(), Index{0});
+    stratified = settings.stratify == Stratify::kAuto &&
+                 present(labels.ids, partition.train, labels.class_count()) !=
+                     present(labels.ids, everyone, labels.class_count());
+  }
+  if (!stratified) return partition;
+  partition.test = stratified_subset(labels.ids, test, rng.stream("stratified partition", index));
+  if (partition.test.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} samples in {} classes: a class keeps its last sample for "
+                            "training, so nothing is left to test on; --stratify no does not "
+                            "keep them",
+                            samples, labels.class_count()));
+  }
+  partition.train = others(samples, partition.test);
+  return partition;
+}
+
+}  // namespace
+
 std::vector<Partition> draw_partitions(const Labels& labels, const PartitionSettings& settings,
                                        const RngStreams& rng) {
   validate(settings, "partitions");
-  const Index samples = labels.size();
-  check_sizes(samples, settings);
-  const auto test =
-      static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
-  std::vector<Index> everyone(static_cast<std::size_t>(samples));
-  std::iota(everyone.begin(), everyone.end(), Index{0});
-  const std::vector<bool> all_classes = present(labels.ids, everyone, labels.class_count());
+  check_sizes(labels.size(), settings);
   std::vector<Partition> partitions;
   for (Index r = 0; r < settings.repeats; ++r) {
     const auto index = static_cast<std::uint64_t>(r);
-    Partition partition;
-    bool stratified = settings.stratify == Stratify::kYes;
-    if (!stratified) {
-      partition.test = random_subset(samples, test, rng.stream("partition", index));
-      partition.train = others(samples, partition.test);
-      stratified = settings.stratify == Stratify::kAuto &&
-                   present(labels.ids, partition.train, labels.class_count()) != all_classes;
-    }
-    if (stratified) {
-      partition.test =
-          stratified_subset(labels.ids, test, rng.stream("stratified partition", index));
-      if (partition.test.empty()) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("{} samples in {} classes: a class keeps its last sample for "
-                                "training, so nothing is left to test on; --stratify no does not "
-                                "keep them",
-                                samples, labels.class_count()));
-      }
-      partition.train = others(samples, partition.test);
-    }
+    Partition partition = draw_partition(labels, settings, rng, index);
     const Labels part = select(labels, partition.train);
+    check_folds(part.size(), settings.folds);
     partition.fold_of = draw_folds(part.ids, settings.folds, settings.stratify, rng, index);
     partitions.push_back(std::move(partition));
   }

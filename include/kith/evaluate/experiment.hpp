@@ -65,17 +65,18 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
 
 /// Repeats, folds and grids by the name of a paper.
-enum class ProtocolName { kTr, kCgr, kCy };
+enum class ProtocolName { kTr, kCgr, kCy, kKtbb };
 template <>
 struct EnumNames<ProtocolName> {
-  static constexpr std::array<std::string_view, 3> names = {"tr", "cgr", "cy"};
+  static constexpr std::array<std::string_view, 4> names = {"tr", "cgr", "cy", "ktbb"};
 };
 struct Protocol {
   ProtocolName name = ProtocolName::kTr;
   PartitionSettings partitions;
 };
 /// What the protocol changes in the input (cgr: scale to [0, 1]), in the numbers of partitions and
-/// folds (cy: 10 and 5) and in the grids (cy: cost 1).
+/// folds (cy: 10 and 5; ktbb: 5 and 5, of equal classes) and in the grids (cy: cost 1; ktbb: costs
+/// up to 1e3).
 void apply(ProtocolName protocol, InputSettings& input);
 void apply(ProtocolName protocol, PartitionSettings& partitions);
 void apply(ProtocolName protocol, Candidate& candidate);

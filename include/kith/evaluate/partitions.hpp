@@ -14,16 +14,20 @@ namespace kith {
 
 /// Whether training parts and folds keep the shares of the classes. `auto` draws at random and
 /// stratifies only a partition (or its folds) from whose training part a class would vanish.
-enum class Stratify { kAuto, kYes, kNo };
+/// `equal` gives every class as many samples as the smallest has, drawn anew for each partition;
+/// the others stand in neither part ([KTBB] 4).
+enum class Stratify { kAuto, kYes, kNo, kEqual };
 template <>
 struct EnumNames<Stratify> {
-  static constexpr std::array<std::string_view, 3> names = {"auto", "yes", "no"};
+  static constexpr std::array<std::string_view, 4> names = {"auto", "yes", "no", "equal"};
 };
 
 struct PartitionSettings {
   Index repeats = 20;
   Index folds = 10;
-  double test_fraction = 0.2;  ///< the test part has round(fraction * n) samples
+  /// The test part has round(fraction * n) samples; with equal classes of m samples, m times the
+  /// fraction of each, rounded up.
+  double test_fraction = 0.2;
   Stratify stratify = Stratify::kAuto;
 };
 void describe(PartitionSettings& settings, FieldVisitor& field);

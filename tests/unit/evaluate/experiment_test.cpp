@@ -345,6 +345,20 @@ TEST(Experiment, TheProtocolOfCyFixesTheCostAndSearchesRho) {
   EXPECT_LT(partitions.folds, 10);
 }
 
+TEST(Experiment, TheProtocolOfKtbbHasFivePartitionsOfEqualClasses) {
+  PartitionSettings partitions;
+  apply(ProtocolName::kKtbb, partitions);
+  EXPECT_EQ(partitions.repeats, 5);
+  EXPECT_EQ(partitions.folds, 5);
+  EXPECT_EQ(partitions.stratify, Stratify::kEqual);
+  Candidate svm = parse_candidate("svm-clip");
+  apply(ProtocolName::kKtbb, svm);
+  EXPECT_EQ(svm.axes[0].values.back(), "1000");
+  Candidate knn = parse_candidate("knn");
+  apply(ProtocolName::kKtbb, knn);
+  EXPECT_EQ(knn.axes[0].values.back(), "128");
+}
+
 TEST(Selection, TakesTheMethodOfLeastInnerError) {
   const test::Sample sample = test::make_sample(60, 0, 3, 10);
   const ExperimentData data = data_of(sample.S, sample.classes);

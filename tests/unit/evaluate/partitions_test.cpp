@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 
 #include "kith/core/error.hpp"
 
@@ -34,6 +36,40 @@ TEST(Partitions, TestPartsHaveTheRoundedSizeOfTheProtocol) {
       EXPECT_EQ(partition.folds(), 10);
     }
   }
+}
+
+TEST(Partitions, EqualClassesHaveTheTestPartsOfThePrintedDecimals) {
+  // [KTBB] Table 1: accuracies are multiples of 1 / (5 * 2 * tests) for sonar, ionosphere,
+  // diabetes.
+  for (const auto& [small, large, tests] :
+       {std::tuple{97, 111, 20}, {126, 225, 26}, {268, 500, 54}, {145, 200, 29}}) {
+    const Labels labels = labels_of({large, small});
+    const std::vector<Partition> partitions = draw_partitions(
+        labels, {.repeats = 5, .folds = 5, .stratify = Stratify::kEqual}, RngStreams(3));
+    check_partitions(partitions, labels.size());
+    for (const Partition& partition : partitions) {
+      EXPECT_THAT(select(labels, partition.test).counts(), testing::Each(tests));
+      const Labels train = select(labels, partition.train);
+      EXPECT_THAT(train.counts(), testing::Each(small - tests));
+      for (int f = 0; f < 5; ++f) {
+        std::vector<Index> inside(2, 0);
+        for (std::size_t i = 0; i < train.ids.size(); ++i) {
+          if (partition.fold_of[i] == f) ++inside[static_cast<std::size_t>(train.ids[i])];
+        }
+        EXPECT_LE(std::abs(inside[0] - inside[1]), 1) << "a fold of unequal classes";
+      }
+    }
+    EXPECT_NE(partitions[0], partitions[1]);
+  }
+}
+
+TEST(Partitions, EqualClassesNeedTwoSamplesOfEachAndEnoughForTheFolds) {
+  EXPECT_THROW(
+      (void)draw_partitions(labels_of({40, 1}), {.stratify = Stratify::kEqual}, RngStreams(1)),
+      Error);
+  EXPECT_THROW((void)draw_partitions(labels_of({40, 4}),
+                                     {.folds = 10, .stratify = Stratify::kEqual}, RngStreams(1)),
+               Error);
 }
 
 TEST(Partitions, MoreRepeatsLeaveTheFirstOnesAsTheyWere) {
