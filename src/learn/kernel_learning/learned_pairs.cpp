@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "kith/core/error.hpp"
@@ -139,13 +140,6 @@ class PairPath {
   std::map<std::vector<Index>, Fold> folds_;  // by what is held out
 };
 
-double constant_diagonal(const MatrixRef& S) {
-  const double first = S(0, 0);
-  const double most = S.diagonal().cwiseAbs().maxCoeff();
-  const bool constant = (S.diagonal().array() - first).abs().maxCoeff() <= 1e-12 * most;
-  return constant ? first : std::numeric_limits<double>::quiet_NaN();
-}
-
 Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> pairs,
                                    std::vector<std::vector<PairResult>>& results, std::size_t step,
                                    const LearnedStep& settings) {
@@ -154,7 +148,7 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
   const Labels& labels = work.train().labels;
   model.samples = labels.size();
   model.pairs = pair_table(pairs, labels);
-  model.self = constant_diagonal(work.symmetric());
+  model.self = constant_of(work.symmetric().diagonal());
   if (settings.probability) model.sigmoids.resize(2, std::ssize(pairs));
   double worst = 0;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
@@ -172,30 +166,6 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
   }
   fitted.info.consistency = worst;
   return fitted;
-}
-
-/// The mean of both directions, where both are known.
-DenseBlock query_rows(const LearnedPairsModel& model, const QueryMatrix& query) {
-  const DenseBlock to = to_dense(query.to_training);
-  if (to.cols() != model.samples) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; the model needs its {} training samples",
-                            to.cols(), model.samples));
-  }
-  if (!query.from_training) return to;
-  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
-}
-
-Vector self_similarities(const LearnedPairsModel& model, const QueryMatrix& query, Index count) {
-  if (query.self) return *query.self;
-  const bool needed = std::any_of(model.machines.begin(), model.machines.end(),
-                                  [](const LearnedMachine& m) { return needs_self(m.treatment); });
-  if (needed && std::isnan(model.self)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "test-treatment sample or augmented needs the self-similarity of each new sample "
-                "(--self): the training matrix has no constant diagonal to take it from");
-  }
-  return Vector::Constant(count, model.self);
 }
 
 }  // namespace
@@ -222,30 +192,68 @@ std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,
 Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
                    const RunContext& ctx) {
   const QueryMatrix& query = queries.matrices.front();
-  const DenseBlock rows = query_rows(model, query);
-  const Vector self = self_similarities(model, query, rows.rows());
+  const DenseBlock rows = learned_rows(query, model.samples);
   Matrix values(rows.rows(), std::ssize(model.machines));
   for (std::size_t p = 0; p < model.machines.size(); ++p) {
     ctx.check_stop();
     const Matrix own = rows.values()(Eigen::all, model.members[p]);
-    values.col(static_cast<Index>(p)) = decisions(model.machines[p], own, self);
+    const LearnedMachine& machine = model.machines[p];
+    const Vector self = self_similarities(query, machine.treatment, model.self, rows.rows());
+    values.col(static_cast<Index>(p)) = decisions(machine, own, self);
   }
   return vote(model.pairs, values, sigmoids_of(model.sigmoids));
 }
 
-namespace {
+double constant_of(const VectorRef& values) {
+  const double first = values(0);
+  const double most = values.cwiseAbs().maxCoeff();
+  const bool constant = (values.array() - first).abs().maxCoeff() <= 1e-12 * most;
+  return constant ? first : std::numeric_limits<double>::quiet_NaN();
+}
 
-/// What a prediction relies on, whoever wrote the file.
-void check_loaded(const LearnedPairsModel& model, std::size_t p) {
-  const LearnedMachine& machine = model.machines[p];
-  const std::vector<Index>& members = model.members[p];
+DenseBlock learned_rows(const QueryMatrix& query, Index samples) {
+  const DenseBlock to = to_dense(query.to_training);
+  if (to.cols() != samples) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("queries have {} columns; the model needs its {} training samples",
+                            to.cols(), samples));
+  }
+  if (!query.from_training) return to;
+  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+}
+
+Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment, double constant,
+                         Index count) {
+  if (query.self) return *query.self;
+  if (needs_self(treatment) && std::isnan(constant)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("test-treatment {} needs the self-similarity of each new sample "
+                            "(--self): the training matrix has no constant diagonal to take it "
+                            "from",
+                            enum_name(treatment)));
+  }
+  return Vector::Constant(count, constant);
+}
+
+void archive(LearnedMachine& machine, std::string_view suffix, Archive& archiver) {
+  const auto named = [&](const char* part) { return fmt::format("{}_{}", part, suffix); };
+  archiver(named("treatment"), machine.treatment);
+  archiver(named("coefficients"), machine.coefficients);
+  archiver(named("values"), machine.values);
+  archiver(named("vectors"), machine.vectors);
+  archiver(named("rotated"), machine.rotated);
+  archiver(named("intercept"), machine.b);
+}
+
+void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,
+                  std::size_t pair) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kBadInput, fmt::format("the machine of pair {}: {}", p + 1, what));
+    throw Error(ErrorCode::kBadInput, fmt::format("the machine of pair {}: {}", pair + 1, what));
   };
   for (const Index member : members) {
-    if (member < 0 || member >= model.samples) {
+    if (member < 0 || member >= samples) {
       refuse(fmt::format("member {}; members are positions below {}, the number of samples", member,
-                         model.samples));
+                         samples));
     }
   }
   const Index count = std::ssize(members);
@@ -257,8 +265,6 @@ void check_loaded(const LearnedPairsModel& model, std::size_t p) {
   if (!fits) refuse(fmt::format("its arrays do not fit its {} members", count));
 }
 
-}  // namespace
-
 void archive(LearnedPairsModel& model, Archive& archiver) {
   archiver("samples", model.samples);
   archive(model.pairs, archiver);
@@ -269,16 +275,9 @@ void archive(LearnedPairsModel& model, Archive& archiver) {
     model.machines.resize(model.pairs.first.size());
   }
   for (std::size_t p = 0; p < model.machines.size(); ++p) {
-    LearnedMachine& machine = model.machines[p];
-    const auto named = [&](const char* part) { return fmt::format("{}_{}", part, p); };
-    archiver(named("members"), model.members[p]);
-    archiver(named("treatment"), machine.treatment);
-    archiver(named("coefficients"), machine.coefficients);
-    archiver(named("values"), machine.values);
-    archiver(named("vectors"), machine.vectors);
-    archiver(named("rotated"), machine.rotated);
-    archiver(named("intercept"), machine.b);
-    if (archiver.loading()) check_loaded(model, p);
+    archiver(fmt::format("members_{}", p), model.members[p]);
+    archive(model.machines[p], std::to_string(p), archiver);
+    if (archiver.loading()) check_loaded(model.machines[p], model.members[p], model.samples, p);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
@@ -63,5 +64,21 @@ using PairLearner = std::function<RobustSolution(const PairTask& task)>;
 [[nodiscard]] Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
                                  const RunContext& ctx);
 void archive(LearnedPairsModel& model, Archive& archiver);
+
+/// What all values are, up to rounding, else NaN.
+[[nodiscard]] double constant_of(const VectorRef& values);
+/// The mean of both directions, where both are known. Throws Error unless there are `samples`
+/// columns.
+[[nodiscard]] DenseBlock learned_rows(const QueryMatrix& query, Index samples);
+/// Those of the `count` queries, else `constant`. Throws Error where that is NaN and the treatment
+/// needs them.
+[[nodiscard]] Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment,
+                                       double constant, Index count);
+/// The parts of one machine, each named with `suffix`.
+void archive(LearnedMachine& machine, std::string_view suffix, Archive& archiver);
+/// What a prediction of pair `pair` relies on, whoever wrote the file: throws Error unless its
+/// members are positions below `samples`, and its machine is of their number.
+void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,
+                  std::size_t pair);
 
 }  // namespace kith
