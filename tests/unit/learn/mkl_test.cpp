@@ -13,55 +13,14 @@
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
+#include "support/views.hpp"
 
 namespace kith {
 namespace {
 
-using test::make_sample;
-using test::Sample;
-
-/// Several matrices over the same samples, and the rows of new ones under each.
-struct Views {
-  std::vector<Matrix> matrices;
-  std::vector<Matrix> rows;
-  std::vector<int> classes;
-
-  [[nodiscard]] TrainingSet set() const {
-    TrainingSet set;
-    for (std::size_t i = 0; i < matrices.size(); ++i) {
-      set.matrices.push_back({"m" + std::to_string(i), DenseBlock(RowMatrix(matrices[i]))});
-    }
-    set.labels = test::numbered_labels(classes);
-    return set;
-  }
-  [[nodiscard]] QueryBlock queries() const {
-    QueryBlock block;
-    for (const Matrix& one : rows) block.matrices.push_back(test::query_block(one).matrices[0]);
-    return block;
-  }
-};
-
-/// A Gaussian kernel, an indefinite similarity of other points, and noise.
-Views make_views(Index n, int classes, std::uint64_t seed) {
-  const Sample one = make_sample(n, 12, classes, seed, test::Likeness::kGaussian, 1.5);
-  const Sample two = make_sample(n, 12, classes, seed + 1, test::Likeness::kIndefinite, 2);
-  Views views{{one.S, two.S}, {one.rows, two.rows}, one.classes};
-  Rng rng(seed);
-  Matrix points(n + 12, 3);
-  for (Index i = 0; i < points.size(); ++i) points.data()[i] = rng.normal();
-  const Matrix noise = points * points.transpose();
-  views.matrices.emplace_back(noise.topLeftCorner(n, n));
-  views.rows.emplace_back(noise.bottomLeftCorner(12, n));
-  return views;
-}
-
-template <class Settings>
-auto fit_views(const Views& views, const Settings& settings) {
-  const TrainingSet set = views.set();
-  RunContext ctx;
-  SharedWork work(set);
-  return fit(work, settings, ctx);
-}
+using test::fit_views;
+using test::make_views;
+using test::Views;
 
 Matrix decisions(const Views& views, const MklSettings& settings) {
   return decision_values(fit_views(views, settings).model.sum, views.queries(), {});
