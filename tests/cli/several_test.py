@@ -50,7 +50,8 @@ class Several:
         return result.stdout
 
 
-@pytest.mark.parametrize("method", ("mkl", "mkl-mixed", "average-svm"))
+@pytest.mark.parametrize("method", ("mkl", "mkl-mixed", "average-svm", "eskl-project",
+                                    "emkl-project", "rekl"))
 def test_learns_from_several_and_predicts_by_name(kith, method):
     several = Several(kith, classes=3)
     found = several.train(method=method)
@@ -78,6 +79,29 @@ def test_kernel_weights_are_in_the_json_and_on_the_page(kith):
     assert "kernel_weights" not in found
     for part in found["subproblems"]:
         assert list(part["kernel_weights"]) == ["one", "two", "three"]
+
+
+def test_learned_spectra_are_in_the_json(kith):
+    several = Several(kith)
+    flags = ("--set", "trace=20", "--set", "probability=no")
+    (shared,) = several.train(*flags, method="eskl")["learned"]
+    assert shared["trace"] == 20
+    (kernel,) = shared["kernels"]
+    assert sum(kernel["eigenvalues"]) == pytest.approx(20, rel=1e-8)
+    for method in ("emkl", "rekl"):
+        found = several.train(*flags, method=method)
+        assert list(found["kernel_weights"]) == ["one", "two", "three"]
+        assert sum(1 / weight for weight in found["kernel_weights"].values()) == \
+            pytest.approx(1, rel=1e-5)
+        kernels = found["learned"][0]["kernels"]
+        assert [kernel["matrix"] for kernel in kernels] == ["one", "two", "three"]
+        for kernel in kernels:
+            assert min(kernel["eigenvalues"]) >= 0
+            assert sum(kernel["eigenvalues"]) == pytest.approx(20, rel=1e-8)
+            if method == "rekl":
+                S = several.views[kernel["matrix"]](several.base.S)
+                expected = np.linalg.eigvalsh(0.5 * (S + S.T))
+                assert kernel["similarity_eigenvalues"] == pytest.approx(expected, abs=1e-8)
 
 
 def test_one_matrix_is_enough(kith):

@@ -19,8 +19,11 @@
 #include "kith/learn/generative/mixture_sda.hpp"
 #include "kith/learn/generative/sda.hpp"
 #include "kith/learn/kernel_learning/average_svm.hpp"
+#include "kith/learn/kernel_learning/emkl.hpp"
+#include "kith/learn/kernel_learning/eskl.hpp"
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 #include "kith/learn/kernel_learning/mkl.hpp"
+#include "kith/learn/kernel_learning/rekl.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
 #include "kith/learn/learner.hpp"
@@ -47,7 +50,7 @@ using Methods = MethodList<  //
     MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
     PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
     PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings,
-    AverageSvmSettings, MklSettings>;
+    AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of given trace, one near each of several matrices, learned with the machine on all:
+// `emkl`.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/learn/kernel_learning/trace_pairs.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+struct EmklSettings {
+  TraceSettings learn;
+};
+void describe(EmklSettings& settings, FieldVisitor& field);
+
+struct EmklModel {
+  TracePairsModel learned;
+};
+
+[[nodiscard]] Fitted<EmklModel> fit(SharedWork& work, const EmklSettings& settings,
+                                    RunContext& ctx);
+/// A solution serves every larger cost where none of its coefficients is at its bound.
+[[nodiscard]] std::vector<Fitted<EmklModel>> fit_path(SharedWork& work,
+                                                      std::span<const EmklSettings> path,
+                                                      RunContext& ctx);
+[[nodiscard]] Prediction predict(const EmklModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const EmklModel& model);
+void archive(EmklModel& model, Archive& archiver);
+
+static_assert(Learner<EmklSettings, EmklModel>);
+
+template <>
+struct MethodTraits<EmklSettings> {
+  using Model = EmklModel;
+  static constexpr std::string_view name = "emkl";
+  static constexpr std::string_view paper = "[KTBB] (6)";
+  static constexpr std::string_view summary =
+      "support vector machine and one kernel of given trace near each matrix, learned together";
+  static constexpr bool probabilities = true;
+  static constexpr bool several_matrices = true;
+  static std::vector<GridAxis> grid(const EmklSettings& /*settings*/) { return trace_grid(); }
+};
+
+}  // namespace kith

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spectra of several matrices learned with the machine on all: `rekl`.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/kernel_learning/trace_pairs.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+/// What is done to the rows of new samples.
+enum class SpectralTreatment {
+  kMap,     ///< U diag(mu / lambda) U's, eigenvalues of S below 1e-3 of the largest cut
+  kSample,  ///< as LearnedTreatment has it
+};
+template <>
+struct EnumNames<SpectralTreatment> {
+  static constexpr std::array<std::string_view, 2> names = {"map", "sample"};
+};
+
+struct ReklSettings {
+  double cost = 1;
+  double rho = 1;
+  std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
+  TraceSolver solver = TraceSolver::kExact;
+  std::optional<Index> iterations;  ///< of mirror descent
+  SpectralTreatment test_treatment = SpectralTreatment::kMap;
+  bool probability = true;
+  std::optional<double> tolerance;
+};
+void describe(ReklSettings& settings, FieldVisitor& field);
+
+struct ReklModel {
+  TracePairsModel learned;
+};
+
+[[nodiscard]] Fitted<ReklModel> fit(SharedWork& work, const ReklSettings& settings,
+                                    RunContext& ctx);
+/// A solution serves every larger cost where none of its coefficients is at its bound.
+[[nodiscard]] std::vector<Fitted<ReklModel>> fit_path(SharedWork& work,
+                                                      std::span<const ReklSettings> path,
+                                                      RunContext& ctx);
+[[nodiscard]] Prediction predict(const ReklModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const ReklModel& model);
+void archive(ReklModel& model, Archive& archiver);
+
+static_assert(Learner<ReklSettings, ReklModel>);
+
+template <>
+struct MethodTraits<ReklSettings> {
+  using Model = ReklModel;
+  static constexpr std::string_view name = "rekl";
+  static constexpr std::string_view paper = "[KTBB] (7)";
+  static constexpr std::string_view summary =
+      "support vector machine and the spectra of several matrices learned together";
+  static constexpr bool probabilities = true;
+  static constexpr bool several_matrices = true;
+  static std::vector<GridAxis> grid(const ReklSettings& /*settings*/) { return trace_grid(); }
+};
+
+}  // namespace kith

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// For each pair of classes, kernels of a given trace learned from several matrices together with
+// the machine on them: what `eskl`, `emkl` and `rekl` share.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/kernel_learning/learned_kernel.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/optim/trace_kernel.hpp"
+
+namespace kith {
+
+template <>
+struct EnumNames<KernelLoss> {
+  static constexpr std::array<std::string_view, 3> names = {"l1", "l2", "l3"};
+};
+template <>
+struct EnumNames<MirrorUpdate> {
+  static constexpr std::array<std::string_view, 2> names = {"correct", "printed"};
+};
+
+enum class TraceSolver { kExact, kMirrorDescent };
+template <>
+struct EnumNames<TraceSolver> {
+  static constexpr std::array<std::string_view, 2> names = {"exact", "mirror-descent"};
+};
+
+/// Those of LearnedTreatment that need of a kernel no more than its positive eigenpairs.
+enum class TraceTreatment { kSample, kProject, kMap, kNone };
+template <>
+struct EnumNames<TraceTreatment> {
+  static constexpr std::array<std::string_view, 4> names = {"sample", "project", "map", "none"};
+};
+
+/// The settings of `eskl` and `emkl`, and of one step of any of the three.
+struct TraceSettings {
+  double cost = 1;
+  double rho = 1;
+  KernelLoss loss = KernelLoss::kSquared;
+  std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
+  TraceSolver solver = TraceSolver::kExact;
+  MirrorUpdate update = MirrorUpdate::kCorrect;  ///< printed: by mirror descent, whatever `solver`
+  std::optional<Index> iterations;               ///< of mirror descent
+  TraceTreatment test_treatment = TraceTreatment::kSample;
+  bool probability = true;
+  std::optional<double> tolerance;
+};
+void describe(TraceSettings& settings, FieldVisitor& field);
+
+/// cost and rho 1e-3 ... 1e3.
+[[nodiscard]] std::vector<GridAxis> trace_grid();
+
+struct TracePairsModel {
+  Index samples = 0;   ///< of the training set
+  Index matrices = 1;  ///< likewise
+  PairTable pairs;
+  std::vector<std::vector<Index>> members;  ///< samples of each pair
+  /// Of each pair one machine on the mean of the rows, or one on the rows of each matrix: the
+  /// decision value is their sum.
+  std::vector<std::vector<LearnedMachine>> machines;
+  Matrix sigmoids;  ///< 2 x pairs (slope, offset); empty: no probabilities
+  /// For each machine of a pair: the self-similarity of every training sample in what it sees where
+  /// they agree, else NaN.
+  std::vector<double> self;
+};
+
+/// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit,
+/// by the exact solver.
+[[nodiscard]] std::vector<Fitted<TracePairsModel>> fit_trace_pairs(
+    SharedWork& work, KernelShape shape, std::span<const TraceSettings> steps,
+    const RunContext& ctx);
+/// Decision values, queries x pairs.
+[[nodiscard]] Matrix decision_values(const TracePairsModel& model, const QueryBlock& queries,
+                                     const RunContext& ctx);
+[[nodiscard]] Prediction predict(const TracePairsModel& model, const QueryBlock& queries,
+                                 const RunContext& ctx);
+void archive(TracePairsModel& model, Archive& archiver);
+
+}  // namespace kith

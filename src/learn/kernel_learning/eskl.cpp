@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// `eskl`: for each pair of classes and matrices S_1 ... S_m, [KTBB] (4),
+//
+//   min over K psd, tr K = tau   of   max_a 1'a - 1/2 a' Y K Y a  +  rho sum_i L(K - S_i)
+//
+// over 0 <= a <= C, y'a = 0, by optim/trace_kernel. New samples: the mean of their rows is treated
+// as the rows of learned kernels are (kernel_learning/learned_kernel), which for L = |.|_F^2 is the
+// one matrix that K is near to. Deviations: exact solvers by default; of mirror descent the update
+// that [KTBB] Algorithm 1 prints is an option and not the default (optim/mirror_descent).
+//
+// Cost: per pair, cost and rho some 10 to 30 iterations of n^3 (l3), up to a hundred times that
+// (l1).
+#include "kith/learn/kernel_learning/eskl.hpp"
+
+#include <utility>
+
+namespace kith {
+
+void describe(EsklSettings& settings, FieldVisitor& field) { describe(settings.learn, field); }
+
+std::vector<Fitted<EsklModel>> fit_path(SharedWork& work, std::span<const EsklSettings> path,
+                                        RunContext& ctx) {
+  std::vector<TraceSettings> steps;
+  for (const EsklSettings& settings : path) {
+    validate(settings, "eskl");
+    steps.push_back(settings.learn);
+  }
+  std::vector<Fitted<EsklModel>> fitted;
+  for (Fitted<TracePairsModel>& one : fit_trace_pairs(work, KernelShape::kShared, steps, ctx)) {
+    fitted.push_back({{std::move(one.model)}, std::move(one.info)});
+  }
+  return fitted;
+}
+
+Fitted<EsklModel> fit(SharedWork& work, const EsklSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const EsklModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return predict(model.learned, queries, ctx);
+}
+
+std::vector<Index> needed_columns(const EsklModel& model) {
+  return all_positions(model.learned.samples);
+}
+
+void archive(EsklModel& model, Archive& archiver) { archive(model.learned, archiver); }
+
+}  // namespace kith
