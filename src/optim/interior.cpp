@@ -8,10 +8,12 @@
 
 namespace kith::detail {
 
-double largest_step(const Vector& x, const Vector& dx) {
+double largest_step(const MatrixRef& x, const MatrixRef& dx) {
   double step = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < x.size(); ++i) {
-    if (dx(i) < 0) step = std::min(step, -x(i) / dx(i));
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (dx(i, j) < 0) step = std::min(step, -x(i, j) / dx(i, j));
+    }
   }
   return step;
 }

@@ -7,7 +7,7 @@
 namespace kith::detail {
 
 /// The largest t with x + t dx >= 0; infinite where nothing falls.
-[[nodiscard]] double largest_step(const Vector& x, const Vector& dx);
+[[nodiscard]] double largest_step(const MatrixRef& x, const MatrixRef& dx);
 
 /// Inside 0 <= a <= cost and on y'a = 0: each class at half of what the smaller one can carry.
 [[nodiscard]] Vector box_centre(const Vector& cost, const Vector& y);

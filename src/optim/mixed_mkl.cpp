@@ -32,12 +32,12 @@
 #include <vector>
 
 #include "kith/numerics/pivoted_cholesky.hpp"
+#include "optim/interior.hpp"
 #include "optim/mkl_parts.hpp"
 
 namespace kith {
 namespace {
 
-using detail::reach;
 using Eigen::ArrayXd;
 
 /// The problem with the factors of its kernels.
@@ -62,14 +62,12 @@ struct Factored {
 using Parts = std::vector<Vector>;  // w, or a change of it: one vector per kernel
 
 struct Iterate {
-  Vector alpha;
+  detail::BoxPoint box;
   double b = 0;
   Parts w;
   Vector gamma;
   Vector zeta;
   double nu = 0;
-  Vector z_low;   // of a >= 0
-  Vector z_high;  // of a <= cost
 };
 
 using Step = Iterate;  // the same variables, as changes
@@ -103,7 +101,7 @@ Bounds bounds(const Factored& all, const Iterate& x) {
   Vector f = Vector::Constant(problem.y.size(), x.b);
   for (Index i = 0; i < all.count(); ++i) f += all.X(i) * x.w[static_cast<std::size_t>(i)];
   const Vector margins = problem.y.cwiseProduct(f);
-  return {lower_bound(x.alpha, projections(all, problem.y.cwiseProduct(x.alpha))),
+  return {lower_bound(x.box.alpha, projections(all, problem.y.cwiseProduct(x.box.alpha))),
           detail::best_primal(problem.cost, squared_norms(x.w).maxCoeff(), margins)};
 }
 
@@ -112,7 +110,7 @@ Bounds bounds(const Factored& all, const Iterate& x) {
 Iterate start(const Factored& all) {
   const MixedMkl& problem = all.problem;
   const auto m = static_cast<double>(all.count());
-  const Vector weight = detail::balanced_costs(problem.y, problem.cost);
+  const Vector weight = 2 * detail::box_centre(problem.cost, problem.y);
   Parts projected = projections(all, problem.y.cwiseProduct(weight));
   Vector norms = squared_norms(projected).cwiseSqrt();
   const double curvature = norms.sum() * norms.sum();
@@ -120,9 +118,8 @@ Iterate start(const Factored& all) {
   const double step = curvature > 0 ? std::min(kInside, weight.sum() / curvature) : kInside;
 
   Iterate x;
-  x.alpha = step * weight;
   norms *= step;
-  const double value = x.alpha.sum();
+  const double value = step * weight.sum();
   constexpr double kShare = 0.1;
   x.gamma = norms.array() + kShare * std::max(norms.sum(), std::sqrt(value)) / m;
   x.gamma /= x.gamma.sum();
@@ -133,8 +130,7 @@ Iterate start(const Factored& all) {
   x.nu = std::max(squares.maxCoeff(), 0.5 * value);
   x.zeta = x.nu - 0.5 * squares.array();
   const double mu = x.zeta.dot(x.gamma) / m;
-  x.z_low = mu * x.alpha.cwiseInverse();
-  x.z_high = mu * (problem.cost - x.alpha).cwiseInverse();
+  x.box = detail::centred_box(problem.cost, step * weight, mu);
   return x;
 }
 
@@ -142,8 +138,8 @@ Iterate start(const Factored& all) {
 class Newton {
  public:
   Newton(const Factored& all, const Iterate& x)
-      : all_(all), problem_(all.problem), x_(x), room_(problem_.cost - x.alpha) {
-    const Vector u = problem_.y.cwiseProduct(x.alpha);
+      : all_(all), problem_(all.problem), x_(x), box_(x.box, problem_.cost) {
+    const Vector u = problem_.y.cwiseProduct(x.box.alpha);
     const Index m = all.count();
     squares_ = squared_norms(x.w);
     d_ = squares_ + x.zeta;
@@ -154,15 +150,15 @@ class Newton {
       rho_.emplace_back(all.X(i).transpose() * u - x.gamma[i] * w);
       (is_slack(i) ? slack_ : tight_).push_back(i);
     }
-    r_alpha_ = H_.rowwise().sum() + x.b * problem_.y - x.z_low + x.z_high;
+    r_alpha_ = H_.rowwise().sum() + x.b * problem_.y - x.box.z_low + x.box.z_high;
     r_alpha_.array() -= 1;
     factor_tight();
     factor_border();
   }
 
   [[nodiscard]] double complementarity() const {
-    return (x_.zeta.dot(x_.gamma) + x_.z_low.dot(x_.alpha) + x_.z_high.dot(room_)) /
-           static_cast<double>(x_.gamma.size() + 2 * x_.alpha.size());
+    return (x_.zeta.dot(x_.gamma) + box_.products()) /
+           static_cast<double>(x_.gamma.size() + 2 * x_.box.alpha.size());
   }
 
   /// The step towards the complementarity products `target`, less the second-order terms of
@@ -172,10 +168,10 @@ class Newton {
     Step d;
     const Vector v = cholesky_.solve(right.alpha);
     const Vector beyond = border_.solve(B_.transpose() * v - right.border);  // db, dw of slack
-    d.alpha = v - NB_ * beyond;
+    d.box.alpha = v - NB_ * beyond;
     d.b = beyond[0];
-    d.nu = (h_.dot(d.alpha) + k_.dot(beyond) - right.nu) / G_;
-    const Vector du = problem_.y.cwiseProduct(d.alpha);
+    d.nu = (h_.dot(d.box.alpha) + k_.dot(beyond) - right.nu) / G_;
+    const Vector du = problem_.y.cwiseProduct(d.box.alpha);
     d.gamma.resize(all_.count());
     d.w.resize(static_cast<std::size_t>(all_.count()));
     Index at = 1;
@@ -187,12 +183,11 @@ class Newton {
     }
     for (const Index i : tight_) {
       const auto s = static_cast<std::size_t>(i);
-      d.gamma[i] = (H_.col(i).dot(d.alpha) - x_.gamma[i] * d.nu + right.e[i]) / d_[i];
+      d.gamma[i] = (H_.col(i).dot(d.box.alpha) - x_.gamma[i] * d.nu + right.e[i]) / d_[i];
       d.w[s] = (all_.X(i).transpose() * du + right.rho[s] - d.gamma[i] * x_.w[s]) / x_.gamma[i];
     }
     d.zeta = (right.zeta.array() - x_.zeta.array() * d.gamma.array()) / x_.gamma.array();
-    d.z_low = right.low.array() - x_.z_low.array() / x_.alpha.array() * d.alpha.array();
-    d.z_high = right.high.array() + x_.z_high.array() / room_.array() * d.alpha.array();
+    box_.complete(right.box, d.box);
     return d;
   }
 
@@ -205,8 +200,7 @@ class Newton {
     Vector e;
     Vector sphere;
     Vector zeta;
-    Vector low;
-    Vector high;
+    detail::BoxNewton::Right box;
   };
 
   /// Below this share of its kernel a gamma is on its way to 0.
@@ -217,7 +211,7 @@ class Newton {
   }
 
   void factor_tight() {
-    const Index n = x_.alpha.size();
+    const Index n = x_.box.alpha.size();
     const auto tight = std::ssize(tight_);
     Matrix N = Matrix::Zero(n, n);
     Matrix centred(n, tight);
@@ -238,15 +232,15 @@ class Newton {
     const Matrix scaled = centred * p.cwiseSqrt().asDiagonal();
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled, -1);
     N.selfadjointView<Eigen::Lower>().rankUpdate(h_, 1 / G_ - 1 / G_tight);
-    N.diagonal().array() += x_.z_low.array() / x_.alpha.array() + x_.z_high.array() / room_.array();
-    factor(N, cholesky_);
+    N.diagonal() += box_.diagonal();
+    detail::factor(N, cholesky_);
   }
 
   /// y and the features of the slack kernels, which the elimination of nu has coupled to h.
   void factor_border() {
     Index width = 1;
     for (const Index i : slack_) width += all_.X(i).cols();
-    B_.resize(x_.alpha.size(), width);
+    B_.resize(x_.box.alpha.size(), width);
     k_ = Vector::Zero(width);
     Matrix E = Matrix::Zero(width, width);
     B_.col(0) = problem_.y;
@@ -265,31 +259,18 @@ class Newton {
     NB_ = cholesky_.solve(B_);
     Matrix M = E - k_ * (k_ / G_).transpose();
     M.noalias() += B_.transpose() * NB_;
-    factor(M, border_);
-  }
-
-  /// Both matrices are positive definite, so that only rounding can spoil the factor; a little more
-  /// on the diagonal helps.
-  static void factor(Matrix& A, Eigen::LLT<Matrix>& into) {
-    into.compute(A);
-    for (double ridge = 1e-15; into.info() != Eigen::Success && ridge < 1; ridge *= 100) {
-      A.diagonal() *= 1 + ridge;
-      into.compute(A);
-    }
+    detail::factor(M, border_);
   }
 
   [[nodiscard]] Right right_side(double target, const Step* before) const {
     const Index m = all_.count();
     ArrayXd tau = ArrayXd::Constant(m, target);
-    ArrayXd tau_low = ArrayXd::Constant(x_.alpha.size(), target);
-    ArrayXd tau_high = tau_low;
     Right right;
+    right.box = box_.right_side(target, before != nullptr ? &before->box : nullptr);
     right.rho = rho_;
     Vector r_sphere = 0.5 * squares_.array() + x_.zeta.array() - x_.nu;
     if (before != nullptr) {
       tau -= before->gamma.array() * before->zeta.array();
-      tau_low -= before->alpha.array() * before->z_low.array();
-      tau_high += before->alpha.array() * before->z_high.array();
       r_sphere += 0.5 * squared_norms(before->w);
       for (std::size_t i = 0; i < rho_.size(); ++i) {
         right.rho[i] -= before->gamma[static_cast<Index>(i)] * before->w[i];
@@ -297,9 +278,7 @@ class Newton {
     }
     right.zeta = tau - x_.zeta.array() * x_.gamma.array();
     right.sphere = r_sphere.array() + right.zeta.array() / x_.gamma.array();
-    right.low = tau_low / x_.alpha.array() - x_.z_low.array();
-    right.high = tau_high / room_.array() - x_.z_high.array();
-    right.alpha = -r_alpha_ + right.low - right.high;
+    right.alpha = -r_alpha_ + right.box.low - right.box.high;
     right.e = Vector::Zero(m);
     right.nu = 1 - x_.gamma.sum();
     for (const Index i : tight_) {
@@ -310,7 +289,7 @@ class Newton {
       right.nu -= right.e[i] / d_[i];
     }
     right.border.resize(k_.size());
-    right.border[0] = -problem_.y.dot(x_.alpha);
+    right.border[0] = -problem_.y.dot(x_.box.alpha);
     Index at = 1;
     for (const Index i : slack_) {
       const auto s = static_cast<std::size_t>(i);
@@ -327,7 +306,7 @@ class Newton {
   const Factored& all_;
   const MixedMkl& problem_;
   const Iterate& x_;
-  Vector room_;
+  detail::BoxNewton box_;
   std::vector<Index> tight_;
   std::vector<Index> slack_;
   Vector squares_;
@@ -344,49 +323,31 @@ class Newton {
   Eigen::LLT<Matrix> border_;
 };
 
-double reach(const MixedMkl& problem, const Iterate& x, const Step& d) {
-  const Vector room = problem.cost - x.alpha;
-  return std::min({reach(x.alpha, d.alpha), reach(room, -d.alpha), reach(x.gamma, d.gamma),
-                   reach(x.zeta, d.zeta), reach(x.z_low, d.z_low), reach(x.z_high, d.z_high)});
+double largest_step(const MixedMkl& problem, const Iterate& x, const Step& d) {
+  return std::min({detail::largest_step(x.box, d.box, problem.cost),
+                   detail::largest_step(x.gamma, d.gamma), detail::largest_step(x.zeta, d.zeta)});
 }
 
 double complementarity_after(const MixedMkl& problem, const Iterate& x, const Step& d,
-                             double step) {
-  const Vector alpha = x.alpha + step * d.alpha;
-  const double sum = (x.zeta + step * d.zeta).dot(x.gamma + step * d.gamma) +
-                     alpha.dot(x.z_low + step * d.z_low) +
-                     (problem.cost - alpha).dot(x.z_high + step * d.z_high);
-  return sum / static_cast<double>(x.gamma.size() + 2 * alpha.size());
+                             double length) {
+  const double sum = (x.zeta + length * d.zeta).dot(x.gamma + length * d.gamma) +
+                     detail::products_after(x.box, d.box, problem.cost, length);
+  return sum / static_cast<double>(x.gamma.size() + 2 * x.box.alpha.size());
 }
 
-void advance(Iterate& x, const Step& d, double step) {
-  x.alpha += step * d.alpha;
-  x.b += step * d.b;
-  for (std::size_t i = 0; i < x.w.size(); ++i) x.w[i] += step * d.w[i];
-  x.gamma += step * d.gamma;
-  x.zeta += step * d.zeta;
-  x.nu += step * d.nu;
-  x.z_low += step * d.z_low;
-  x.z_high += step * d.z_high;
-}
-
-/// Mehrotra's rule for the centring; one length for all variables.
-void predict_and_correct(const Factored& all, Iterate& x) {
-  const Newton newton(all, x);
-  const double mu = newton.complementarity();
-  const Step affine = newton.solve(0, nullptr);
-  const double length = reach(all.problem, x, affine);
-  const double ratio =
-      std::clamp(complementarity_after(all.problem, x, affine, length) / mu, 0.0, 1.0);
-  const Step step = newton.solve(ratio * ratio * ratio * mu, &affine);
-  constexpr double kFraction = 0.99;  // of the way to the boundary
-  advance(x, step, std::min(1.0, kFraction * reach(all.problem, x, step)));
+void advance(Iterate& x, const Step& d, double length) {
+  detail::advance(x.box, d.box, length);
+  x.b += length * d.b;
+  for (std::size_t i = 0; i < x.w.size(); ++i) x.w[i] += length * d.w[i];
+  x.gamma += length * d.gamma;
+  x.zeta += length * d.zeta;
+  x.nu += length * d.nu;
 }
 
 /// Coefficients over the samples for the parts of the machine: u / gamma_i, unless that has lost
 /// the digits that count or has not met w_i yet.
 Matrix coefficients(const Factored& all, const Iterate& x, double tolerance) {
-  const Vector u = all.problem.y.cwiseProduct(x.alpha);
+  const Vector u = all.problem.y.cwiseProduct(x.box.alpha);
   Matrix c(u.size(), all.count());
   for (Index i = 0; i < all.count(); ++i) {
     const Vector& w = x.w[static_cast<std::size_t>(i)];
@@ -415,17 +376,18 @@ Bounds bounds(const Factored& all, const VectorRef& alpha, double b, const Matri
 
 void finish(MixedMklSolution& solution, const Factored& all, Iterate x, double tolerance) {
   const MixedMkl& problem = all.problem;
-  Vector inside = std::exchange(x.alpha, detail::at_bounds(problem.y, problem.cost, x.alpha));
+  Vector& alpha = x.box.alpha;
+  Vector inside = std::exchange(alpha, detail::at_bounds(problem.y, problem.cost, alpha));
   solution.b = x.b;
   solution.gamma = x.gamma / x.gamma.sum();
   solution.c = coefficients(all, x, tolerance);
-  Bounds found = bounds(all, x.alpha, x.b, solution.c);
+  Bounds found = bounds(all, alpha, x.b, solution.c);
   if (!(found.gap() <= tolerance)) {
-    x.alpha = std::move(inside);
+    alpha = std::move(inside);
     solution.c = coefficients(all, x, tolerance);
-    found = bounds(all, x.alpha, x.b, solution.c);
+    found = bounds(all, alpha, x.b, solution.c);
   }
-  solution.alpha = x.alpha;
+  solution.alpha = alpha;
   solution.lower = found.lower;
   solution.upper = found.upper;
   solution.info.objective = found.lower;
@@ -441,9 +403,7 @@ MixedBounds mixed_bounds(const MixedMkl& problem, const VectorRef& alpha, double
                          const MatrixRef& c) {
   detail::check_machine(problem.kernels, problem.y, problem.cost);
   const Bounds found = bounds(Factored(problem), alpha, b, c);
-  const double outside = std::max(
-      {std::abs(problem.y.dot(alpha)), -alpha.minCoeff(), (alpha - problem.cost).maxCoeff()});
-  return {found.lower, found.upper, outside / problem.cost.maxCoeff()};
+  return {found.lower, found.upper, detail::infeasibility(problem.y, problem.cost, alpha)};
 }
 
 MixedMklSolution mixed_mkl(const MixedMkl& problem, const MixedMklSettings& settings,
@@ -479,7 +439,8 @@ MixedMklSolution mixed_mkl(const MixedMkl& problem, const MixedMklSettings& sett
           best_gap <= settings.tolerance ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
       break;
     }
-    if (iteration < settings.max_iterations) predict_and_correct(all, x);
+    if (iteration < settings.max_iterations)
+      detail::predict_and_correct(problem, Newton(all, x), x);
   }
   solution.info.iterations = std::min(iteration, settings.max_iterations);
   finish(solution, all, best, settings.tolerance);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "kith/core/error.hpp"
+#include "optim/interior.hpp"
 
 namespace kith::detail {
 namespace {
@@ -47,15 +49,6 @@ void check_machine(std::span<const Matrix> kernels, const Vector& y, const Vecto
   if (n == 0 || y.minCoeff() == y.maxCoeff()) refuse("the labels must have both classes");
 }
 
-Vector balanced_costs(const Vector& y, const Vector& cost) {
-  const double positive = (y.array() > 0).select(cost.array(), 0.0).sum();
-  const double negative = cost.sum() - positive;
-  const ArrayXd share = (y.array() > 0)
-                            .select(ArrayXd::Constant(y.size(), std::min(1.0, negative / positive)),
-                                    std::min(1.0, positive / negative));
-  return cost.array() * share;
-}
-
 double best_primal(const Vector& cost, double squares, const Vector& margins) {
   constexpr double kRounding = 1e-6;
   const ArrayXd short_of = 1 - margins.array();
@@ -88,12 +81,56 @@ Vector at_bounds(const Vector& y, const Vector& cost, Vector alpha) {
   return alpha;
 }
 
-double reach(const VectorRef& v, const VectorRef& dv) {
-  double step = 1;
-  for (Index i = 0; i < v.size(); ++i) {
-    if (dv[i] < 0) step = std::min(step, -v[i] / dv[i]);
+BoxPoint centred_box(const Vector& cost, Vector alpha, double mu) {
+  BoxPoint x;
+  x.z_low = mu * alpha.cwiseInverse();
+  x.z_high = mu * (cost - alpha).cwiseInverse();
+  x.alpha = std::move(alpha);
+  return x;
+}
+
+Vector BoxNewton::diagonal() const {
+  return x_.z_low.array() / x_.alpha.array() + x_.z_high.array() / room_.array();
+}
+
+BoxNewton::Right BoxNewton::right_side(double target, const BoxPoint* before) const {
+  ArrayXd low = ArrayXd::Constant(x_.alpha.size(), target);
+  ArrayXd high = low;
+  if (before != nullptr) {
+    low -= before->alpha.array() * before->z_low.array();
+    high += before->alpha.array() * before->z_high.array();
   }
-  return step;
+  return {low / x_.alpha.array() - x_.z_low.array(), high / room_.array() - x_.z_high.array()};
+}
+
+void BoxNewton::complete(const Right& right, BoxPoint& step) const {
+  const ArrayXd change = step.alpha;
+  step.z_low = right.low.array() - x_.z_low.array() / x_.alpha.array() * change;
+  step.z_high = right.high.array() + x_.z_high.array() / room_.array() * change;
+}
+
+double largest_step(const BoxPoint& x, const BoxPoint& d, const Vector& cost) {
+  return std::min({largest_step(x.alpha, d.alpha), largest_step(cost - x.alpha, -d.alpha),
+                   largest_step(x.z_low, d.z_low), largest_step(x.z_high, d.z_high)});
+}
+
+double products_after(const BoxPoint& x, const BoxPoint& d, const Vector& cost, double length) {
+  const Vector alpha = x.alpha + length * d.alpha;
+  return alpha.dot(x.z_low + length * d.z_low) + (cost - alpha).dot(x.z_high + length * d.z_high);
+}
+
+void advance(BoxPoint& x, const BoxPoint& d, double length) {
+  x.alpha += length * d.alpha;
+  x.z_low += length * d.z_low;
+  x.z_high += length * d.z_high;
+}
+
+void factor(Matrix& A, Eigen::LLT<Matrix>& into) {
+  into.compute(A);
+  for (double ridge = 1e-15; into.info() != Eigen::Success && ridge < 1; ridge *= 100) {
+    A.diagonal() *= 1 + ridge;
+    into.compute(A);
+  }
 }
 
 }  // namespace kith::detail

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two machines on several kernels share: the checks, where they start, and the bound that
-// a machine proves from above.
+// What the two machines on several kernels share: the checks, the box and the step of their
+// interior points, and the bound that a machine proves from above.
 #pragma once
 
+#include <Eigen/Cholesky>
+#include <algorithm>
 #include <span>
 
 #include "kith/core/types.hpp"
@@ -12,9 +14,6 @@ namespace kith::detail {
 /// Throws Error(kInvalidArgument) naming the first thing that is not as stated: at least one
 /// kernel, each n x n and finite, labels +1 and -1 of both classes, finite costs above 0.
 void check_machine(std::span<const Matrix> kernels, const Vector& y, const Vector& cost);
-
-/// cost, less in the larger class so that y'd = 0.
-[[nodiscard]] Vector balanced_costs(const Vector& y, const Vector& cost);
 
 /// The hinge-loss primal 1/2 squares + sum cost_j max(0, 1 - margin_j) at the machine or at the
 /// machine longer by what rounding left its margins short of 1 (at most 1e-6): large costs would
@@ -31,7 +30,64 @@ void check_machine(std::span<const Matrix> kernels, const Vector& y, const Vecto
 /// kept by those in between: an interior point never reaches a bound.
 [[nodiscard]] Vector at_bounds(const Vector& y, const Vector& cost, Vector alpha);
 
-/// The largest step in (0, 1] that keeps v + step dv >= 0.
-[[nodiscard]] double reach(const VectorRef& v, const VectorRef& dv);
+/// What both interior points have in common: 0 <= alpha <= cost with multipliers z_low and z_high.
+struct BoxPoint {
+  Vector alpha;
+  Vector z_low;
+  Vector z_high;
+};
+
+/// alpha with multipliers whose products are all `mu`.
+[[nodiscard]] BoxPoint centred_box(const Vector& cost, Vector alpha, double mu);
+
+/// The part of the Newton equations that the box has; x and cost are not owned.
+class BoxNewton {
+ public:
+  BoxNewton(const BoxPoint& x, const Vector& cost) : x_(x), room_(cost - x.alpha) {}
+
+  /// The sum of the products.
+  [[nodiscard]] double products() const { return x_.z_low.dot(x_.alpha) + x_.z_high.dot(room_); }
+  /// Where eliminating the multipliers leaves it on the diagonal.
+  [[nodiscard]] Vector diagonal() const;
+
+  /// Right-hand sides of the products: towards `target`, less the second-order terms of `before`
+  /// where one is given (else null).
+  struct Right {
+    Vector low;
+    Vector high;
+  };
+  [[nodiscard]] Right right_side(double target, const BoxPoint* before) const;
+  /// Fills the multipliers of a step that has its alpha.
+  void complete(const Right& right, BoxPoint& step) const;
+
+ private:
+  const BoxPoint& x_;
+  Vector room_;
+};
+
+/// The largest step that keeps the box and its multipliers >= 0.
+[[nodiscard]] double largest_step(const BoxPoint& x, const BoxPoint& d, const Vector& cost);
+/// The sum of the products after a step.
+[[nodiscard]] double products_after(const BoxPoint& x, const BoxPoint& d, const Vector& cost,
+                                    double length);
+void advance(BoxPoint& x, const BoxPoint& d, double length);
+
+/// Factors A, which is positive definite, so that only rounding can spoil the factor: a little more
+/// on the diagonal helps.
+void factor(Matrix& A, Eigen::LLT<Matrix>& into);
+
+/// One step by Mehrotra's rule for the centring; one length for all variables, since not all
+/// equations are linear. Found by argument: largest_step(problem, x, d),
+/// complementarity_after(problem, x, d, length), advance(x, d, length).
+template <class Problem, class Newton, class Iterate>
+void predict_and_correct(const Problem& problem, const Newton& newton, Iterate& x) {
+  constexpr double kFraction = 0.99;  // of the way to the boundary
+  const double mu = newton.complementarity();
+  const auto affine = newton.solve(0, nullptr);
+  const double length = std::min(1.0, largest_step(problem, x, affine));
+  const double ratio = std::clamp(complementarity_after(problem, x, affine, length) / mu, 0.0, 1.0);
+  const auto step = newton.solve(ratio * ratio * ratio * mu, &affine);
+  advance(x, step, std::min(1.0, kFraction * largest_step(problem, x, step)));
+}
 
 }  // namespace kith::detail

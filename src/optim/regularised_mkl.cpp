@@ -25,6 +25,7 @@
 #include <limits>
 
 #include "kith/core/error.hpp"
+#include "optim/interior.hpp"
 #include "optim/mkl_parts.hpp"
 
 namespace kith {
@@ -45,14 +46,14 @@ void validate(const RegularisedMkl& problem) {
 }
 
 struct Iterate {
-  Vector alpha;
+  detail::BoxPoint box;
   double t = 0;
   double b = 0;
   Vector theta;
   Vector s;
-  Vector z_low;   // of a >= 0
-  Vector z_high;  // of a <= cost
 };
+
+using Step = Iterate;  // the same variables, as changes
 
 /// What the kernels say at one a.
 struct Products {
@@ -90,7 +91,7 @@ double relative(const MklBounds& found) { return detail::relative_gap(found.lowe
 /// Balanced over the classes, inside the box, and no further out than where the worst S_i along
 /// that direction has its maximum; slacks and multipliers on the central path of the rest.
 Iterate start(const RegularisedMkl& problem) {
-  const Vector weight = detail::balanced_costs(problem.y, problem.cost);
+  const Vector weight = 2 * detail::box_centre(problem.cost, problem.y);
   const Products at = products(problem, weight);
   const ArrayXd curvature =
       2 * (weight.sum() + problem.penalty.array() - at.values.array());  // d'Q_i d
@@ -99,38 +100,26 @@ Iterate start(const RegularisedMkl& problem) {
   const double step = largest > 0 ? std::min(kInside, weight.sum() / largest) : kInside;
 
   Iterate x;
-  x.alpha = step * weight;
-  const Vector values = products(problem, x.alpha).values;
+  const Vector values = products(problem, step * weight).values;
   const double scale = std::max(step * weight.sum(), values.maxCoeff() - values.minCoeff());
   x.t = values.minCoeff() - 0.1 * scale;
   x.s = values.array() - x.t;
   x.theta = x.s.cwiseInverse();
   x.theta /= x.theta.sum();
   const double mu = x.s.dot(x.theta) / static_cast<double>(values.size());
-  x.z_low = mu * x.alpha.cwiseInverse();
-  x.z_high = mu * (problem.cost - x.alpha).cwiseInverse();
+  x.box = detail::centred_box(problem.cost, step * weight, mu);
   return x;
 }
-
-struct Step {
-  Vector alpha;
-  double t = 0;
-  double b = 0;
-  Vector theta;
-  Vector s;
-  Vector z_low;
-  Vector z_high;
-};
 
 /// The Newton system at one iterate, factored.
 class Newton {
  public:
   Newton(const RegularisedMkl& problem, const Iterate& x, const Products& at)
-      : problem_(problem), x_(x), room_(problem.cost - x.alpha) {
+      : problem_(problem), x_(x), box_(x.box, problem.cost) {
     W_ = problem.y.asDiagonal() * at.KU;
     W_.array() -= 1;
     e_ = x.theta.array() / x.s.array();
-    r_alpha_ = W_ * x.theta + x.b * problem.y - x.z_low + x.z_high;
+    r_alpha_ = W_ * x.theta + x.b * problem.y - x.box.z_low + x.box.z_high;
     r_theta_ = x.theta.sum() - 1;
     r_s_ = x.t + x.s.array() - at.values.array();
     wbar_ = W_ * (e_ / e_.sum());
@@ -139,43 +128,36 @@ class Newton {
   }
 
   [[nodiscard]] double complementarity() const {
-    return (x_.s.dot(x_.theta) + x_.z_low.dot(x_.alpha) + x_.z_high.dot(room_)) /
-           static_cast<double>(x_.s.size() + 2 * x_.alpha.size());
+    return (x_.s.dot(x_.theta) + box_.products()) /
+           static_cast<double>(x_.s.size() + 2 * x_.box.alpha.size());
   }
 
   /// The step towards the complementarity products `target`, less the second-order terms of
   /// `before` where one is given.
   [[nodiscard]] Step solve(double target, const Step* before) const {
     ArrayXd tau_s = ArrayXd::Constant(x_.s.size(), target);
-    ArrayXd tau_low = ArrayXd::Constant(x_.alpha.size(), target);
-    ArrayXd tau_high = tau_low;
-    if (before != nullptr) {
-      tau_s -= before->s.array() * before->theta.array();
-      tau_low -= before->alpha.array() * before->z_low.array();
-      tau_high += before->alpha.array() * before->z_high.array();
-    }
+    if (before != nullptr) tau_s -= before->s.array() * before->theta.array();
     const Vector a = tau_s / x_.s.array() - x_.theta.array() + e_.array() * r_s_.array();
-    const Vector low = tau_low / x_.alpha.array() - x_.z_low.array();
-    const Vector high = tau_high / room_.array() - x_.z_high.array();
-    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + low - high;
+    const detail::BoxNewton::Right bounds =
+        box_.right_side(target, before != nullptr ? &before->box : nullptr);
+    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.low - bounds.high;
 
     Step d;
     const Vector v = cholesky_.solve(right);
-    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.alpha)) / problem_.y.dot(Ny_);
-    d.alpha = v - d.b * Ny_;
+    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.box.alpha)) / problem_.y.dot(Ny_);
+    d.box.alpha = v - d.b * Ny_;
     const double t0 = -(r_theta_ + a.sum()) / e_.sum();
-    d.t = t0 - wbar_.dot(d.alpha);
-    const Vector slope = (W_.transpose() * d.alpha).array() + t0;  // w_i'da + dt
+    d.t = t0 - wbar_.dot(d.box.alpha);
+    const Vector slope = (W_.transpose() * d.box.alpha).array() + t0;  // w_i'da + dt
     d.s = -r_s_ - slope;
     d.theta = a + e_.cwiseProduct(slope);
-    d.z_low = low.array() - x_.z_low.array() / x_.alpha.array() * d.alpha.array();
-    d.z_high = high.array() + x_.z_high.array() / room_.array() * d.alpha.array();
+    box_.complete(bounds, d.box);
     return d;
   }
 
  private:
   void factor() {
-    const Index n = x_.alpha.size();
+    const Index n = x_.box.alpha.size();
     Matrix K = Matrix::Zero(n, n);
     for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
       K += x_.theta[static_cast<Index>(i)] * problem_.kernels[i];
@@ -183,19 +165,14 @@ class Newton {
     Matrix N = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
     const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    N.diagonal().array() += x_.z_low.array() / x_.alpha.array() + x_.z_high.array() / room_.array();
-    cholesky_.compute(N);
-    // D is positive, so that only rounding can spoil the factor; a little more of it helps.
-    for (double ridge = 1e-15; cholesky_.info() != Eigen::Success && ridge < 1; ridge *= 100) {
-      N.diagonal() *= 1 + ridge;
-      cholesky_.compute(N);
-    }
+    N.diagonal() += box_.diagonal();
+    detail::factor(N, cholesky_);
     Ny_ = cholesky_.solve(problem_.y);
   }
 
   const RegularisedMkl& problem_;
   const Iterate& x_;
-  Vector room_;
+  detail::BoxNewton box_;
   Matrix W_;
   Vector e_;
   Vector wbar_;
@@ -206,48 +183,28 @@ class Newton {
   Vector Ny_;
 };
 
-using detail::reach;
-
-double reach(const RegularisedMkl& problem, const Iterate& x, const Step& d) {
-  const Vector room = problem.cost - x.alpha;
-  return std::min({reach(x.alpha, d.alpha), reach(room, -d.alpha), reach(x.s, d.s),
-                   reach(x.theta, d.theta), reach(x.z_low, d.z_low), reach(x.z_high, d.z_high)});
+double largest_step(const RegularisedMkl& problem, const Iterate& x, const Step& d) {
+  return std::min({detail::largest_step(x.box, d.box, problem.cost), detail::largest_step(x.s, d.s),
+                   detail::largest_step(x.theta, d.theta)});
 }
 
 double complementarity_after(const RegularisedMkl& problem, const Iterate& x, const Step& d,
-                             double step) {
-  const Vector alpha = x.alpha + step * d.alpha;
-  const double sum = (x.s + step * d.s).dot(x.theta + step * d.theta) +
-                     alpha.dot(x.z_low + step * d.z_low) +
-                     (problem.cost - alpha).dot(x.z_high + step * d.z_high);
-  return sum / static_cast<double>(x.s.size() + 2 * alpha.size());
+                             double length) {
+  const double sum = (x.s + length * d.s).dot(x.theta + length * d.theta) +
+                     detail::products_after(x.box, d.box, problem.cost, length);
+  return sum / static_cast<double>(x.s.size() + 2 * x.box.alpha.size());
 }
 
-void advance(Iterate& x, const Step& d, double step) {
-  x.alpha += step * d.alpha;
-  x.t += step * d.t;
-  x.b += step * d.b;
-  x.theta += step * d.theta;
-  x.s += step * d.s;
-  x.z_low += step * d.z_low;
-  x.z_high += step * d.z_high;
-}
-
-/// Mehrotra's rule for the centring; one length for all variables, since the constraints are not
-/// linear.
-void predict_and_correct(const RegularisedMkl& problem, const Products& at, Iterate& x) {
-  const Newton newton(problem, x, at);
-  const double mu = newton.complementarity();
-  const Step affine = newton.solve(0, nullptr);
-  const double length = reach(problem, x, affine);
-  const double ratio = std::clamp(complementarity_after(problem, x, affine, length) / mu, 0.0, 1.0);
-  const Step step = newton.solve(ratio * ratio * ratio * mu, &affine);
-  constexpr double kFraction = 0.99;  // of the way to the boundary
-  advance(x, step, std::min(1.0, kFraction * reach(problem, x, step)));
+void advance(Iterate& x, const Step& d, double length) {
+  detail::advance(x.box, d.box, length);
+  x.t += length * d.t;
+  x.b += length * d.b;
+  x.theta += length * d.theta;
+  x.s += length * d.s;
 }
 
 void keep(RegularisedMklSolution& best, const Iterate& x, const MklBounds& found) {
-  best.alpha = x.alpha;
+  best.alpha = x.box.alpha;
   best.b = x.b;
   best.theta = x.theta / x.theta.sum();
   best.values = found.values;
@@ -262,10 +219,11 @@ void keep(RegularisedMklSolution& best, const Iterate& x, const MklBounds& found
 void settle(const RegularisedMkl& problem, RegularisedMklSolution& best, double tolerance) {
   constexpr double kNothing = 1e-9;
   Iterate x;
-  x.alpha = detail::at_bounds(problem.y, problem.cost, best.alpha);
+  x.box.alpha = detail::at_bounds(problem.y, problem.cost, best.alpha);
   x.b = best.b;
   x.theta = (best.theta.array() < kNothing).select(0.0, best.theta);
-  const MklBounds found = bounds(problem, products(problem, x.alpha), x.alpha, x.b, x.theta);
+  const MklBounds found =
+      bounds(problem, products(problem, x.box.alpha), x.box.alpha, x.b, x.theta);
   if (relative(found) <= tolerance) keep(best, x, found);
 }
 
@@ -291,8 +249,8 @@ RegularisedMklSolution regularised_mkl(const RegularisedMkl& problem,
   long iteration = 0;
   for (; iteration <= settings.max_iterations; ++iteration) {
     ctx.check_stop();
-    const Products at = products(problem, x.alpha);
-    const MklBounds found = bounds(problem, at, x.alpha, x.b, x.theta);
+    const Products at = products(problem, x.box.alpha);
+    const MklBounds found = bounds(problem, at, x.box.alpha, x.b, x.theta);
     if (!std::isfinite(found.upper - found.lower)) {
       best.info.status = SolveStatus::kNumericalFailure;
       break;
@@ -309,7 +267,9 @@ RegularisedMklSolution regularised_mkl(const RegularisedMkl& problem,
       best.info.status = SolveStatus::kReducedAccuracy;
       break;
     }
-    if (iteration < settings.max_iterations) predict_and_correct(problem, at, x);
+    if (iteration < settings.max_iterations) {
+      detail::predict_and_correct(problem, Newton(problem, x, at), x);
+    }
   }
   best.info.iterations = std::min(iteration, settings.max_iterations);
   if (best.info.status == SolveStatus::kSolved) settle(problem, best, settings.tolerance);

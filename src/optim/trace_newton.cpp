@@ -13,16 +13,14 @@
 // is a maximum, 1/2 max_i w_i'K_i w_i / gamma_i + sum_j cost_j max(0, 1 - y_j (f_j + b)) and the
 // same penalty. Cost per step: three products of n x n matrices per block and one Cholesky factor.
 #include "optim/trace_newton.hpp"
-#include "optim/interior.hpp"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
-#include <Eigen/Dense>
-
-#include "numerics/lapack.hpp"
+#include "optim/interior.hpp"
+#include "optim/trace_loop.hpp"
 
 namespace kith::detail {
 namespace {
@@ -99,10 +97,7 @@ class KktSystem {
     gradient_.head(n) = 1 - dual.y.cwiseProduct(point.f).array();
     if (weights_ > 0) gradient_.tail(weights_) = 0.5 * point.ratio;
     assemble(point);
-    const auto size = static_cast<int>(n + weights_);
-    int info = 0;
-    dpotrf_("L", &size, L_.data(), &size, &info);
-    ok_ = info == 0;
+    ok_ = factor_with_ridge(L_);
     if (!ok_) return;
     E_ = Matrix::Zero(n + weights_, weights_ > 0 ? 2 : 1);
     E_.col(0).head(n) = dual.y;
@@ -211,50 +206,39 @@ TraceDualSolution describe(const TraceDual& dual, const Iterate& x, const Point&
   return now;
 }
 
+class Method {
+ public:
+  Method(const TraceDual& dual, const TraceDualSolution* near)
+      : dual_(dual), x_(start_iterate(dual, near, point_)) {}
+
+  [[nodiscard]] double complementarity() const { return x_.mu(); }
+  [[nodiscard]] TraceDualSolution describe() const { return detail::describe(dual_, x_, point_); }
+
+  bool advance(double /*difference*/) {
+    const KktSystem kkt(dual_, x_, point_);
+    if (!kkt.ok()) return false;
+    const Step step = predict_and_correct(kkt, x_);
+    if (!step.a.allFinite() || !step.z.allFinite() || !step.v.allFinite() ||
+        !step.gamma.allFinite()) {
+      return false;
+    }
+    detail::advance(dual_, x_, step);
+    point_ = evaluate(dual_, x_.a, x_.gamma);
+    return true;
+  }
+
+ private:
+  const TraceDual& dual_;
+  Point point_;
+  Iterate x_;
+};
+
 }  // namespace
 
 TraceDualSolution trace_newton(const TraceDual& dual, double tolerance, const RunContext& ctx,
                                const TraceDualSolution* near) {
-  constexpr long kMostIterations = 200;
-  constexpr long kPatience = 15;  // iterations without a better bound or mu
-  Point point;
-  Iterate x = start_iterate(dual, near, point);
-  TraceDualSolution best = describe(dual, x, point);
-  double best_mu = x.mu();
-  long best_at = 0;
-  SolveStatus status = SolveStatus::kSolved;
-  long iteration = 0;
-  for (;; ++iteration) {
-    ctx.check_stop();
-    if (x.mu() < 0.9 * best_mu) {
-      best_mu = x.mu();
-      best_at = iteration;
-    }
-    TraceDualSolution now = describe(dual, x, point);
-    if (now.difference < best.difference) {
-      best = std::move(now);
-      best_at = iteration;
-    }
-    status = SolveStatus::kSolved;
-    if (best.difference <= tolerance * best.machine) break;
-    status = SolveStatus::kIterationLimit;
-    if (iteration >= kMostIterations) break;
-    status = SolveStatus::kReducedAccuracy;
-    if (iteration - best_at > kPatience) break;
-    status = SolveStatus::kNumericalFailure;
-    const KktSystem kkt(dual, x, point);
-    if (!kkt.ok()) break;
-    const Step step = predict_and_correct(kkt, x);
-    if (!step.a.allFinite() || !step.z.allFinite() || !step.v.allFinite() ||
-        !step.gamma.allFinite()) {
-      break;
-    }
-    advance(dual, x, step);
-    point = evaluate(dual, x.a, x.gamma);
-  }
-  best.iterations = iteration;
-  best.status = status;
-  return best;
+  Method method(dual, near);
+  return run_to_difference(method, tolerance, ctx);
 }
 
 }  // namespace kith::detail

@@ -26,6 +26,9 @@
 #include <limits>
 #include <utility>
 
+#include "optim/interior.hpp"
+#include "optim/trace_loop.hpp"
+
 namespace kith::detail {
 namespace {
 
@@ -71,20 +74,11 @@ Vector slope(const SpectralDual& dual, const Iterate& at, const Point& point, In
   return 2 * dual.c(i) * (at.mu.col(i) - lambda) - point.p.col(i).cwiseAbs2() / (2 * at.gamma(i));
 }
 
-Vector centre(const SpectralDual& dual) {
-  const double positive = dual.cost.dot((dual.y.array() > 0).cast<double>().matrix());
-  const double negative = dual.cost.sum() - positive;
-  const double least = 0.5 * std::min(positive, negative);
-  Vector a = dual.cost;
-  for (Index i = 0; i < a.size(); ++i) a(i) *= least / (dual.y(i) > 0 ? positive : negative);
-  return a;
-}
-
 Iterate start_iterate(const SpectralDual& dual, const TraceDualSolution* near, Point& point) {
   const Index n = dual.y.size();
   const Index m = dual.c.size();
   Iterate at;
-  at.a = centre(dual);
+  at.a = box_centre(dual.cost, dual.y);
   at.gamma = Vector::Constant(m, 1.0 / static_cast<double>(m));
   at.mu = Matrix::Constant(n, m, dual.trace / static_cast<double>(n));
   if (near != nullptr) {
@@ -238,20 +232,11 @@ class KktSystem {
   bool ok_ = false;
 };
 
-template <class Left, class Right>
-double reach(const Left& x, const Right& dx) {
-  double step = std::numeric_limits<double>::infinity();
-  for (Index j = 0; j < x.cols(); ++j) {
-    for (Index i = 0; i < x.rows(); ++i) {
-      if (dx(i, j) < 0) step = std::min(step, -x(i, j) / dx(i, j));
-    }
-  }
-  return step;
-}
+using detail::largest_step;
 
-double reach(const Iterate& at, const Step& d) {
-  return std::min({reach(at.a, d.a), reach(at.s, Vector(-d.a)), reach(at.z, d.z), reach(at.v, d.v),
-                   reach(at.mu, d.mu), reach(at.x, d.x)});
+double largest_step(const Iterate& at, const Step& d) {
+  return std::min({largest_step(at.a, d.a), largest_step(at.s, -d.a), largest_step(at.z, d.z),
+                   largest_step(at.v, d.v), largest_step(at.mu, d.mu), largest_step(at.x, d.x)});
 }
 
 void advance(const SpectralDual& dual, Iterate& at, const Step& d, double length) {
@@ -275,8 +260,8 @@ void predict_and_correct(const SpectralDual& dual, const KktSystem& kkt, double 
   constexpr double kStepFraction = 0.99;
   constexpr double kGammaFraction = 0.7;  // 1 / gamma is far from its quadratic model near 0
   const Step affine = kkt.solve(0, nullptr);
-  const double length =
-      std::min({1.0, reach(at, affine), kGammaFraction * reach(at.gamma, affine.gamma)});
+  const double length = std::min(
+      {1.0, largest_step(at, affine), kGammaFraction * largest_step(at.gamma, affine.gamma)});
   Iterate ahead = at;
   advance(dual, ahead, affine, length);
   const double now = at.complementarity();
@@ -288,8 +273,8 @@ void predict_and_correct(const SpectralDual& dual, const KktSystem& kkt, double 
   }
   const Step step = kkt.solve(target, &affine);
   advance(dual, at, step,
-          std::min({1.0, kStepFraction * reach(at, step),
-                    kGammaFraction * reach(at.gamma, step.gamma)}));
+          std::min({1.0, kStepFraction * largest_step(at, step),
+                    kGammaFraction * largest_step(at.gamma, step.gamma)}));
 }
 
 TraceDualSolution describe(const SpectralDual& dual, const Iterate& at) {
@@ -323,49 +308,37 @@ TraceDualSolution describe(const SpectralDual& dual, const Iterate& at) {
   return now;
 }
 
+class Method {
+ public:
+  Method(const SpectralDual& dual, const TraceDualSolution* near)
+      : dual_(dual), at_(start_iterate(dual, near, point_)) {}
+
+  [[nodiscard]] double complementarity() const { return at_.complementarity(); }
+  [[nodiscard]] TraceDualSolution describe() const { return detail::describe(dual_, at_); }
+
+  bool advance(double difference) {
+    const KktSystem kkt(dual_, at_, point_);
+    if (!kkt.ok()) return false;
+    Iterate next = at_;
+    predict_and_correct(dual_, kkt, difference, next);
+    if (!next.a.allFinite() || !next.mu.allFinite() || !next.gamma.allFinite()) return false;
+    at_ = std::move(next);
+    point_ = evaluate(dual_, at_);
+    return true;
+  }
+
+ private:
+  const SpectralDual& dual_;
+  Point point_;
+  Iterate at_;
+};
+
 }  // namespace
 
 TraceDualSolution spectral_newton(const SpectralDual& dual, double tolerance, const RunContext& ctx,
                                   const TraceDualSolution* near) {
-  constexpr long kMostIterations = 200;
-  constexpr long kPatience = 15;  // iterations without a better bound or complementarity
-  Point point;
-  Iterate at = start_iterate(dual, near, point);
-  TraceDualSolution best = describe(dual, at);
-  double least = at.complementarity();
-  long best_at = 0;
-  SolveStatus status = SolveStatus::kSolved;
-  long iteration = 0;
-  for (;; ++iteration) {
-    ctx.check_stop();
-    if (at.complementarity() < 0.9 * least) {
-      least = at.complementarity();
-      best_at = iteration;
-    }
-    TraceDualSolution now = describe(dual, at);
-    const double difference = now.difference;
-    if (now.difference < best.difference) {
-      best = std::move(now);
-      best_at = iteration;
-    }
-    status = SolveStatus::kSolved;
-    if (best.difference <= tolerance * best.machine) break;
-    status = SolveStatus::kIterationLimit;
-    if (iteration >= kMostIterations) break;
-    status = SolveStatus::kReducedAccuracy;
-    if (iteration - best_at > kPatience) break;
-    status = SolveStatus::kNumericalFailure;
-    const KktSystem kkt(dual, at, point);
-    if (!kkt.ok()) break;
-    Iterate next = at;
-    predict_and_correct(dual, kkt, difference, next);
-    if (!next.a.allFinite() || !next.mu.allFinite() || !next.gamma.allFinite()) break;
-    at = std::move(next);
-    point = evaluate(dual, at);
-  }
-  best.iterations = iteration;
-  best.status = status;
-  return best;
+  Method method(dual, near);
+  return run_to_difference(method, tolerance, ctx);
 }
 
 }  // namespace kith::detail

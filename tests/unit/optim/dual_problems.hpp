@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "kith/core/rng.hpp"
 #include "kith/optim/smo.hpp"
@@ -51,6 +52,28 @@ inline Matrix gaussian_kernel(Rng& rng, const Vector& y, Index d = 4) {
   K.rowwise() -= norms.transpose();
   K = (K / static_cast<double>(d)).array().exp();
   return 0.5 * (K + K.transpose());
+}
+
+/// The optimum of the machine on K, by another method than any interior point.
+inline double machine_optimum(const Matrix& K, const Vector& y, const Vector& cost) {
+  const SvmDual dual{SymmetricView::dense(K), y, cost, {}};
+  return smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-11}).info.objective;
+}
+
+/// Labels, costs and kernels that a problem can be made of, and what no machine on several kernels
+/// may take: one class, a cost of 0, a kernel of another size, no kernel.
+struct OwnedKernels {
+  std::vector<Matrix> kernels;
+  Vector y;
+  Vector cost;
+};
+inline std::vector<OwnedKernels> spoiled(const OwnedKernels& good) {
+  std::vector<OwnedKernels> bad(4, good);
+  bad[0].y.setOnes();
+  bad[1].cost[3] = 0;
+  bad[2].kernels[1].resize(9, 9);
+  bad[3].kernels.clear();
+  return bad;
 }
 
 inline Matrix gram(const Matrix& X) { return X * X.transpose(); }

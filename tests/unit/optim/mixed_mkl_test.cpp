@@ -9,28 +9,25 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
-#include "kith/optim/smo.hpp"
 
 namespace kith {
 namespace {
 
 using testing_support::gaussian_kernel;
 using testing_support::gram;
+using testing_support::machine_optimum;
 using testing_support::normal_matrix;
+using testing_support::OwnedKernels;
 using testing_support::random_labels;
+using testing_support::spoiled;
 
-/// A problem that keeps its kernels.
-struct Owned {
-  std::vector<Matrix> kernels;
-  Vector y;
-  Vector cost;
-  [[nodiscard]] MixedMkl problem() const { return {kernels, y, cost}; }
-};
+MixedMkl problem_of(const OwnedKernels& owned) { return {owned.kernels, owned.y, owned.cost}; }
 
 /// Kernels of the given ranks; 0 stands for a Gaussian kernel, which has them all.
-Owned make_problem(Index n, const std::vector<Index>& ranks, double cost, std::uint64_t seed) {
+OwnedKernels make_problem(Index n, const std::vector<Index>& ranks, double cost,
+                          std::uint64_t seed) {
   Rng rng(seed);
-  Owned owned{{}, random_labels(rng, n), Vector::Constant(n, cost)};
+  OwnedKernels owned{{}, random_labels(rng, n), Vector::Constant(n, cost)};
   for (const Index rank : ranks) {
     owned.kernels.push_back(rank == 0 ? gaussian_kernel(rng, owned.y)
                                       : gram(normal_matrix(rng, n, rank)));
@@ -39,7 +36,7 @@ Owned make_problem(Index n, const std::vector<Index>& ranks, double cost, std::u
 }
 
 /// sum_i sqrt(a' Y K_i Y a) from eigenvalues, those of the size of rounding left out.
-double norm_of(const Owned& owned, const Vector& alpha) {
+double norm_of(const OwnedKernels& owned, const Vector& alpha) {
   const Vector u = owned.y.cwiseProduct(alpha);
   double norm = 0;
   for (const Matrix& K : owned.kernels) {
@@ -57,7 +54,7 @@ struct Proof {
   double upper = 0;
   [[nodiscard]] double gap() const { return (upper - lower) / std::abs(upper); }
 };
-Proof prove(const Owned& owned, const Vector& alpha, double b, const Matrix& c) {
+Proof prove(const OwnedKernels& owned, const Vector& alpha, double b, const Matrix& c) {
   const double norm = norm_of(owned, alpha);
   Vector f = Vector::Constant(alpha.size(), b);
   double largest = 0;
@@ -77,8 +74,8 @@ TEST(MixedMkl, BoundsItsOptimumFromBothSides) {
   for (const double cost : {1e-3, 1.0, 1e3, 1e5}) {
     for (const std::vector<Index>& ranks : kRanks) {
       SCOPED_TRACE(testing::PrintToString(ranks) + " " + std::to_string(cost));
-      const Owned owned = make_problem(30, ranks, cost, 5);
-      const MixedMklSolution found = mixed_mkl(owned.problem());
+      const OwnedKernels owned = make_problem(30, ranks, cost, 5);
+      const MixedMklSolution found = mixed_mkl(problem_of(owned));
       EXPECT_EQ(found.info.status, SolveStatus::kSolved);
       EXPECT_LE(found.info.gap, 1e-10);
       EXPECT_LE(found.info.iterations, 80);
@@ -95,8 +92,8 @@ TEST(MixedMkl, IsProvedFromTheDefinitionsAlone) {
   for (const double cost : {1e-3, 1.0, 10.0}) {
     for (const std::vector<Index>& ranks : kRanks) {
       SCOPED_TRACE(testing::PrintToString(ranks) + " " + std::to_string(cost));
-      const Owned owned = make_problem(30, ranks, cost, 6);
-      const MixedMklSolution found = mixed_mkl(owned.problem());
+      const OwnedKernels owned = make_problem(30, ranks, cost, 6);
+      const MixedMklSolution found = mixed_mkl(problem_of(owned));
       const Proof proof = prove(owned, found.alpha, found.b, found.c);
       EXPECT_LE(proof.gap(), 1e-8);
       EXPECT_NEAR(proof.lower, found.lower, 1e-9 * found.lower);
@@ -108,8 +105,8 @@ TEST(MixedMkl, IsProvedFromTheDefinitionsAlone) {
 }
 
 TEST(MixedBounds, NoticeASpoiledSolution) {
-  const Owned owned = make_problem(30, {0, 4, 0}, 1.0, 3);
-  const MixedMkl problem = owned.problem();
+  const OwnedKernels owned = make_problem(30, {0, 4, 0}, 1.0, 3);
+  const MixedMkl problem = problem_of(owned);
   const MixedMklSolution found = mixed_mkl(problem);
   const auto gap = [&](const Vector& alpha, double b, const Matrix& c) {
     const MixedBounds bounds = mixed_bounds(problem, alpha, b, c);
@@ -125,28 +122,25 @@ TEST(MixedBounds, NoticeASpoiledSolution) {
 
 TEST(MixedMkl, IsTheMachineItselfForOneKernel) {
   for (const double cost : {1e-2, 1.0, 100.0}) {
-    const Owned owned = make_problem(40, {0}, cost, 5);
-    const SvmDual dual{SymmetricView::dense(owned.kernels[0]), owned.y, owned.cost, {}};
-    const double value = smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-11}).info.objective;
-    EXPECT_NEAR(mixed_mkl(owned.problem()).info.objective, value, 1e-9 * value);
+    const OwnedKernels owned = make_problem(40, {0}, cost, 5);
+    const double value = machine_optimum(owned.kernels[0], owned.y, owned.cost);
+    EXPECT_NEAR(mixed_mkl(problem_of(owned)).info.objective, value, 1e-9 * value);
   }
 }
 
 TEST(MixedMkl, IsTheMachineOnMTimesTheKernelForMEqualOnes) {
   // sqrt(q) m times is sqrt(m^2 q): K m^2, since every gamma is 1 / m.
-  Owned owned = make_problem(30, {0}, 1.0, 9);
+  OwnedKernels owned = make_problem(30, {0}, 1.0, 9);
   const Matrix K = owned.kernels[0];
   owned.kernels = {K, K, K};
-  const MixedMklSolution found = mixed_mkl(owned.problem());
-  const Matrix scaled = 9 * K;
-  const SvmDual dual{SymmetricView::dense(scaled), owned.y, owned.cost, {}};
-  const double value = smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-11}).info.objective;
+  const MixedMklSolution found = mixed_mkl(problem_of(owned));
+  const double value = machine_optimum(9 * K, owned.y, owned.cost);
   EXPECT_NEAR(found.info.objective, value, 1e-9 * value);
 }
 
 TEST(MixedMkl, GivesTheWeightsOfItsNorms) {
-  const Owned owned = make_problem(40, {0, 0, 25}, 1.0, 4);
-  const MixedMklSolution found = mixed_mkl(owned.problem());
+  const OwnedKernels owned = make_problem(40, {0, 0, 25}, 1.0, 4);
+  const MixedMklSolution found = mixed_mkl(problem_of(owned));
   const Vector u = owned.y.cwiseProduct(found.alpha);
   Vector roots(3);
   for (Index i = 0; i < 3; ++i) {
@@ -158,8 +152,8 @@ TEST(MixedMkl, GivesTheWeightsOfItsNorms) {
 TEST(MixedMkl, TreatsAKernelItCanSatisfyAsFeaturesWithoutAPenalty) {
   // One feature, which cannot tell the classes apart: its part of the machine is shorter than the
   // other's, and u has no part along it.
-  const Owned owned = make_problem(40, {0, 1}, 1e3, 11);
-  const MixedMklSolution found = mixed_mkl(owned.problem());
+  const OwnedKernels owned = make_problem(40, {0, 1}, 1e3, 11);
+  const MixedMklSolution found = mixed_mkl(problem_of(owned));
   ASSERT_EQ(found.info.status, SolveStatus::kSolved);
   const auto length = [&](Index i) {
     return std::sqrt(
@@ -173,40 +167,29 @@ TEST(MixedMkl, TreatsAKernelItCanSatisfyAsFeaturesWithoutAPenalty) {
 }
 
 TEST(MixedMkl, DoesNotDependOnTheOrderOfKernels) {
-  Owned owned = make_problem(30, {0, 5, 0, 2}, 1.0, 6);
-  const double before = mixed_mkl(owned.problem()).lower;
+  OwnedKernels owned = make_problem(30, {0, 5, 0, 2}, 1.0, 6);
+  const double before = mixed_mkl(problem_of(owned)).lower;
   std::swap(owned.kernels[0], owned.kernels[3]);
-  EXPECT_NEAR(mixed_mkl(owned.problem()).lower, before, 1e-9 * before);
+  EXPECT_NEAR(mixed_mkl(problem_of(owned)).lower, before, 1e-9 * before);
 }
 
 TEST(MixedMkl, BearsKernelsThatSayNothing) {
   for (const double value : {0.0, 1.0}) {
-    Owned owned = make_problem(20, {0}, 1.0, 2);
-    const double alone = mixed_mkl(owned.problem()).lower;
+    OwnedKernels owned = make_problem(20, {0}, 1.0, 2);
+    const double alone = mixed_mkl(problem_of(owned)).lower;
     owned.kernels.emplace_back(Matrix::Constant(20, 20, value));
-    const MixedMklSolution found = mixed_mkl(owned.problem());
+    const MixedMklSolution found = mixed_mkl(problem_of(owned));
     EXPECT_EQ(found.info.status, SolveStatus::kSolved) << value;
     EXPECT_NEAR(found.lower, alone, 1e-8 * alone);
     owned.kernels.erase(owned.kernels.begin());
-    EXPECT_EQ(mixed_mkl(owned.problem()).info.status, SolveStatus::kSolved) << value;
+    EXPECT_EQ(mixed_mkl(problem_of(owned)).info.status, SolveStatus::kSolved) << value;
   }
 }
 
 TEST(MixedMkl, RefusesWhatItCannotSolve) {
-  const auto refuses = [](const Owned& owned) {
-    EXPECT_THROW(static_cast<void>(mixed_mkl(owned.problem())), Error);
-  };
-  Owned owned = make_problem(10, {0, 0}, 1.0, 1);
-  owned.y.setOnes();
-  refuses(owned);
-  owned = make_problem(10, {0, 0}, 1.0, 1);
-  owned.cost[3] = 0;
-  refuses(owned);
-  owned = make_problem(10, {0, 0}, 1.0, 1);
-  owned.kernels[1].resize(9, 9);
-  refuses(owned);
-  owned = make_problem(10, {}, 1.0, 1);
-  refuses(owned);
+  for (const OwnedKernels& bad : spoiled(make_problem(10, {0, 0}, 1.0, 1))) {
+    EXPECT_THROW(static_cast<void>(mixed_mkl(problem_of(bad))), Error);
+  }
 }
 
 }  // namespace
