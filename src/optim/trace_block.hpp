@@ -49,6 +49,8 @@ class TraceBlock {
 
   [[nodiscard]] BlockPoint at(const VectorRef& w, double c) const;
   [[nodiscard]] Matrix curvature(const BlockPoint& point) const;  ///< H, both triangles
+  [[nodiscard]] const SymmetricEigen& V() const { return V_; }
+  [[nodiscard]] double trace() const { return trace_; }
   /// Positive pairs, ascending.
   [[nodiscard]] SymmetricEigen kernel(const BlockPoint& point) const;
 

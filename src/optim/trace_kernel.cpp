@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -127,6 +128,15 @@ Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& 
       {c.feasibility, weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
        box_violation(problem, solution.alpha), box_violation(problem, solution.proof.alpha)});
   return found;
+}
+
+TraceKernelSolution solve(const TraceKernelProblem& problem, double tolerance, long limit,
+                          const RunContext& ctx) {
+  if (problem.loss == KernelLoss::kSquared) return detail::solve_squared(problem, tolerance, ctx);
+  std::optional<TraceKernelSolution> found = detail::solve_touching(problem, ctx);
+  if (found) return std::move(*found);
+  return problem.loss == KernelLoss::kNorm ? detail::search_norm(problem, tolerance, limit, ctx)
+                                           : detail::split_absolute(problem, tolerance, limit, ctx);
 }
 
 }  // namespace
@@ -277,18 +287,7 @@ TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
   }
   const double tolerance = settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem);
   const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
-  TraceKernelSolution solution;
-  switch (problem.loss) {
-    case KernelLoss::kAbsolute:
-      solution = detail::split_absolute(problem, tolerance, limit, ctx);
-      break;
-    case KernelLoss::kNorm:
-      solution = detail::search_norm(problem, tolerance, limit, ctx);
-      break;
-    case KernelLoss::kSquared:
-      solution = detail::solve_squared(problem, tolerance, ctx);
-      break;
-  }
+  TraceKernelSolution solution = solve(problem, tolerance, limit, ctx);
   // From what is returned, by another route than the iteration's.
   detail::certify_into(problem, solution);
   if (solution.info.gap <= tolerance) {

@@ -2,6 +2,7 @@
 // What every solver of the trace-constrained problem (optim/trace_kernel) uses of it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,11 @@ struct MachineValue {
 
 /// Fills objective, gap, lower, machine and kkt_residual of a solution that has everything else.
 void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& solution);
+
+/// The optimum for kAbsolute and kNorm where it is K_i = S_i, each S_i with a kernel of its own:
+/// the S_i are kernels of the trace, and no pull of the machine is stronger than rho. Else none.
+[[nodiscard]] std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& problem,
+                                                                const RunContext& ctx);
 
 /// sum_i rho |K - S_i|_1 by splitting (src/optim/trace_splitting.cpp).
 [[nodiscard]] TraceKernelSolution split_absolute(const TraceKernelProblem& problem,

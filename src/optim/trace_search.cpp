@@ -12,8 +12,10 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "kith/optim/mixed_mkl.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_weighted.hpp"
 
@@ -153,7 +155,57 @@ void keep(const TraceKernelProblem& problem, const WeightedProblem& weighted, co
   }
 }
 
+/// S where it is a kernel of the trace, with its positive eigenvalues alone.
+std::optional<SymmetricEigen> as_kernel(const Matrix& S, double trace) {
+  constexpr double kRounding = 1e-12;
+  if (std::abs(S.trace() - trace) > kRounding * trace) return std::nullopt;
+  const SymmetricEigen eigen = symmetric_eigen(S);
+  const double zero = kRounding * trace;
+  if (eigen.lambda(0) < -zero) return std::nullopt;
+  const Index kept = (eigen.lambda.array() > zero).count();
+  SymmetricEigen kernel{eigen.lambda.tail(kept), eigen.U.rightCols(kept)};
+  kernel.lambda *= trace / kernel.lambda.sum();
+  return kernel;
+}
+
+/// u u' / (2 gamma) less its mean eigenvalue: all multiples of the identity cost the same.
+Matrix pull_of(const Vector& u, double gamma) {
+  Matrix Z = u * (u / (2 * gamma)).transpose();
+  Z.diagonal().array() -= Z.trace() / static_cast<double>(Z.rows());
+  return Z;
+}
+
 }  // namespace
+
+std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& problem,
+                                                  const RunContext& ctx) {
+  constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
+  if (problem.shape == KernelShape::kSpectral) return std::nullopt;
+  if (problem.shape == KernelShape::kShared && problem.S.size() > 1) return std::nullopt;
+  TraceKernelSolution solution;
+  for (const Matrix& S : problem.S) {
+    std::optional<SymmetricEigen> kernel = as_kernel(S, problem.trace);
+    if (!kernel) return std::nullopt;
+    solution.kernels.push_back(std::move(*kernel));
+  }
+  MixedMklSolution machine = mixed_mkl({problem.S, problem.y, problem.cost}, {}, ctx);
+  if (machine.gamma.minCoeff() < kLeastWeight) return std::nullopt;
+  const Vector u = problem.y.cwiseProduct(machine.alpha);
+  for (Index i = 0; i < machine.gamma.size(); ++i) {
+    Matrix Z = pull_of(u, machine.gamma(i));
+    const bool absolute = problem.loss == KernelLoss::kAbsolute;
+    if ((absolute ? Z.cwiseAbs().maxCoeff() : Z.norm()) > problem.rho) return std::nullopt;
+    solution.proof.Z.push_back(std::move(Z));
+  }
+  solution.b = machine.b;
+  solution.proof.alpha = machine.alpha;
+  solution.proof.gamma = machine.gamma;
+  solution.alpha = std::move(machine.alpha);
+  solution.gamma = std::move(machine.gamma);
+  solution.info.status = machine.info.status;
+  solution.info.iterations = machine.info.iterations;
+  return solution;
+}
 
 TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tolerance,
                                   const RunContext& ctx) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kith/numerics/psd.hpp"
+#include "optim/trace_barrier.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_spectral.hpp"
 
@@ -40,7 +41,11 @@ TraceDualSolution WeightedProblem::solve(const Vector& c, double tolerance, cons
   const bool mean = problem_.shape == KernelShape::kShared && S_.size() > 1;
   if (mean) make_blocks(c);
   const TraceDual dual{blocks_, mean ? Vector::Constant(1, c.sum()) : c, problem_.y, problem_.cost};
-  return trace_newton(dual, tolerance, ctx, near);
+  TraceDualSolution found = trace_newton(dual, tolerance, ctx, near);
+  if (found.status == SolveStatus::kSolved) return found;
+  TraceDualSolution other = trace_barrier(dual, tolerance, ctx);
+  other.iterations += found.iterations;
+  return other.difference < found.difference ? other : found;
 }
 
 std::vector<SymmetricEigen> WeightedProblem::kernels(const TraceDualSolution& at) const {

@@ -95,12 +95,12 @@ struct TraceKernelSettings {
   long max_iterations = 0;  ///< outer ones; 0: 100, or 1000 for kAbsolute
 };
 
-/// kSquared by an interior point method in (a, gamma); kNorm by a search for the m weights
-/// w_i = rho / (2 |K_i - S_i|) with which sum_i w_i |K_i - S_i|^2 has the same solution; kAbsolute
-/// by splitting (ADMM) with that method as its step in K. iterations counts the outer ones, of
-/// kSquared the interior point's. Ends with kSolved, kReducedAccuracy (rounding ended the
-/// progress), kIterationLimit or kNumericalFailure. Throws Error(kInvalidArgument) for a malformed
-/// problem, Error(kInterrupted) when stopped.
+/// kSquared by an interior point method in (a, gamma), or in (a, gamma, K) where that stalls; kNorm
+/// by a search for the m weights w_i = rho / (2 |K_i - S_i|) with which sum_i w_i |K_i - S_i|^2 has
+/// the same solution; kAbsolute by splitting (ADMM) with that method as its step in K. iterations
+/// counts the outer ones, of kSquared the interior point's. Ends with kSolved, kReducedAccuracy
+/// (rounding ended the progress), kIterationLimit or kNumericalFailure. Throws
+/// Error(kInvalidArgument) for a malformed problem, Error(kInterrupted) when stopped.
 [[nodiscard]] TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
                                                      const TraceKernelSettings& settings = {},
                                                      const RunContext& ctx = {});

@@ -13,12 +13,15 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/robust_newton.hpp"
+#include "optim/trace_barrier.hpp"
 #include "optim/trace_block.hpp"
 
 namespace kith {
 namespace {
 
 using testing_support::gaussian_kernel;
+using testing_support::gram;
+using testing_support::normal_matrix;
 using testing_support::random_labels;
 using testing_support::random_symmetric;
 
@@ -93,12 +96,52 @@ TEST(TraceKernel, SolvesMatricesThatAreKernelsAlready) {
       expect_solved(data.problem(shape, KernelLoss::kSquared, rho), std::to_string(rho));
       if (shape == KernelShape::kSpectral) continue;
       expect_solved(data.problem(shape, KernelLoss::kAbsolute, rho), std::to_string(rho));
+      // Costs so small that the distance must be next to nothing.
+      expect_solved(data.problem(shape, KernelLoss::kNorm, rho, 1e-3), std::to_string(rho));
+      expect_solved(data.problem(shape, KernelLoss::kAbsolute, rho, 1e-3), std::to_string(rho));
     }
   }
   // Far from any gain of the machine, the kernel stays where it is.
   const TraceKernelSolution still =
       learn_trace_kernel(data.problem(KernelShape::kShared, KernelLoss::kNorm, 1e4));
   EXPECT_LT((matrix_of(still.kernels[0]) - data.S[0]).norm(), 1e-6);
+}
+
+/// The second kernel keeps few features, which the machine satisfies without effort: u'K_2 u and
+/// gamma_2 all but vanish.
+TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
+  Data data = noisy(24, 1, 12);
+  Rng rng(4);
+  data.S.push_back(5 * gram(normal_matrix(rng, 24, 2)));
+  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
+    for (const double rho : {1.0, 1e3}) {
+      for (const double cost : {0.1, 1.0, 10.0}) {
+        expect_solved(data.problem(KernelShape::kSeparate, loss, rho, cost),
+                      "loss " + std::to_string(static_cast<int>(loss)) + " rho " +
+                          std::to_string(rho) + " cost " + std::to_string(cost));
+      }
+    }
+  }
+}
+
+TEST(TraceKernel, HasTheSameOptimumWithAndWithoutABarrierOnTheKernels) {
+  const Data data = noisy(20, 2, 7);
+  const Vector cost = Vector::Constant(20, 2.0);
+  std::vector<detail::TraceBlock> blocks;
+  for (const Matrix& S : data.S) {
+    blocks.emplace_back(detail::TraceBlock::Kind::kFull, symmetric_eigen(S), data.S[0].trace());
+  }
+  const detail::TraceDual dual{blocks, Vector{{0.1, 0.4}}, data.y, cost};
+  const detail::TraceDualSolution one = detail::trace_newton(dual, 1e-9, {});
+  const detail::TraceDualSolution two = detail::trace_barrier(dual, 1e-9, {});
+  ASSERT_EQ(one.status, SolveStatus::kSolved);
+  ASSERT_EQ(two.status, SolveStatus::kSolved);
+  EXPECT_NEAR(one.machine + one.penalty, two.machine + two.penalty, 2e-9 * one.machine);
+  EXPECT_LE((one.gamma - two.gamma).norm(), 1e-3);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Matrix K = matrix_of(blocks[i].kernel(one.points[i]));
+    EXPECT_LE((K - matrix_of(blocks[i].kernel(two.points[i]))).norm(), 1e-3 * K.norm());
+  }
 }
 
 TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
