@@ -81,6 +81,7 @@ IdxShape read_shape(ByteSource& source, int dimensions) {
     const auto size = static_cast<Index>(big_endian<std::uint32_t>(bytes.data() + 4 * k));
     if (k == 0) {
       shape.rows = size;
+      if (size == 0) throw bad_input({source.name()}, "the IDX data hold no samples");
     } else if (size == 0 || shape.columns > std::numeric_limits<std::int32_t>::max() / size) {
       throw bad_input(
           {source.name()},
@@ -108,8 +109,15 @@ VectorData read_idx(ByteSource& source, const RunContext& ctx) {
   const unsigned char type = head[2];
   const auto width = static_cast<std::size_t>(idx_width(type));
   const IdxShape shape = read_shape(source, head[3]);
-  const Index bytes_in_all = shape.rows * shape.columns * static_cast<Index>(width);
   const Index bytes_before = static_cast<Index>(kHeadBytes) + 4 * head[3];
+  const Index bytes_of_row = shape.columns * static_cast<Index>(width);
+  // Below 2^32 rows of at most 2^34 bytes: their product need not be a number.
+  if (shape.rows > (std::numeric_limits<Index>::max() - bytes_before) / bytes_of_row) {
+    throw bad_input({source.name()},
+                    fmt::format("its IDX header says {} x {} values, which no file holds",
+                                shape.rows, shape.columns));
+  }
+  const Index bytes_in_all = shape.rows * bytes_of_row;
   if (const std::optional<std::int64_t> size = source.plain_size();
       size && *size != bytes_before + bytes_in_all) {
     throw bad_input(

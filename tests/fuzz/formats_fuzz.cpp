@@ -3,9 +3,6 @@
 // included (single formats have fuzzers of their own). Any bytes end in a matrix or in an Error.
 // The first byte chooses the format: '1' csv, '2' tsv, ... in the order of `Format`; anything else
 // means "by content".
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,25 +10,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/data/formats.hpp"
-
-namespace {
-
-/// The bytes as a file in memory: readers map and seek, so they need a real one.
-class MemoryFile {
- public:
-  explicit MemoryFile(const std::uint8_t* data, std::size_t size) : file_(memfd_create("fuzz", 0)) {
-    if (file_ < 0 || write(file_, data, size) != static_cast<ssize_t>(size)) std::abort();
-  }
-  ~MemoryFile() { close(file_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
-
- private:
-  int file_;
-};
-
-}  // namespace
+#include "memory_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
@@ -40,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr int kFormats = static_cast<int>(kith::EnumNames<kith::Format>::names.size());
   if (choice >= 0 && choice < kFormats) settings.format = static_cast<kith::Format>(choice);
 
-  const MemoryFile file(data + 1, size - 1);
+  const kith::fuzz::MemoryFile file(data + 1, size - 1);
   const kith::RunContext ctx;
   try {
     const kith::SimilaritySet set = kith::read_similarity(file.path(), settings, ctx);
