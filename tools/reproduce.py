@@ -55,6 +55,7 @@ class Cell:
     printed: Figure
     ours: Figure
     second: Figure | None
+    by_part: Figure | None
 
     def within(self):
         return within(self.ours, self.printed)
@@ -104,7 +105,8 @@ class Laboratory:
         return min(number, self.options.repeats) if self.options.repeats else number
 
     def present(self, data):
-        return (self.data / tables.DATA[data].folder / "similarity.csv").is_file()
+        what = tables.DATA[data]
+        return (self.data / what.folder / what.file).is_file()
 
     def want(self, run, candidate):
         """Asks for a method; `finish` runs all that were asked for of a store together."""
@@ -126,10 +128,11 @@ class Laboratory:
         raise Failure(f"{candidate.name} is missing from the report of {run}")
 
     def input_of(self, data):
-        """The matrix and the labels of a data set, made in the folder where they are not as given."""
+        """The matrix or raw samples of a data set and the labels, made in the folder where they are not
+        as given."""
         what = tables.DATA[data]
         given = self.data / what.folder
-        similarity, labels = given / "similarity.csv", given / "labels.txt"
+        similarity, labels = given / what.file, given / "labels.txt"
         if what.prepare is None:
             return similarity, labels
         made = self.options.folder / "data" / data
@@ -142,10 +145,12 @@ class Laboratory:
         return made / "similarity.csv", made / "labels.txt"
 
     def command(self, run, candidates):
-        similarity, labels = self.input_of(run.data)
-        command = [self.options.program, "evaluate", "--similarity", similarity, "--labels", labels,
-                   *tables.DATA[run.data].flags, "--protocol", run.protocol,
-                   "--repeats", run.repeats, "--name", run.data, "--store", self.store(run),
+        samples, labels = self.input_of(run.data)
+        what = tables.DATA[run.data]
+        flag = "--data" if "--measure" in what.flags else "--similarity"
+        command = [self.options.program, "evaluate", flag, samples, "--labels", labels, *what.flags,
+                   "--protocol", run.protocol, "--repeats", run.repeats, "--name", run.data,
+                   "--store", self.store(run),
                    "--methods", ",".join(f"{c.name}={c.method}" for c in candidates)]
         for candidate in candidates:
             for key, value in candidate.settings:
@@ -209,17 +214,32 @@ def run_tables(laboratory):
                 print(f"{data} is not among the shared data: left out", file=sys.stderr)
                 continue
             run = Run(table.protocol, data, laboratory.repeats(tables.PRINTED_PARTITIONS))
+            by_part = honest_run(laboratory, run)
             for row in table.rows:
                 if (row.key, data) not in printed:
                     continue
                 second = row.candidate.with_changes(row.open) if row.open else None
                 for candidate in filter(None, (row.candidate, second)):
                     laboratory.want(run, candidate)
-                places.append((table, data, row, printed[row.key, data], run, second))
+                if by_part:
+                    laboratory.want(by_part, row.candidate)
+                places.append((table, data, row, printed[row.key, data], run, second, by_part))
     laboratory.finish()
     return [Cell(table, data, row, figure, laboratory.figure(run, row.candidate),
-                 laboratory.figure(run, second) if second else None)
-            for table, data, row, figure, run, second in places]
+                 laboratory.figure(run, second) if second else None,
+                 laboratory.figure(by_part, row.candidate) if by_part else None)
+            for table, data, row, figure, run, second, by_part in places]
+
+
+def honest_run(laboratory, run):
+    """The run beside it whose similarities are learned in each training part; None: there is none."""
+    honest = tables.DATA[run.data].honest
+    if not honest:
+        return None
+    if not laboratory.present(honest):
+        print(f"{honest} is not among the shared data: left out", file=sys.stderr)
+        return None
+    return dataclasses.replace(run, data=honest)
 
 
 def is_among(cell, named):
@@ -289,20 +309,21 @@ def table_lines(table, cells):
 
 
 def cell_rows(cells):
-    """One table; with a second pair of columns where a reading is open."""
-    both = any(cell.second for cell in cells)
-    head = ["method", "printed", "ours", "off by", "within 2"]
-    if both:
-        head += ["with raw s", "off by", "within 2"]
+    """One table; with further columns where a reading is open, and where similarities are learned in
+    each training part as well."""
+    runs = [("ours", [cell.ours for cell in cells]), ("with raw s", [cell.second for cell in cells]),
+            ("by part", [cell.by_part for cell in cells])]
+    runs = [(name, figures) for name, figures in runs if any(figures)]
+    head = ["method", "printed"]
+    for name, _ in runs:
+        head += [name, "off by", "within 2"]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for cell in cells:
-        line = [f"`{cell.row.candidate.method}`", shown(cell.printed), shown(cell.ours),
-                signed(off_by(cell.ours, cell.printed)), verdict(cell.ours, cell.printed)]
-        if both and cell.second:
-            line += [shown(cell.second), signed(off_by(cell.second, cell.printed)),
-                     verdict(cell.second, cell.printed)]
-        elif both:
-            line += ["", "", ""]
+    for i, cell in enumerate(cells):
+        line = [f"`{cell.row.candidate.method}`", shown(cell.printed)]
+        for _, figures in runs:
+            figure = figures[i]
+            line += ([shown(figure), signed(off_by(figure, cell.printed)),
+                      verdict(figure, cell.printed)] if figure else ["", "", ""])
         lines.append(f"| {' | '.join(line)} |")
     return lines
 
@@ -371,8 +392,8 @@ similarities s of a new sample to its neighbours are treated like the block of t
 (`test-treatment=linear`), and "with raw s" is the other reading (`test-treatment=none`).
 
 [TR] prints KRI-clip on voting twice, as 5.29 (Table 3) and as 5.34 (Table 4): the same run, so two printed figures may differ
-by that much for no reason. Voting is the matrix as given, made with the labels of all samples; `kith measure --measure
-value-difference` makes such a matrix, but `kith evaluate` does not yet make it anew from the labels of each training part.
+by that much for no reason. Voting is the matrix as given, made with the labels of all samples; what becomes of the errors when it
+is made anew from the labels of each training part alone stands beside, and is not counted.
 """
 
 

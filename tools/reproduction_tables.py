@@ -14,10 +14,14 @@ PRINTED_PARTITIONS = 20
 @dataclasses.dataclass(frozen=True)
 class Data:
     """A data set: `folder` below the shared data, `flags` of `kith evaluate`, and `prepare`, which
-    makes another matrix and other labels of the given ones (lists)."""
+    makes another matrix and other labels of the given ones (lists). Where `file` holds raw samples,
+    `flags` name their measure. `honest` is the same data set with a measure that is learned from
+    the labels of each training part alone, and is shown beside it."""
     folder: str
     flags: tuple = ()
     prepare: Optional[Callable] = None
+    file: str = "similarity.csv"
+    honest: str = ""
     counted: bool = True
     remark: str = ""
 
@@ -103,7 +107,12 @@ DATA = {
     "protein": Data("protein"),
     "protein-rbf": Data("protein", ("--transform", "rows-rbf"),
                         remark="protein with `--transform rows-rbf`, [TR]'s RBF-sim"),
-    "voting": Data("voting"),
+    "voting": Data("voting", honest="voting-by-part",
+                   remark="\"By part\": value differences learned from the labels of each training part, outer and inner "
+                   "(`kith evaluate --data features.csv --measure value-difference --from-distance max-minus --scale unit` on the "
+                   "votes themselves), where the matrix as given has seen the labels of the test samples too"),
+    "voting-by-part": Data("house-votes-84", ("--measure", "value-difference", "--from-distance", "max-minus",
+                                              "--scale", "unit"), file="features.csv"),
     "protein-binary": Data("protein", prepare=two_largest_classes,
                            remark="the two classes of 72 of protein"),
     "yeast-5-12": Data("yeast-sw-5-12", counted=False,
