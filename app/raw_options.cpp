@@ -8,28 +8,43 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
 
 namespace kith::app {
 namespace {
 
-/// Noise is of a matrix that `kith measure` makes; gamma has a flag already.
-constexpr std::array<std::string_view, 3> kNotHere = {"gamma", "perturb", "xi"};
-
-bool given(const CLI::App& command, const std::string& setting) {
-  return command.count("--" + setting) > 0;
-}
+/// --measure is parsed here, gamma has a flag already, and noise is of a matrix that `kith measure`
+/// makes.
+constexpr std::array<std::string_view, 4> kNoFlags = {"measure", "gamma", "perturb", "xi"};
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
+bool has_flag(std::string_view setting) {
+  return std::find(kNoFlags.begin(), kNoFlags.end(), setting) == kNoFlags.end();
+}
+
+bool given(const CLI::App& command, const std::string& setting) {
+  return command.count("--" + setting) > 0;
+}
+
+/// The settings of measures that stand on the command line as flags, with what was typed.
+std::vector<std::pair<std::string, std::string>> typed_settings(const CLI::App& command) {
+  std::vector<std::pair<std::string, std::string>> typed;
+  for (const FieldInfo& field : fields(MeasureSettings{})) {
+    if (!has_flag(field.name) || !given(command, field.name)) continue;
+    typed.emplace_back(field.name, command.get_option("--" + field.name)->results().back());
+  }
+  return typed;
+}
+
 /// A measure without data would be ignored.
 void refuse_measure_flags(const CLI::App& command) {
-  for (const FieldInfo& field : fields(MeasureSettings{})) {
-    const bool here = std::find(kNotHere.begin(), kNotHere.end(), field.name) == kNotHere.end();
-    if (!here || !given(command, field.name)) continue;
-    refuse(fmt::format("--{} is about raw samples, and no --data FILE is given", field.name));
-  }
+  std::string flag = given(command, "measure") ? "measure" : "";
+  if (const auto typed = typed_settings(command); !typed.empty()) flag = typed.front().first;
+  if (flag.empty()) return;
+  refuse(fmt::format("--{} is about raw samples, and no --data FILE is given", flag));
 }
 
 void check_raw_flags(const InputOptions& input, const RawOptions& raw) {
@@ -38,34 +53,202 @@ void check_raw_flags(const InputOptions& input, const RawOptions& raw) {
         "--data and --similarity or --distance exclude each other: the pairs are either measured "
         "or read");
   }
-  if (!given(*raw.command, "measure")) {
+  if (raw.measures.empty()) {
     refuse(
         "--data needs --measure NAME, what is computed for each pair; `kith measure --help` "
         "lists the measures");
   }
+  if (raw.data.size() != 1 && raw.data.size() != raw.measures.size()) {
+    refuse(
+        fmt::format("{} times --data and {} times --measure: give one file for all measures, or "
+                    "one for each in the same order",
+                    raw.data.size(), raw.measures.size()));
+  }
   refuse_read_flags(*raw.command);
 }
 
-/// The flag --gamma is the measure's where it takes one. Those measures are similarities, so that
-/// --from-distance exp, which has the flag otherwise, cannot want it too.
-void share_gamma(LabelledInput& found, const RawOptions& raw) {
-  if (!given(*raw.command, "gamma") || !measure_info(found.measure.measure).takes("gamma")) return;
-  found.measure.gamma = std::exchange(found.condition.gamma, InputSettings{}.gamma);
+/// --measure as it was typed: [name=]MEASURE[:key=value,...].
+struct MeasureText {
+  std::string name;
+  std::string measure;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+MeasureText parse_measure(const std::string& text) {
+  MeasureText parts;
+  const std::size_t colon = text.find(':');
+  parts.measure = text.substr(0, colon);
+  if (const std::size_t equals = parts.measure.find('='); equals != std::string::npos) {
+    parts.name = parts.measure.substr(0, equals);
+    parts.measure = parts.measure.substr(equals + 1);
+  }
+  if (colon == std::string::npos) return parts;
+  for (const std::string_view one : split(std::string_view(text).substr(colon + 1), ',')) {
+    const std::size_t equals = one.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      refuse(fmt::format("--measure {}: {} is no setting; write it MEASURE:key=value,key=value",
+                         in_quotes(text), in_quotes(one)));
+    }
+    parts.settings.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+  }
+  return parts;
 }
 
-void check_distance_flags(const RawOptions& raw, const LabelledInput& found) {
-  const bool distances = measure_info(found.measure.measure).values == PairKind::kDistance;
-  if (given(*raw.command, "from-distance") && !distances) {
-    refuse(
-        fmt::format("--from-distance says how distances become similarities, and {} is a "
-                    "similarity",
-                    enum_name(found.measure.measure)));
+/// "dnafull takes ...": the settings that a measure has, for messages.
+std::string settings_of(const MeasureInfo& info) {
+  std::string list;
+  for (const std::string_view setting : info.settings) {
+    if (!setting.empty()) list += (list.empty() ? "" : ", ") + std::string(setting);
   }
-  if (given(*raw.command, "gamma") && !found.measure.gamma &&
-      (!distances || found.condition.from_distance != FromDistance::kExp)) {
-    refuse(fmt::format("--gamma is no setting of {}{}", enum_name(found.measure.measure),
+  return list.empty() ? "no settings" : list;
+}
+
+/// One measure with its own settings, and those of the flags that it takes.
+RawMatrix parse_matrix(const std::string& text, const RawOptions& raw) {
+  const std::string subject = "--measure " + in_quotes(text);
+  const MeasureText parts = parse_measure(text);
+  RawMatrix matrix;
+  matrix.name = parts.name;
+  set_field(matrix.measure, subject, "measure", parts.measure);
+  const MeasureInfo& info = measure_info(matrix.measure.measure);
+  for (const auto& [key, value] : typed_settings(*raw.command)) {
+    if (info.takes(key)) set_field(matrix.measure, "--" + key, key, value);
+  }
+  for (const auto& [key, value] : parts.settings) {
+    if (!info.takes(key)) {
+      refuse(fmt::format("{}: {} is no setting of {}; it has {}", subject, in_quotes(key),
+                         enum_name(info.measure), settings_of(info)));
+    }
+    set_field(matrix.measure, subject, key, value);
+  }
+  return matrix;
+}
+
+std::string names_of(const std::vector<RawMatrix>& matrices) {
+  std::string names;
+  for (const RawMatrix& one : matrices) {
+    names += (names.empty() ? "" : ", ") + std::string(enum_name(one.measure.measure));
+  }
+  return names;
+}
+
+/// Every flag must be of some measure.
+void check_flags_are_taken(const std::vector<RawMatrix>& matrices, const RawOptions& raw) {
+  for (const auto& [key, value] : typed_settings(*raw.command)) {
+    const bool taken = std::any_of(matrices.begin(), matrices.end(), [&](const RawMatrix& one) {
+      return measure_info(one.measure.measure).takes(key);
+    });
+    if (!taken) refuse(fmt::format("--{} is no setting of {}", key, names_of(matrices)));
+  }
+}
+
+bool is_distance(const RawMatrix& matrix) {
+  return measure_info(matrix.measure.measure).values == PairKind::kDistance;
+}
+
+/// The flag --gamma is of the measures that take one and have none of their own, else of
+/// --from-distance exp.
+void share_gamma(LabelledInput& found, const RawOptions& raw) {
+  if (!given(*raw.command, "gamma")) return;
+  const bool distances = std::any_of(found.samples.begin(), found.samples.end(), is_distance);
+  const bool from_distance = distances && found.condition.from_distance == FromDistance::kExp;
+  bool taken = false;
+  for (RawMatrix& matrix : found.samples) {
+    if (!measure_info(matrix.measure.measure).takes("gamma") || matrix.measure.gamma) continue;
+    if (from_distance) {
+      refuse(fmt::format("--gamma could be of {0} or of --from-distance exp; give the one of the "
+                         "measure as --measure {0}:gamma=NUMBER",
+                         enum_name(matrix.measure.measure)));
+    }
+    matrix.measure.gamma = found.condition.gamma;
+    taken = true;
+  }
+  if (taken) {
+    found.condition.gamma = InputSettings{}.gamma;
+  } else if (!from_distance) {
+    refuse(fmt::format("--gamma is no setting of {}{}", names_of(found.samples),
                        distances ? "; --from-distance exp uses it" : ""));
   }
+}
+
+void check_from_distance(const LabelledInput& found, const RawOptions& raw) {
+  if (!given(*raw.command, "from-distance")) return;
+  if (std::any_of(found.samples.begin(), found.samples.end(), is_distance)) return;
+  refuse(fmt::format("--from-distance says how distances become similarities, and {} gives "
+                     "similarities",
+                     names_of(found.samples)));
+}
+
+void name_matrices(std::vector<RawMatrix>& matrices, const std::vector<NamedFile>& files) {
+  for (RawMatrix& matrix : matrices) {
+    const std::string& of_file = files[static_cast<std::size_t>(matrix.file)].name;
+    if (!of_file.empty() && files.size() == matrices.size()) {
+      if (!matrix.name.empty() && matrix.name != of_file) {
+        refuse(fmt::format("{} and {} are two names of one matrix; --data and --measure give it "
+                           "one",
+                           in_quotes(of_file), in_quotes(matrix.name)));
+      }
+      matrix.name = of_file;
+    } else if (matrix.name.empty() && files.size() < matrices.size()) {
+      matrix.name = enum_name(matrix.measure.measure);
+    }
+  }
+}
+
+/// Results and models tell several matrices apart by their names.
+void check_names_differ(const std::vector<RawMatrix>& matrices) {
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (matrices[i].name != matrices[j].name) continue;
+      refuse(fmt::format("measures {} and {} are both named {}; names must differ, and "
+                         "--measure name=MEASURE gives one",
+                         j + 1, i + 1, in_quotes(matrices[i].name)));
+    }
+  }
+}
+
+std::vector<RawMatrix> parse_matrices(const RawOptions& raw, const std::vector<NamedFile>& files) {
+  std::vector<RawMatrix> matrices;
+  for (const std::string& text : raw.measures) {
+    matrices.push_back(parse_matrix(text, raw));
+    matrices.back().file = files.size() == 1 ? 0 : std::ssize(matrices) - 1;
+  }
+  check_flags_are_taken(matrices, raw);
+  name_matrices(matrices, files);
+  return matrices;
+}
+
+LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
+                             const RunContext& ctx) {
+  check_raw_flags(input, raw);
+  std::vector<NamedFile> files;
+  std::vector<std::string> paths;
+  for (const std::string& text : raw.data) {
+    files.push_back(parse_named_file(text));
+    paths.push_back(files.back().path);
+  }
+  LabelledInput found{.matrices = {},
+                      .samples = parse_matrices(raw, files),
+                      .labels = {},
+                      .condition = input.condition};
+  check_from_distance(found, raw);
+  share_gamma(found, raw);
+  for (const RawMatrix& matrix : found.samples) check_settings(matrix.measure);
+  found.samples = read_samples(std::move(found.samples), paths, ctx);
+  check_names_differ(found.samples);
+  found.labels = join_labels(read_labels(input.labels), ids_of(found.samples),
+                             size_of(found.samples.front().samples), ctx)
+                     .labels;
+  return found;
+}
+
+std::string measure_help() {
+  std::string names;
+  for (const std::string_view name : EnumNames<Measure>::names) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return "what is computed for each pair of samples (repeatable, for methods of several matrices; "
+         "MEASURE:key=value,... gives one its own settings, name=MEASURE a name): " +
+         names;
 }
 
 }  // namespace
@@ -75,35 +258,26 @@ void add_raw_options(CLI::App& command, RawOptions& options) {
   options.command = &command;
   command
       .add_option("--data", options.data,
-                  "samples of which --measure computes the pairs; `kith measure --help` lists the "
-                  "measures and the kinds of data")
+                  "samples of which --measure computes the pairs (repeatable: one file for all "
+                  "measures, or one for each); `kith measure --help` says how they are written")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->group(kGroup);
-  add_settings_flags(command, options.measure, kGroup, kNotHere);
-  command.get_option("--measure")->default_str("");
+  command.add_option("--measure", options.measures, measure_help())
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  add_settings_flags(command, options.flags, kGroup, kNoFlags);
 }
 
 LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
                             const RunContext& ctx) {
-  LabelledInput found{.matrices = {},
-                      .samples = std::nullopt,
-                      .measure = raw.measure,
-                      .labels = {},
-                      .condition = input.condition};
-  if (raw.data.empty()) {
-    refuse_measure_flags(*raw.command);
-    found.matrices = read_matrices(input, ctx);
-    found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
-    return found;
-  }
-  check_raw_flags(input, raw);
-  share_gamma(found, raw);
-  check_distance_flags(raw, found);
-  check_settings(found.measure);
-  found.samples = read_raw(raw.data, measure_info(found.measure.measure).data, ctx);
-  found.labels =
-      join_labels(read_labels(input.labels), ids_of(*found.samples), size_of(*found.samples), ctx)
-          .labels;
+  if (!raw.data.empty()) return read_raw_input(input, raw, ctx);
+  refuse_measure_flags(*raw.command);
+  LabelledInput found{
+      .matrices = read_matrices(input, ctx), .samples = {}, .labels = {}, .condition = {}};
+  found.condition = input.condition;
+  found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
   return found;
 }
 

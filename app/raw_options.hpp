@@ -3,27 +3,27 @@
 // measure the pairs themselves.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "input_options.hpp"
-#include "kith/measure/measure.hpp"
+#include "kith/measure/raw_matrix.hpp"
 
 namespace kith::app {
 
 struct RawOptions {
-  std::string data;
-  MeasureSettings measure;  ///< but for gamma, which shares its flag with --from-distance exp
+  std::vector<std::string> data;      ///< FILE or name=FILE
+  std::vector<std::string> measures;  ///< [name=]MEASURE[:key=value,...]
+  MeasureSettings flags;              ///< what the flags say; add_raw_options checks their ranges
   const CLI::App* command = nullptr;
 };
-/// After add_input_options, whose flag --gamma is then the measure's as well.
+/// After add_input_options, whose flag --gamma is then the measures' as well.
 void add_raw_options(CLI::App& command, RawOptions& options);
 
 /// Either tables or raw samples, with their labels and what is to be done to the similarities.
 struct LabelledInput {
   MatchedSets matrices;
-  std::optional<RawData> samples;  ///< there: `matrices` is empty, and `measure` counts
-  MeasureSettings measure;
+  std::vector<RawMatrix> samples;  ///< not empty: `matrices` is
   Labels labels;
   InputSettings condition;
 };

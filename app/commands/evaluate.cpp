@@ -178,10 +178,11 @@ std::vector<Partition> chosen_partitions(const Options& options, const Partition
 
 Json about(const Options& options, const LabelledInput& input, const ExperimentData& data) {
   Json json = {{"command", options.command_line}, {"kith", kVersion}};
-  if (input.samples) {
-    json["data"] = source_of(*input.samples);
-    json["measure"] = relevant_settings(input.measure);
-  } else {
+  for (const RawMatrix& one : input.samples) {
+    json["data"].push_back(source_of(one.samples));
+    json["measure"].push_back(relevant_settings(one.measure));
+  }
+  if (input.samples.empty()) {
     json["similarity"] = Json::array();
     for (const SimilaritySet& set : data.matrices.sets) json["similarity"].push_back(set.source);
   }
@@ -189,12 +190,18 @@ Json about(const Options& options, const LabelledInput& input, const ExperimentD
   return json;
 }
 
+/// Of the data set: several measures of one file are named after themselves, not after it.
+std::string data_set_name(const LabelledInput& input, const ExperimentData& data) {
+  if (!input.samples.empty()) return name_of(input.samples.front().samples);
+  return data.matrices.sets.front().name;
+}
+
 /// Takes the matrices out of `input`.
 ExperimentData experiment_data(LabelledInput& input, const InputSettings& condition,
                                RunContext& ctx) {
-  return input.samples
-             ? make_experiment_data(*input.samples, input.labels, input.measure, condition, ctx)
-             : make_experiment_data(std::move(input.matrices), input.labels, condition, ctx);
+  return input.samples.empty()
+             ? make_experiment_data(std::move(input.matrices), input.labels, condition, ctx)
+             : make_experiment_data(input.samples, input.labels, condition, ctx);
 }
 
 /// The store says what is left when a run ends early.
@@ -254,7 +261,7 @@ int run(const Options& options) {
   InputSettings condition = input.condition;
   if (options.parser->count("--scale") == 0) apply(protocol, condition);
   const ExperimentData data = experiment_data(input, condition, ctx);
-  plan.name = options.data_name.empty() ? data.matrices.sets.front().name : options.data_name;
+  plan.name = options.data_name.empty() ? data_set_name(input, data) : options.data_name;
   plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());

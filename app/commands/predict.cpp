@@ -26,7 +26,7 @@ struct Options {
   std::vector<std::string> distance;
   std::vector<std::string> from;
   std::vector<std::string> self;
-  std::string data;
+  std::vector<std::string> data;
   ReadSettings read;
   std::string out;
   const CLI::App* parser = nullptr;
@@ -226,7 +226,10 @@ void predict_rows(const TrainedModel& model, const Options& options, Session& se
 
 template <class Writer>
 void predict_samples(const TrainedModel& model, const Options& options, Session& session) {
-  RawQueryReader reader(model.record, options.data, session.context);
+  std::vector<NamedFile> given;
+  for (const std::string& text : options.data) given.push_back(parse_named_file(text));
+  const std::vector<std::string> files = sample_files(model.record, given, "--data");
+  RawQueryReader reader(model.record, files, session.context);
   const auto names = [&](const QueryChunk& chunk) { return reader.names_of(chunk); };
   write_predictions<Writer>(model, reader, names, options, session);
 }
@@ -242,8 +245,9 @@ void predict_all(const TrainedModel& model, const Options& options, Session& ses
 
 /// An output that is also an input would destroy it.
 void refuse_overwriting_inputs(const Options& options) {
-  std::vector<std::string> inputs = {options.model, options.data};
-  for (const auto* files : {&options.similarity, &options.distance, &options.from, &options.self}) {
+  std::vector<std::string> inputs = {options.model};
+  for (const auto* files : {&options.similarity, &options.distance, &options.from, &options.self,
+                            &options.data}) {
     for (const std::string& text : *files) inputs.push_back(parse_named_file(text).path);
   }
   for (const std::string& input : inputs) {
@@ -325,8 +329,10 @@ Command add_predict(CLI::App& program) {
       ->group("Input");
   parser
       ->add_option("--data", options->data,
-                   "new samples themselves, for a model trained with --data and --measure")
+                   "new samples themselves, for a model trained with --data and --measure (one file "
+                   "for all matrices or one for each, as in training)")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->group("Input");
   add_settings_flags(*parser, options->read, "Input");
   parser->add_option("--out", options->out, "file to write")

@@ -42,9 +42,9 @@ AutoChoice choose(const Options& options, const LabelledInput& input, RunContext
   }
   const std::vector<Candidate> candidates = parse_candidates(options.among);
   const ExperimentData data =
-      input.samples
-          ? make_experiment_data(*input.samples, input.labels, input.measure, input.condition, ctx)
-          : make_experiment_data(input.matrices, input.labels, input.condition, ctx);
+      input.samples.empty()
+          ? make_experiment_data(input.matrices, input.labels, input.condition, ctx)
+          : make_experiment_data(input.samples, input.labels, input.condition, ctx);
   const Index folds = std::min(kAutoFolds, data.samples());
   const Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
   const SelectionEntry& best = selection.entries[selection.best];
@@ -61,8 +61,8 @@ AutoChoice choose(const Options& options, const LabelledInput& input, RunContext
 
 PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& choice,
                              RunContext& ctx) {
-  if (input.samples) {
-    return prepare_training(*input.samples, input.labels, input.measure, input.condition, ctx);
+  if (!input.samples.empty()) {
+    return prepare_training(input.samples, input.labels, input.condition, ctx);
   }
   return prepare_training(
       input.matrices, input.labels, input.condition, ctx,

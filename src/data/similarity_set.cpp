@@ -27,21 +27,21 @@ std::string described(const SimilaritySet& set) {
 }
 
 /// Where each id stands. Throws when one stands twice.
-Positions positions_of(const std::vector<std::string>& ids, const SimilaritySet& set,
+Positions positions_of(std::span<const std::string> ids, std::string_view source,
                        std::string_view what) {
   Positions positions;
   positions.reserve(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto [found, is_new] = positions.try_emplace(ids[i], static_cast<Index>(i));
     if (is_new) continue;
-    refuse(fmt::format("{}: {} id {} stands at {} {} and {}; ids must be unique", described(set),
-                       what, in_quotes(ids[i]), what, found->second + 1, i + 1));
+    refuse(fmt::format("{}: {} id {} stands at {} {} and {}; ids must be unique", source, what,
+                       in_quotes(ids[i]), what, found->second + 1, i + 1));
   }
   return positions;
 }
 
 /// Those of `ids` that `positions` does not know, in quotes.
-std::vector<std::string> unknown_ids(const std::vector<std::string>& ids,
+std::vector<std::string> unknown_ids(std::span<const std::string> ids,
                                      const Positions& positions) {
   std::vector<std::string> unknown;
   for (const std::string& id : ids) {
@@ -51,7 +51,7 @@ std::vector<std::string> unknown_ids(const std::vector<std::string>& ids,
 }
 
 /// Where the samples `ids` stand; every one of them is known.
-std::vector<Index> order_of(const std::vector<std::string>& ids, const Positions& positions) {
+std::vector<Index> order_of(std::span<const std::string> ids, const Positions& positions) {
   std::vector<Index> order;
   order.reserve(ids.size());
   for (const std::string& id : ids) order.push_back(positions.at(id));
@@ -70,31 +70,22 @@ void check_id_count(const std::vector<std::string>& ids, Index count, const Simi
   refuse(fmt::format("{}: {} {} ids for {} {}s", described(set), ids.size(), what, count, what));
 }
 
-/// Throws unless every sample of `first` is in `other` and the other way round.
-void check_same_samples(const SimilaritySet& first, const Positions& first_positions,
-                        const SimilaritySet& other, const Positions& other_positions) {
-  const std::vector<std::string> absent = unknown_ids(first.row_ids, other_positions);
-  if (!absent.empty()) {
-    refuse(fmt::format("{} of the {} samples of {} are not in {}: {}", absent.size(),
-                       first.row_ids.size(), described(first), described(other),
-                       list_some(absent)));
-  }
-  const std::vector<std::string> extra = unknown_ids(other.row_ids, first_positions);
-  if (!extra.empty()) {
-    refuse(fmt::format("{} of the {} samples of {} are not in {}: {}", extra.size(),
-                       other.row_ids.size(), described(other), described(first), list_some(extra)));
-  }
+/// Throws unless `positions`, those of `other`, have every one of `samples`.
+void check_all_known(const KnownSamples& samples, const KnownSamples& other,
+                     const Positions& positions) {
+  const std::vector<std::string> absent = unknown_ids(samples.ids, positions);
+  if (absent.empty()) return;
+  refuse(fmt::format("{} of the {} samples of {} are not in {}: {}", absent.size(),
+                     samples.ids.size(), samples.source, other.source, list_some(absent)));
 }
 
 void match_by_id(std::vector<SimilaritySet>& sets) {
   const SimilaritySet& first = sets.front();
-  const Positions first_positions = positions_of(first.row_ids, first, "row");
   for (std::size_t k = 1; k < sets.size(); ++k) {
     SimilaritySet& other = sets[k];
     if (other.row_ids == first.row_ids) continue;
-    const Positions positions = positions_of(other.row_ids, other, "row");
-    check_same_samples(first, first_positions, other, positions);
-    const std::vector<Index> order = order_of(first.row_ids, positions);
+    const std::vector<Index> order =
+        order_by_id({first.row_ids, described(first)}, {other.row_ids, described(other)});
     other.block = select(other.block, order, order);
     other.row_ids = first.row_ids;
     other.column_ids = first.row_ids;
@@ -131,9 +122,9 @@ SimilaritySet square(SimilaritySet set) {
   if (set.column_ids.empty()) set.column_ids = set.row_ids;
   if (set.row_ids.empty()) return set;
 
-  const Positions rows = positions_of(set.row_ids, set, "row");
+  const Positions rows = positions_of(set.row_ids, described(set), "row");
   if (set.row_ids == set.column_ids) return set;
-  const Positions columns = positions_of(set.column_ids, set, "column");
+  const Positions columns = positions_of(set.column_ids, described(set), "column");
   const std::vector<std::string> unknown = unknown_ids(set.row_ids, columns);
   if (!unknown.empty()) {
     refuse(fmt::format("{}: {} of {} rows have no column of the same id: {}", described(set),
@@ -143,6 +134,14 @@ SimilaritySet square(SimilaritySet set) {
   set.column_ids = set.row_ids;
   set.applied.emplace_back("columns put into the order of the rows by id");
   return set;
+}
+
+std::vector<Index> order_by_id(const KnownSamples& first, const KnownSamples& other) {
+  const Positions first_positions = positions_of(first.ids, first.source, "sample");
+  const Positions positions = positions_of(other.ids, other.source, "sample");
+  check_all_known(first, other, positions);
+  check_all_known(other, first, first_positions);
+  return order_of(first.ids, positions);
 }
 
 MatchedSets match(std::vector<SimilaritySet> sets) {

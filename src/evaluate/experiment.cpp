@@ -272,8 +272,7 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
   ExperimentData data{.matrices = std::move(matrices),
                       .labels = labels,
                       .input = input,
-                      .symmetric = {},
-                      .raw = std::nullopt};
+                      .symmetric = {}};
   if (input.missing == MissingRule::kDropSample) {
     const PreparedTraining dropped =
         prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);
@@ -292,12 +291,19 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
   return data;
 }
 
-ExperimentData make_experiment_data(const RawData& samples, const Labels& labels,
-                                    const MeasureSettings& measure, const InputSettings& input,
-                                    RunContext& ctx) {
-  LearnedMeasure learned = learn_measure(samples, labels, measure, ctx);
-  ExperimentData data = make_experiment_data(match({std::move(learned.pairs)}), labels, input, ctx);
-  if (learns_from_labels(measure.measure)) data.raw = {samples, learned.rule.settings};
+ExperimentData make_experiment_data(std::span<const RawMatrix> matrices, const Labels& labels,
+                                    const InputSettings& input, RunContext& ctx) {
+  std::vector<SimilaritySet> sets;
+  std::vector<std::optional<RawMatrix>> by_part;
+  for (const RawMatrix& matrix : matrices) {
+    sets.push_back(learn_measure(matrix, labels, ctx).pairs);
+    by_part.emplace_back();
+    if (!learns_from_labels(matrix.measure.measure)) continue;
+    by_part.back() = matrix;
+    by_part.back()->name = sets.back().name;
+  }
+  ExperimentData data = make_experiment_data(match(std::move(sets)), labels, input, ctx);
+  data.by_part = std::move(by_part);
   return data;
 }
 
@@ -309,13 +315,19 @@ std::uint64_t fingerprint(const ExperimentData& data) {
   set.labels = data.labels;
   set.ids = data.matrices.ids;
   const std::uint64_t of_tables = fingerprint(set);
-  if (!data.raw) return of_tables;
   // Different samples can have the same pairs as a whole and other ones on a part.
   Xxh64 hash;
   hash.update(hex_digits(of_tables));
-  hash.update(hex_digits(fingerprint(data.raw->samples)));
-  hash.update(relevant_settings(data.raw->measure).dump());
-  return hash.digest();
+  bool measured = false;
+  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
+    const RawMatrix* matrix = data.measured_by_part(m);
+    if (matrix == nullptr) continue;
+    measured = true;
+    hash.update(std::to_string(m));
+    hash.update(hex_digits(fingerprint(matrix->samples)));
+    hash.update(relevant_settings(matrix->measure).dump());
+  }
+  return measured ? hash.digest() : of_tables;
 }
 
 void apply(ProtocolName protocol, InputSettings& input) {

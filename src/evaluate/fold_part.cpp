@@ -2,7 +2,9 @@
 #include "evaluate/fold_part.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace kith::detail {
 namespace {
@@ -39,20 +41,22 @@ FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
                    std::span<const Index> held_out, MissingPairs missing, RunContext& ctx)
     : truth(select(data.labels, held_out).ids) {
   const Labels labels = select(data.labels, train);
-  if (data.raw) {
-    training = prepare_training(select(data.raw->samples, train), labels, data.raw->measure,
-                                data.input, ctx);
-    QueryMatrix rows =
-        measure_rows(training.measures.front(), select(data.raw->samples, held_out), ctx);
-    queries.matrices.push_back(condition_query(training.rules.front(), std::move(rows), ctx));
-    return;
+  MatchedSets tables = select_samples(data.matrices, train);
+  const std::size_t count = tables.sets.size();
+  std::vector<std::optional<MeasureRule>> rules(count);
+  for (std::size_t m = 0; m < count; ++m) {
+    const RawMatrix* matrix = data.measured_by_part(m);
+    if (matrix == nullptr) continue;
+    LearnedMeasure learned = learn_measure(select(*matrix, train), labels, ctx);
+    tables.sets[m] = std::move(learned.pairs);
+    rules[m] = std::move(learned.rule);
   }
-  training =
-      prepare_training(select_samples(data.matrices, train), labels, data.input, ctx, missing);
-  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
-    queries.matrices.push_back(condition_query(
-        training.rules[m], raw_queries(data.matrices.sets[m], data.symmetric[m], train, held_out),
-        ctx));
+  training = prepare_training(tables, labels, data.input, ctx, missing);
+  for (std::size_t m = 0; m < count; ++m) {
+    QueryMatrix rows =
+        rules[m] ? measure_rows(*rules[m], select(data.by_part[m]->samples, held_out), ctx)
+                 : raw_queries(data.matrices.sets[m], data.symmetric[m], train, held_out);
+    queries.matrices.push_back(condition_query(training.rules[m], std::move(rows), ctx));
   }
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -304,12 +303,6 @@ RowMatrix rows_against(const RawData& queries, const RawData& training, const Me
   return {};
 }
 
-/// "dir/words.tsv.gz" -> "words".
-std::string stem(std::filesystem::path path) {
-  if (path.extension() == ".gz" || path.extension() == ".zst") path = path.stem();
-  return path.stem().string();
-}
-
 /// "measure polynomial, gamma 0.5, coef0 1, degree 3".
 std::string record_of(const MeasureSettings& settings) {
   std::string record = fmt::format("measure {}", enum_name(settings.measure));
@@ -340,7 +333,7 @@ SimilaritySet table(RowMatrix values, const RawData& rows, const RawData& column
                     const MeasureSettings& settings) {
   check_finite(values, rows, columns, settings.measure);
   SimilaritySet set;
-  set.name = stem(source_of(rows));
+  set.name = name_of(rows);
   set.source = source_of(rows);
   set.format = enum_name(kind_of(rows));
   set.kind = measure_info(settings.measure).values;

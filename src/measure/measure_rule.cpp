@@ -104,26 +104,28 @@ std::string broken_rule(const MeasureRule& rule) {
   return broken_labels(rule);
 }
 
-LearnedMeasure learn_measure(RawData samples, const Labels& labels, MeasureSettings settings,
-                             const RunContext& ctx) {
-  if (settings.perturb != Perturb::kNone || settings.xi) {
+LearnedMeasure learn_measure(RawMatrix matrix, const Labels& labels, const RunContext& ctx) {
+  if (matrix.measure.perturb != Perturb::kNone || matrix.measure.xi) {
     throw Error(ErrorCode::kInvalidArgument,
                 "perturb is for a matrix of all pairs, and rows of new samples would have no "
                 "noise; make the matrix with `kith measure`");
   }
-  fix_gamma(settings, samples);
-  if (auto* categories = std::get_if<CategoryData>(&samples)) categories->labels = labels;
+  fix_gamma(matrix.measure, matrix.samples);
+  if (auto* categories = std::get_if<CategoryData>(&matrix.samples)) categories->labels = labels;
   LearnedMeasure learned;
-  learned.pairs = measure(samples, settings, ctx);
-  learned.rule.settings = std::move(settings);
-  learned.rule.columns = every_position(size_of(samples));
-  learned.rule.training = std::move(samples);
+  learned.pairs = measure(matrix.samples, matrix.measure, ctx);
+  if (!matrix.name.empty()) learned.pairs.name = std::move(matrix.name);
+  learned.rule.settings = std::move(matrix.measure);
+  learned.rule.columns = every_position(size_of(matrix.samples));
+  learned.rule.training = std::move(matrix.samples);
+  learned.rule.file = matrix.file;
   return learned;
 }
 
 MeasureRule restricted(const MeasureRule& rule, std::span<const Index> positions) {
   MeasureRule part;
   part.settings = rule.settings;
+  part.file = rule.file;
   std::vector<Index> columns;
   for (const Index i : positions) columns.push_back(rule.columns[static_cast<std::size_t>(i)]);
   if (learns_from_labels(rule.settings.measure)) {

@@ -25,9 +25,14 @@ Index count(const std::vector<Value>& values) {
 }
 Index count(const RowMatrix& values) { return values.rows(); }
 
+std::filesystem::path without_compression(std::filesystem::path path) {
+  if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
+  return path;
+}
+
 /// A line of text could begin with '>' too, so that the name decides.
-bool is_named_fasta(std::filesystem::path path) {
-  if (path.extension() == ".gz" || path.extension() == ".zst") path = path.stem();
+bool is_named_fasta(const std::string& name) {
+  const std::filesystem::path path = without_compression(name);
   for (const char* ending : {".fasta", ".fa", ".faa", ".fna"}) {
     if (path.extension() == ending) return true;
   }
@@ -64,6 +69,10 @@ Index size_of(const RawData& data) {
 
 const std::string& source_of(const RawData& data) {
   return std::visit([](const auto& kind) -> const std::string& { return kind.source; }, data);
+}
+
+std::string name_of(const RawData& data) {
+  return without_compression(source_of(data)).stem().string();
 }
 
 std::span<const std::string> ids_of(const RawData& data) {

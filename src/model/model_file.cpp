@@ -53,7 +53,10 @@ Json matrices_json(const ModelRecord& record) {
     Json entry = Json::object();
     entry["name"] = matrix.name;
     entry["rule"] = rule_json(matrix.rule);
-    if (matrix.measure) entry["measure"] = relevant_settings(matrix.measure->settings);
+    if (matrix.measure) {
+      entry["measure"] = relevant_settings(matrix.measure->settings);
+      entry["file"] = matrix.measure->file;
+    }
     list.push_back(std::move(entry));
   }
   return list;
@@ -185,8 +188,9 @@ InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
 
 bool is_matrix(const Json& entry, int version) {
   if (!entry.is_object() || !entry.contains("name") || !entry.contains("rule")) return false;
-  const std::size_t measures = version >= 2 ? entry.count("measure") : 0;
-  return entry.at("name").is_string() && entry.size() == 2 + measures;
+  const bool measured = version >= 2 && entry.contains("measure");
+  if (measured && !(entry.contains("file") && entry.at("file").is_number_unsigned())) return false;
+  return entry.at("name").is_string() && entry.size() == (measured ? 4 : 2);
 }
 
 std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
@@ -205,6 +209,7 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
       if (!entry.contains("measure")) continue;
       matrices.back().measure =
           detail::read_measure(arrays, measure_prefix(k), entry.at("measure"), record.class_names);
+      matrices.back().measure->file = entry.at("file").get<Index>();
     } catch (const Error& error) {
       throw texts.with_file(error);
     }

@@ -8,53 +8,94 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
 
 namespace kith {
 namespace {
 
-const MeasureRule& rule_of(const ModelRecord& record) {
-  if (!takes_raw_samples(record)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the model was trained on a matrix and cannot measure raw samples: give their rows "
-                "with --similarity or --distance, or train it with --data and --measure");
+[[noreturn]] void refuse_files(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+/// What is to be measured of new samples, before they are read.
+std::vector<RawMatrix> unread_matrices(const ModelRecord& record) {
+  std::vector<RawMatrix> matrices;
+  for (const ModelMatrix& matrix : record.matrices) {
+    matrices.push_back(
+        {matrix.name, matrix.measure.value().settings, RawData{}, matrix.measure->file});
   }
-  return *record.matrices.front().measure;
+  return matrices;
 }
 
 }  // namespace
 
-bool takes_raw_samples(const ModelRecord& record) {
-  return record.matrices.size() == 1 && record.matrices.front().measure.has_value();
+Index files_of_samples(const ModelRecord& record) {
+  Index files = 0;
+  for (const ModelMatrix& matrix : record.matrices) {
+    if (matrix.measure) files = std::max(files, matrix.measure->file + 1);
+  }
+  return files;
 }
 
-RawQueryReader::RawQueryReader(const ModelRecord& record, const std::string& path,
+std::vector<std::string> sample_files(const ModelRecord& record, std::span<const NamedFile> files,
+                                      std::string_view flag) {
+  const Index wanted = files_of_samples(record);
+  if (wanted == 0) {
+    refuse_files(
+        "the model was trained on a matrix and cannot measure raw samples: give their rows with "
+        "--similarity or --distance, or train it with --data and --measure");
+  }
+  if (wanted == 1 && record.matrices.size() > 1) {
+    if (files.size() == 1 && files.front().name.empty()) return {files.front().path};
+    refuse_files(fmt::format("{} files of {}; the model measures all of its {} matrices from one "
+                             "file without a name",
+                             files.size(), flag, record.matrices.size()));
+  }
+  std::vector<std::string> paths;
+  for (const Index f : files_by_matrix(record, files, flag)) {
+    if (f < 0) {
+      const std::string& name = record.matrices[paths.size()].name;
+      refuse_files(fmt::format("there are no new samples for matrix {} of the model; give {} {}=FILE",
+                               in_quotes(name), flag, name));
+    }
+    paths.push_back(files[static_cast<std::size_t>(f)].path);
+  }
+  return paths;
+}
+
+RawQueryReader::RawQueryReader(const ModelRecord& record, std::span<const std::string> files,
                                const RunContext& ctx)
-    : record_(&record),
-      ctx_(ctx),
-      samples_(read_raw(path, measure_info(rule_of(record).settings.measure).data, ctx)) {
+    : record_(&record), ctx_(ctx), matrices_(read_samples(unread_matrices(record), files, ctx)) {
   ctx_.sink = nullptr;  // progress is of queries, which the caller counts
 }
 
 QueryChunk RawQueryReader::next(Index most_rows) {
-  std::vector<Index> positions(
-      static_cast<std::size_t>(std::min(most_rows, size_of(samples_) - done_)));
+  const Index in_all = size_of(matrices_.front().samples);
+  std::vector<Index> positions(static_cast<std::size_t>(std::min(most_rows, in_all - done_)));
   std::iota(positions.begin(), positions.end(), done_);
   done_ += std::ssize(positions);
-  const RawData part = select(samples_, positions);
+  const std::span<const std::string> ids = ids_of(matrices_);
   QueryChunk chunk;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    chunk.ids.push_back(ids_of(part).empty() ? std::to_string(positions[i] + 1) : ids_of(part)[i]);
+  for (const Index i : positions) {
+    chunk.ids.push_back(ids.empty() ? std::to_string(i + 1) : ids[static_cast<std::size_t>(i)]);
   }
-  chunk.queries.matrices.push_back(measure_rows(rule_of(*record_), part, ctx_));
+  for (std::size_t m = 0; m < matrices_.size(); ++m) {
+    chunk.queries.matrices.push_back(measure_rows(*record_->matrices[m].measure,
+                                                  select(matrices_[m].samples, positions), ctx_));
+  }
   return chunk;
 }
 
 std::vector<QueryNames> RawQueryReader::names_of(const QueryChunk& chunk) const {
-  return {{.source = source_of(samples_),
-           .from_source = source_of(samples_),
-           .queries = chunk.ids,
-           .samples = record_->ids,
-           .positions = record_->positions}};
+  std::vector<QueryNames> names;
+  for (const RawMatrix& matrix : matrices_) {
+    names.push_back({.source = source_of(matrix.samples),
+                     .from_source = source_of(matrix.samples),
+                     .queries = chunk.ids,
+                     .samples = record_->ids,
+                     .positions = record_->positions});
+  }
+  return names;
 }
 
 }  // namespace kith

@@ -68,6 +68,23 @@ std::string broken_matrix(const ModelMatrix& matrix, Index columns) {
   return {};
 }
 
+/// New samples come in one file for all matrices or in one for each, and a model takes either
+/// samples or rows.
+std::string broken_files(const std::vector<ModelMatrix>& matrices) {
+  Index position = 0;
+  bool shared = true;
+  bool own = true;
+  for (const ModelMatrix& matrix : matrices) {
+    if (matrix.measure.has_value() != matrices.front().measure.has_value()) {
+      return "some of its matrices have a measure and some have none";
+    }
+    if (!matrix.measure) continue;
+    shared = shared && matrix.measure->file == 0;
+    own = own && matrix.measure->file == position++;
+  }
+  return shared || own ? "" : "its matrices share some files of samples and not others";
+}
+
 std::string broken_decision(const DecisionRule& rule, Index classes) {
   const auto fits = [&](Index size) { return size == 0 || size == classes; };
   if (fits(rule.priors.size()) && fits(rule.training_shares.size()) && fits(rule.costs.rows()) &&
@@ -90,6 +107,7 @@ std::string broken_rule(const ModelRecord& record) {
   for (const ModelMatrix& matrix : record.matrices) {
     if (std::string rule = broken_matrix(matrix, columns); !rule.empty()) return rule;
   }
+  if (std::string rule = broken_files(record.matrices); !rule.empty()) return rule;
   if (record.blas_threads < 1) return fmt::format("{} BLAS threads", record.blas_threads);
   return broken_decision(record.decision, static_cast<Index>(record.class_names.size()));
 }

@@ -135,14 +135,18 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
   return prepared;
 }
 
-PreparedTraining prepare_training(RawData samples, const Labels& labels,
-                                  const MeasureSettings& measure, const InputSettings& settings,
-                                  RunContext& ctx) {
-  LearnedMeasure learned = learn_measure(std::move(samples), labels, measure, ctx);
-  PreparedTraining prepared =
-      prepare_training(match({std::move(learned.pairs)}), labels, settings, ctx);
+PreparedTraining prepare_training(std::span<const RawMatrix> matrices, const Labels& labels,
+                                  const InputSettings& settings, RunContext& ctx) {
+  std::vector<SimilaritySet> sets;
+  std::vector<MeasureRule> measures;
+  for (const RawMatrix& matrix : matrices) {
+    LearnedMeasure learned = learn_measure(matrix, labels, ctx);
+    sets.push_back(std::move(learned.pairs));
+    measures.push_back(std::move(learned.rule));
+  }
+  PreparedTraining prepared = prepare_training(match(std::move(sets)), labels, settings, ctx);
   assert(std::ssize(prepared.kept) == labels.size() && "every pair was measured");
-  prepared.measures.push_back(std::move(learned.rule));
+  prepared.measures = std::move(measures);
   return prepared;
 }
 

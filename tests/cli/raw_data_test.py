@@ -218,3 +218,131 @@ def test_auto_chooses_from_raw_samples(kith):
                       "--among", "knn,nearest-mean", "--model", "m.kith")
     assert found["selection"]["chosen"] in ("knn", "nearest-mean")
     assert run(kith, "predict", "--model", "m.kith", "--data", WORDS)
+
+
+# --- several measures ----------------------------------------------------------------------------------
+
+
+SEVERAL = ("--method", "mkl", "--set", "probability=no")
+
+
+def test_several_measures_of_one_file_predict_as_their_matrices(kith):
+    old, new = Kinds().write(kith, "strings")
+    measures = {"near": ("edit",), "pieces": ("spectrum", "--kmer", "2")}
+    matrices, rows = [], []
+    for name, how in measures.items():
+        run(kith, "measure", "--data", old, "--measure", *how, "--out", f"{name}.csv")
+        run(kith, "measure", "--data", new, "--against", old, "--measure", *how, "--out", f"q_{name}.csv")
+        matrices += ["--similarity", f"{name}.csv"]
+        rows += ["--similarity", f"{name}=q_{name}.csv"]
+    expected = kith.json(*TRAIN, *matrices, *SEVERAL, "--model", "matrix.kith")
+    found = kith.json(*TRAIN, "--data", old, "--measure", "near=edit", "--measure", "pieces=spectrum:kmer=2", *SEVERAL,
+                      "--model", "raw.kith")
+    assert found["matrices"] == ["near", "pieces"]
+    for name, weight in expected["kernel_weights"].items():
+        assert found["kernel_weights"][name] == pytest.approx(weight, abs=1e-6)
+    one = table(run(kith, "predict", "--model", "matrix.kith", *rows))
+    other = table(run(kith, "predict", "--model", "raw.kith", "--data", new))
+    assert [row["label"] for row in one] == [row["label"] for row in other]
+    assert [float(row["score:a"]) for row in one] == pytest.approx([float(row["score:a"]) for row in other], rel=1e-5)
+    assert run(kith, "predict", "--model", "raw.kith", *rows)
+
+
+def two_views(kith):
+    """The same samples as series and, in another order, as sets."""
+    kinds = Kinds()
+    kinds.write(kith, "series")
+    for name, positions in (("old", range(30)), ("new", range(30, 36))):
+        lines = [kinds.line("sets", i) for i in positions]
+        kith.write(f"{name}.tsv", "".join(reversed(lines)))
+    return ("--data", "old.csv", "--measure", "dtw", "--data", "old.tsv", "--measure", "jaccard")
+
+
+def test_several_files_are_matched_by_id(kith):
+    assert 'both named "old"' in kith.refusal(*TRAIN, *two_views(kith), *SEVERAL)
+    views = ("--data", "course=old.csv", "--measure", "dtw", "--data", "traits=old.tsv", "--measure", "jaccard")
+    found = kith.json(*TRAIN, *views, *SEVERAL, "--model", "m.kith")
+    assert found["matrices"] == ["course", "traits"]
+    by_name = run(kith, "predict", "--model", "m.kith", "--data", "traits=new.tsv", "--data", "course=new.csv")
+    assert run(kith, "predict", "--model", "m.kith", "--data", "new.csv", "--data", "new.tsv") == by_name
+    labels = {row["id"]: row["label"] for row in table(by_name)}
+    assert len(labels) == 6 and sum(labels[f"s{i}"] == "ab"[i % 2] for i in range(30, 36)) >= 5
+    predict = ("predict", "--model", "m.kith")
+    assert "traits" in kith.refusal(*predict, "--data", "new.csv")
+    assert "--data traits=FILE" in kith.refusal(*predict, "--data", "course=new.csv")
+    assert "s31" in kith.refusal(*predict, "--data", "new.csv", "--data", kith.write("few.tsv", "s30\tA C\n"))
+
+
+def test_evaluates_several_measures(kith):
+    old, _ = Kinds().write(kith, "categories")
+    kith.write("words.tsv", "".join(line.split(",", 1)[0] + "\t" + line.split(",", 1)[1].replace(",", " ")
+                                    for line in (kith.folder / old).read_text().splitlines(True)[1:]))
+    found = kith.json("evaluate", "--data", old, "--measure", "value-difference", "--data", "words.tsv", "--measure",
+                      "jaccard", "--labels", "labels.txt", "--methods", "average-svm", "--repeats", "2", "--folds", "3",
+                      "--grid", "average-svm:cost=1,10")
+    assert len(found["methods"][0]["errors"]) == 2
+
+
+@pytest.mark.parametrize("flags,words", [
+    (("--measure", "edit", "--measure", "edit"), "both named \"edit\""),
+    (("--measure", "edit", "--measure", "spectrum:kmers=2"), "kmer, score"),
+    (("--measure", "edit:2", "--measure", "spectrum"), "key=value"),
+    (("--measure", "edit:kmer=2", "--measure", "spectrum"), "no settings"),
+    (("--measure", "edit", "--measure", "spectrum", "--band", "3"), "--band"),
+    (("--measure", "edit", "--measure", "spectrum:kmer=0"), "kmer"),
+    (("--measure", "edit", "--measure", "soundex"), "soundex"),
+    (("--measure", "edit", "--measure", "spectrum", "--data", "old.tsv", "--data", "old.tsv"), "3 times --data"),
+    (("--measure", "near=edit", "--data", "far=old.tsv", "--measure", "spectrum"), "two names"),
+    (("--measure", "gaussian", "--measure", "edit-distance", "--from-distance", "exp", "--gamma", "1"),
+     "gaussian:gamma"),
+])
+def test_several_measures_are_refused_with_a_reason(kith, flags, words):
+    Kinds().write(kith, "strings")
+    assert words in kith.refusal(*TRAIN, "--data", "old.tsv", *flags, *SEVERAL)
+
+
+def test_methods_of_one_matrix_refuse_several_measures(kith):
+    Kinds().write(kith, "strings")
+    message = kith.refusal(*TRAIN, "--data", "old.tsv", "--measure", "edit", "--measure", "spectrum", "--method", "svm")
+    assert "mkl" in message
+
+
+# --- what does not fit ---------------------------------------------------------------------------------
+
+
+def test_values_never_seen_in_training_are_predicted(kith):
+    old, _ = Kinds().write(kith, "categories")
+    run(kith, *TRAIN, "--data", old, "--measure", "value-difference", "--method", "knn", "--model", "m.kith")
+    kith.write("unseen.csv", "id,p,q,r\nu1,@,@,@\nu2,A,@,\n")
+    rows = table(run(kith, "predict", "--model", "m.kith", "--data", "unseen.csv"))
+    assert [row["id"] for row in rows] == ["u1", "u2"]
+
+
+@pytest.mark.parametrize("kind,measure,ending,text,words", [
+    ("categories", "value-difference", "csv", "id,p\nu1,A\n", ("columns", "m.kith")),
+    ("sequences", "smith-waterman", "fasta", ">u1\n>u2\nACD\n", ("u1", "no residues")),
+    ("sequences", "smith-waterman", "fasta", "", ("new.fasta", "FASTA")),
+    ("sequences", "smith-waterman", "fasta", ">u1\nAC1\n", ("new.fasta:2:3",)),
+    ("series", "dtw", "csv", "u1\n", ("new.csv:1", "numbers")),
+    ("strings", "edit", "tsv", "u1\ta\nu1\tb\n", ("new.tsv:2", "u1")),
+    ("vectors", "gaussian", "csv", "id,a,b,c\nu1,1,2,\n", ("new.csv", "no value")),
+])
+def test_samples_that_cannot_be_measured_are_named(kith, kind, measure, ending, text, words):
+    old, _ = Kinds().write(kith, kind)
+    run(kith, *TRAIN, "--data", old, "--measure", measure, "--method", "knn", "--model", "m.kith")
+    message = kith.refusal("predict", "--model", "m.kith", "--data", kith.write(f"new.{ending}", text).name)
+    for word in words:
+        assert word in message
+    assert "absent" in kith.refusal("predict", "--model", "m.kith", "--data", "absent")
+
+
+def test_labels_are_joined_by_id(kith):
+    old, _ = Kinds().write(kith, "strings")
+    lines = (kith.folder / "labels.txt").read_text().splitlines(True)
+    straight = kith.json(*TRAIN, "--data", old, "--measure", "edit")
+    kith.write("labels.txt", "".join(reversed(lines)))
+    assert kith.json(*TRAIN, "--data", old, "--measure", "edit")["objective"] == straight["objective"]
+    kith.write("labels.txt", "".join(lines).replace("s7\t", "z7\t"))
+    assert "s7" in kith.refusal(*TRAIN, "--data", old, "--measure", "edit")
+    assert "--labels" in kith.refusal("train", "--data", old, "--measure", "edit")
+    assert "--labels" in kith.refusal("evaluate", "--data", old, "--measure", "edit")

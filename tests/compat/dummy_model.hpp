@@ -76,6 +76,7 @@ inline ModelRecord dummy_record_2() {
   edited.settings.measure = Measure::kEdit;
   edited.training = StringData{.source = "", .ids = {}, .values = {"oak", "", "\xc3\xa9"}};
   edited.columns = {0, 1, 2};
+  edited.file = 1;
   record.matrices[1].measure = edited;
   return record;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kith/data/block.hpp"
@@ -30,6 +32,15 @@ struct SimilaritySet {
 /// Throws Error unless the table is square and its row and column ids (where both exist) are the
 /// same set; columns are put into the order of the rows.
 [[nodiscard]] SimilaritySet square(SimilaritySet set);
+
+/// Samples by their ids, and where they come from, for messages.
+struct KnownSamples {
+  std::span<const std::string> ids;
+  std::string_view source;
+};
+/// For each sample of `first` its position in `other`. Throws Error naming the first few that only
+/// one of them has, and an id that stands twice.
+[[nodiscard]] std::vector<Index> order_by_id(const KnownSamples& first, const KnownSamples& other);
 
 /// Several tables over the same samples, brought to the order of the first: by id where every table
 /// has ids (samples that are not in all of them: Error naming the first few), else by position.

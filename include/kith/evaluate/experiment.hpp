@@ -20,15 +20,9 @@
 #include "kith/evaluate/grid.hpp"
 #include "kith/evaluate/partitions.hpp"
 #include "kith/evaluate/store.hpp"
-#include "kith/measure/measure.hpp"
+#include "kith/measure/raw_matrix.hpp"
 
 namespace kith {
-
-/// Samples whose pairs are measured anew on each training part, by its labels alone.
-struct RawSamples {
-  RawData samples;
-  MeasureSettings measure;
-};
 
 /// The tables as read, with their labels and what is to be done to them inside each training part.
 struct ExperimentData {
@@ -36,9 +30,15 @@ struct ExperimentData {
   Labels labels;
   InputSettings input;
   std::vector<bool> symmetric;  ///< of each table: its two directions are the same
-  /// There: what every training part is measured from. The table has then seen every label; it
-  /// shows what breaks an input rule, and no fit sees it.
-  std::optional<RawSamples> raw = std::nullopt;
+  /// Of each table (none here: of no table): there where it is measured anew on each training part,
+  /// by the labels of that part alone. The table has then seen every label; it shows what breaks an
+  /// input rule, and no fit sees it.
+  std::vector<std::optional<RawMatrix>> by_part{};
+
+  /// Of table m, or nothing.
+  [[nodiscard]] const RawMatrix* measured_by_part(std::size_t m) const {
+    return m < by_part.size() && by_part[m] ? &*by_part[m] : nullptr;
+  }
 
   [[nodiscard]] Index samples() const { return labels.size(); }
 };
@@ -48,11 +48,11 @@ struct ExperimentData {
 [[nodiscard]] ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
                                                   const InputSettings& input, RunContext& ctx);
 
-/// The same from raw samples. A measure that learns from no label is measured once; one that does
-/// (value-difference) on each training part.
-[[nodiscard]] ExperimentData make_experiment_data(const RawData& samples, const Labels& labels,
-                                                  const MeasureSettings& measure,
-                                                  const InputSettings& input, RunContext& ctx);
+/// The same from raw samples, which are matched. A measure that learns from no label is measured
+/// once; one that does (value-difference) on each training part.
+[[nodiscard]] ExperimentData make_experiment_data(std::span<const RawMatrix> matrices,
+                                                  const Labels& labels, const InputSettings& input,
+                                                  RunContext& ctx);
 
 /// Throws Error in the words of `train` where the whole table breaks an input rule (a missing pair,
 /// a diagonal that cannot be scaled by), or where there are several tables and a candidate learns

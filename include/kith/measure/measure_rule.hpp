@@ -12,6 +12,7 @@
 #include "kith/data/views.hpp"
 #include "kith/measure/measure.hpp"
 #include "kith/measure/raw_data.hpp"
+#include "kith/measure/raw_matrix.hpp"
 
 namespace kith {
 
@@ -30,6 +31,7 @@ struct MeasureRule {
   /// since the values of a few columns depend on them all.
   RawData training;
   std::vector<Index> columns;  ///< positions in `training`, ascending
+  Index file = 0;              ///< which of several files new samples come from, counted from 0
 };
 
 /// What is wrong with a rule, whoever made it; empty: nothing.
@@ -40,10 +42,10 @@ struct LearnedMeasure {
   MeasureRule rule;
   SimilaritySet pairs;
 };
-/// `labels` are of `samples`; measures that do not learn from them pass over them. Throws as
+/// `labels` are of its samples; measures that do not learn from them pass over them. Throws as
 /// `measure` does, and Error(kInvalidArgument) for noise: rows of new samples would have none.
-[[nodiscard]] LearnedMeasure learn_measure(RawData samples, const Labels& labels,
-                                           MeasureSettings settings, const RunContext& ctx);
+[[nodiscard]] LearnedMeasure learn_measure(RawMatrix matrix, const Labels& labels,
+                                           const RunContext& ctx);
 
 /// The rule for the columns at `positions` (ascending, among the columns of `rule`) alone.
 [[nodiscard]] MeasureRule restricted(const MeasureRule& rule, std::span<const Index> positions);

@@ -80,6 +80,9 @@ static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
 [[nodiscard]] RawKind kind_of(const RawData& data);
 [[nodiscard]] Index size_of(const RawData& data);
 [[nodiscard]] const std::string& source_of(const RawData& data);
+/// The file without its folder and endings, which names a matrix of the samples: "words" for
+/// "dir/words.tsv.gz".
+[[nodiscard]] std::string name_of(const RawData& data);
 [[nodiscard]] std::span<const std::string> ids_of(const RawData& data);
 /// The samples at `positions`, in that order, with their ids and labels.
 [[nodiscard]] RawData select(const RawData& data, std::span<const Index> positions);

@@ -32,10 +32,11 @@ struct PreparedTraining {
                                                 const InputSettings& settings, RunContext& ctx,
                                                 MissingPairs missing = MissingPairs::kRefused);
 
-/// The same from raw data: one matrix, measured by these samples and labels alone.
-[[nodiscard]] PreparedTraining prepare_training(RawData samples, const Labels& labels,
-                                                const MeasureSettings& measure,
-                                                const InputSettings& settings, RunContext& ctx);
+/// The same from raw data, which are matched: each matrix is measured by these samples and labels
+/// alone.
+[[nodiscard]] PreparedTraining prepare_training(std::span<const RawMatrix> matrices,
+                                                const Labels& labels, const InputSettings& settings,
+                                                RunContext& ctx);
 
 /// The rows and columns `samples` of every table, in that order.
 [[nodiscard]] MatchedSets select_samples(const MatchedSets& matrices,

@@ -40,7 +40,8 @@ CategoryData votes() {
 
 ExperimentData data_of(const RawData& samples, const std::vector<int>& of, Measure measure) {
   RunContext ctx;
-  return make_experiment_data(samples, test::numbered_labels(of), {.measure = measure},
+  const std::vector<RawMatrix> matrices = {{"made", {.measure = measure}, samples, 0}};
+  return make_experiment_data(matrices, test::numbered_labels(of),
                               {.from_distance = FromDistance::kNegative}, ctx);
 }
 
@@ -105,11 +106,32 @@ TEST(MeasuredExperiment, OtherMeasuresAreMeasuredOnce) {
   SetData sets{.source = "sets.tsv", .ids = {}, .values = {}};
   for (std::vector<std::string>& row : votes().values) sets.values.push_back(std::move(row));
   const ExperimentData data = data_of(sets, classes(), Measure::kJaccard);
-  EXPECT_FALSE(data.raw.has_value());
+  EXPECT_EQ(data.measured_by_part(0), nullptr);
   const Matrix whole =
       to_dense(measure(sets, {.measure = Measure::kJaccard}, RunContext{}).block).values();
   EXPECT_EQ(to_dense(data.matrices.sets.at(0).block).values(), whole);
   EXPECT_EQ(block_of(part_of(data)), Matrix(whole.topLeftCorner(28, 28)));
+}
+
+TEST(MeasuredExperiment, MeasuresEachOfSeveralTablesInItsOwnWay) {
+  SetData sets{.source = "sets.tsv", .ids = {}, .values = votes().values};
+  const std::vector<RawMatrix> matrices = {
+      {"common", {.measure = Measure::kJaccard}, sets, 0},
+      {"learned", {.measure = Measure::kValueDifference}, votes(), 1}};
+  RunContext ctx;
+  const InputSettings input{.from_distance = FromDistance::kNegative};
+  const ExperimentData both =
+      make_experiment_data(matrices, test::numbered_labels(classes()), input, ctx);
+  const detail::FoldPart part = part_of(both);
+  const detail::FoldPart common = part_of(data_of(sets, classes(), Measure::kJaccard));
+  const detail::FoldPart learned = part_of(data_of(votes(), classes(), Measure::kValueDifference));
+  ASSERT_EQ(part.training.set.matrices.size(), 2U);
+  EXPECT_EQ(part.training.set.matrices[0].name, "common");
+  EXPECT_EQ(part.training.set.matrices[1].name, "learned");
+  EXPECT_EQ(block_of(part), block_of(common));
+  EXPECT_EQ(rows_of(part), rows_of(common));
+  EXPECT_EQ(Matrix(to_dense(part.training.set.matrices[1].block).values()), block_of(learned));
+  EXPECT_EQ(Matrix(to_dense(part.queries.matrices.at(1).to_training).values()), rows_of(learned));
 }
 
 std::vector<double> losses(const ExperimentData& data, int threads) {
@@ -153,7 +175,7 @@ TEST(MeasuredExperiment, ChoosesAMethodByPartsThatHaveSeenTheirOwnLabels) {
   const Selection selection = select_method(data, candidates, 4, Stratify::kYes, ctx);
   EXPECT_GT(selection.entries.at(0).loss, 0.2);
   ExperimentData leaking = data;
-  leaking.raw.reset();
+  leaking.by_part.clear();
   EXPECT_EQ(select_method(leaking, candidates, 4, Stratify::kYes, ctx).entries.at(0).loss, 0);
 }
 
@@ -173,7 +195,7 @@ TEST(MeasuredExperiment, IsKnownByItsSamplesToo) {
   EXPECT_NE(fingerprint(a), fingerprint(b));
   EXPECT_EQ(fingerprint(a), fingerprint(data_of(two, classes(), Measure::kValueDifference)));
   ExperimentData c = a;
-  c.raw->measure.exponent = 1;
+  c.by_part.at(0)->measure.exponent = 1;
   EXPECT_NE(fingerprint(a), fingerprint(c));
 }
 

@@ -52,8 +52,8 @@ const RawData& data_of(RawKind kind) {
 }
 
 LearnedMeasure learned(MeasureSettings settings) {
-  return learn_measure(data_of(measure_info(settings.measure).data), kLabels, std::move(settings),
-                       RunContext{});
+  const RawData& samples = data_of(measure_info(settings.measure).data);
+  return learn_measure({"made", std::move(settings), samples, 0}, kLabels, RunContext{});
 }
 
 Matrix numbers(const Block& block) { return to_dense(block).values(); }

@@ -61,11 +61,14 @@ std::vector<Case> cases() {
 
 const Labels kLabels{.ids = {0, 0, 0, 1, 1, 1}, .names = {"a", "b"}};
 
+RawMatrix matrix_of(const Case& one) {
+  return {"made", {.measure = one.measure}, one.samples, 0};
+}
+
 /// A record of a machine that needs the columns 1, 3 and 4.
 ModelRecord record_of(const Case& one) {
   const std::vector<Index> columns = {1, 3, 4};
-  const MeasureRule rule =
-      learn_measure(one.samples, kLabels, {.measure = one.measure}, RunContext{}).rule;
+  const MeasureRule rule = learn_measure(matrix_of(one), kLabels, RunContext{}).rule;
   ModelRecord record;
   record.method = "dummy";
   record.class_names = kLabels.names;
@@ -189,6 +192,35 @@ TEST(MeasuredModel, RefusesSettingsThatBreakARule) {
   EXPECT_THAT(with({{"measure", "euclidean"}}), HasSubstr("distances"));
 }
 
+ModelRecord record_of_two(Index first_file, Index second_file) {
+  ModelRecord record = record_of(cases().at(0));
+  ModelMatrix second = record_of(cases().at(2)).matrices.at(0);
+  second.name = "warped";
+  record.matrices[0].measure->file = first_file;
+  second.measure->file = second_file;
+  record.matrices.push_back(std::move(second));
+  return record;
+}
+
+TEST(MeasuredModel, KeepsWhichFileEachMatrixIsMeasuredFrom) {
+  for (const Index second : {0, 1}) {
+    const ModelRecord back = read_back(model_bytes(record_of_two(0, second), kNothing));
+    EXPECT_EQ(back.matrices.at(0).measure->file, 0);
+    EXPECT_EQ(back.matrices.at(1).measure->file, second);
+  }
+  EXPECT_THAT(message_of([] { (void)model_bytes(record_of_two(0, 2), kNothing); },
+                         ErrorCode::kInternal),
+              HasSubstr("share some files"));
+  EXPECT_THAT(message_of(
+                  [] {
+                    ModelRecord record = record_of_two(0, 0);
+                    record.matrices[1].measure.reset();
+                    (void)model_bytes(record, kNothing);
+                  },
+                  ErrorCode::kInternal),
+              HasSubstr("some have none"));
+}
+
 TEST(MeasuredModel, RefusesLabelsOfNoClass) {
   const Case votes = cases().at(5);
   EXPECT_THAT(refusal(votes,
@@ -207,11 +239,11 @@ TEST(MeasuredModel, TrainsAndPredictsAsFromTheMatrix) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(enum_name(one.measure));
     RunContext ctx;
-    const MeasureSettings settings{.measure = one.measure};
     const MethodChoice choice = parse_method("knn", std::vector<std::string>{"neighbours=1"});
+    const std::vector<RawMatrix> matrices = {matrix_of(one)};
     const Training raw =
-        train(prepare_training(one.samples, kLabels, settings, InputSettings{}, ctx), choice, ctx);
-    const LearnedMeasure learned = learn_measure(one.samples, kLabels, settings, ctx);
+        train(prepare_training(matrices, kLabels, InputSettings{}, ctx), choice, ctx);
+    const LearnedMeasure learned = learn_measure(matrix_of(one), kLabels, ctx);
     const Training read =
         train(prepare_training(match({learned.pairs}), kLabels, InputSettings{}, ctx), choice, ctx);
     EXPECT_EQ(raw.model.record.fingerprint, read.model.record.fingerprint);
