@@ -155,9 +155,10 @@ void share_gamma(LabelledInput& found, const RawOptions& raw) {
   for (RawMatrix& matrix : found.samples) {
     if (!measure_info(matrix.measure.measure).takes("gamma") || matrix.measure.gamma) continue;
     if (from_distance) {
-      refuse(fmt::format("--gamma could be of {0} or of --from-distance exp; give the one of the "
-                         "measure as --measure {0}:gamma=NUMBER",
-                         enum_name(matrix.measure.measure)));
+      refuse(
+          fmt::format("--gamma could be of {0} or of --from-distance exp; give the one of the "
+                      "measure as --measure {0}:gamma=NUMBER",
+                      enum_name(matrix.measure.measure)));
     }
     matrix.measure.gamma = found.condition.gamma;
     taken = true;
@@ -173,9 +174,10 @@ void share_gamma(LabelledInput& found, const RawOptions& raw) {
 void check_from_distance(const LabelledInput& found, const RawOptions& raw) {
   if (!given(*raw.command, "from-distance")) return;
   if (std::any_of(found.samples.begin(), found.samples.end(), is_distance)) return;
-  refuse(fmt::format("--from-distance says how distances become similarities, and {} gives "
-                     "similarities",
-                     names_of(found.samples)));
+  refuse(
+      fmt::format("--from-distance says how distances become similarities, and {} gives "
+                  "similarities",
+                  names_of(found.samples)));
 }
 
 void name_matrices(std::vector<RawMatrix>& matrices, const std::vector<NamedFile>& files) {
@@ -183,9 +185,10 @@ void name_matrices(std::vector<RawMatrix>& matrices, const std::vector<NamedFile
     const std::string& of_file = files[static_cast<std::size_t>(matrix.file)].name;
     if (!of_file.empty() && files.size() == matrices.size()) {
       if (!matrix.name.empty() && matrix.name != of_file) {
-        refuse(fmt::format("{} and {} are two names of one matrix; --data and --measure give it "
-                           "one",
-                           in_quotes(of_file), in_quotes(matrix.name)));
+        refuse(
+            fmt::format("{} and {} are two names of one matrix; --data and --measure give it "
+                        "one",
+                        in_quotes(of_file), in_quotes(matrix.name)));
       }
       matrix.name = of_file;
     } else if (matrix.name.empty() && files.size() < matrices.size()) {
@@ -199,9 +202,10 @@ void check_names_differ(const std::vector<RawMatrix>& matrices) {
   for (std::size_t i = 0; i < matrices.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (matrices[i].name != matrices[j].name) continue;
-      refuse(fmt::format("measures {} and {} are both named {}; names must differ, and "
-                         "--measure name=MEASURE gives one",
-                         j + 1, i + 1, in_quotes(matrices[i].name)));
+      refuse(
+          fmt::format("measures {} and {} are both named {}; names must differ, and "
+                      "--measure name=MEASURE gives one",
+                      j + 1, i + 1, in_quotes(matrices[i].name)));
     }
   }
 }

@@ -246,8 +246,8 @@ void predict_all(const TrainedModel& model, const Options& options, Session& ses
 /// An output that is also an input would destroy it.
 void refuse_overwriting_inputs(const Options& options) {
   std::vector<std::string> inputs = {options.model};
-  for (const auto* files : {&options.similarity, &options.distance, &options.from, &options.self,
-                            &options.data}) {
+  for (const auto* files :
+       {&options.similarity, &options.distance, &options.from, &options.self, &options.data}) {
     for (const std::string& text : *files) inputs.push_back(parse_named_file(text).path);
   }
   for (const std::string& input : inputs) {
@@ -328,9 +328,10 @@ Command add_predict(CLI::App& program) {
       ->allow_extra_args(false)
       ->group("Input");
   parser
-      ->add_option("--data", options->data,
-                   "new samples themselves, for a model trained with --data and --measure (one file "
-                   "for all matrices or one for each, as in training)")
+      ->add_option(
+          "--data", options->data,
+          "new samples themselves, for a model trained with --data and --measure (one file "
+          "for all matrices or one for each, as in training)")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Input");

@@ -41,8 +41,7 @@ Positions positions_of(std::span<const std::string> ids, std::string_view source
 }
 
 /// Those of `ids` that `positions` does not know, in quotes.
-std::vector<std::string> unknown_ids(std::span<const std::string> ids,
-                                     const Positions& positions) {
+std::vector<std::string> unknown_ids(std::span<const std::string> ids, const Positions& positions) {
   std::vector<std::string> unknown;
   for (const std::string& id : ids) {
     if (!positions.contains(id)) unknown.push_back(in_quotes(id));

@@ -269,10 +269,8 @@ Json protocol_json(const ExperimentPlan& plan, const RunContext& ctx) {
 
 ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
                                     const InputSettings& input, RunContext& ctx) {
-  ExperimentData data{.matrices = std::move(matrices),
-                      .labels = labels,
-                      .input = input,
-                      .symmetric = {}};
+  ExperimentData data{
+      .matrices = std::move(matrices), .labels = labels, .input = input, .symmetric = {}};
   if (input.missing == MissingRule::kDropSample) {
     const PreparedTraining dropped =
         prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);

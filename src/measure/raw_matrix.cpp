@@ -16,8 +16,8 @@ void order_samples_by_id(std::vector<RawMatrix>& matrices) {
   const RawData& first = matrices.front().samples;
   for (RawMatrix& other : matrices) {
     if (std::ranges::equal(ids_of(other.samples), ids_of(first))) continue;
-    const std::vector<Index> order = order_by_id(
-        {ids_of(first), source_of(first)}, {ids_of(other.samples), source_of(other.samples)});
+    const std::vector<Index> order = order_by_id({ids_of(first), source_of(first)},
+                                                 {ids_of(other.samples), source_of(other.samples)});
     other.samples = select(other.samples, order);
   }
 }
@@ -67,9 +67,8 @@ std::vector<RawMatrix> read_samples(std::vector<RawMatrix> matrices,
       return one.file == matrices[m].file && kind_of(one.samples) == kind;
     });
     matrices[m].samples =
-        same == before
-            ? read_raw(files[static_cast<std::size_t>(matrices[m].file)], kind, ctx)
-            : same->samples;
+        same == before ? read_raw(files[static_cast<std::size_t>(matrices[m].file)], kind, ctx)
+                       : same->samples;
     if (matrices[m].name.empty()) matrices[m].name = name_of(matrices[m].samples);
   }
   return match_samples(std::move(matrices));

@@ -47,16 +47,18 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
   }
   if (wanted == 1 && record.matrices.size() > 1) {
     if (files.size() == 1 && files.front().name.empty()) return {files.front().path};
-    refuse_files(fmt::format("{} files of {}; the model measures all of its {} matrices from one "
-                             "file without a name",
-                             files.size(), flag, record.matrices.size()));
+    refuse_files(
+        fmt::format("{} files of {}; the model measures all of its {} matrices from one "
+                    "file without a name",
+                    files.size(), flag, record.matrices.size()));
   }
   std::vector<std::string> paths;
   for (const Index f : files_by_matrix(record, files, flag)) {
     if (f < 0) {
       const std::string& name = record.matrices[paths.size()].name;
-      refuse_files(fmt::format("there are no new samples for matrix {} of the model; give {} {}=FILE",
-                               in_quotes(name), flag, name));
+      refuse_files(
+          fmt::format("there are no new samples for matrix {} of the model; give {} {}=FILE",
+                      in_quotes(name), flag, name));
     }
     paths.push_back(files[static_cast<std::size_t>(f)].path);
   }
@@ -80,8 +82,8 @@ QueryChunk RawQueryReader::next(Index most_rows) {
     chunk.ids.push_back(ids.empty() ? std::to_string(i + 1) : ids[static_cast<std::size_t>(i)]);
   }
   for (std::size_t m = 0; m < matrices_.size(); ++m) {
-    chunk.queries.matrices.push_back(measure_rows(*record_->matrices[m].measure,
-                                                  select(matrices_[m].samples, positions), ctx_));
+    chunk.queries.matrices.push_back(
+        measure_rows(*record_->matrices[m].measure, select(matrices_[m].samples, positions), ctx_));
   }
   return chunk;
 }

@@ -61,9 +61,7 @@ std::vector<Case> cases() {
 
 const Labels kLabels{.ids = {0, 0, 0, 1, 1, 1}, .names = {"a", "b"}};
 
-RawMatrix matrix_of(const Case& one) {
-  return {"made", {.measure = one.measure}, one.samples, 0};
-}
+RawMatrix matrix_of(const Case& one) { return {"made", {.measure = one.measure}, one.samples, 0}; }
 
 /// A record of a machine that needs the columns 1, 3 and 4.
 ModelRecord record_of(const Case& one) {
@@ -208,9 +206,9 @@ TEST(MeasuredModel, KeepsWhichFileEachMatrixIsMeasuredFrom) {
     EXPECT_EQ(back.matrices.at(0).measure->file, 0);
     EXPECT_EQ(back.matrices.at(1).measure->file, second);
   }
-  EXPECT_THAT(message_of([] { (void)model_bytes(record_of_two(0, 2), kNothing); },
-                         ErrorCode::kInternal),
-              HasSubstr("share some files"));
+  EXPECT_THAT(
+      message_of([] { (void)model_bytes(record_of_two(0, 2), kNothing); }, ErrorCode::kInternal),
+      HasSubstr("share some files"));
   EXPECT_THAT(message_of(
                   [] {
                     ModelRecord record = record_of_two(0, 0);
