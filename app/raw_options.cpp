@@ -272,6 +272,10 @@ void add_raw_options(CLI::App& command, RawOptions& options) {
       ->allow_extra_args(false)
       ->group(kGroup);
   add_settings_flags(command, options.flags, kGroup, kNoFlags);
+  CLI::Option* gamma = command.get_option("--gamma");
+  gamma->description(gamma->get_description() +
+                     "; with --data, gamma of the measures gaussian, laplacian, polynomial and "
+                     "sigmoid (1 / number of features)");
 }
 
 LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,

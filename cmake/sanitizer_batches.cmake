@@ -21,7 +21,8 @@ set(batches
    condition/missing"
   "measure/align measure/categories measure/compression measure/dtw measure/dtw_nearest measure/fasta"
   "measure/idx measure/inner_product measure/pairs measure/series measure/set_similarity measure/sets"
-  "measure/spectrum measure/value_difference measure/vector_distance"
+  "measure/spectrum measure/value_difference measure/vector_distance measure/measure_rule
+   measure/raw_matrix"
   "condition/rows_rbf condition/scale condition/spectrum condition/symmetric condition/symmetrise
    condition/table"
   "learn/advice learn/calibration learn/decision learn/learner learn/registry learn/shared_work"
@@ -44,7 +45,7 @@ set(batches
    evaluate/store"
   "evaluate/store_differences evaluate/store_file evaluate/store_rows evaluate/unit report/escape
    report/inspection"
-  "report/results_table report/text_art")
+  "report/results_table report/text_art model/measure_archive model/raw_queries")
 set(number 0)
 foreach(batch IN LISTS batches)
   math(EXPR number "${number} + 1")

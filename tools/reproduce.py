@@ -392,8 +392,9 @@ similarities s of a new sample to its neighbours are treated like the block of t
 (`test-treatment=linear`), and "with raw s" is the other reading (`test-treatment=none`).
 
 [TR] prints KRI-clip on voting twice, as 5.29 (Table 3) and as 5.34 (Table 4): the same run, so two printed figures may differ
-by that much for no reason. Voting is the matrix as given, made with the labels of all samples; what becomes of the errors when it
-is made anew from the labels of each training part alone stands beside, and is not counted.
+by that much for no reason. Voting is the matrix as given, made with the labels of all samples, those of the test part among them. "By
+part" are value differences learned from the votes and labels of each training part alone, outer and inner, on the same partitions
+(`kith evaluate --data features.csv --measure value-difference --from-distance max-minus --scale unit`); they are shown beside, not counted.
 """
 
 

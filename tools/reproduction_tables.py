@@ -107,10 +107,7 @@ DATA = {
     "protein": Data("protein"),
     "protein-rbf": Data("protein", ("--transform", "rows-rbf"),
                         remark="protein with `--transform rows-rbf`, [TR]'s RBF-sim"),
-    "voting": Data("voting", honest="voting-by-part",
-                   remark="\"By part\": value differences learned from the labels of each training part, outer and inner "
-                   "(`kith evaluate --data features.csv --measure value-difference --from-distance max-minus --scale unit` on the "
-                   "votes themselves), where the matrix as given has seen the labels of the test samples too"),
+    "voting": Data("voting", honest="voting-by-part"),
     "voting-by-part": Data("house-votes-84", ("--measure", "value-difference", "--from-distance", "max-minus",
                                               "--scale", "unit"), file="features.csv"),
     "protein-binary": Data("protein", prepare=two_largest_classes,

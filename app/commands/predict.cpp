@@ -352,7 +352,8 @@ Command add_predict(CLI::App& program) {
       "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"
       "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json\n"
       "  kith predict --model several.kith --similarity sw=new-sw.csv --similarity nw=new-nw.csv\n"
-      "  kith predict --model words.kith --data new-words.tsv");
+      "  kith predict --model words.kith --data new-words.tsv\n"
+      "  kith predict --model two-views.kith --data course=new.csv --data traits=new.tsv");
   return {parser, [options] { return run(*options); }};
 }
 

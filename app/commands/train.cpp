@@ -187,6 +187,8 @@ Command add_train(CLI::App& program) {
       "  kith train --similarity sw=sw.csv --similarity nw=nw.csv --labels labels.txt --method "
       "mkl\n"
       "  kith train --data words.tsv --measure edit --labels languages.tsv --model words.kith\n"
+      "  kith train --data p.fasta --measure sw --measure nw:score=normalised --labels labels.tsv "
+      "--method mkl\n"
       "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
       "m.kith");
   return {parser, [options] { return run(*options); }};

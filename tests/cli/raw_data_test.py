@@ -2,6 +2,8 @@
 """--data and --measure: models and evaluations from raw samples, without a matrix in between."""
 
 import random
+import sqlite3
+import struct
 
 import pytest
 
@@ -203,6 +205,33 @@ def test_value_differences_do_not_tell_the_labels_of_test_samples(kith):
     assert honest["methods"][0]["mean_error"] > 0.2
 
 
+def predictions(kith, store):
+    """Of every partition: inner losses, the settings chosen, and what is said of the test samples."""
+    with sqlite3.connect(kith.folder / store) as database:
+        return database.execute("select partition, inner_losses, chosen, labels, scores from test_results "
+                                "order by partition").fetchall()
+
+
+def test_labels_of_test_samples_change_nothing_but_the_error(kith):
+    """Other labels of the test samples alone: what is learned and said on a partition stays bit for bit."""
+    old, _ = Kinds().write(kith, "categories")
+    flags = ("--measure", "value-difference", "--partitions", "parts.tsv")
+    common = ("evaluate", "--data", old, "--labels", "labels.txt", "--methods", "knn,svm-clip", "--repeats", "1", "--folds",
+              "3", *flags)
+    clean = kith.json(*common, "--store", "clean.db")
+    with sqlite3.connect(kith.folder / "clean.db") as store:
+        (test,) = store.execute("select test from partitions").fetchone()
+    held_out = struct.unpack(f"<{len(test) // 4}i", test)
+    lines = (kith.folder / "labels.txt").read_text().splitlines()
+    for i in held_out:
+        lines[i] = lines[i][:-1] + "ba"["ab".index(lines[i][-1])]
+    kith.write("labels.txt", "\n".join(lines) + "\n")
+    poisoned = kith.json(*common, "--store", "poisoned.db")
+    assert predictions(kith, "clean.db") == predictions(kith, "poisoned.db")
+    for one, other in zip(clean["methods"], poisoned["methods"]):
+        assert one["mean_error"] + other["mean_error"] == pytest.approx(1)
+
+
 def test_a_store_goes_on_with_the_same_samples_alone(kith):
     old, _ = Kinds().write(kith, "categories")
     flags = ("--measure", "value-difference", "--store", "run.db")
@@ -292,7 +321,7 @@ def test_evaluates_several_measures(kith):
     (("--measure", "edit", "--measure", "spectrum:kmer=0"), "kmer"),
     (("--measure", "edit", "--measure", "soundex"), "soundex"),
     (("--measure", "edit", "--measure", "spectrum", "--data", "old.tsv", "--data", "old.tsv"), "3 times --data"),
-    (("--measure", "near=edit", "--data", "far=old.tsv", "--measure", "spectrum"), "two names"),
+    (("--measure", "edit", "--data", "far=old.tsv", "--measure", "near=spectrum"), "two names"),
     (("--measure", "gaussian", "--measure", "edit-distance", "--from-distance", "exp", "--gamma", "1"),
      "gaussian:gamma"),
 ])
@@ -319,7 +348,7 @@ def test_values_never_seen_in_training_are_predicted(kith):
 
 
 @pytest.mark.parametrize("kind,measure,ending,text,words", [
-    ("categories", "value-difference", "csv", "id,p\nu1,A\n", ("columns", "m.kith")),
+    ("categories", "value-difference", "csv", "id,p\nu1,A\n", ("new.csv", "columns")),
     ("sequences", "smith-waterman", "fasta", ">u1\n>u2\nACD\n", ("u1", "no residues")),
     ("sequences", "smith-waterman", "fasta", "", ("new.fasta", "FASTA")),
     ("sequences", "smith-waterman", "fasta", ">u1\nAC1\n", ("new.fasta:2:3",)),

@@ -79,6 +79,26 @@ def test_each_printed_cell_of_a_data_set_that_is_there_is_compared(tmp_path, sha
     assert labels == ["1"] * 9 + ["2"] * 9
 
 
+def test_value_differences_of_each_training_part_stand_beside_the_matrix(tmp_path, shared_folder):
+    write_data(shared_folder / "data/voting", [15, 15])
+    (shared_folder / "paper_tables/tr_table3.csv").write_text(
+        "method,dataset,mean,sd\nknn,voting,50.00,1.00\n", encoding="utf-8")
+    result = reproduce(tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "voting-by-part is not among the shared data" in result.stderr
+    assert "by part" not in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+    folder = shared_folder / "data/house-votes-84"
+    folder.mkdir()
+    labels = (shared_folder / "data/voting/labels.txt").read_text(encoding="utf-8")
+    (folder / "labels.txt").write_text(labels, encoding="utf-8")
+    # Every sample is alone with its vote: over all labels it would tell the class.
+    (folder / "features.csv").write_text("".join(f"v{i}\n" for i in range(30)), encoding="utf-8")
+    assert reproduce(tmp_path).returncode == 0
+    cells = figures((tmp_path / "page.md").read_text(encoding="utf-8"), "| `knn` | 50.00")
+    assert float(cells[2].split()[0]) < 20 < float(cells[5].split()[0])
+
+
 def test_a_second_run_computes_nothing_again_and_writes_the_same_page(tmp_path, shared_folder):
     assert reproduce(tmp_path).returncode == 0
     page = (tmp_path / "page.md").read_bytes()

@@ -11,6 +11,7 @@
 #include "kith/evaluate/selection.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
+#include "support/raw_matrices.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith {
@@ -40,7 +41,7 @@ CategoryData votes() {
 
 ExperimentData data_of(const RawData& samples, const std::vector<int>& of, Measure measure) {
   RunContext ctx;
-  const std::vector<RawMatrix> matrices = {{"made", {.measure = measure}, samples, 0}};
+  const std::vector<RawMatrix> matrices = {test::raw_matrix("made", measure, samples)};
   return make_experiment_data(matrices, test::numbered_labels(of),
                               {.from_distance = FromDistance::kNegative}, ctx);
 }
@@ -116,8 +117,8 @@ TEST(MeasuredExperiment, OtherMeasuresAreMeasuredOnce) {
 TEST(MeasuredExperiment, MeasuresEachOfSeveralTablesInItsOwnWay) {
   SetData sets{.source = "sets.tsv", .ids = {}, .values = votes().values};
   const std::vector<RawMatrix> matrices = {
-      {"common", {.measure = Measure::kJaccard}, sets, 0},
-      {"learned", {.measure = Measure::kValueDifference}, votes(), 1}};
+      test::raw_matrix("common", Measure::kJaccard, sets),
+      test::raw_matrix("learned", Measure::kValueDifference, votes(), 1)};
   RunContext ctx;
   const InputSettings input{.from_distance = FromDistance::kNegative};
   const ExperimentData both =

@@ -124,6 +124,17 @@ TEST(IdxFiles, MustHaveTheSizeTheySay) {
   EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x08\2\0\0\0\1"s), HasSubstr("dimensions"));
   EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x0d\1\0\0\0\1\x7f\xc0\0\0"s),
               HasSubstr("not finite"));
+  EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x08\2\0\0\0\0\0\0\0\2"s), HasSubstr("no samples"));
+  // 2^32 - 1 rows of 2^31 - 1 doubles: their bytes are no 64-bit number.
+  EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x0e\2\xff\xff\xff\xff\x7f\xff\xff\xff"s),
+              HasSubstr("4294967295 x 2147483647"));
+}
+
+TEST(VectorTables, HaveIdsThatDiffer) {
+  const auto data = read_as<VectorData>(RawKind::kVectors, "x.csv", "p,1,2\nq,3,4\n");
+  EXPECT_THAT(data.ids, ElementsAre("p", "q"));
+  EXPECT_THAT(refusal(RawKind::kVectors, "p,1,2\nq,3,4\np,5,6\n"),
+              AllOf(HasSubstr("\"p\""), HasSubstr("lines 1 and 3")));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "kith/model/model_file.hpp"
 #include "kith/model/trained_model.hpp"
+#include "support/raw_matrices.hpp"
 #include "tensor_bytes.hpp"
 
 namespace kith {
@@ -61,7 +62,7 @@ std::vector<Case> cases() {
 
 const Labels kLabels{.ids = {0, 0, 0, 1, 1, 1}, .names = {"a", "b"}};
 
-RawMatrix matrix_of(const Case& one) { return {"made", {.measure = one.measure}, one.samples, 0}; }
+RawMatrix matrix_of(const Case& one) { return test::raw_matrix("made", one.measure, one.samples); }
 
 /// A record of a machine that needs the columns 1, 3 and 4.
 ModelRecord record_of(const Case& one) {

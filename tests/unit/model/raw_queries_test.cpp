@@ -6,6 +6,7 @@
 
 #include "kith/core/error.hpp"
 #include "support/files.hpp"
+#include "support/raw_matrices.hpp"
 #include "tensor_bytes.hpp"
 
 namespace kith {
@@ -21,7 +22,7 @@ TrainedModel trained() {
   RunContext ctx;
   const Labels labels{.ids = {0, 0, 1, 1}, .names = {"deep", "high"}};
   const MethodChoice choice = parse_method("knn", std::vector<std::string>{"neighbours=1"});
-  const std::vector<RawMatrix> matrices = {{"trees", {.measure = Measure::kEdit}, kTrees, 0}};
+  const std::vector<RawMatrix> matrices = {test::raw_matrix("trees", Measure::kEdit, kTrees)};
   return train(prepare_training(matrices, labels, InputSettings{}, ctx), choice, ctx).model;
 }
 
@@ -59,10 +60,9 @@ TrainedModel trained_on_two(Index files) {
   const SeriesData rings{.source = "rings.csv",
                          .ids = {"a", "b", "c", "d"},
                          .values = {{0, 1}, {0, 2}, {9, 8, 7}, {9, 9}}};
-  const RawMatrix words{"words", {.measure = Measure::kEdit}, kTrees, 0};
-  const std::vector<RawMatrix> matrices = {
-      words, files == 2 ? RawMatrix{"rings", {.measure = Measure::kDtw}, rings, 1}
-                        : RawMatrix{"letters", {.measure = Measure::kEditDistance}, kTrees, 0}};
+  std::vector<RawMatrix> matrices = {test::raw_matrix("words", Measure::kEdit, kTrees, 0)};
+  matrices.push_back(files == 2 ? test::raw_matrix("rings", Measure::kDtw, rings, 1)
+                                : test::raw_matrix("letters", Measure::kEditDistance, kTrees, 0));
   const MethodChoice choice = parse_method("average-svm", std::vector<std::string>{});
   return train(prepare_training(matrices, labels, InputSettings{}, ctx), choice, ctx).model;
 }
@@ -109,7 +109,7 @@ TEST(SampleFiles, AreTakenByNameOrByPosition) {
   const auto refusal = [&](const ModelRecord& record, const std::vector<NamedFile>& given) {
     return message_of([&] { (void)files(record, given); }, ErrorCode::kInvalidArgument);
   };
-  EXPECT_THAT(refusal(two, {{"", "x"}}), HasSubstr("\"words\", \"rings\""));
+  EXPECT_THAT(refusal(two, {{"", "x"}}), HasSubstr("\"words\" and \"rings\""));
   EXPECT_THAT(refusal(two, {{"rings", "x"}}), HasSubstr("--data words=FILE"));
   const ModelRecord shared = trained_on_two(1).record;
   EXPECT_THAT(files(shared, {{"", "x"}}), ElementsAre("x"));
