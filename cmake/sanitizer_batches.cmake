@@ -9,6 +9,9 @@ set(batches
    optim/free_set"
   "optim/hinge_lp optim/hinge_vertex optim/narrow_pairs optim/projected_gradient optim/robust_dual
    optim/robust_point"
+  "optim/interior optim/mkl_parts optim/trace_block optim/trace_search optim/trace_splitting
+   optim/trace_weighted"
+  "optim/mirror_descent optim/trace_barrier optim/trace_kernel"
   "optim/simplex_qp optim/smo optim/smo_block optim/symmetric_view data/atomic_file data/block"
   "data/folds data/labels data/similarity_set data/formats/blast data/formats/checks data/formats/csv"
   "data/formats/csv_layout data/formats/csv_parser data/formats/delimited data/formats/edges
@@ -33,6 +36,8 @@ set(batches
   "learn/kernel_learning/full_kernel_svm learn/kernel_learning/learned_kernel
    learn/kernel_learning/learned_pairs learn/kernel_learning/robust_svm learn/multiclass/one_vs_one
    learn/neighbours/knn"
+  "learn/kernel_learning/average_svm learn/kernel_learning/emkl learn/kernel_learning/eskl
+   learn/kernel_learning/kernel_sum learn/kernel_learning/rekl learn/kernel_learning/trace_pairs"
   "learn/neighbours/kri learn/neighbours/local_kernel learn/neighbours/nearest learn/svm/augmented
    learn/svm/feature_svm learn/svm/kernel_svm"
   "learn/svm/prototypes learn/svm/svm_knn model/archive model/fingerprint model/model_file

@@ -8,8 +8,8 @@
 // one matrix that K is near to. Deviations: exact solvers by default; of mirror descent the update
 // that [KTBB] Algorithm 1 prints is an option and not the default (optim/mirror_descent).
 //
-// Cost: per pair, cost and rho some 10 to 30 iterations of n^3 (l3), up to a hundred times that
-// (l1).
+// Cost: per pair, cost and rho one decomposition and 5 to 20 iterations of a few n^3 (l3), 3 to 10
+// times that (l2), 30 to 100 times (l1).
 #include "kith/learn/kernel_learning/eskl.hpp"
 
 #include <utility>
