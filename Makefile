@@ -42,6 +42,7 @@ bench: dependencies ## build and run the benchmarks
 	@bench/run.sh build/bench
 
 reproduce: build ## compare with the printed tables, where ../shared is; writes docs/reproduction.md
+	@tools/install_dependencies.sh reproduce || echo "What needs ncbi-blast+ is left out." >&2
 	@tools/reproduce.py --program build/release/kith
 
 format: dependencies ## lay out every C++ file with clang-format

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages kith needs and this machine lacks; says nothing when none is missing.
-#   tools/install_dependencies.sh [--print] [GROUP...]     groups: build (default), bench, developer
+#   tools/install_dependencies.sh [--print] [GROUP...]     groups: build (default), bench, developer, reproduce
 set -euo pipefail
 
 build_packages=(
@@ -11,6 +11,7 @@ build_packages=(
   libparasail-dev libgtest-dev libgmock-dev libsvm-dev python3-sklearn python3-cvxopt clang-format)
 bench_packages=(libbenchmark-dev python3-pandas python3-scipy parasail)
 developer_packages=(clang clang-tidy libclang-rt-14-dev gcovr)
+reproduce_packages=(ncbi-blast+)
 
 # Without dpkg nothing can be looked up by package name; these must at least be there by command.
 needed_commands=(c++ cmake ninja pkg-config python3)
@@ -20,9 +21,9 @@ groups=()
 for argument in "$@"; do
   case "$argument" in
     --print) print_only=yes ;;
-    build | bench | developer) groups+=("$argument") ;;
+    build | bench | developer | reproduce) groups+=("$argument") ;;
     *)
-      echo "install_dependencies.sh: unknown group '$argument' (build, bench, developer)" >&2
+      echo "install_dependencies.sh: unknown group '$argument' (build, bench, developer, reproduce)" >&2
       exit 1
       ;;
   esac

@@ -25,6 +25,7 @@ import time
 
 sys.dont_write_bytecode = True  # the tree stays as it is
 import reproduction_cy  # noqa: E402
+import reproduction_ktbb  # noqa: E402
 import reproduction_tables as tables  # noqa: E402
 from reproduce_cy import Failure  # noqa: E402
 
@@ -405,6 +406,7 @@ def page(laboratory, cells, found):
         lines += table_lines(table, cells)
     lines += note_lines(found)
     lines += reproduction_cy.section(laboratory.options)
+    lines += reproduction_ktbb.section(laboratory.options)
     return "\n".join(lines).rstrip() + "\n"
 
 

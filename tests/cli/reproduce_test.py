@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `make reproduce` runs, on a made-up data set and made-up printed tables."""
 
+import importlib
 import random
 import subprocess
 import sys
@@ -140,6 +141,61 @@ def test_noisy_kernels_are_made_anew_for_each_partition(tmp_path, shared_folder)
     bounds = (tmp_path / "figures/cy_figures_1_2.csv").read_text(encoding="utf-8").splitlines()
     lower = [float(line.split(",")[1]) for line in bounds[1:] if line.split(",")[1]]
     assert lower == sorted(lower) and len(lower) > 0
+
+
+KTBB_COLUMNS = ("denoise", "flip", "shift", "indsvm", "eskl-l1", "eskl-l2", "eskl-l3")
+KTBB = "table,dataset,method,accuracy,fscore\n" + "".join(
+    f"2,aural-sonar,{column},{10 + k}.0,50.0\n" for k, column in enumerate(KTBB_COLUMNS)) + "3,a.4.1,denoise,53.1,68.1\n"
+
+
+def test_learned_kernels_are_ranked_and_what_is_absent_is_said(tmp_path, shared_folder):
+    (shared_folder / "paper_tables/ktbb_tables.csv").write_text(KTBB, encoding="utf-8")
+    result = reproduce(tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Table 3 is left out: astral40-full is not among the shared data" in result.stderr
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "#### ktbb2: aural-sonar" in page and "ktbb3" not in page
+    # Classes this far apart: nobody is right on one of ten only.
+    denoise = figures(page, "| `svm-clip` | 10.0 |")
+    assert denoise[4] == "**no**" and float(denoise[2].split()[0]) > 60
+    printed = figures(page, "| printed |")
+    assert [float(rank) for rank in printed[1:]] == [7, 6, 5, 4, 3, 2, 1]
+    assert figures(page, "| Tables 1 and 2: aural-sonar |")
+    assert reproduce(tmp_path, "--threads", "1").returncode == 0
+    again = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert figures(again, "| `svm-clip` | 10.0 |") == denoise
+
+
+@pytest.fixture
+def ktbb(monkeypatch):
+    monkeypatch.syspath_prepend(SOURCE / "tools")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return importlib.import_module("reproduce_ktbb")
+
+
+def test_the_last_iteration_of_psi_blast_counts(ktbb):
+    text = ("# PSIBLAST 2.12.0+\n# Iteration: 1\n# Query: a\na\ta\t50\na\tc\t9\n# Iteration: 2\n# Query: a\n"
+            "a\ta\t60\na\tb\t20\na\tb\t30\n\nSearch has CONVERGED!\n# Iteration: 1\n# Query: b\nb\tb\t70\n")
+    assert ktbb.last_iterations(text) == {"a": {"a": 60, "b": 30}, "b": {"b": 70}}
+
+
+def test_ranks_share_places(ktbb):
+    assert ktbb.ranks([3, 1, 3, 2]) == [1.5, 4, 1.5, 3]
+
+
+def test_held_out_families_are_not_trained_on(ktbb):
+    domains = [ktbb.Domain(f"{s}{f}{k}", s, f"{s}.{f}", "") for s in ("a", "b", "c") for f in range(5) for k in range(6)]
+    for seed in range(20):
+        cells = ktbb.new_family_partition(domains, "b", random.Random(seed))
+        tested = {d.family for d, cell in zip(domains, cells) if d.superfamily == "b" and cell == "test"}
+        trained = {d.family for d, cell in zip(domains, cells) if d.superfamily == "b" and cell.isdigit()}
+        assert tested and trained and not tested & trained
+        others = [{d.superfamily for d, cell in zip(domains, cells) if d.superfamily != "b" and part(cell)}
+                  for part in (lambda cell: cell == "test", str.isdigit)]
+        assert all(others) and not others[0] & others[1]
+        for part in (lambda cell: cell == "test", str.isdigit):
+            own = [d.superfamily == "b" for d, cell in zip(domains, cells) if part(cell)]
+            assert own.count(True) == own.count(False)
 
 
 def test_the_protocol_is_timed(tmp_path, shared_folder):
