@@ -40,7 +40,8 @@ TEST(SpectrumSvm, IsTheClippedOrFlippedMachineForLargeGamma) {
     const auto learned = fit_once(
         set, SpectrumSvmSettings{.eta = eta, .gamma = 1e3, .centre = centre, .probability = false});
     const auto fixed = fit_once(set, same);
-    // The kernels differ in the order of their roundings, the solutions by the tolerance of the solver.
+    // The kernels differ in the order of their roundings, the solutions by the tolerance of the
+    // solver.
     EXPECT_TRUE(
         decide(learned.model, sample.rows).isApprox(decide(fixed.model, sample.rows), 1e-9));
     EXPECT_NEAR(learned.info.objective() - learned.info.objective_offset(),
