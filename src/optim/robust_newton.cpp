@@ -20,9 +20,9 @@
 // b), the primal value of the machine on K:
 //   squared   D <= t* <= P + rho |K - S|^2
 //   ball      D - rho radius^2 <= t* <= P, for K drawn into the ball towards S_+ where it is
-//   outside norm      t 1'a - t^2 (u'Ku/2 - 2 rho |K - S|^2) <= t* <= P + weight |K - S|, for each
-//   t <= 1
-//             with t^2 2 rho |K - S| <= weight: Z = 2 t^2 rho (K - S) is then dual feasible
+//   outside
+//   norm      t 1'a + r (2 rho |K - S|^2 - u'Ku/2) <= t* <= P + weight |K - S|, for each t <= 1 and
+//             r >= t^2 with r 2 rho |K - S| <= weight: Z = 2 r rho (K - S) is then dual feasible
 // Cost: three products of n x n matrices and a Cholesky factor per iteration; no eigenproblem but
 // that of S.
 #include "kith/optim/robust_newton.hpp"
@@ -44,6 +44,7 @@
 #include "optim/robust_active.hpp"
 #include "optim/robust_dual.hpp"
 #include "optim/robust_kernel.hpp"
+#include "optim/robust_point.hpp"
 
 namespace kith {
 namespace {
@@ -104,15 +105,12 @@ Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
     objective = unit = own;
     difference = upper - (own + point.rho * (square(point.distance) - square(model.size)));
   } else if (model.term == Term::kNorm) {
-    const double pull = 2 * point.rho * point.distance;
-    const double quadratic = 0.5 * point.uKu - pull * point.distance;
-    double t = std::min(1.0, std::sqrt(model.size / pull));
-    if (quadratic > 0) t = std::min(t, sum / (2 * quadratic));
+    const double lost =
+        detail::norm_bound_loss(sum, point.uKu, point.rho, point.distance, model.size);
     // Less the constant part, as for the squared term: it can be many times the rest.
-    unit = own + model.size * (point.distance - model.dual.negative_part());
+    unit = own + model.size * std::max(0.0, point.distance - model.dual.negative_part());
     objective = own + model.size * point.distance;
-    difference = primal - own + (1 - t) * sum - 0.5 * (1 - t * t) * point.uKu +
-                 point.distance * (model.size - t * t * pull);
+    difference = primal - own + lost;
   }
   const double infinity = std::numeric_limits<double>::infinity();
   return {objective, unit > 0 && std::isfinite(difference) ? difference / unit : infinity};

@@ -99,6 +99,19 @@ MachineBound machine_bound(const RobustProblem& problem, const RobustPoint& poin
   return {best.b, certify(machine, best.alpha, best.b).primal + point.penalty};
 }
 
+double norm_bound_loss(double sum, double uKu, double rho, double distance, double weight) {
+  // Z = r 2 rho (K - S) has Z - t^2 u u' / 2 = r 2 rho M_- + (r - t^2) u u' / 2 >= 0 for r >= t^2:
+  // for |Z| <= weight it bounds the inner minimum at t alpha by -<Z, S> = r (pull distance -
+  // uKu/2).
+  const double pull = 2 * rho * distance;
+  const double most = weight / pull;
+  const double quadratic = 0.5 * uKu - pull * distance;
+  double t = std::min(1.0, std::sqrt(most));
+  if (quadratic <= 0) return (1 - t) * sum - 0.5 * (1 - most) * uKu;  // r = most
+  t = std::min(t, sum / (2 * quadratic));
+  return (1 - t) * sum - 0.5 * (1 - t * t) * uKu + distance * (weight - t * t * pull);
+}
+
 RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& split,
                              const VectorRef& alpha, double upper, const RunContext& ctx) {
   RobustPoint point = robust_point(problem, split, alpha);

@@ -49,6 +49,11 @@ struct MachineBound {
 [[nodiscard]] MachineBound machine_bound(const RobustProblem& problem, const RobustPoint& point,
                                          const VectorRef& alpha, const RunContext& ctx);
 
+/// For weight |K - S|_F in place of rho |K - S|_F^2 and K = M_+: how far a lower bound of the
+/// optimum stays below 1'alpha - 1/2 uKu + weight |K - S|, uKu = u'Ku, distance = |K - S|.
+[[nodiscard]] double norm_bound_loss(double sum, double uKu, double rho, double distance,
+                                     double weight);
+
 /// The answer of a solver that ended at `alpha`: its kernel, b and the upper bound from the machine
 /// on that kernel, solved anew; the smaller of that bound and `upper` (less the offset) counts.
 /// `info` is filled but for status, iterations and seconds.

@@ -114,22 +114,15 @@ RobustCertificate certify_ball(const RobustProblem& problem, double radius, cons
 RobustCertificate certify_norm(const RobustProblem& problem, double weight, const VectorRef& alpha,
                                const RunContext& ctx) {
   const Evidence e = evidence(problem, alpha, ctx);
-  // Z = t^2 2 rho (K - S) has Z - t^2 u u' / 2 = t^2 2 rho M_- >= 0: for |Z| <= weight it bounds
-  // the inner minimum at t alpha by -<Z, S>.
   const double sum = alpha.sum();
   const double own = own_value(e, problem, alpha);
-  const double uKu = 2 * (sum - own);
-  const double pull = 2 * problem.rho * e.distance;
-  const double quadratic = 0.5 * uKu - pull * e.distance;
-  double t = std::min(1.0, std::sqrt(weight / pull));
-  if (quadratic > 0) t = std::min(t, sum / (2 * quadratic));
-  double shorter = (1 - t) * sum - 0.5 * (1 - t * t) * uKu +
-                   e.distance * (weight - t * t * pull);  // what is lost below own + weight |K - S|
+  // What is lost below own + weight |K - S|.
+  double shorter = detail::norm_bound_loss(sum, 2 * (sum - own), problem.rho, e.distance, weight);
   // Z = t^2 u u' / 2 does as well, and where S is nearly a kernel it is the same but for the digits
   // of K - S, which K and S may share.
   const Vector u = problem.y.cwiseProduct(alpha);
   const double half = 0.5 * u.dot(problem.S * u);
-  t = std::min(1.0, std::sqrt(2 * weight) / u.norm());
+  double t = std::min(1.0, std::sqrt(2 * weight) / u.norm());
   if (half > 0) t = std::min(t, sum / (2 * half));
   shorter = std::min(shorter, own + weight * e.distance - (t * sum - t * t * half));
   const double negative = std::sqrt(e.split.negative_squares);

@@ -201,3 +201,20 @@ def test_blocks_of_real_sets(svm, data_set, name):
     found = svm.train(S, names(y), method="full-kernel-svm", eta=0.1, gamma=0.1, probability="no")
     expected = sdp(S / 0.2, y, 1 / len(y), 0.02, squared=False)
     assert found["objective"] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ("gaussian", "tanh"))
+@pytest.mark.parametrize("cost,rho,most", ((1, 1e-3, 25), (1, 1e3, 25), (1e3, 1e-3, 45)))
+def test_newton_takes_few_iterations_on_a_thousand_samples(svm, kind, cost, rho, most):
+    n = 1000
+    S, y = problem(n, 3, noise=0.1)
+    if kind == "tanh":
+        rng = np.random.default_rng(4)
+        X = rng.normal(size=(n, 6)) + 0.6 * y[:, None]
+        E = rng.normal(size=(n, n))
+        S = np.tanh(X @ X.T / 6) + 0.15 * (E + E.T)
+    found = svm.train(S, ["a" if sign > 0 else "b" for sign in y], "robust-svm", cost=cost, rho=rho,
+                      probability="no")
+    assert found["status"] == "solved"
+    assert found["gap"] <= 1e-8
+    assert found["iterations"] <= most

@@ -4,9 +4,9 @@
 //   min over c, b, xi, K psd:  (1/n) 1'xi + eta c'Kc + gamma |K - S|_F,
 //   y_i (K_i c + b) >= 1 - xi_i,  xi >= 0.
 //
-// With S' = S / (2 eta), K' = K / (2 eta) and a = 2 eta Y c this is
+// With C = 1 / (2 eta n), a = Y c and the objective divided by 2 eta this is
 //
-//   max_a min_{K' psd}  1'a - 1/2 a' Y K' Y a + 2 eta gamma |K' - S'|_F,   0 <= a <= 1/n,  y'a = 0,
+//   max_a min_{K psd}  1'a - 1/2 a' Y K Y a + gamma / (2 eta) |K - S|_F,   0 <= a <= C,  y'a = 0,
 //
 // the robust machine with an unsquared distance (optim/robust_newton). Deviation: no SDP is formed,
 // and the one-dimensional search over the weight of the squared distance takes place inside the
@@ -26,20 +26,22 @@ namespace {
 RobustSolution learn_block(const PairTask& task, const FullKernelSettings& settings,
                            const RunContext& ctx) {
   const PairBlock& block = task.block;
-  const double scale = 1 / (2 * settings.eta);
-  const Matrix S = scale * block.S;
-  const SymmetricEigen eigen{scale * block.eigen->lambda, block.eigen->U};
-  RobustProblem problem{.S = S,
+  // Over S / unit the same problem has eta / unit and gamma unit, and the same objective.
+  const double twice_eta = 2 * settings.eta / block.unit;
+  const double weight = settings.gamma * block.unit / twice_eta;
+  check_range("eta divided by the similarities", twice_eta / 2, block.unit);
+  check_range("gamma times the square of the similarities divided by eta", weight, block.unit);
+  RobustProblem problem{.S = block.S,
                         .y = block.y,
-                        .cost = block.weights / static_cast<double>(block.y.size()),
+                        .cost = block.weights / (twice_eta * static_cast<double>(block.y.size())),
                         .rho = 1,
-                        .eigen = &eigen};
+                        .eigen = block.eigen.get()};
   // Half for the solver: what proves its answer is another computation, whose rounding must not
   // decide.
   RobustNewtonSettings newton{.tolerance = 0.5 * task.tolerance};
   newton.kkt_tolerance = std::max(newton.kkt_tolerance, task.tolerance);
-  const double weight = settings.gamma / scale;
-  RobustSolution found = robust_norm(problem, weight, newton, ctx);
+  const auto solver = [&] { return robust_norm(problem, weight, newton, ctx); };
+  RobustSolution found = with_bounds_in_reach(problem, solver);
   // Proved by a fresh decomposition and a machine solved anew. For K = S it was `smo` that ran.
   if (!task.for_sigmoid && std::isfinite(found.rho)) {
     problem.rho = found.rho;
@@ -48,12 +50,9 @@ RobustSolution learn_block(const PairTask& task, const FullKernelSettings& setti
         found.info.status == SolveStatus::kSolved && !(std::abs(found.info.gap) <= task.tolerance);
     if (missed) found.info.status = SolveStatus::kReducedAccuracy;
   }
-  found.kernel.lambda /= scale;
-  found.distance /= scale;
-  found.alpha *= scale;
-  found.rho *= scale * scale * scale;  // S + u u' / (4 rho) is then over S itself
+  found.info.objective *= twice_eta;
   if (std::isfinite(found.rho)) {
-    found.offset = settings.gamma * block.eigen->lambda.cwiseMin(0.0).norm();
+    found.offset = twice_eta * weight * block.eigen->lambda.cwiseMin(0.0).norm();
   }
   return found;
 }

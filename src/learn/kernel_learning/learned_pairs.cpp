@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,26 @@ PairBlock pair_block(SharedWork& work, const ClassPair& pair) {
   return block;
 }
 
+/// The size of similarities far from 1, else 1.
+double unit_of(const PairBlock& block) {
+  constexpr double kOrdinary = 0x1p16;
+  const double largest = block.eigen->lambda.cwiseAbs().maxCoeff();
+  const bool ordinary = largest == 0 || std::abs(std::log2(largest)) <= std::log2(kOrdinary);
+  return ordinary ? 1.0 : std::ldexp(1.0, std::ilogb(largest));
+}
+
+/// The block as its solver sees it; none where that is the block itself.
+std::optional<PairBlock> in_own_unit(const PairBlock& block) {
+  const double unit = unit_of(block);
+  if (unit == 1) return std::nullopt;
+  PairBlock own = block;
+  own.unit = unit;
+  own.S /= unit;
+  own.eigen = std::make_shared<const SymmetricEigen>(
+      SymmetricEigen{block.eigen->lambda / unit, block.eigen->U});
+  return own;
+}
+
 /// What a treatment needs of the kernel: its positive eigenpairs, or for treatment augmented all
 /// those of M = S + u u' / (4 rho).
 SymmetricEigen basis_of(const PairBlock& block, RobustSolution& solution,
@@ -66,10 +87,33 @@ bool is_finite(const LearnedMachine& machine) {
          machine.values.allFinite() && machine.vectors.allFinite() && machine.rotated.allFinite();
 }
 
-/// A fold of one pair, decomposed once for the whole path.
-struct Fold {
+/// A block decomposed once for the whole path.
+struct BlockPath {
   PairBlock block;
-  std::vector<Vector> known;  // alpha of each step
+  std::optional<PairBlock> scaled;  // what the solver sees where that is not the block
+  std::vector<Vector> known;        // alpha of each step, of what the solver saw
+
+  explicit BlockPath(PairBlock own) : block(std::move(own)), scaled(in_own_unit(block)) {}
+
+  /// The answer, with the basis of its treatment, over the block itself.
+  [[nodiscard]] std::pair<RobustSolution, SymmetricEigen> solve(const PairLearner& learn,
+                                                                std::size_t step,
+                                                                LearnedTreatment treatment,
+                                                                double tolerance,
+                                                                bool for_sigmoid) {
+    const PairBlock& seen = scaled ? *scaled : block;
+    known.resize(step);  // a step without probabilities left none
+    RobustSolution found = learn({.block = seen,
+                                  .step = step,
+                                  .tolerance = tolerance,
+                                  .for_sigmoid = for_sigmoid,
+                                  .known = known});
+    known.push_back(found.alpha);
+    SymmetricEigen basis = basis_of(seen, found, treatment);
+    basis.lambda *= seen.unit;
+    found.alpha /= seen.unit;
+    return {std::move(found), std::move(basis)};
+  }
 };
 
 /// The machine of one pair at one step.
@@ -85,17 +129,13 @@ struct PairResult {
 class PairPath {
  public:
   PairPath(SharedWork& work, const ClassPair& pair, const PairLearner& learn, Rng stream)
-      : pair_(pair), learn_(learn), stream_(stream), block_(pair_block(work, pair)) {}
+      : pair_(pair), learn_(learn), stream_(stream), whole_(pair_block(work, pair)) {}
 
   [[nodiscard]] PairResult solve(std::size_t step, const LearnedStep& settings) {
-    RobustSolution found = learn_({.block = block_,
-                                   .step = step,
-                                   .tolerance = settings.tolerance,
-                                   .for_sigmoid = false,
-                                   .known = known_});
+    auto [found, basis] = whole_.solve(learn_, step, settings.treatment, settings.tolerance, false);
+    const PairBlock& block = whole_.block;
     PairResult result;
-    const SymmetricEigen basis = basis_of(block_, found, settings.treatment);
-    result.machine = machine_of(block_, found, basis, settings.treatment);
+    result.machine = machine_of(block, found, basis, settings.treatment);
     result.info = found.info;
     if (!is_finite(result.machine)) result.info.status = SolveStatus::kNumericalFailure;
     result.offset = found.offset;
@@ -104,40 +144,35 @@ class PairPath {
       bounds.lower += found.offset;
       bounds.upper += found.offset;
     }
-    result.consistency = consistency(settings.treatment, basis, *block_.eigen, block_.S);
+    result.consistency = consistency(settings.treatment, basis, *block.eigen, block.S);
     if (settings.probability) result.sigmoid = sigmoid(step, settings, result.machine);
-    known_.push_back(std::move(found.alpha));
     return result;
   }
 
  private:
   [[nodiscard]] Sigmoid sigmoid(std::size_t step, const LearnedStep& settings,
                                 const LearnedMachine& whole) {
+    const PairBlock& block = whole_.block;
     const auto held_out = [&](const FoldSplit& split) -> Vector {
-      Fold& fold = folds_[split.inside];
-      if (fold.block.y.size() == 0) fold.block = sub_block(block_, split.outside);
-      fold.known.resize(step);  // a step without probabilities left none
-      RobustSolution found = learn_({.block = fold.block,
-                                     .step = step,
-                                     .tolerance = kCalibrationTolerance,
-                                     .for_sigmoid = true,
-                                     .known = fold.known});
-      const SymmetricEigen basis = basis_of(fold.block, found, settings.treatment);
-      const LearnedMachine machine = machine_of(fold.block, found, basis, settings.treatment);
-      fold.known.push_back(std::move(found.alpha));
-      const Vector self = block_.S.diagonal()(split.inside);
-      return decisions(machine, block_.S(split.inside, split.outside), self);
+      auto at = folds_.find(split.inside);
+      if (at == folds_.end()) {
+        at = folds_.try_emplace(split.inside, sub_block(block, split.outside)).first;
+      }
+      const auto [found, basis] =
+          at->second.solve(learn_, step, settings.treatment, kCalibrationTolerance, true);
+      const LearnedMachine machine = machine_of(at->second.block, found, basis, settings.treatment);
+      const Vector self = block.S.diagonal()(split.inside);
+      return decisions(machine, block.S(split.inside, split.outside), self);
     };
-    const auto own = [&]() -> Vector { return decisions(whole, block_.S, block_.S.diagonal()); };
+    const auto own = [&]() -> Vector { return decisions(whole, block.S, block.S.diagonal()); };
     return cross_fitted_sigmoid(pair_.signs, stream_, held_out, own);
   }
 
   const ClassPair& pair_;
   const PairLearner& learn_;
   Rng stream_;
-  PairBlock block_;
-  std::vector<Vector> known_;                 // alpha of each step
-  std::map<std::vector<Index>, Fold> folds_;  // by what is held out
+  BlockPath whole_;
+  std::map<std::vector<Index>, BlockPath> folds_;  // by what is held out
 };
 
 Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> pairs,
@@ -169,6 +204,30 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
 }
 
 }  // namespace
+
+void check_range(std::string_view what, double value, double unit) {
+  constexpr double kMost = 1e150;
+  if (value >= 1 / kMost && value <= kMost) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} is {:.0e}, which is beyond what can be computed with; the "
+                          "similarities are near {:.0e}: divide them by that",
+                          what, value, unit));
+}
+
+RobustSolution with_bounds_in_reach(RobustProblem& problem,
+                                    const std::function<RobustSolution()>& solver) {
+  constexpr double kReach = 1e6;  // of alpha, in units of the inverse of S
+  const double size = problem.eigen->lambda.cwiseAbs().maxCoeff();
+  const double reach = kReach / size;
+  if (!(problem.cost.minCoeff() > reach) || !std::isfinite(reach)) return solver();
+  Vector far = std::move(problem.cost);
+  problem.cost = Vector::Constant(far.size(), reach);
+  RobustSolution found = solver();
+  constexpr double kClear = 0.9;  // of the bound
+  if (found.alpha.maxCoeff() <= kClear * reach && met_tolerance(found.info.status)) return found;
+  problem.cost = std::move(far);
+  return solver();
+}
 
 std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,
                                                  std::span<const LearnedStep> steps,

@@ -35,6 +35,19 @@ RobustProblem problem_of(const PairBlock& block, const RobustSvmSettings& settin
           .eigen = block.eigen.get()};
 }
 
+/// The settings of the same problem over S / unit: its objective is unit times as large.
+RobustSvmSettings in_unit(RobustSvmSettings settings, double unit) {
+  settings.cost *= unit;
+  check_range("cost times the similarities", settings.cost, unit);
+  if (settings.radius) {
+    *settings.radius /= unit;
+    return settings;
+  }
+  settings.rho *= unit * unit * unit;
+  check_range("rho times the cube of the similarities", settings.rho, unit);
+  return settings;
+}
+
 /// Of the tolerance, for the solver: what proves its answer is another computation, whose rounding
 /// must not decide.
 constexpr double kOwnShare = 0.5;
@@ -178,15 +191,17 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
     steps.push_back({path[i].test_treatment, path[i].probability, path[i].tolerance});
   }
   const auto learn = [&](const PairTask& task) {
-    const RobustSvmSettings& settings = path[order[task.step]];
-    const RobustProblem problem = problem_of(task.block, settings);
+    const double unit = task.block.unit;
+    const RobustSvmSettings settings = in_unit(path[order[task.step]], unit);
+    RobustProblem problem = problem_of(task.block, settings);
     const std::vector<Vector> starts = starts_of(path, order, task);
     // The machines behind the sigmoids need 1e-3 alone, for which an exchange would take minutes.
     RobustSvmSettings own = settings;
     if (task.for_sigmoid && own.solver != RobustSolver::kNewton) {
       own.solver = RobustSolver::kProjectedGradient;
     }
-    RobustSolution found = solve(problem, own, task.tolerance, starts, ctx);
+    const auto solver = [&] { return solve(problem, own, task.tolerance, starts, ctx); };
+    RobustSolution found = with_bounds_in_reach(problem, solver);
     if (!task.for_sigmoid) {
       const double proved = proved_gap(problem, settings.radius, found, ctx);
       // The bound of the last master problem of an exchange is a proof too, and the sharper one.
@@ -196,6 +211,13 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
                           settings.solver == RobustSolver::kNewton &&
                           !(std::abs(found.info.gap) <= task.tolerance);
       if (missed) found.info.status = SolveStatus::kReducedAccuracy;
+    }
+    found.info.objective /= unit;
+    found.offset /= unit;
+    for (BoundsStep& bounds : found.trace) {
+      bounds.lower /= unit;
+      bounds.upper /= unit;
+      bounds.gap /= unit;
     }
     return found;
   };

@@ -248,6 +248,71 @@ TEST(LearnedKernels, AreNotSolvedWhereTheirBoundsOverflow) {
   }
 }
 
+/// Scores of the queries, all numbers multiplied by `scale` and the settings with them.
+template <class Settings>
+Matrix scaled_scores(const Sample& sample, double scale, const Settings& settings) {
+  const auto fitted = fit_once(training_set(scale * sample.S, sample.classes), settings);
+  EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << scale;
+  return predict_once(fitted.model, query_block(scale * sample.rows, scale * sample.self)).scores;
+}
+
+TEST(LearnedKernels, DoNotDependOnTheUnitOfTheSimilarities) {
+  const Sample sample = make_sample(30, 8, 2, 14);
+  const auto robust = [&](double scale) {
+    return scaled_scores(sample, scale,
+                         RobustSvmSettings{.cost = 1 / scale, .rho = 1 / (scale * scale * scale)});
+  };
+  const auto ball = [&](double scale) {
+    const double radius = 1.5 * scale * symmetric_eigen(sample.S).lambda.cwiseMin(0.0).norm();
+    return scaled_scores(
+        sample, scale,
+        RobustSvmSettings{.cost = 1 / scale, .radius = radius + scale, .probability = false});
+  };
+  const auto full = [&](double scale) {
+    return scaled_scores(sample, scale,
+                         FullKernelSettings{.eta = 0.01 * scale, .gamma = 1 / scale});
+  };
+  for (const double scale : {1e-60, 1e-12, 1e-6, 1e6, 1e12, 1e60}) {
+    EXPECT_LT((robust(scale) - robust(1)).cwiseAbs().maxCoeff(), 1e-6) << scale;
+    EXPECT_LT((ball(scale) - ball(1)).cwiseAbs().maxCoeff(), 1e-6) << scale;
+    EXPECT_LT((full(scale) - full(1)).cwiseAbs().maxCoeff(), 1e-6) << scale;
+  }
+}
+
+TEST(LearnedKernels, AreProvedOnLargeAndSmallSimilaritiesAtOrdinarySettings) {
+  const Sample sample = make_sample(30, 1, 2, 15);
+  for (const double scale : {1e-16, 1e-8, 1e8}) {
+    const TrainingSet set = training_set(scale * sample.S, sample.classes);
+    const double radius = 1 + 1.2 * symmetric_eigen(sample.S).lambda.cwiseMin(0.0).norm();
+    const auto robust = fit_once(set, RobustSvmSettings{.probability = false});
+    const auto ball =
+        fit_once(set, RobustSvmSettings{.radius = scale * radius, .probability = false});
+    const auto full = fit_once(set, FullKernelSettings{.probability = false});
+    for (const FitInfo& info : {robust.info, ball.info, full.info}) {
+      EXPECT_EQ(info.status(), SolveStatus::kSolved) << scale;
+      EXPECT_LE(std::abs(info.gap()), 1e-8) << scale;
+    }
+  }
+}
+
+TEST(LearnedKernels, RefuseSimilaritiesThatLeaveNoRoomForTheirCubes) {
+  const Sample sample = make_sample(20, 1, 2, 16);
+  for (const double scale : {1e-160, 1e160}) {
+    const TrainingSet set = training_set(scale * sample.S, sample.classes);
+    for (const RobustSolver solver : {RobustSolver::kNewton, RobustSolver::kProjectedGradient}) {
+      EXPECT_THROW((void)fit_once(set, RobustSvmSettings{.solver = solver}), Error);
+    }
+    EXPECT_THROW((void)fit_once(set, FullKernelSettings{}), Error);
+  }
+}
+
+TEST(RobustSvm, ACostBeyondReachIsTheMachineWithoutViolations) {
+  const Sample sample = make_sample(30, 6, 2, 17);
+  const Matrix large = scaled_scores(sample, 1, RobustSvmSettings{.cost = 1e5});
+  const Matrix larger = scaled_scores(sample, 1, RobustSvmSettings{.cost = 1e12});
+  EXPECT_LT((large - larger).cwiseAbs().maxCoeff(), 1e-5);
+}
+
 TEST(RobustSvm, EndsAtTheIterationsItIsGivenAndSaysSo) {
   const Sample sample = make_sample(30, 1, 2, 11);
   const TrainingSet set = training_set(sample.S, sample.classes);

@@ -52,9 +52,19 @@ double best_value(const Matrix& K, const RobustProblem& problem) {
   return certify(dual, best.alpha, best.b).primal;
 }
 
+/// A sigmoid of inner products with symmetric noise.
+Data sigmoid(Index n, std::uint64_t seed) {
+  Rng rng(seed);
+  Data data;
+  data.y = random_labels(rng, n);
+  Matrix X = Matrix::NullaryExpr(n, 6, [&](Index, Index) { return rng.normal(); });
+  X.colwise() += 0.6 * data.y;
+  data.S = (X * X.transpose() / 6).array().tanh().matrix() + 0.15 * random_symmetric(rng, n);
+  return data;
+}
+
 TEST(RobustNewton, MeetsItsGapOverTheWholeGridWithinFortyFiveIterations) {
-  for (const Index n : {20, 60}) {
-    const Data data = noisy(n, 7);
+  for (const Data& data : {noisy(20, 7), noisy(60, 7), sigmoid(60, 8)}) {
     for (double cost = 1e-3; cost < 2e3; cost *= 10) {
       for (double rho = 1e-3; rho < 2e3; rho *= 10) {
         const RobustProblem problem = data.problem(cost, rho);

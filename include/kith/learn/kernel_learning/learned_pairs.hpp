@@ -33,6 +33,9 @@ struct PairBlock {
   Vector y;
   Vector weights;  ///< per sample, all 1 where none were given
   std::shared_ptr<const SymmetricEigen> eigen;
+  /// S and its eigenvalues are those of the data divided by this, a power of two; 1 unless they are
+  /// so large or small that a solver would lose digits.
+  double unit = 1;
 };
 
 /// What may differ between steps of a path beside the problem itself.
@@ -51,8 +54,19 @@ struct PairTask {
   std::span<const Vector> known;  ///< alpha of each step before, on the same block
 };
 
-/// The answer's alpha is over its kernel: f = K Y alpha + b.
+/// The answer's alpha is over its kernel: f = K Y alpha + b. Kernel, alpha, distance and rho are
+/// in the block's unit, the objective, the offset and the trace in that of the data.
 using PairLearner = std::function<RobustSolution(const PairTask& task)>;
+
+/// Throws Error(kInvalidArgument) where what a setting amounts to for similarities of size `unit`
+/// leaves no room for its squares among the numbers.
+void check_range(std::string_view what, double value, double unit);
+
+/// The answer of `solver`, which reads `problem`. Costs that are far above anything alpha reaches
+/// take digits from a solver and are lowered: an answer at no bound is that of every larger cost.
+/// Where it is at one the costs are as before.
+[[nodiscard]] RobustSolution with_bounds_in_reach(RobustProblem& problem,
+                                                  const std::function<RobustSolution()>& solver);
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
 [[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine whose kernel is learned against it near an indefinite similarity matrix:
-// `robust-svm`.
+// The machine whose kernel is learned with it near an indefinite similarity matrix: `robust-svm`.
 #pragma once
 
 #include <array>
@@ -58,7 +57,8 @@ struct MethodTraits<RobustSvmSettings> {
   static constexpr std::string_view name = "robust-svm";
   static constexpr std::string_view paper = "[LA], [CY], [TR] 2.1.2";
   static constexpr std::string_view summary =
-      "support vector machine on the worst kernel near the matrix";
+      "support vector machine and its kernel learned together, at a squared distance from the "
+      "matrix";
   static constexpr bool probabilities = true;
   static std::optional<std::pair<std::string_view, std::string_view>> in_place_of(
       const RobustSvmSettings& settings) {
