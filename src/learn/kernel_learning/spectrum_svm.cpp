@@ -9,7 +9,7 @@
 // variables and the choices of h.
 //
 // Cost per pair: one decomposition for all settings, one plain machine for each eta, and where
-// gamma is below the plain machine's threshold some 8 to 15 factorisations of an n x n matrix for
+// gamma is below the plain machine's threshold some 3 to 10 factorisations of an n x n matrix for
 // the centres clip and flip, 15 to 40 for the others. Deviations: eigenvalues that count as zero
 // have no part in h ([TR] Proposition 1 drops them too); the samples' weights, where there are any,
 // replace 1/n by their share.
