@@ -17,6 +17,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms inside std::string of g++ 12 (GCC bugs 105329, 105651).
   target_compile_options(kith_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
+if(KITH_BATCHES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ takes a source inside a batch for a header, in which local types would be a danger.
+  target_compile_options(kith_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(KITH_WARNINGS_AS_ERRORS)
   target_compile_options(kith_options INTERFACE -Werror)
 endif()

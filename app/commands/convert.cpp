@@ -11,13 +11,13 @@
 namespace kith::app {
 namespace {
 
-struct Options {
+struct ConvertOptions {
   CommonOptions common;
   InputOptions input;
   OutputOptions output;
 };
 
-int run(const Options& options) {
+int run(const ConvertOptions& options) {
   Session session(options.common);
   const SimilaritySet set = read_one(options.input, session.context);
   std::vector<int> class_ids;
@@ -48,7 +48,7 @@ int run(const Options& options) {
 
 Command add_convert(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("convert", "any matrix format to any writable one");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConvertOptions>();
   add_input_options(*parser, options->input, {.labels = true, .conditioning = false});
   add_output_options(*parser, options->output);
   add_common_options(*parser, options->common);

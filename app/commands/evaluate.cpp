@@ -22,7 +22,7 @@
 namespace kith::app {
 namespace {
 
-struct Options {
+struct EvaluateOptions {
   CommonOptions common;
   InputOptions input;
   RawOptions raw;
@@ -102,7 +102,7 @@ bool is_fixed(const Candidate& candidate, const std::string& key) {
   return std::find(fixed.begin(), fixed.end(), key) != fixed.end();
 }
 
-std::vector<Candidate> chosen_candidates(const Options& options, ProtocolName protocol) {
+std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, ProtocolName protocol) {
   std::vector<Candidate> candidates = parse_candidates(options.methods);
   for (Candidate& candidate : candidates) apply(protocol, candidate);
   for (const std::string& text : options.settings) {
@@ -138,7 +138,7 @@ std::vector<Candidate> chosen_candidates(const Options& options, ProtocolName pr
 }
 
 /// A number that was typed and that a partition file contradicts.
-void refuse_other_count(const Options& options, const std::string& flag, Index typed,
+void refuse_other_count(const EvaluateOptions& options, const std::string& flag, Index typed,
                         std::size_t given) {
   if (options.parser->count(flag) == 0 || typed == static_cast<Index>(given)) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -146,7 +146,7 @@ void refuse_other_count(const Options& options, const std::string& flag, Index t
 }
 
 /// As typed; what was not, as the protocol has it.
-PartitionSettings partition_settings(const Options& options, ProtocolName protocol) {
+PartitionSettings partition_settings(const EvaluateOptions& options, ProtocolName protocol) {
   PartitionSettings settings = options.partitions;
   PartitionSettings of_protocol;
   apply(protocol, of_protocol);
@@ -157,7 +157,8 @@ PartitionSettings partition_settings(const Options& options, ProtocolName protoc
 }
 
 /// Read where the file is there, drawn and written where it is not.
-std::vector<Partition> chosen_partitions(const Options& options, const PartitionSettings& settings,
+std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
+                                         const PartitionSettings& settings,
                                          const ExperimentData& data, RunContext& ctx) {
   const std::string& path = options.partition_file;
   const std::vector<std::string>& ids = data.matrices.ids;
@@ -176,7 +177,7 @@ std::vector<Partition> chosen_partitions(const Options& options, const Partition
   return partitions;
 }
 
-Json about(const Options& options, const LabelledInput& input, const ExperimentData& data) {
+Json about(const EvaluateOptions& options, const LabelledInput& input, const ExperimentData& data) {
   Json json = {{"command", options.command_line}, {"kith", kVersion}};
   for (const RawMatrix& one : input.samples) {
     json["data"].push_back(source_of(one.samples));
@@ -205,7 +206,7 @@ ExperimentData experiment_data(LabelledInput& input, const InputSettings& condit
 }
 
 /// The store says what is left when a run ends early.
-std::string how_to_go_on(const Options& options) {
+std::string how_to_go_on(const EvaluateOptions& options) {
   if (options.store.empty()) {
     return "interrupted; nothing was kept, since no --store was given";
   }
@@ -224,7 +225,7 @@ bool missed_tolerance(const ExperimentResult& result, const ExperimentPlan& plan
   });
 }
 
-void check_store_flags(const Options& options) {
+void check_store_flags(const EvaluateOptions& options) {
   const bool given = options.parser->count("--store") > 0;
   if (given && (options.store.empty() || options.store == ":memory:")) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -247,7 +248,7 @@ int finish(const ExperimentRun& done, const ExperimentResult& result, const Expe
   return kMissedTolerance;
 }
 
-int run(const Options& options) {
+int run(const EvaluateOptions& options) {
   const auto protocol = parse_enum<ProtocolName>("--protocol", options.protocol);
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "a comparison needs labels: give --labels FILE");
@@ -297,7 +298,7 @@ int run(const Options& options) {
   return finish(done, results.front(), plan, ctx);
 }
 
-void add_flags(CLI::App& parser, Options& options) {
+void add_flags(CLI::App& parser, EvaluateOptions& options) {
   parser
       .add_option("--methods", options.methods,
                   "what to compare, separated by commas; `kith methods` lists them, "
@@ -351,7 +352,7 @@ void add_flags(CLI::App& parser, Options& options) {
 Command add_evaluate(CLI::App& program, const std::string& command_line) {
   CLI::App* parser = program.add_subcommand(
       "evaluate", "compare methods by nested cross-validation, into a store that can go on");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EvaluateOptions>();
   options->command_line = command_line;
   options->parser = parser;
   add_flags(*parser, *options);

@@ -9,7 +9,7 @@
 namespace kith::app {
 namespace {
 
-struct Options {
+struct InspectOptions {
   CommonOptions common;
   InputOptions input;
 };
@@ -31,7 +31,7 @@ Conditioned condition(const SimilaritySet& set, const std::optional<JoinedLabels
   return result;
 }
 
-int run(const Options& options) {
+int run(const InspectOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   Session session(options.common);
   const MatchedSets matrices = read_matrices(options.input, session.context);
@@ -76,7 +76,7 @@ int run(const Options& options) {
 Command add_inspect(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "inspect", "what a matrix is: classes, symmetry, how indefinite, what to try next");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InspectOptions>();
   add_input_options(*parser, options->input);
   add_common_options(*parser, options->common);
   parser->footer(

@@ -18,7 +18,7 @@
 namespace kith::app {
 namespace {
 
-struct Options {
+struct MeasureOptions {
   CommonOptions common;
   MeasureSettings settings;
   std::string data;
@@ -28,7 +28,7 @@ struct Options {
 };
 
 /// Gives the samples their labels, where the measure learns from them.
-void join(RawData& data, const Options& options, const RunContext& ctx) {
+void join(RawData& data, const MeasureOptions& options, const RunContext& ctx) {
   auto* categories = std::get_if<CategoryData>(&data);
   if (options.labels.empty()) {
     if (categories == nullptr) return;
@@ -45,7 +45,7 @@ void join(RawData& data, const Options& options, const RunContext& ctx) {
       join_labels(read_labels(options.labels), ids_of(data), size_of(data), ctx).labels;
 }
 
-SimilaritySet measured(const Options& options, const RunContext& ctx) {
+SimilaritySet measured(const MeasureOptions& options, const RunContext& ctx) {
   const RawKind kind = measure_info(options.settings.measure).data;
   RawData data = read_raw(options.data, kind, ctx);
   if (options.against.empty()) {
@@ -57,7 +57,7 @@ SimilaritySet measured(const Options& options, const RunContext& ctx) {
   return measure(data, training, options.settings, ctx);
 }
 
-int run(const Options& options) {
+int run(const MeasureOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   static_cast<void>(writable_format(options.output.path, options.output.format));
   const Session session(options.common);
@@ -110,7 +110,7 @@ std::string measure_list() {
 
 Command add_measure(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("measure", "similarities or distances from raw data");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MeasureOptions>();
   parser
       ->add_option(
           "--data", options->data,

@@ -12,7 +12,7 @@
 namespace kith::app {
 namespace {
 
-struct Options {
+struct MethodsOptions {
   CommonOptions common;
   std::string name;
 };
@@ -102,7 +102,7 @@ std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle&
          "\n`kith methods NAME` explains one and lists its settings.\n";
 }
 
-int run(const Options& options) {
+int run(const MethodsOptions& options) {
   const OutputStyle style = output_style();
   if (!options.name.empty()) {
     const MethodInfo method = method_info(parse_method(options.name).settings);
@@ -129,7 +129,7 @@ int run(const Options& options) {
 Command add_methods(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "methods", "every method, its settings with ranges and defaults, its paper");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MethodsOptions>();
   parser->add_option("name", options->name, "explain this method, such as svm or svm-flip");
   add_common_options(*parser, options->common);
   parser->footer(

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Index kRowsAtATime = 1024;
 
-struct Options {
+struct PredictOptions {
   CommonOptions common;
   std::string model;
   std::vector<std::string> similarity;  // FILE or name=FILE, like the next three
@@ -161,7 +161,7 @@ std::vector<std::string> paths_by_matrix(const ModelRecord& record,
 }
 
 /// The files of each matrix: similarities first, then distances, as in training.
-QueryFiles query_files(const ModelRecord& record, const Options& options) {
+QueryFiles query_files(const ModelRecord& record, const PredictOptions& options) {
   std::vector<NamedFile> given;
   for (const std::string& text : options.similarity) given.push_back(parse_named_file(text));
   for (const std::string& text : options.distance) given.push_back(parse_named_file(text));
@@ -189,7 +189,7 @@ QueryFiles query_files(const ModelRecord& record, const Options& options) {
 /// Writes what the model says of every chunk that `reader` gives; `names` are for errors.
 template <class Writer, class Reader, class Names>
 void write_predictions(const TrainedModel& model, Reader& reader, const Names& names,
-                       const Options& options, Session& session) {
+                       const PredictOptions& options, Session& session) {
   Output out(options.out);
   Writer writer(out, model.record.class_names);
   double done = 0;
@@ -212,7 +212,7 @@ void write_predictions(const TrainedModel& model, Reader& reader, const Names& n
 }
 
 template <class Writer>
-void predict_rows(const TrainedModel& model, const Options& options, Session& session) {
+void predict_rows(const TrainedModel& model, const PredictOptions& options, Session& session) {
   const QueryFiles files = query_files(model.record, options);
   QueryReader reader(model.record, files, session.context);
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
@@ -225,7 +225,7 @@ void predict_rows(const TrainedModel& model, const Options& options, Session& se
 }
 
 template <class Writer>
-void predict_samples(const TrainedModel& model, const Options& options, Session& session) {
+void predict_samples(const TrainedModel& model, const PredictOptions& options, Session& session) {
   std::vector<NamedFile> given;
   for (const std::string& text : options.data) given.push_back(parse_named_file(text));
   const std::vector<std::string> files = sample_files(model.record, given, "--data");
@@ -235,7 +235,7 @@ void predict_samples(const TrainedModel& model, const Options& options, Session&
 }
 
 template <class Writer>
-void predict_all(const TrainedModel& model, const Options& options, Session& session) {
+void predict_all(const TrainedModel& model, const PredictOptions& options, Session& session) {
   if (options.data.empty()) {
     predict_rows<Writer>(model, options, session);
   } else {
@@ -244,7 +244,7 @@ void predict_all(const TrainedModel& model, const Options& options, Session& ses
 }
 
 /// An output that is also an input would destroy it.
-void refuse_overwriting_inputs(const Options& options) {
+void refuse_overwriting_inputs(const PredictOptions& options) {
   std::vector<std::string> inputs = {options.model};
   for (const auto* files :
        {&options.similarity, &options.distance, &options.from, &options.self, &options.data}) {
@@ -260,7 +260,7 @@ void refuse_overwriting_inputs(const Options& options) {
   }
 }
 
-void check_input_flags(const Options& options) {
+void check_input_flags(const PredictOptions& options) {
   const bool rows = !options.similarity.empty() || !options.distance.empty() ||
                     !options.from.empty() || !options.self.empty();
   if (options.data.empty()) {
@@ -278,7 +278,7 @@ void check_input_flags(const Options& options) {
   refuse_read_flags(*options.parser);
 }
 
-int run(const Options& options) {
+int run(const PredictOptions& options) {
   refuse_overwriting_inputs(options);
   check_input_flags(options);
   Session session(options.common);
@@ -296,7 +296,7 @@ int run(const Options& options) {
 Command add_predict(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "predict", "rows of similarities to training samples: labels, scores, probabilities");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PredictOptions>();
   options->parser = parser;
   parser->add_option("--model", options->model, "model file of `kith train`")
       ->required()

@@ -31,7 +31,7 @@ struct kith::EnumNames<kith::app::ReportFormat> {
 namespace kith::app {
 namespace {
 
-struct Options {
+struct ReportOptions {
   CommonOptions common;
   std::string store;
   std::optional<ReportFormat> format;
@@ -52,7 +52,7 @@ std::string names_of() {
 }
 
 /// What was asked for, else what the ending of --out says, else text.
-ReportFormat chosen_format(const Options& options) {
+ReportFormat chosen_format(const ReportOptions& options) {
   if (options.common.json) {
     if (options.format && *options.format != ReportFormat::kJson) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -71,7 +71,7 @@ ReportFormat chosen_format(const Options& options) {
 }
 
 /// Writing over the store would destroy what is reported.
-void check_out(const Options& options) {
+void check_out(const ReportOptions& options) {
   std::error_code absent;
   if (!options.out.empty() && std::filesystem::equivalent(options.store, options.out, absent)) {
     throw Error(
@@ -81,7 +81,7 @@ void check_out(const Options& options) {
 }
 
 /// The experiments to show: all, or those named by --data in that order.
-std::vector<std::int64_t> chosen_experiments(const Store& store, const Options& options) {
+std::vector<std::int64_t> chosen_experiments(const Store& store, const ReportOptions& options) {
   const std::vector<std::int64_t> all = store.experiments();
   if (all.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -105,7 +105,7 @@ std::vector<std::int64_t> chosen_experiments(const Store& store, const Options& 
   return chosen;
 }
 
-void check_positive(const std::vector<ExperimentResult>& results, const Options& options) {
+void check_positive(const std::vector<ExperimentResult>& results, const ReportOptions& options) {
   if (options.positive.empty()) return;
   for (const ExperimentResult& result : results) {
     if (!result.positive.empty()) return;
@@ -130,7 +130,7 @@ std::string why_absent(Metric metric) {
   }
 }
 
-void note_absence(const std::vector<ExperimentResult>& results, const Options& options,
+void note_absence(const std::vector<ExperimentResult>& results, const ReportOptions& options,
                   const RunContext& ctx) {
   bool finished = false;
   for (const ExperimentResult& result : results) {
@@ -144,7 +144,7 @@ void note_absence(const std::vector<ExperimentResult>& results, const Options& o
 }
 
 std::string report_text(const Store& store, const std::vector<ExperimentResult>& results,
-                        const Options& options) {
+                        const ReportOptions& options) {
   const OutputStyle output = output_style();
   const TableStyle style{.unicode = output.unicode,
                          .colour = output.colour && options.out.empty(),
@@ -165,7 +165,7 @@ std::string report_text(const Store& store, const std::vector<ExperimentResult>&
   throw Error(ErrorCode::kInternal, "a format without a writer");
 }
 
-int run(const Options& options) {
+int run(const ReportOptions& options) {
   (void)chosen_format(options);  // a contradiction is said before any work
   check_out(options);
   Session session(options.common);
@@ -203,7 +203,7 @@ void add_choice(CLI::App& parser, const std::string& flag, Target& target, const
 Command add_report(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "report", "the table of an evaluation as a paper would print it, the best group marked");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   parser->add_option("--store", options->store, "store that `kith evaluate` wrote")
       ->required()
       ->type_name("FILE");

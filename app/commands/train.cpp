@@ -16,7 +16,7 @@
 namespace kith::app {
 namespace {
 
-struct Options {
+struct TrainOptions {
   CommonOptions common;
   InputOptions input;
   RawOptions raw;
@@ -35,7 +35,7 @@ struct AutoChoice {
   MethodChoice choice;
   Json why;
 };
-AutoChoice choose(const Options& options, const LabelledInput& input, RunContext& ctx) {
+AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunContext& ctx) {
   if (!options.settings.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--set has no meaning with --method auto, which chooses the settings");
@@ -71,7 +71,7 @@ PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& cho
 
 std::string number(const Json& value) { return format_short(value.get<double>(), 6); }
 
-std::string training_text(const Json& json, const Options& options) {
+std::string training_text(const Json& json, const TrainOptions& options) {
   // As it was typed, "svm-flip", unless it was left open.
   const std::string method =
       options.method == "auto" ? json["method"].get<std::string>() : options.method;
@@ -109,7 +109,7 @@ std::string training_text(const Json& json, const Options& options) {
   return text;
 }
 
-int run(const Options& options) {
+int run(const TrainOptions& options) {
   const bool automatic = options.method == "auto";
   if (!automatic && options.parser->count("--among") > 0) {
     throw Error(ErrorCode::kInvalidArgument, "--among has a meaning with --method auto only");
@@ -150,7 +150,7 @@ int run(const Options& options) {
 Command add_train(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "train", "fit one method, write one model file, print the certificate");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TrainOptions>();
   options->parser = parser;
   parser
       ->add_option("--method", options->method,

@@ -10,15 +10,15 @@
 namespace kith {
 namespace {
 
-struct Sample {
+struct Scored {
   Vector decisions;
   std::vector<int> signs;
 };
 
 /// Signs drawn from a known sigmoid.
-Sample draw(double slope, double offset, Index count) {
+Scored draw(double slope, double offset, Index count) {
   Rng rng(5);
-  Sample sample{Vector(count), {}};
+  Scored sample{Vector(count), {}};
   for (Index i = 0; i < count; ++i) {
     sample.decisions(i) = 3 * rng.normal();
     const double p = Sigmoid{slope, offset}(sample.decisions(i));
@@ -28,7 +28,7 @@ Sample draw(double slope, double offset, Index count) {
 }
 
 TEST(FitSigmoid, FindsTheSigmoidThatMadeTheData) {
-  const Sample sample = draw(-1.5, 0.4, 50000);
+  const Scored sample = draw(-1.5, 0.4, 50000);
   const Sigmoid found = fit_sigmoid(sample.decisions, sample.signs);
   EXPECT_NEAR(found.slope, -1.5, 0.06);
   EXPECT_NEAR(found.offset, 0.4, 0.06);
@@ -36,7 +36,7 @@ TEST(FitSigmoid, FindsTheSigmoidThatMadeTheData) {
 
 TEST(FitSigmoid, MatchesTheMeanOfItsTargets) {
   // The optimality condition of the offset: sum of p equals the sum of Platt's targets.
-  const Sample sample = draw(-0.7, -0.2, 200);
+  const Scored sample = draw(-0.7, -0.2, 200);
   const Sigmoid found = fit_sigmoid(sample.decisions, sample.signs);
   const auto positives =
       static_cast<double>(std::count(sample.signs.begin(), sample.signs.end(), 1));
@@ -49,7 +49,7 @@ TEST(FitSigmoid, MatchesTheMeanOfItsTargets) {
 }
 
 TEST(FitSigmoid, DoesNotDependOnTheUnitsOfTheDecisionValues) {
-  const Sample sample = draw(-1, 0.1, 300);
+  const Scored sample = draw(-1, 0.1, 300);
   const Sigmoid one = fit_sigmoid(sample.decisions, sample.signs);
   const Sigmoid million = fit_sigmoid(1e6 * sample.decisions, sample.signs);
   for (const double f : sample.decisions) EXPECT_NEAR(one(f), million(1e6 * f), 1e-9);
