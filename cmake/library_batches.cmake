@@ -10,9 +10,9 @@ kith_batch(kith optim/certificate optim/float_columns optim/regularised_mkl opti
   optim/robust_dual optim/robust_kernel)
 kith_batch(kith optim/robust_newton optim/spectrum_newton optim/spectrum_program optim/trace_block)
 kith_batch(kith optim/trace_kernel optim/trace_search optim/trace_spectral)
-kith_batch(kith optim/hinge_vertex optim/robust_problem optim/trace_newton optim/trace_splitting)
-kith_batch(kith optim/exchange optim/hinge_interior optim/hinge_lp optim/interior optim/smo
-  optim/trace_barrier)
+kith_batch(kith optim/hinge_vertex optim/robust_problem optim/trace_barrier)
+kith_batch(kith optim/trace_newton optim/trace_splitting)
+kith_batch(kith optim/exchange optim/hinge_interior optim/hinge_lp optim/interior optim/smo)
 kith_batch(kith optim/boxed_lasso optim/boxed_lasso_certificate optim/lasso_interior optim/mkl_parts
   optim/robust_point optim/smo_block optim/trace_weighted)
 kith_batch(kith optim/spectrum_cones optim/spectrum_inner optim/spectrum_interior)
