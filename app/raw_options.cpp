@@ -134,9 +134,9 @@ std::string names_of(const std::vector<RawMatrix>& matrices) {
 /// Every flag must be of some measure.
 void check_flags_are_taken(const std::vector<RawMatrix>& matrices, const RawOptions& raw) {
   for (const auto& [key, value] : typed_settings(*raw.command)) {
-    const bool taken = std::any_of(matrices.begin(), matrices.end(), [&](const RawMatrix& one) {
-      return measure_info(one.measure.measure).takes(key);
-    });
+    const bool taken = std::any_of(
+        matrices.begin(), matrices.end(),
+        [&, &k = key](const RawMatrix& one) { return measure_info(one.measure.measure).takes(k); });
     if (!taken) refuse(fmt::format("--{} is no setting of {}", key, names_of(matrices)));
   }
 }

@@ -141,7 +141,8 @@ TEST(ModelFile, RefusesMetadataThatBreaksARule) {
       {"surprise", "1", "unknown"},
   };
   for (const auto& [key, value, rule] : cases) {
-    const std::string bytes = changed([&](TensorFile& file) { file.metadata[key] = value; });
+    const std::string bytes =
+        changed([&k = key, &v = value](TensorFile& file) { file.metadata[k] = v; });
     EXPECT_THAT(message_of([&] { (void)loaded(bytes); }),
                 AllOf(HasSubstr("m.kith"), HasSubstr(rule)))
         << key << " = " << value;
