@@ -233,7 +233,7 @@ class KktSystem {
 void advance(const Model& model, Iterate& x, const Step& step, double length) {
   constexpr double kFurthest = 2;  // rho changes by at most e^2 at a time
   x.a += length * step.a;
-  x.s = model.problem.cost - x.a;
+  x.s -= length * step.a;  // not c - a: that is zero where a rounds to its bound
   x.z += length * step.z;
   x.w += length * step.w;
   x.b += length * (step.b - x.b);
