@@ -2,6 +2,7 @@
 """What `docs/reproduction.md` says about [KTBB]: the words around the runs of tools/reproduce_ktbb.py. They hold
 no figures of ours: those come from the runs."""
 
+import math
 import statistics
 import sys
 
@@ -26,7 +27,8 @@ settings by {folds}-fold cross-validation inside. "Off by" is in standard errors
 
 What [KTBB] leaves open, and what was chosen:
 
-- Grids: cost and rho 1e-3 … 1e3. `eskl-l1`, `eskl-l2` and `emkl-l1`, whose solutions take longest, search cost 0.1 … 100 with rho 0.01 … 10 (l1) or 1 … 1000 (l2).
+- Grids: cost and rho 1e-3 … 1e3. `eskl-l1`, `eskl-l2` and `emkl-l1`, whose solutions take longest, search cost 0.1 … 100 with rho 0.01 … 10 (l1) or 1 … 1000 (l2);
+  a first try with 1e-3 … 1 chose 1, its edge, most of the time.
 - How far problems are solved: the l1 losses to a gap of 5 %, where our mirror descent (the printed algorithm with a right update) stops; the others to kith's defaults.
 - IndSVM is `robust-svm`; denoise, flip and shift are `svm-clip`, `svm-flip` and `svm-shift`. New samples are treated by kith's defaults; the paper says nothing.
 - F-scores are of the class named last; in Table 3 of the superfamily.
@@ -38,8 +40,12 @@ Table 1 names its perturbed kernels by a reference alone. Ours: features scaled 
 (`kith measure --measure gaussian --perturb cy`). So Table 1 is a comparison of ranks. Table 2 has the matrices of the paper (yeast-5-12: identity inferred); Amazon and Yeast-SW-5-7 are not at hand.
 """
 
-ONE_CAUSES = """Where a cell of Table 1 is outside, the likely cause is the kernel: its width, its noise and the scale of the features are ours. In Table 2 the matrices are the same, and cells outside are left
-to the splits, of which there are five, to grids and to the treatment of new samples, none of which is printed.
+ONE_CAUSES = """Five splits move a mean by several points, and the cells of a data set share them. Cells outside whose machines take milliseconds were run over more splits, and with the similarities of new samples
+left as they are (`test-treatment=none`) or more noise in the kernel, which the paper leaves open:
+"""
+
+ONE_REST = """In Table 1 the likely cause of what is left is the kernel: its width, its noise and the scale of the features are ours; more noise brings heart nearer to the print, though not to it. For yeast-5-12 [CGR] prints errors of 10.50 (clip) and 10.75 (flip), that is accuracies of 89.5 and
+89.25, on the same matrix: nearer to ours than to [KTBB]'s. Cells outside of `robust-svm` and `eskl` were not run again.
 """
 
 PROTEINS = """### ktbb3: proteins, three similarities
@@ -50,10 +56,26 @@ bit scores of PSI-BLAST (ncbi-blast+, 3 iterations among these domains, last ite
 split. Linear SVM, denoise and IndSVM get the mean of the three matrices.
 """
 
-PROTEIN_CAUSES = """Accuracies here are far above the printed ones in the low rows, and so close together that ranks among them mean little. The likely cause of the level is the division: [KTBB] took its
-proteins from the Protein Classification Benchmark, which tests on families that training has not seen, while domains drawn at random leave close relatives in training. The table of readings tests this, and
-the scale of the scores, on the columns that take seconds.
+PROTEIN_CAUSES = """Ours are above the printed accuracies in most rows and close together, so that ranks among them mean little. The readings below, on columns that take seconds, point to two causes:
+
+- The level: [KTBB] took its proteins from the Protein Classification Benchmark, whose tasks test on families that training has not seen; domains drawn at random leave relatives in training. With
+  whole families of the superfamily, and whole superfamilies of the rest, held out, the four means come near the printed ones and have their order, though single rows stay apart: most of all a.4.1. Holding out families of the
+  superfamily alone was tried first, on a.4.1 and b.1.18, and lowered the second only. So this is a likely cause, found after the fact.
+- ESKL with l1: its kernel is near the median of the three matrices, entry by entry, while a new sample has the mean of its three rows; `sample`, the default treatment, lets that difference into every new row.
+  `test-treatment=map`, which takes rows of the mean to rows of the kernel, does not. It was found by trying the treatments on a.4.1.
+
+The scale of the scores is not a cause.
 """
+
+
+def off_by_more(ours, printed):
+    """As off_by, where the printed mean is of fewer splits than ours."""
+    difference = statistics.mean(ours) - printed
+    sd = statistics.stdev(ours) if len(ours) > 1 else 0
+    error = sd * math.sqrt(1 / ktbb.SPLITS + 1 / len(ours))
+    if error == 0:
+        return 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    return difference / error
 
 
 class Report:
@@ -72,8 +94,28 @@ class Report:
         lines = [*ONE.format(noise=ktbb.NOISE).splitlines(), ""]
         for data in there:
             lines += self.cell_lines(data, known[data], found[data])
-        return lines + self.rank_lines(list(ktbb.ONE_MATRIX), [(known[d], found[d]) for d in there]) + [
-            *ONE_CAUSES.splitlines(), ""]
+        lines += self.rank_lines(list(ktbb.ONE_MATRIX), [(known[d], found[d]) for d in there])
+        return lines + self.again_lines(known, found)
+
+    def again_lines(self, known, found):
+        """The cells outside among the columns of a changed spectrum, over more splits."""
+        outside = [(data, column) for data, scores in found.items() for column in ktbb.SPECTRA
+                   if verdict(off_by(scores[column].accuracy, known[data][column][0])) != "yes"]
+        if not outside:
+            return []
+        readings = (("more splits", {}), ("more splits, `test-treatment=none`", {"treatment": "none"}),
+                    (f"more splits, noise {ktbb.MORE_NOISE:g}", {"noise": ktbb.MORE_NOISE}))
+        runs = {(data, reading): self.workshop.single_again(data, **change)
+                for data in dict.fromkeys(data for data, _ in outside) for reading, change in readings
+                if data in ktbb.VECTORS or "noise" not in change}
+        lines = [*ONE_CAUSES.splitlines(), "", "| cell | printed accuracy | reading | accuracy | off by | within 2 |", "|" + "---|" * 6]
+        for data, column in outside:
+            for reading in [reading for reading, _ in readings if (data, reading) in runs]:
+                values = runs[data, reading][column].accuracy
+                off = off_by_more(values, known[data][column][0])
+                lines.append(f"| {data}, `{ktbb.ONE_MATRIX[column]}` | {known[data][column][0]:.1f} | {reading} ({len(values)}) | "
+                             f"{shown(values)} | {off:+.1f} | {verdict(off)} |")
+        return [*lines, "", *ONE_REST.splitlines(), ""]
 
     def cell_lines(self, data, printed, found):
         lines = [f"#### {'ktbb2' if data in ktbb.MATRICES else 'ktbb1'}: {data}", "",
@@ -153,7 +195,7 @@ class Report:
         return lines + ["", f"Spearman's correlation of the two rows is {agreement:+.2f}.", ""]
 
     def second_lines(self):
-        lines = ["### ktbb: seconds", "", "Of processor time, as the runs above took it:", "", "| part | s |", "|---|---|"]
+        lines = ["### ktbb: seconds", "", "Of processor time, as the runs above took it (\"given\" is the seven columns of Table 3, the names after it are its readings):", "", "| part | s |", "|---|---|"]
         lines += [f"| {part} | {seconds:.0f} |" for part, seconds in sorted(self.workshop.seconds.items())]
         return lines + [f"| all | {sum(self.workshop.seconds.values()):.0f} |", ""]
 
