@@ -17,6 +17,7 @@ kith_batch(kith optim/boxed_lasso optim/boxed_lasso_certificate optim/lasso_inte
   optim/robust_point optim/smo_block optim/trace_weighted)
 kith_batch(kith optim/spectrum_cones optim/spectrum_inner optim/spectrum_interior)
 kith_batch(kith optim/mirror_descent optim/narrow_pairs optim/simplex_qp optim/spectrum_norm)
+kith_batch(kith optim/metric_descent optim/metric_problem optim/squared_hinge)
 kith_batch(kith data/block data/formats/checks data/formats/csv_layout data/formats/delimited
   data/formats/edges data/formats/id_table data/formats/mapped_file data/formats/npy_header
   data/labels)

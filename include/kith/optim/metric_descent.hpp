@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// [ZGZZ] Algorithm 1: gradient projection with Armijo steps.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "kith/optim/metric_problem.hpp"
+
+namespace kith {
+
+enum class BallProjection { kScaled, kExact };
+template <>
+struct EnumNames<BallProjection> {
+  static constexpr std::array<std::string_view, 2> names = {"scaled", "exact"};
+};
+
+struct MetricDescentSettings {
+  double tolerance = 1e-6;  ///< epsilon of line 12: the relative decrease that ends the descent
+  BallProjection projection = BallProjection::kScaled;
+  long max_iterations = 100000;
+};
+
+struct MetricDescent {
+  MetricPoint point;  ///< inside the ball
+  /// objective is f; kStationary: ended by epsilon, or because no step lowers f. iterations counts
+  /// accepted steps. The problem is not convex in (L, w), so there is no gap here.
+  SolveInfo info;
+  std::vector<double> objectives;  ///< before the first step and after each; never rises
+};
+
+/// From `start`, which is first projected into the ball. A step is accepted only where f at the
+/// *projected* point passes Armijo's rule: the scaled projection is no projection in the Euclidean
+/// sense, so f could rise after it. Scaled: O(n (r + d)) per iteration and O(n) per trial step,
+/// because the gradient in L has rank one. Exact: O(n r d) and a Newton solve per trial.
+[[nodiscard]] MetricDescent metric_descent(const SignedSamples& samples, MetricPoint start,
+                                           const MetricDescentSettings& settings,
+                                           const RunContext& ctx = {});
+
+/// How far the point is from stationary, in [0, 1]: |p - P(p - s g)| / (s |g|) for the point p, the
+/// gradient g, the exact projection P and s = 1 / max(1, |g|).
+[[nodiscard]] double projected_gradient_share(const SignedSamples& samples,
+                                              const MetricPoint& point);
+
+}  // namespace kith

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/QR>
+#include <cmath>
+
+#include "kith/core/error.hpp"
+#include "kith/core/rng.hpp"
+#include "kith/optim/margin_radius.hpp"
+#include "kith/optim/metric_descent.hpp"
+
+namespace kith {
+namespace {
+
+/// Two overlapping clouds with features of different spread, centred.
+SignedSamples clouds(Index n, Index features, double cost, std::uint64_t seed) {
+  Rng rng(seed);
+  SignedSamples samples{Matrix(n, features), Vector(n), Vector::Constant(n, cost)};
+  for (Index i = 0; i < n; ++i) {
+    samples.y(i) = i % 3 == 0 ? 1 : -1;
+    for (Index j = 0; j < features; ++j) {
+      samples.X(i, j) = (rng.normal() + (j < 2 ? 0.7 * samples.y(i) : 0)) /
+                        std::sqrt(1.0 + static_cast<double>(j));
+    }
+  }
+  samples.X.rowwise() -= Eigen::RowVectorXd(samples.X.colwise().mean());
+  return samples;
+}
+
+Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
+  Rng rng(seed);
+  Matrix A(rows, cols);
+  for (Index i = 0; i < A.size(); ++i) A.data()[i] = rng.normal();
+  return A;
+}
+
+Matrix random_rotation(Index size, std::uint64_t seed) {
+  return Eigen::HouseholderQR<Matrix>(random_matrix(size, size, seed)).householderQ();
+}
+
+MetricPoint random_point(Index d, Index r, std::uint64_t seed) {
+  Rng rng(seed);
+  return {
+      .L = random_matrix(d, r, seed + 1), .w = random_matrix(d, 1, seed + 2), .b = rng.normal()};
+}
+
+double value(const SignedSamples& samples, const Vector& w, double b) {
+  return 0.5 * w.squaredNorm() + squared_hinge_loss(samples, Vector((samples.X * w).array() + b));
+}
+
+double margin_radius_value(const SignedSamples& samples, const Vector& v, double b) {
+  const Vector F = samples.X * v;
+  return 0.5 * F.cwiseAbs2().maxCoeff() + squared_hinge_loss(samples, Vector(F.array() + b));
+}
+
+TEST(SquaredHinge, ClosesItsGapAtEveryCost) {
+  for (const double cost : {1e-3, 1e-1, 1.0, 1e1, 1e3}) {
+    for (const Index features : {1, 5, 40}) {
+      const SignedSamples samples = clouds(60, features, cost, 3);
+      const SquaredHingeSolution solution = squared_hinge_svm(samples);
+      EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << cost << ' ' << features;
+      const SquaredHingeCertificate proof = certify_squared_hinge(samples, solution.w, solution.b);
+      EXPECT_TRUE(proof.within(kSquaredHingeTolerance)) << proof.gap << ' ' << proof.stationarity;
+      EXPECT_GE(proof.gap, -1e-12);
+      EXPECT_NEAR(proof.primal, value(samples, solution.w, solution.b), 1e-12 * proof.primal);
+    }
+  }
+}
+
+TEST(SquaredHinge, CertificateRefusesASpoiledSolution) {
+  const SignedSamples samples = clouds(60, 5, 1, 4);
+  const SquaredHingeSolution good = squared_hinge_svm(samples);
+  const auto within = [&](const Vector& w, double b) {
+    return certify_squared_hinge(samples, w, b).within(kSquaredHingeTolerance);
+  };
+  ASSERT_TRUE(within(good.w, good.b));
+  EXPECT_FALSE(within(good.w * (1 + 1e-4), good.b));
+  EXPECT_FALSE(within(good.w, good.b + 1e-4));
+}
+
+TEST(SquaredHinge, SolvesTwoSamplesAsByHand) {
+  // w = 1, x = 1 and -1: min w^2/2 + 2C (1 - w)^2 has w = 4C / (1 + 4C).
+  SignedSamples samples{Matrix(2, 1), Vector(2), Vector::Constant(2, 0.5)};
+  samples.X << 1, -1;
+  samples.y << 1, -1;
+  const SquaredHingeSolution solution = squared_hinge_svm(samples);
+  EXPECT_NEAR(solution.w(0), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(solution.b, 0, 1e-12);
+}
+
+TEST(SquaredHinge, FindsTheInterceptWithoutFeatures) {
+  // min C sum: with 1 positive and 2 negatives, b = (1 - 2) / 3.
+  SignedSamples samples{Matrix(3, 0), Vector(3), Vector::Ones(3)};
+  samples.y << 1, -1, -1;
+  EXPECT_NEAR(squared_hinge_svm(samples).b, -1.0 / 3, 1e-12);
+  EXPECT_NEAR(margin_radius(samples).b, -1.0 / 3, 1e-4);
+}
+
+TEST(SquaredHinge, RefusesBadSamples) {
+  SignedSamples samples = clouds(6, 2, 1, 1);
+  samples.y(2) = 0.5;
+  try {
+    (void)squared_hinge_svm(samples);
+    FAIL() << "accepted a sign of 0.5";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("sample 3"));
+  }
+}
+
+TEST(MetricProblem, HasTheGradientOfItsObjective) {
+  const SignedSamples samples = clouds(25, 4, 0.7, 5);
+  const MetricPoint point = random_point(3, 4, 6);
+  const MetricPoint gradient = metric_gradient(samples, point);
+  const double h = 1e-6;
+  const auto difference = [&](const auto& change) {
+    MetricPoint plus = point;
+    MetricPoint minus = point;
+    change(plus, h);
+    change(minus, -h);
+    return (metric_objective(samples, plus) - metric_objective(samples, minus)) / (2 * h);
+  };
+  const double scale = gradient.L.norm() + gradient.w.norm();
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      EXPECT_NEAR(difference([&](MetricPoint& p, double by) { p.L(i, j) += by; }), gradient.L(i, j),
+                  1e-7 * scale);
+    }
+    EXPECT_NEAR(difference([&](MetricPoint& p, double by) { p.w(i) += by; }), gradient.w(i),
+                1e-7 * scale);
+  }
+  EXPECT_NEAR(difference([&](MetricPoint& p, double by) { p.b += by; }), gradient.b, 1e-7 * scale);
+}
+
+/// Theorem 1: with |w| R(L) in place of |w|, any rescaling of L and w leaves (3) as it is, and
+/// scaling L into the ball turns (3) into (5).
+TEST(MetricProblem, KeepsTheRatioOfMarginAndRadiusWhenRescaled) {
+  const SignedSamples samples = clouds(30, 4, 1, 7);
+  const MetricPoint point = random_point(4, 4, 8);
+  const auto ratio_objective = [&](const MetricPoint& p) {
+    const double R = radius(samples.X, p.L);
+    return metric_objective(samples, p) + 0.5 * (R * R - 1) * p.w.squaredNorm();
+  };
+  const double expected = ratio_objective(point);
+  for (const double factor : {1e-3, 0.5, 70.0}) {
+    MetricPoint other = point;
+    other.L *= factor;
+    other.w /= factor;
+    EXPECT_NEAR(ratio_objective(other), expected, 1e-9 * expected);
+  }
+  const double R = radius(samples.X, point.L);
+  MetricPoint inside = point;
+  inside.L /= R;
+  inside.w *= R;
+  EXPECT_NEAR(metric_objective(samples, inside), expected, 1e-9 * expected);
+  EXPECT_NEAR(radius(samples.X, inside.L), 1, 1e-12);
+}
+
+TEST(MetricProblem, DoesNotChangeUnderRotationsOfTheImage) {
+  const SignedSamples samples = clouds(30, 4, 1, 9);
+  const MetricPoint point = random_point(4, 4, 10);
+  const Matrix Q = random_rotation(4, 11);
+  const MetricPoint turned{.L = Q * point.L, .w = Q * point.w, .b = point.b};
+  EXPECT_NEAR(metric_objective(samples, turned), metric_objective(samples, point), 1e-9);
+  EXPECT_NEAR(radius(samples.X, turned.L), radius(samples.X, point.L), 1e-12);
+}
+
+TEST(MetricProblem, WithTheIdentityFixedIsTheMachineOnScaledSamples) {
+  const SignedSamples samples = clouds(50, 6, 2, 12);
+  const double R = samples.X.rowwise().norm().maxCoeff();
+  const SignedSamples scaled{samples.X / R, samples.y, samples.cost};
+  const SquaredHingeSolution machine = squared_hinge_svm(scaled);
+  const MetricPoint start =
+      metric_start(samples, 6, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
+  EXPECT_TRUE(start.L.isApprox(Matrix::Identity(6, 6) / R, 1e-14));
+  EXPECT_NEAR(metric_objective(samples, start), machine.info.objective,
+              1e-9 * machine.info.objective);
+  EXPECT_LT((start.w - machine.w).norm(), 1e-7 * machine.w.norm());
+}
+
+TEST(ExactProjection, IsTheNearestPointOfTheBall) {
+  const Matrix X = clouds(40, 5, 1, 13).X;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Matrix L = 3 * random_matrix(5, 5, seed);
+    const auto [A, lambda] = exact_projection(X, L);
+    EXPECT_LE(radius(X, A), 1 + 1e-12);
+    EXPECT_GE(lambda.minCoeff(), 0);
+    // The conditions of (9): A (I + X' diag(lambda) X) = L and lambda_i (|A x_i| - 1) = 0.
+    const Matrix back = A * (Matrix::Identity(5, 5) + X.transpose() * lambda.asDiagonal() * X);
+    EXPECT_LT((back - L).norm(), 1e-6 * L.norm());
+    const Vector lengths = (X * A.transpose()).rowwise().norm();
+    for (Index i = 0; i < 40; ++i) EXPECT_LT(lambda(i) * (1 - lengths(i)), 1e-6 * (1 + lambda(i)));
+    EXPECT_LE((A - L).norm(), (scaled_projection(X, L) - L).norm());
+  }
+}
+
+TEST(ExactProjection, LeavesWhatIsInside) {
+  const Matrix X = clouds(20, 3, 1, 14).X;
+  const Matrix L = 0.5 * scaled_projection(X, random_matrix(3, 3, 1));
+  EXPECT_EQ(exact_projection(X, L).A, L);
+}
+
+class Descent : public testing::TestWithParam<BallProjection> {};
+
+TEST_P(Descent, NeverRaisesTheObjectiveFromAnyOfTheSixStarts) {
+  const SignedSamples samples = clouds(60, 5, 1, 15);
+  for (const Index dimensions : {5, 2}) {
+    for (const MapStart map : {MapStart::kIdentity, MapStart::kPca, MapStart::kRandom}) {
+      for (const MachineStart machine : {MachineStart::kSvm, MachineStart::kRandom}) {
+        const MetricPoint start = metric_start(samples, dimensions, map, machine, Rng(2), {});
+        const MetricDescent descent =
+            metric_descent(samples, start, {.projection = GetParam(), .max_iterations = 60});
+        for (std::size_t t = 1; t < descent.objectives.size(); ++t) {
+          ASSERT_LE(descent.objectives[t], descent.objectives[t - 1]);
+        }
+        EXPECT_LE(radius(samples.X, descent.point.L), 1 + 1e-9);
+        EXPECT_NEAR(descent.objectives.back(), metric_objective(samples, descent.point),
+                    1e-9 * descent.info.objective);
+      }
+    }
+  }
+}
+
+TEST_P(Descent, IsNeverBelowTheConvexEquivalent) {
+  for (const double cost : {0.1, 1.0, 10.0}) {
+    const SignedSamples samples = clouds(60, 5, cost, 16);
+    const MarginRadiusSolution convex = margin_radius(samples);
+    const MetricPoint start =
+        metric_start(samples, 5, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
+    const MetricDescent descent = metric_descent(
+        samples, start, {.tolerance = 1e-9, .projection = GetParam(), .max_iterations = 400});
+    EXPECT_GE(descent.info.objective, convex.lower_bound);
+    // Nor is any point, however it was found: v = L'w is feasible there, and no worse.
+    const Vector v = descent.point.L.transpose() * descent.point.w;
+    EXPECT_LE(margin_radius_value(samples, v, descent.point.b),
+              descent.info.objective * (1 + 1e-9));
+  }
+}
+
+TEST_P(Descent, DoesNotChangeUnderRotationsOfTheSamples) {
+  const SignedSamples samples = clouds(40, 4, 1, 17);
+  const Matrix Q = random_rotation(4, 18);
+  SignedSamples turned = samples;
+  turned.X = samples.X * Q.transpose();
+  const auto decisions = [&](const SignedSamples& given) -> Vector {
+    const MetricPoint start =
+        metric_start(given, 4, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
+    const MetricPoint point =
+        metric_descent(given, start, {.projection = GetParam(), .max_iterations = 50}).point;
+    return (given.X * (point.L.transpose() * point.w)).array() + point.b;
+  };
+  EXPECT_LT((decisions(samples) - decisions(turned)).norm(), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Projections, Descent,
+                         testing::Values(BallProjection::kScaled, BallProjection::kExact),
+                         [](const auto& one) {
+                           return one.param == BallProjection::kScaled ? "Scaled" : "Exact";
+                         });
+
+TEST(MetricDescent, StopsWhenAsked) {
+  const SignedSamples samples = clouds(40, 4, 1, 19);
+  StopSource source;
+  source.request_stop();
+  RunContext ctx;
+  ctx.stop = StopToken(source);
+  EXPECT_THROW((void)metric_descent(samples, random_point(4, 4, 1), {}, ctx), Error);
+}
+
+TEST(MetricDescent, LeavesLittleOfTheGradientWhereItConverged) {
+  const SignedSamples samples = clouds(40, 3, 0.05, 20);
+  const MetricPoint start =
+      metric_start(samples, 3, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
+  const MetricDescent descent =
+      metric_descent(samples, start, {.tolerance = 1e-14, .projection = BallProjection::kExact});
+  EXPECT_LT(projected_gradient_share(samples, descent.point),
+            0.01 * projected_gradient_share(samples, random_point(3, 3, 2)));
+}
+
+TEST(MarginRadius, ClosesItsGapAtEveryCost) {
+  for (const double cost : {1e-3, 1e-1, 1.0, 1e1, 1e3}) {
+    for (const Index features : {1, 5, 30, 59}) {
+      const SignedSamples samples = clouds(60, features, cost, 21);
+      const MarginRadiusSolution solution = margin_radius(samples);
+      EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << cost << ' ' << features;
+      const MarginRadiusCertificate proof =
+          certify_margin_radius(samples, solution.v, solution.b, solution.a, solution.m);
+      EXPECT_TRUE(proof.within(kMarginRadiusTolerance)) << proof.gap << ' ' << proof.feasibility;
+      EXPECT_GE(proof.gap, -1e-11);
+      EXPECT_NEAR(proof.primal, margin_radius_value(samples, solution.v, solution.b),
+                  1e-12 * proof.primal);
+    }
+  }
+}
+
+TEST(MarginRadius, CertificateRefusesASpoiledSolution) {
+  const SignedSamples samples = clouds(60, 5, 1, 22);
+  const MarginRadiusSolution good = margin_radius(samples);
+  const auto within = [&](const Vector& v, double b, const Vector& a, const Vector& m) {
+    return certify_margin_radius(samples, v, b, a, m).within(kMarginRadiusTolerance);
+  };
+  ASSERT_TRUE(within(good.v, good.b, good.a, good.m));
+  for (std::uint64_t seed = 28; seed < 38; ++seed) {
+    const Vector aside = random_matrix(5, 1, seed).normalized() * good.v.norm();
+    EXPECT_FALSE(within(good.v + 1e-4 * aside, good.b, good.a, good.m));
+  }
+  EXPECT_FALSE(within(good.v, good.b + 1e-4, good.a, good.m));
+  EXPECT_FALSE(within(good.v, good.b, good.a * (1 + 1e-4), good.m));
+  EXPECT_FALSE(within(good.v, good.b, good.a, good.m * (1 - 1e-4)));
+  Vector a = good.a;
+  a(0) -= 1e-4 * a.maxCoeff();
+  EXPECT_FALSE(within(good.v, good.b, a, good.m));
+}
+
+TEST(MarginRadius, IsTheValueOfARankOneMap) {
+  const SignedSamples samples = clouds(60, 5, 1, 23);
+  const MarginRadiusSolution solution = margin_radius(samples);
+  const MetricPoint point = rank_one_point(samples, solution.v, solution.b);
+  EXPECT_EQ(point.L.rows(), 1);
+  EXPECT_NEAR(radius(samples.X, point.L), 1, 1e-12);
+  EXPECT_NEAR(metric_objective(samples, point), solution.info.objective,
+              1e-10 * solution.info.objective);
+}
+
+/// [ZGZZ] Theorem 1 and the span: any invertible map of the features changes nothing.
+TEST(MarginRadius, DependsOnTheSpanOfTheFeaturesAlone) {
+  const SignedSamples samples = clouds(60, 5, 1, 24);
+  SignedSamples mixed = samples;
+  mixed.X = samples.X * random_matrix(5, 8, 25);  // also with features that are redundant
+  const MarginRadiusSolution one = margin_radius(samples);
+  const MarginRadiusSolution two = margin_radius(mixed);
+  EXPECT_NEAR(one.info.objective, two.info.objective, 1e-7 * one.info.objective);
+  EXPECT_LT((samples.X * one.v - mixed.X * two.v).norm(), 1e-4);
+}
+
+TEST(MarginRadius, IsNotBeatenByAnyNearbyPoint) {
+  const SignedSamples samples = clouds(40, 4, 1, 26);
+  const MarginRadiusSolution solution = margin_radius(samples);
+  Rng rng(27);
+  for (int trial = 0; trial < 500; ++trial) {
+    Vector v = solution.v;
+    for (double& x : v) x += 0.02 * rng.normal();
+    EXPECT_GE(margin_radius_value(samples, v, solution.b + 0.02 * rng.normal()),
+              solution.lower_bound);
+  }
+}
+
+}  // namespace
+}  // namespace kith
