@@ -53,18 +53,24 @@ Index shared_words(const WordNumbers& a, const WordNumbers& b) {
   return shared;
 }
 
-double ratio_of(double part, double whole) { return whole == 0 ? 1.0 : part / whole; }
+/// Where there is nothing to divide by, sets that are equal (both are empty then) are as similar as
+/// can be, and others share nothing.
+double ratio_of(double part, double whole, bool equal) {
+  if (whole == 0) return equal ? 1.0 : 0.0;
+  return part / whole;
+}
 
 double set_value(const WordNumbers& a, const WordNumbers& b, const SetSettings& settings) {
   const Index shared = shared_words(a, b);
   const auto both = static_cast<double>(shared);
   const auto only_a = static_cast<double>(static_cast<Index>(a.size()) - shared);
   const auto only_b = static_cast<double>(static_cast<Index>(b.size()) - shared);
+  const bool equal = only_a == 0 && only_b == 0;
   switch (settings.of) {
     case SetSimilarity::kJaccard:
-      return ratio_of(both, both + only_a + only_b);
+      return ratio_of(both, both + only_a + only_b, equal);
     case SetSimilarity::kRatio:
-      return ratio_of(both, both + (settings.alpha * only_a + settings.beta * only_b));
+      return ratio_of(both, both + (settings.alpha * only_a + settings.beta * only_b), equal);
     case SetSimilarity::kContrast:
       return settings.theta * both - (settings.alpha * only_a + settings.beta * only_b);
   }

@@ -3,8 +3,9 @@
 //   jaccard   |A & B| / |A | B|
 //   ratio     |A & B| / (|A & B| + alpha |A \ B| + beta |B \ A|)
 //   contrast  theta |A & B| - alpha |A \ B| - beta |B \ A|
-// With alpha and beta unequal, A is to B as B is not to A: the matrix is then not symmetric. A
-// ratio of nothing to nothing, as of two empty sets, is 1.
+// With alpha and beta unequal, A is to B as B is not to A: the matrix is then not symmetric. Where
+// the divisor is 0, as for two empty sets or for sets that share nothing with alpha = beta = 0, the
+// ratio is 1 for equal sets and 0 for others.
 #pragma once
 
 #include "kith/core/context.hpp"

@@ -139,6 +139,19 @@ const SetData kSets{.source = "x",
                     .ids = {},
                     .values = {{"a", "b", "c"}, {"c", "b", "d", "e"}, {}, {"b", "b", "a", "c"}}};
 
+TEST(SetSimilarity, OfSetsThatShareNothingIsZeroWhateverTheWeights) {
+  const SetData sets{.source = "", .ids = {}, .values = {{"a"}, {"b", "c"}, {}, {}}};
+  for (const double alpha : {0.0, 0.5}) {
+    for (const double beta : {0.0, 0.5}) {
+      const RowMatrix S = set_matrix(
+          sets, {.of = SetSimilarity::kRatio, .alpha = alpha, .beta = beta}, RunContext{});
+      const RowMatrix equal =
+          (RowMatrix(4, 4) << 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1).finished();
+      EXPECT_EQ(S, equal) << alpha << ' ' << beta;
+    }
+  }
+}
+
 TEST(SetSimilarity, IsJaccardsAndTverskys) {
   const RowMatrix J = set_matrix(kSets, {}, RunContext{});
   EXPECT_EQ(J(0, 1), 2.0 / 5.0);
