@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,23 +23,16 @@
 namespace kith {
 namespace {
 
-/// BLAST's default gap costs per matrix, and lambda and K of gapped alignments with them.
-struct KarlinAltschul {
-  std::string_view matrix;
-  Index gap_open;
-  Index gap_extend;
-  double lambda;
-  double k;
-};
-constexpr std::array<KarlinAltschul, 8> kKnownMatrices = {{
-    {"blosum45", 14, 2, 0.195, 0.032},
-    {"blosum50", 13, 2, 0.193, 0.035},
-    {"blosum62", 11, 1, 0.267, 0.041},
-    {"blosum80", 10, 1, 0.299, 0.071},
-    {"blosum90", 10, 1, 0.290, 0.075},
-    {"pam30", 9, 1, 0.294, 0.11},
-    {"pam70", 10, 1, 0.291, 0.091},
-    {"pam250", 14, 2, 0.182, 0.024},
+// blosum80 is not among them: parasail's is in thirds of a bit, and BLAST's constants are for the
+// table in halves.
+constexpr std::array<KarlinAltschul, 7> kKnownMatrices = {{
+    {"blosum45", 14, 2, 0.2291, 0.195, 0.032},
+    {"blosum50", 13, 2, 0.2318, 0.193, 0.035},
+    {"blosum62", 11, 1, 0.3176, 0.267, 0.041},
+    {"blosum90", 10, 1, 0.3346, 0.290, 0.075},
+    {"pam30", 9, 1, 0.3400, 0.294, 0.11},
+    {"pam70", 10, 1, 0.3345, 0.291, 0.091},
+    {"pam250", 14, 2, 0.2252, 0.182, 0.024},
 }};
 
 [[noreturn]] void refuse_alignment(const std::string& message) {
@@ -61,19 +55,35 @@ const KarlinAltschul* known(std::string_view matrix) {
   return nullptr;
 }
 
+/// Names are written in capitals as often as not.
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+/// Why a matrix that BLAST has constants for has none here; empty for others.
+std::string_view other_unit(std::string_view matrix) {
+  return matrix == "blosum80" ? " (the table is in thirds of a bit, and BLAST's costs and "
+                                "constants for blosum80 are for one in halves)"
+                              : "";
+}
+
 Scoring scoring_of(Alignment alignment, const AlignSettings& settings) {
+  const std::string name = lower_case(settings.matrix);
   Scoring scoring;
-  scoring.matrix = parasail_matrix_lookup(settings.matrix.c_str());
+  scoring.matrix = parasail_matrix_lookup(name.c_str());
   if (scoring.matrix == nullptr) {
     refuse_alignment(
         fmt::format("there is no matrix {}; it is blosum30 to blosum100 in steps of 5, "
                     "blosum62, pam10 to pam500 in steps of 10, dnafull or nuc44",
                     in_quotes(settings.matrix)));
   }
-  const KarlinAltschul* defaults = known(settings.matrix);
+  const KarlinAltschul* defaults = known(name);
   if (defaults == nullptr && (!settings.gap_open || !settings.gap_extend)) {
-    refuse_alignment(fmt::format("matrix {} has no usual gap costs; give gap-open and gap-extend",
-                                 settings.matrix));
+    refuse_alignment(fmt::format("matrix {} has no usual gap costs{}; give gap-open and gap-extend",
+                                 name, other_unit(name)));
   }
   const Index open = settings.gap_open ? *settings.gap_open : defaults->gap_open;
   const Index extend = settings.gap_extend ? *settings.gap_extend : defaults->gap_extend;
@@ -90,8 +100,8 @@ Scoring scoring_of(Alignment alignment, const AlignSettings& settings) {
   if (!usual && (!settings.lambda || !settings.karlin_k)) {
     refuse_alignment(
         fmt::format("lambda and K are not known here for matrix {} with gap-open {} and "
-                    "gap-extend {}; give lambda and karlin-k",
-                    settings.matrix, open, extend));
+                    "gap-extend {}{}; give lambda and karlin-k",
+                    name, open, extend, other_unit(name)));
   }
   scoring.lambda = settings.lambda ? *settings.lambda : defaults->lambda;
   scoring.k = settings.karlin_k ? *settings.karlin_k : defaults->k;
@@ -238,6 +248,8 @@ std::string_view alignment_stage(Alignment alignment) {
 }
 
 }  // namespace
+
+std::span<const KarlinAltschul> karlin_altschul() { return kKnownMatrices; }
 
 RowMatrix align_matrix(Alignment alignment, const SequenceData& samples,
                        const AlignSettings& settings, const RunContext& ctx) {

@@ -6,8 +6,11 @@
 #include <parasail.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "kith/core/rng.hpp"
 #include "support/files.hpp"
@@ -147,6 +150,85 @@ TEST(Alignment, GivesOneMinusThePValue) {
       EXPECT_NEAR(P(i, j), std::exp(-0.041 * places * std::exp(-0.267 * raw(i, j))), 1e-14);
     }
   }
+}
+
+/// Of Robinson and Robinson (1991), in the order of kResidues, in 1e-5.
+constexpr std::array<int, 20> kRobinson = {7805, 5129, 4487, 5364, 1925, 4264, 6295,
+                                           7377, 2199, 5142, 9019, 5744, 2243, 3856,
+                                           5203, 7120, 5841, 1330, 3216, 6441};
+
+std::string background_sequence(Rng& rng, int length) {
+  std::string sequence;
+  while (std::ssize(sequence) < length) {
+    auto at = static_cast<int>(rng.below(100000));
+    std::size_t residue = 0;
+    while (at >= kRobinson[residue]) at -= kRobinson[residue++];
+    sequence += kResidues[residue];
+  }
+  return sequence;
+}
+
+/// sum_ij p_i p_j exp(lambda s_ij), which is 1 at the lambda of ungapped alignments.
+double karlin_sum(const std::string& matrix, double lambda) {
+  double sum = 0;
+  for (std::size_t i = 0; i < kResidues.size(); ++i) {
+    for (std::size_t j = 0; j < kResidues.size(); ++j) {
+      sum += 1e-10 * kRobinson[i] * kRobinson[j] *
+             std::exp(lambda * substitution(matrix, kResidues[i], kResidues[j]));
+    }
+  }
+  return sum;
+}
+
+TEST(KarlinAltschulConstants, AreInTheUnitOfTheirTables) {
+  ASSERT_EQ(std::accumulate(kRobinson.begin(), kRobinson.end(), 0), 100000);
+  for (const KarlinAltschul& known : karlin_altschul()) {
+    const std::string matrix(known.matrix);
+    // The four digits that are printed.
+    EXPECT_LT(karlin_sum(matrix, known.lambda_ungapped - 1e-4), 1) << matrix;
+    EXPECT_GT(karlin_sum(matrix, known.lambda_ungapped + 1e-4), 1) << matrix;
+    EXPECT_LT(known.lambda, known.lambda_ungapped) << matrix;
+  }
+}
+
+TEST(KarlinAltschulConstants, MakePValuesOfUnrelatedSequencesUniform) {
+  Rng rng(11);
+  SequenceData data{.source = "x", .ids = {}, .values = {}};
+  for (int i = 0; i < 24; ++i) data.values.push_back(background_sequence(rng, 600));
+  for (const KarlinAltschul& known : karlin_altschul()) {
+    const RowMatrix P = align_matrix(
+        Alignment::kLocal, data, {.matrix = std::string(known.matrix), .score = ScoreForm::kPValue},
+        RunContext{});
+    std::vector<double> pairs;
+    for (Index i = 0; i < P.rows(); ++i) {
+      for (Index j = 0; j < i; ++j) pairs.push_back(P(i, j));
+    }
+    std::nth_element(pairs.begin(), pairs.begin() + std::ssize(pairs) / 2, pairs.end());
+    // Alignments that would run over the ends make it somewhat less than a half.
+    EXPECT_NEAR(pairs[pairs.size() / 2], 0.45, 0.2) << known.matrix;
+  }
+}
+
+TEST(Alignment, HasNoConstantsForATableInAnotherUnitThanThatOfBlast) {
+  const SequenceData data = random_sequences(12, 3, 60);
+  const auto refused = [&](const AlignSettings& settings) {
+    return error_of(ErrorCode::kInvalidArgument, [&] {
+      static_cast<void>(align_matrix(Alignment::kLocal, data, settings, RunContext{}));
+    });
+  };
+  EXPECT_THAT(refused({.matrix = "blosum80"}),
+              testing::AllOf(HasSubstr("gap-open"), HasSubstr("thirds of a bit")));
+  AlignSettings settings{.matrix = "blosum80", .gap_open = 15, .gap_extend = 2};
+  EXPECT_GT(align_matrix(Alignment::kLocal, data, settings, RunContext{})(0, 0), 0);
+  settings.score = ScoreForm::kPValue;
+  EXPECT_THAT(refused(settings),
+              testing::AllOf(HasSubstr("karlin-k"), HasSubstr("thirds of a bit")));
+}
+
+TEST(Alignment, TakesNamesOfMatricesInCapitals) {
+  const SequenceData data = random_sequences(13, 4, 60);
+  EXPECT_EQ(align_matrix(Alignment::kLocal, data, {.matrix = "BLOSUM50"}, RunContext{}),
+            align_matrix(Alignment::kLocal, data, {.matrix = "blosum50"}, RunContext{}));
 }
 
 std::string alignment_refusal(Alignment alignment, const SequenceData& data,
