@@ -29,7 +29,10 @@ class CategoryRows {
       width_ = cells.size();
       first_line_ = line;
       has_ids_ = !cells[0].quoted && cells[0].text == "id";
-      if (has_ids_) return;
+      if (has_ids_) {
+        take_names(std::move(cells), record, line);
+        return;
+      }
     }
     if (cells.size() != width_) {
       throw bad_input({file_, line},
@@ -50,6 +53,16 @@ class CategoryRows {
   }
 
  private:
+  void take_names(std::vector<Cell> cells, std::string_view record, long line) {
+    for (std::size_t k = 1; k < cells.size(); ++k) {
+      if (!is_valid_utf8(cells[k].text)) {
+        throw bad_input(place_in(file_, line, record, cells[k].offset),
+                        fmt::format("{} is not UTF-8", in_quotes(cells[k].text)));
+      }
+      data_.columns.push_back(std::move(cells[k].text));
+    }
+  }
+
   void take_id(const std::string& id, long line) {
     if (id.empty()) throw bad_input({file_, line, 1}, "the id is empty");
     const auto [first, is_new] = line_of_.emplace(id, line);

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "kith/core/error.hpp"
@@ -21,6 +22,7 @@
 #include "kith/measure/spectrum.hpp"
 #include "kith/measure/value_difference.hpp"
 #include "kith/measure/vector_distance.hpp"
+#include "measure/columns.hpp"
 
 namespace kith {
 namespace {
@@ -277,6 +279,15 @@ RowMatrix all_pairs(const RawData& data, const MeasureSettings& s, const RunCont
   return {};
 }
 
+/// Calls `of` with both tables, the columns of the queries in the order of the training samples'.
+template <class Data, class Function>
+RowMatrix by_columns(const RawData& queries, const RawData& training, const Function& of) {
+  const Data& rows = std::get<Data>(queries);
+  const Data& columns = std::get<Data>(training);
+  const std::optional<Data> moved = detail::in_column_order(rows, columns);
+  return of(moved ? *moved : rows, columns);
+}
+
 RowMatrix rows_against(const RawData& queries, const RawData& training, const MeasureSettings& s,
                        const RunContext& ctx) {
   switch (kind_of(queries)) {
@@ -284,7 +295,9 @@ RowMatrix rows_against(const RawData& queries, const RawData& training, const Me
       return measure_strings(std::get<StringData>(queries), &std::get<StringData>(training), s,
                              ctx);
     case RawKind::kVectors:
-      return vector_rows(std::get<VectorData>(queries), std::get<VectorData>(training), s, ctx);
+      return by_columns<VectorData>(queries, training, [&](const auto& rows, const auto& columns) {
+        return vector_rows(rows, columns, s, ctx);
+      });
     case RawKind::kSeries:
       return dtw_matrix(std::get<SeriesData>(queries).values, std::get<SeriesData>(training).values,
                         {.band = s.band}, ctx);
@@ -295,9 +308,10 @@ RowMatrix rows_against(const RawData& queries, const RawData& training, const Me
       return set_matrix(std::get<SetData>(queries), std::get<SetData>(training), set_settings(s),
                         ctx);
     case RawKind::kCategories:
-      return value_difference_matrix(std::get<CategoryData>(queries),
-                                     std::get<CategoryData>(training), {.exponent = s.exponent},
-                                     ctx);
+      return by_columns<CategoryData>(
+          queries, training, [&](const auto& rows, const auto& columns) {
+            return value_difference_matrix(rows, columns, {.exponent = s.exponent}, ctx);
+          });
   }
   assert(false && "every kind of data is measured");
   return {};

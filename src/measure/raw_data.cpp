@@ -87,8 +87,12 @@ RawData select(const RawData& data, std::span<const Index> positions) {
         part.source = kind.source;
         part.ids = chosen(kind.ids, positions);
         part.values = chosen(kind.values, positions);
-        if constexpr (std::is_same_v<Kind, VectorData>) part.absent_is_zero = kind.absent_is_zero;
+        if constexpr (std::is_same_v<Kind, VectorData>) {
+          part.absent_is_zero = kind.absent_is_zero;
+          part.columns = kind.columns;
+        }
         if constexpr (std::is_same_v<Kind, CategoryData>) {
+          part.columns = kind.columns;
           if (kind.labels) part.labels = select(*kind.labels, positions);
         }
         return part;

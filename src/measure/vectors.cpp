@@ -114,6 +114,7 @@ VectorData read_vectors(const std::string& path, const RunContext& ctx) {
   if (auto* sparse = std::get_if<SparseBlock>(&set.block)) sparse->absent = Absent::kZero;
   VectorData data{
       .source = path, .ids = std::move(set.row_ids), .values = to_dense(set.block).take()};
+  data.columns = std::move(set.column_ids);
   refuse_missing(data.values, path);
   return data;
 }

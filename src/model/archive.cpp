@@ -111,6 +111,10 @@ const Tensor& ArchiveReader::tensor(std::string_view name) {
   return found->second;
 }
 
+bool ArchiveReader::has(std::string_view name) const {
+  return file_.tensors.contains(prefix_ + std::string(name));
+}
+
 const Tensor& ArchiveReader::expect(std::string_view name, TensorType type, std::size_t dimensions,
                                     std::string_view kind) {
   const Tensor& found = tensor(name);

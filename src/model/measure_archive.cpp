@@ -59,11 +59,24 @@ void visit_values(Archiver& arrays, const std::string& name, SequenceData& data)
   }
 }
 
+/// Names of columns are there where the samples have them.
+void visit_columns(ArchiveWriter& arrays, const std::string& name,
+                   std::vector<std::string>& columns, Index /*wanted*/) {
+  if (!columns.empty()) arrays.texts(name, columns);
+}
+void visit_columns(ArchiveReader& arrays, const std::string& name,
+                   std::vector<std::string>& columns, Index wanted) {
+  if (!arrays.has(name + ".bytes") && !arrays.has(name + ".ends")) return;
+  arrays.texts(name, columns);
+  if (std::ssize(columns) != wanted) refuse(name, "does not name every column");
+}
+
 template <class Archiver>
 void visit_values(Archiver& arrays, const std::string& name, VectorData& data) {
   Matrix values = data.values;
   arrays(name, values);
   arrays(name + ".absent_is_zero", data.absent_is_zero);
+  visit_columns(arrays, name + ".names", data.columns, values.cols());
   if (!arrays.loading()) return;
   check_finite(values.data(), values.size(), name);
   data.values = values;
@@ -107,6 +120,8 @@ void visit_values(Archiver& arrays, const std::string& name, CategoryData& data)
   visit_words(arrays, name, data.values);
   if (!data.labels) data.labels.emplace();
   arrays(name + ".labels", data.labels->ids);
+  visit_columns(arrays, name + ".names", data.columns,
+                data.values.empty() ? 0 : std::ssize(data.values.front()));
   if (!arrays.loading()) return;
   if (data.values.empty()) refuse(name, "has no samples, and a measure learns from them");
   for (const std::vector<std::string>& row : data.values) {

@@ -375,3 +375,20 @@ def test_labels_are_joined_by_id(kith):
     assert "s7" in kith.refusal(*TRAIN, "--data", old, "--measure", "edit")
     assert "--labels" in kith.refusal("train", "--data", old, "--measure", "edit")
     assert "--labels" in kith.refusal("evaluate", "--data", old, "--measure", "edit")
+
+
+def test_columns_are_matched_by_name(kith):
+    kith.write("old.csv", "id,h,w\np,1,10\nq,2,11\nr,9,1\ns,8,2\n")
+    kith.write("labels.txt", "p\ttall\nq\ttall\nr\twide\ns\twide\n")
+    run(kith, "train", "--data", "old.csv", "--measure", "euclidean", "--from-distance", "negative",
+        "--labels", "labels.txt", "--method", "knn", "--set", "neighbours=1", "--model", "m.kith")
+    kith.write("new.csv", "id,w,h\nx,10,1\n")
+    assert "tall" in run(kith, "predict", "--model", "m.kith", "--data", "new.csv")
+    run(kith, "measure", "--data", "new.csv", "--against", "old.csv", "--measure", "euclidean",
+        "--out", "rows.csv")
+    assert table(kith.folder / "rows.csv")[1][0][0] == 0
+    for content, name in [("id,w,h,d\nx,10,1,3\n", '"d"'), ("id,w\nx,10\n", '"h"')]:
+        kith.write("other.csv", content)
+        result = kith("predict", "--model", "m.kith", "--data", "other.csv")
+        assert result.returncode == 1
+        assert "other.csv" in result.stderr and name in result.stderr

@@ -33,6 +33,8 @@ struct VectorData {
   /// Read from a format that leaves out zeros, where the width is only that of the last position
   /// that occurs: two such files may differ in it.
   bool absent_is_zero = false;
+  /// Names of the columns, where a header has them; empty: columns are known by position.
+  std::vector<std::string> columns = {};
 };
 
 /// One series of numbers per sample, of any length but 0.
@@ -63,6 +65,7 @@ struct CategoryData {
   std::vector<std::string> ids;
   std::vector<std::vector<std::string>> values;
   std::optional<Labels> labels = std::nullopt;
+  std::vector<std::string> columns = {};  ///< names; empty: columns are known by position
 };
 
 using RawData =

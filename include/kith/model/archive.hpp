@@ -57,6 +57,8 @@ class ArchiveReader final : public Archive {
   void operator()(std::string_view name, std::vector<Index>& value) override;
   void texts(std::string_view name, std::vector<std::string>& values);
   [[nodiscard]] const Tensor& tensor(std::string_view name);
+  /// Whether there is a part of this name, which need not be there.
+  [[nodiscard]] bool has(std::string_view name) const;
 
   /// What is put before every name from here on.
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }

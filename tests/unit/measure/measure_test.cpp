@@ -12,11 +12,14 @@
 #include "kith/core/text.hpp"
 #include "kith/measure/edit.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
+#include "support/files.hpp"
 
 namespace kith {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 const StringData kTrees{
     .source = "wood/trees.tsv.gz", .ids = {"a", "b", "c"}, .values = {"oak", "ok", ""}};
@@ -40,6 +43,65 @@ TEST(Measure, SetsQueriesAgainstTrainingSamples) {
   EXPECT_THAT(set.row_ids, ElementsAre("q"));
   EXPECT_THAT(set.column_ids, ElementsAre("a", "b", "c"));
   EXPECT_THAT(to_dense(set.block).row(0), ElementsAre(1.0, 2.0, 4.0));
+}
+
+const VectorData kSizes{.source = "train.csv",
+                        .ids = {},
+                        .values = (RowMatrix(2, 3) << 1, 2, 5, 3, 4, 7).finished(),
+                        .columns = {"h", "w", "d"}};
+
+TEST(Measure, MatchesColumnsOfVectorsByName) {
+  const MeasureSettings settings{.measure = Measure::kLinear};
+  const auto rows_of = [&](const VectorData& queries) {
+    return RowMatrix(to_dense(measure(queries, kSizes, settings, RunContext{}).block).values());
+  };
+  VectorData queries{.source = "new.csv",
+                     .ids = {},
+                     .values = (RowMatrix(1, 3) << 1, 100, 10).finished(),
+                     .columns = {"d", "h", "w"}};
+  const RowMatrix by_name = (RowMatrix(1, 2) << 125, 347).finished();
+  EXPECT_EQ(rows_of(queries), by_name);
+  queries.columns.clear();
+  const RowMatrix by_position = (RowMatrix(1, 2) << 251, 473).finished();
+  EXPECT_EQ(rows_of(queries), by_position) << "without names there is nothing to match";
+  queries.columns = kSizes.columns;
+  EXPECT_EQ(rows_of(queries), by_position);
+}
+
+TEST(Measure, RefusesColumnsThatOnlyOneTableHas) {
+  const auto refused = [&](std::vector<std::string> columns) {
+    VectorData queries{.source = "new.csv",
+                       .ids = {},
+                       .values = RowMatrix::Ones(1, std::ssize(columns)),
+                       .columns = std::move(columns)};
+    return error_of(ErrorCode::kInvalidArgument, [&] {
+      static_cast<void>(measure(queries, kSizes, {.measure = Measure::kEuclidean}, RunContext{}));
+    });
+  };
+  EXPECT_THAT(refused({"h", "w"}),
+              AllOf(HasSubstr("new.csv"), HasSubstr("train.csv has a column \"d\"")));
+  EXPECT_THAT(refused({"d", "h", "w", "mass"}),
+              AllOf(HasSubstr("train.csv"), HasSubstr("new.csv has a column \"mass\"")));
+  EXPECT_THAT(refused({"d", "h", "h"}), HasSubstr("two columns \"h\""));
+}
+
+TEST(Measure, MatchesColumnsOfCategoriesByName) {
+  const CategoryData training{.source = "train.csv",
+                              .ids = {},
+                              .values = {{"y", "n"}, {"y", "y"}, {"n", "y"}, {"n", "n"}},
+                              .labels = Labels{.ids = {0, 0, 1, 1}, .names = {"a", "b"}},
+                              .columns = {"tax", "war"}};
+  CategoryData queries{
+      .source = "new.csv", .ids = {}, .values = {{"y", "n"}}, .columns = {"war", "tax"}};
+  const MeasureSettings settings{.measure = Measure::kValueDifference};
+  // war says nothing about the class: a "n" of tax is as far from "y" as can be.
+  EXPECT_THAT(to_dense(measure(queries, training, settings, RunContext{}).block).row(0),
+              ElementsAre(2.0, 2.0, 0.0, 0.0));
+  queries.columns = {"war", "peace"};
+  EXPECT_THAT(
+      error_of(ErrorCode::kInvalidArgument,
+               [&] { static_cast<void>(measure(queries, training, settings, RunContext{})); }),
+      AllOf(HasSubstr("new.csv"), HasSubstr("\"tax\"")));
 }
 
 TEST(Measure, IsChosenByItsName) {

@@ -97,6 +97,8 @@ TEST(CategoryFiles, HaveIdsWhereTheHeaderSaysSo) {
   const auto named = read_as<CategoryData>(RawKind::kCategories, "x.tsv", "id\tv\np\ty\nq\tn\n");
   EXPECT_THAT(named.ids, ElementsAre("p", "q"));
   EXPECT_THAT(named.values, ElementsAre(ElementsAre("y"), ElementsAre("n")));
+  EXPECT_THAT(named.columns, ElementsAre("v"));
+  EXPECT_THAT(plain.columns, IsEmpty());
 }
 
 TEST(CategoryFiles, AreRefusedByPlace) {
@@ -128,6 +130,16 @@ TEST(IdxFiles, MustHaveTheSizeTheySay) {
   // 2^32 - 1 rows of 2^31 - 1 doubles: their bytes are no 64-bit number.
   EXPECT_THAT(refusal(RawKind::kVectors, "\0\0\x0e\2\xff\xff\xff\xff\x7f\xff\xff\xff"s),
               HasSubstr("4294967295 x 2147483647"));
+}
+
+TEST(VectorTables, HaveNamesOfColumnsWhereAHeaderGivesThem) {
+  const auto named = read_as<VectorData>(RawKind::kVectors, "x.csv", "id,h,w\np,1,2\nq,3,4\n");
+  EXPECT_THAT(named.columns, ElementsAre("h", "w"));
+  EXPECT_THAT(named.ids, ElementsAre("p", "q"));
+  const auto without_ids = read_as<VectorData>(RawKind::kVectors, "x.csv", "h,w\n1,2\n3,4\n");
+  EXPECT_THAT(without_ids.columns, ElementsAre("h", "w"));
+  EXPECT_THAT(without_ids.ids, IsEmpty());
+  EXPECT_THAT(read_as<VectorData>(RawKind::kVectors, "x.csv", "1,2\n3,4\n").columns, IsEmpty());
 }
 
 TEST(VectorTables, HaveIdsThatDiffer) {

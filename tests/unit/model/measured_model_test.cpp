@@ -38,7 +38,8 @@ std::vector<Case> cases() {
        VectorData{.source = "v.txt",
                   .ids = {},
                   .values = (RowMatrix(6, 2) << 0, 0.1, 1, 0, 0, 1, 5, 5, 5, 4, 4, 5).finished(),
-                  .absent_is_zero = true}});
+                  .absent_is_zero = true,
+                  .columns = {"w", "h"}}});
   all.push_back(
       {Measure::kDtw, SeriesData{.source = "t.csv",
                                  .ids = {},
@@ -56,7 +57,8 @@ std::vector<Case> cases() {
        CategoryData{
            .source = "c.csv",
            .ids = {},
-           .values = {{"y", "n"}, {"y", "y"}, {"y", "?"}, {"n", "y"}, {"n", "n"}, {"", "y"}}}});
+           .values = {{"y", "n"}, {"y", "y"}, {"y", "?"}, {"n", "y"}, {"n", "n"}, {"", "y"}},
+           .columns = {"tax", "war"}}});
   return all;
 }
 
@@ -101,6 +103,30 @@ TEST(MeasuredModel, MeasuresNewSamplesAsBeforeItWasSaved) {
     EXPECT_EQ(*before.self, *after.self);
     EXPECT_EQ(source_of(back.matrices[0].measure->training), "m.kith");
   }
+}
+
+TEST(MeasuredModel, MatchesColumnsByNameAfterItWasSaved) {
+  const Case one = cases().at(1);
+  const ModelRecord back = read_back(model_bytes(record_of(one), kNothing));
+  VectorData swapped = std::get<VectorData>(one.samples);
+  swapped.values = RowMatrix(swapped.values.rowwise().reverse());
+  std::swap(swapped.columns[0], swapped.columns[1]);
+  const auto rows_of = [&](const RawData& samples) {
+    return to_dense(measure_rows(*back.matrices[0].measure, samples, RunContext{}).to_training)
+        .values();
+  };
+  EXPECT_EQ(RowMatrix(rows_of(swapped)), RowMatrix(rows_of(one.samples)));
+  swapped.columns[0] = "weight";
+  EXPECT_THAT(message_of([&] { static_cast<void>(rows_of(swapped)); }),
+              AllOf(HasSubstr("m.kith"), HasSubstr("\"h\"")));
+}
+
+TEST(MeasuredModel, RefusesNamesForOtherColumnsThanItHas) {
+  Case one = cases().at(1);
+  std::get<VectorData>(one.samples).columns = {"w", "h", "d"};
+  const std::string bytes = model_bytes(record_of(one), kNothing);
+  EXPECT_THAT(message_of([&] { static_cast<void>(read_back(bytes)); }),
+              AllOf(HasSubstr("m.kith"), HasSubstr("names"), HasSubstr("every column")));
 }
 
 std::string changed(const Case& one, const std::function<void(TensorFile&)>& change) {
