@@ -88,7 +88,12 @@ MeasureText parse_measure(const std::string& text) {
       refuse(fmt::format("--measure {}: {} is no setting; write it MEASURE:key=value,key=value",
                          in_quotes(text), in_quotes(one)));
     }
-    parts.settings.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+    const std::string key(one.substr(0, equals));
+    if (std::any_of(parts.settings.begin(), parts.settings.end(),
+                    [&](const auto& earlier) { return earlier.first == key; })) {
+      refuse(fmt::format("--measure {}: {} is given twice", in_quotes(text), in_quotes(key)));
+    }
+    parts.settings.emplace_back(key, one.substr(equals + 1));
   }
   return parts;
 }

@@ -108,6 +108,11 @@ Scoring scoring_of(Alignment alignment, const AlignSettings& settings) {
   return scoring;
 }
 
+/// The file, with the line of the header where it is known.
+std::string place_of(const SequenceData& data, std::size_t i) {
+  return data.lines.empty() ? data.source : fmt::format("{}:{}", data.source, data.lines[i]);
+}
+
 /// parasail would take a residue it does not know for '*'.
 void check_residues(const SequenceData& data, const Scoring& scoring) {
   const std::string_view alphabet = scoring.matrix->alphabet;
@@ -121,7 +126,7 @@ void check_residues(const SequenceData& data, const Scoring& scoring) {
     }
     const std::size_t at = sequence.find_first_not_of(alphabet);
     if (at == std::string::npos) continue;
-    refuse_alignment(fmt::format("{}: residue {} of {} is {}; matrix {} has {}", data.source,
+    refuse_alignment(fmt::format("{}: residue {} of {} is {}; matrix {} has {}", place_of(data, i),
                                  at + 1, sample_name(data.ids, static_cast<Index>(i)),
                                  in_quotes(sequence.substr(at, 1)), scoring.matrix->name,
                                  alphabet));

@@ -57,6 +57,7 @@ class FastaRecords {
     }
     data_.ids.emplace_back(id);
     data_.values.emplace_back();
+    data_.lines.push_back(header_line_);
   }
 
   void append(std::string_view line) {

@@ -91,6 +91,9 @@ RawData select(const RawData& data, std::span<const Index> positions) {
           part.absent_is_zero = kind.absent_is_zero;
           part.columns = kind.columns;
         }
+        if constexpr (std::is_same_v<Kind, SequenceData>) {
+          part.lines = chosen(kind.lines, positions);
+        }
         if constexpr (std::is_same_v<Kind, CategoryData>) {
           part.columns = kind.columns;
           if (kind.labels) part.labels = select(*kind.labels, positions);

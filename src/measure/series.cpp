@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -18,10 +20,13 @@
 namespace kith::detail {
 namespace {
 
-/// A comma or a tab where the first line has one, else blanks.
-char series_separator(std::string_view line) {
-  if (line.find(',') != std::string_view::npos) return ',';
-  return line.find('\t') != std::string_view::npos ? '\t' : ' ';
+/// A comma or a tab where the line has one, else a blank; none in a line of one number.
+std::optional<char> series_separator(std::string_view line) {
+  line = trim(line);
+  for (const char separator : {',', '\t', ' '}) {
+    if (line.find(separator) != std::string_view::npos) return separator;
+  }
+  return std::nullopt;
 }
 
 void split_series(std::string_view line, char separator, std::vector<std::string_view>& fields) {
@@ -44,9 +49,10 @@ class SeriesLines {
   SeriesLines(LineReader& lines, SeriesData& data) : lines_(lines), data_(data) {}
 
   void take(std::string_view line) {
-    if (data_.values.empty()) separator_ = series_separator(line);
-    split_series(line, separator_, fields_);
+    if (!separator_) separator_ = series_separator(line);
+    split_series(line, separator_.value_or(' '), fields_);
     std::size_t at = 0;
+    if (data_.values.empty()) refuse_semicolons(line);
     if (data_.values.empty()) has_ids_ = !parse_double(fields_[0]) && !is_missing_cell(fields_[0]);
     if (has_ids_) take_id(fields_[at++]);
     std::size_t end = fields_.size();
@@ -54,11 +60,34 @@ class SeriesLines {
     if (end == at) throw bad_input(lines_.place(), "the line has no numbers; a series needs one");
     std::vector<double> values;
     values.reserve(end - at);
-    for (; at < end; ++at) values.push_back(number_in(fields_[at], lines_, MissingWord::kRefused));
+    for (; at < end; ++at) values.push_back(number_of(fields_[at]));
     data_.values.push_back(std::move(values));
   }
 
  private:
+  /// A number, a semicolon and more would be taken for an id.
+  void refuse_semicolons(std::string_view line) const {
+    const std::size_t at = line.find(';');
+    if (at == std::string_view::npos || !parse_double(trim(line.substr(0, at)))) return;
+    throw bad_input(lines_.place_of(line.substr(at, 1)),
+                    "a series is separated by commas, tabs or blanks, not by semicolons");
+  }
+
+  [[nodiscard]] double number_of(std::string_view field) const {
+    if (is_missing_cell(field)) {
+      throw bad_input(lines_.place_of(field),
+                      fmt::format("{} inside a series; what is missing may stand at its end only",
+                                  field.empty() ? "an empty cell" : in_quotes(field)));
+    }
+    const std::optional<double> value = parse_double(field);
+    if (value && std::isinf(*value)) {
+      throw bad_input(
+          lines_.place_of(field),
+          fmt::format("{} is infinite; the numbers of a series must be finite", in_quotes(field)));
+    }
+    return number_in(field, lines_, MissingWord::kRefused);
+  }
+
   void take_id(std::string_view field) {
     if (field.empty())
       throw bad_input(lines_.place(1), "the id is empty; every line begins with one");
@@ -83,7 +112,7 @@ class SeriesLines {
 
   LineReader& lines_;
   SeriesData& data_;
-  char separator_ = ',';
+  std::optional<char> separator_;  // none: every line so far was one number
   bool has_ids_ = false;
   std::vector<std::string_view> fields_;
   std::unordered_map<std::string, long> first_line_;
@@ -93,7 +122,20 @@ SeriesData series_of_rows(VectorData table) {
   SeriesData data{.source = std::move(table.source), .ids = std::move(table.ids), .values = {}};
   for (Index i = 0; i < table.values.rows(); ++i) {
     const double* row = table.values.data() + i * table.values.cols();
-    data.values.emplace_back(row, row + table.values.cols());
+    const double* end = row + table.values.cols();
+    while (end > row && std::isnan(end[-1])) --end;
+    if (end == row) {
+      throw bad_input({data.source},
+                      fmt::format("row {} has no numbers; a series needs one", i + 1));
+    }
+    const double* missing = std::find_if(row, end, [](double x) { return std::isnan(x); });
+    if (missing != end) {
+      throw bad_input({data.source},
+                      fmt::format("row {}, column {} is NaN inside a series; what is missing may "
+                                  "stand at its end only",
+                                  i + 1, missing - row + 1));
+    }
+    data.values.emplace_back(row, end);
   }
   return data;
 }
@@ -102,7 +144,7 @@ SeriesData series_of_rows(VectorData table) {
 
 SeriesData read_series(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
-  if (source.head().starts_with("\x93NUMPY")) return series_of_rows(read_vectors(path, ctx));
+  if (source.head().starts_with("\x93NUMPY")) return series_of_rows(read_table(path, ctx));
   LineReader lines(source);
   SeriesData data{.source = path, .ids = {}, .values = {}};
   SeriesLines series(lines, data);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/formats/checks.hpp"
+#include "data/formats/csv_parser.hpp"
 #include "data/formats/stream.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
@@ -26,18 +27,24 @@ struct Entry {
   double value;
 };
 
-/// `label index:value`, the index at least 1: precomputed kernels begin with 0:serial.
+/// `label index:value` in the first line with more than a label: a sample may be all zeros.
 bool looks_like_libsvm_features(std::string_view head) {
-  for (const std::string_view line : whole_lines(head, '#', 1)) {
-    std::vector<std::string_view> fields;
+  constexpr std::size_t kMostLines = 1000;
+  std::vector<std::string_view> fields;
+  for (const std::string_view line : whole_lines(head, '#', kMostLines)) {
     split_blanks(line, fields);
-    if (fields.size() < 2 || !parse_double(fields[0])) return false;
+    if (!parse_double(fields[0])) return false;
+    if (fields.size() == 1) continue;
     const std::size_t colon = fields[1].find(':');
-    if (colon == std::string_view::npos) return false;
-    const std::optional<long long> index = parse_integer(fields[1].substr(0, colon));
-    return index && *index >= 1;
+    return colon != std::string_view::npos && parse_integer(fields[1].substr(0, colon));
   }
   return false;
+}
+
+std::string_view kernel_hint(std::optional<long long> index) {
+  return index == 0 ? " (0:serial begins a line of a precomputed kernel, which is no table of "
+                      "vectors but a matrix for --similarity)"
+                    : "";
 }
 
 /// The entries of one line, whose indices ascend from 1.
@@ -51,8 +58,8 @@ void read_entries(const LineReader& lines, const std::vector<std::string_view>& 
     if (!index || *index <= before || *index > std::numeric_limits<std::int32_t>::max()) {
       throw bad_input(lines.place_of(fields[k]),
                       fmt::format("{} is not index:value with an index above {}; the indices of a "
-                                  "line ascend from 1",
-                                  in_quotes(fields[k]), before));
+                                  "line ascend from 1{}",
+                                  in_quotes(fields[k]), before, kernel_hint(index)));
     }
     before = *index;
     const double value = number_in(fields[k].substr(colon + 1), lines, MissingWord::kRefused);
@@ -93,13 +100,30 @@ Format table_format(ByteSource& source) {
   return table ? *named : Format::kCsv;
 }
 
-void refuse_missing(const RowMatrix& values, const std::string& path) {
-  for (Index i = 0; i < values.rows(); ++i) {
-    for (Index j = 0; j < values.cols(); ++j) {
-      if (std::isfinite(values(i, j))) continue;
-      throw bad_input({path}, fmt::format("row {}, column {} has no value; a vector needs all of "
-                                          "its numbers",
-                                          i + 1, j + 1));
+/// The line of a row of delimited text, which is read again to find it; 0 in other formats.
+long line_of_row(const std::string& path, Index row) {
+  ByteSource source = ByteSource::open(path);
+  const Format format = table_format(source);
+  if (format != Format::kCsv && format != Format::kTsv) return 0;
+  CsvParser parser(source, format == Format::kTsv ? std::optional('\t') : std::nullopt);
+  std::vector<double> numbers(static_cast<std::size_t>(parser.cols()));
+  std::string id;
+  for (Index i = 0; i <= row; ++i) {
+    if (!parser.next(numbers, id)) return 0;
+  }
+  return parser.line_number();
+}
+
+void refuse_missing(const VectorData& data) {
+  for (Index i = 0; i < data.values.rows(); ++i) {
+    for (Index j = 0; j < data.values.cols(); ++j) {
+      if (std::isfinite(data.values(i, j))) continue;
+      const std::string column = data.columns.empty()
+                                     ? std::to_string(j + 1)
+                                     : in_quotes(data.columns[static_cast<std::size_t>(j)]);
+      throw bad_input({data.source, line_of_row(data.source, i)},
+                      fmt::format("{} has no value in column {}; a vector needs all of its numbers",
+                                  sample_name(data.ids, i), column));
     }
   }
 }
@@ -110,12 +134,18 @@ VectorData read_vectors(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
   if (looks_like_idx(source.head())) return read_idx(source, ctx);
   if (looks_like_libsvm_features(source.head())) return read_libsvm_features(source, ctx);
+  VectorData data = read_table(path, ctx);
+  refuse_missing(data);
+  return data;
+}
+
+VectorData read_table(const std::string& path, const RunContext& ctx) {
+  ByteSource source = ByteSource::open(path);
   SimilaritySet set = read_similarity(path, {.format = table_format(source)}, ctx);
   if (auto* sparse = std::get_if<SparseBlock>(&set.block)) sparse->absent = Absent::kZero;
   VectorData data{
       .source = path, .ids = std::move(set.row_ids), .values = to_dense(set.block).take()};
   data.columns = std::move(set.column_ids);
-  refuse_missing(data.values, path);
   return data;
 }
 

@@ -49,6 +49,7 @@ struct SequenceData {
   std::string source;
   std::vector<std::string> ids;
   std::vector<std::string> values;
+  std::vector<long> lines = {};  ///< of the headers in the file, for messages; empty: not known
 };
 
 /// One set of words per sample; the order within a set means nothing.

@@ -13,7 +13,7 @@ namespace {
 Error infinite(Index row, Index column, double value, const std::string& file) {
   return bad_input({file}, "row " + std::to_string(row + 1) + ", column " +
                                std::to_string(column + 1) + " is " + (value > 0 ? "inf" : "-inf") +
-                               "; similarities must be finite (NaN marks a missing pair)");
+                               "; numbers must be finite (NaN marks a missing pair)");
 }
 
 /// A loop without an early exit, which the compiler turns into vector code.

@@ -157,13 +157,13 @@ constexpr std::array<int, 20> kRobinson = {7805, 5129, 4487, 5364, 1925, 4264, 6
                                            7377, 2199, 5142, 9019, 5744, 2243, 3856,
                                            5203, 7120, 5841, 1330, 3216, 6441};
 
-std::string background_sequence(Rng& rng, int length) {
-  std::string sequence;
-  while (std::ssize(sequence) < length) {
+std::string background_sequence(Rng& rng, std::size_t length) {
+  std::string sequence(length, ' ');
+  for (char& c : sequence) {
     auto at = static_cast<int>(rng.below(100000));
     std::size_t residue = 0;
     while (at >= kRobinson[residue]) at -= kRobinson[residue++];
-    sequence += kResidues[residue];
+    c = kResidues[residue];
   }
   return sequence;
 }
@@ -242,6 +242,9 @@ TEST(Alignment, RefusesByName) {
   const SequenceData data{.source = "x.fasta", .ids = {"p", "q"}, .values = {"ACD", "AJ"}};
   EXPECT_THAT(alignment_refusal(Alignment::kLocal, data, {}),
               testing::AllOf(HasSubstr("x.fasta"), HasSubstr("residue 2 of \"q\" is \"J\"")));
+  SequenceData read = data;
+  read.lines = {1, 5};
+  EXPECT_THAT(alignment_refusal(Alignment::kLocal, read, {}), HasSubstr("x.fasta:5: residue 2"));
   EXPECT_THAT(alignment_refusal(Alignment::kLocal, data, {.matrix = "blosum61"}),
               HasSubstr("blosum61"));
   const SequenceData dna{.source = "x", .ids = {}, .values = {"ACGT", "ACNT"}};

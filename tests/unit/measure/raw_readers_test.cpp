@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "kith/measure/raw_data.hpp"
 #include "support/files.hpp"
@@ -38,6 +40,33 @@ TEST(SeriesFiles, MayHaveAnyLengthAndSeparator) {
   }
 }
 
+TEST(SeriesFiles, ShowTheirSeparatorInAnyLine) {
+  for (const char* content : {"1\n2,3\n4,5,6\n", "1\n2\t3\n4\t5\t6\n", "1\n2 3\n4 5 6\n"}) {
+    const auto data = read_as<SeriesData>(RawKind::kSeries, "x.csv", content);
+    EXPECT_THAT(data.values, ElementsAre(ElementsAre(1), ElementsAre(2, 3), ElementsAre(4, 5, 6)));
+  }
+}
+
+std::string npy_of(const std::vector<double>& rows, int columns) {
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
+                       std::to_string(rows.size() / static_cast<std::size_t>(columns)) + ", " +
+                       std::to_string(columns) + "), }";
+  header.append(117 - header.size(), ' ');
+  const std::string numbers(reinterpret_cast<const char*>(rows.data()), 8 * rows.size());
+  return "\x93NUMPY\1\0"s + "\x76\0"s + header + "\n" + numbers;
+}
+
+TEST(SeriesFiles, MayBePaddedInNpyToo) {
+  const double gap = std::numeric_limits<double>::quiet_NaN();
+  const auto data =
+      read_as<SeriesData>(RawKind::kSeries, "x.npy", npy_of({1, 2, 3, 4, gap, gap}, 3));
+  EXPECT_THAT(data.values, ElementsAre(ElementsAre(1, 2, 3), ElementsAre(4)));
+  EXPECT_THAT(refusal(RawKind::kSeries, npy_of({1, 2, 3, gap, 4, gap}, 3)),
+              AllOf(HasSubstr("row 2, column 1"), HasSubstr("end")));
+  EXPECT_THAT(refusal(RawKind::kSeries, npy_of({gap, gap, 3, 4}, 2)),
+              AllOf(HasSubstr("row 1"), HasSubstr("no numbers")));
+}
+
 TEST(SeriesFiles, MayHaveIdsAndPadding) {
   const auto data = read_as<SeriesData>(RawKind::kSeries, "x.csv", "a,1,2,3\nb,4,,\nc,5,6,NaN\n");
   EXPECT_THAT(data.ids, ElementsAre("a", "b", "c"));
@@ -45,7 +74,12 @@ TEST(SeriesFiles, MayHaveIdsAndPadding) {
 }
 
 TEST(SeriesFiles, AreRefusedByPlace) {
-  EXPECT_THAT(refusal(RawKind::kSeries, "1,2\n3,,4\n"), HasSubstr("x:2:3: "));
+  EXPECT_THAT(refusal(RawKind::kSeries, "1,2\n3,,4\n"),
+              AllOf(HasSubstr("x:2:3: "), HasSubstr("empty cell inside a series")));
+  EXPECT_THAT(refusal(RawKind::kSeries, "1,2\n3,inf\n"),
+              AllOf(HasSubstr("x:2:3: "), HasSubstr("series must be finite")));
+  EXPECT_THAT(refusal(RawKind::kSeries, "1;2;3\n4;5\n"),
+              AllOf(HasSubstr("x:1:2: "), HasSubstr("semicolons")));
   EXPECT_THAT(refusal(RawKind::kSeries, "1,2\n3,b\n"),
               AllOf(HasSubstr("x:2:3: "), HasSubstr("\"b\"")));
   EXPECT_THAT(refusal(RawKind::kSeries, "a,1\na,2\n"),
@@ -140,6 +174,25 @@ TEST(VectorTables, HaveNamesOfColumnsWhereAHeaderGivesThem) {
   EXPECT_THAT(without_ids.columns, ElementsAre("h", "w"));
   EXPECT_THAT(without_ids.ids, IsEmpty());
   EXPECT_THAT(read_as<VectorData>(RawKind::kVectors, "x.csv", "1,2\n3,4\n").columns, IsEmpty());
+}
+
+TEST(VectorTables, MayBeginWithALibsvmSampleOfZeros) {
+  const auto data = read_as<VectorData>(RawKind::kVectors, "x", "1\n-1 2:3 3:4\n1\n");
+  EXPECT_EQ(data.values, (RowMatrix(3, 3) << 0, 0, 0, 0, 3, 4, 0, 0, 0).finished());
+  const auto column = read_as<VectorData>(RawKind::kVectors, "x", "1\n2\n");
+  EXPECT_EQ(column.values, (RowMatrix(2, 1) << 1, 2).finished()) << "a table of one column";
+}
+
+TEST(VectorTables, CountLibsvmPositionsFromOne) {
+  EXPECT_THAT(refusal(RawKind::kVectors, "1 0:5 1:3\n"),
+              AllOf(HasSubstr("x:1:3: "), HasSubstr("from 1"), HasSubstr("--similarity")));
+}
+
+TEST(VectorTables, NameTheLineOfAMissingNumber) {
+  EXPECT_THAT(refusal(RawKind::kVectors, "id,h,w\n\np,1,2\nq,3,\n"),
+              AllOf(HasSubstr("x:4: "), HasSubstr("\"q\""), HasSubstr("\"w\"")));
+  EXPECT_THAT(refusal(RawKind::kVectors, "1,2\n3,NA\n"),
+              AllOf(HasSubstr("x:2: "), HasSubstr("column 2")));
 }
 
 TEST(VectorTables, HaveIdsThatDiffer) {
