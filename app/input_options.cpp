@@ -102,6 +102,9 @@ MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
     sets.push_back(square(read_named(text, PairKind::kDistance, options, ctx)));
   }
   check_names_differ(sets);
+  std::vector<KnownSamples> files;
+  for (const SimilaritySet& set : sets) files.push_back({set.row_ids, set.source});
+  if (const std::string note = position_note(files); !note.empty()) ctx.message(note);
   return match(std::move(sets));
 }
 

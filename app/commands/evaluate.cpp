@@ -177,6 +177,20 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
   return partitions;
 }
 
+/// What the pairs are and where they come from: of each matrix its name, and how it was measured.
+Json matrices_json(const LabelledInput& input, const ExperimentData& data) {
+  Json matrices = Json::array();
+  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
+    const SimilaritySet& set = data.matrices.sets[m];
+    Json one = {{"name", set.name},
+                {"source", set.source},
+                {"kind", set.kind == PairKind::kDistance ? "distances" : "similarities"}};
+    if (!input.samples.empty()) one["measure"] = relevant_settings(input.samples[m].measure);
+    matrices.push_back(std::move(one));
+  }
+  return matrices;
+}
+
 Json about(const EvaluateOptions& options, const LabelledInput& input, const ExperimentData& data) {
   Json json = {{"command", options.command_line}, {"kith", kVersion}};
   for (const RawMatrix& one : input.samples) {
@@ -187,6 +201,7 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
     json["similarity"] = Json::array();
     for (const SimilaritySet& set : data.matrices.sets) json["similarity"].push_back(set.source);
   }
+  json["matrices"] = matrices_json(input, data);
   json["labels"] = options.input.labels;
   return json;
 }

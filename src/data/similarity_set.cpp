@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -141,6 +142,16 @@ std::vector<Index> order_by_id(const KnownSamples& first, const KnownSamples& ot
   check_all_known(first, other, positions);
   check_all_known(other, first, first_positions);
   return order_of(first.ids, positions);
+}
+
+std::string position_note(std::span<const KnownSamples> files) {
+  const auto named = std::find_if(files.begin(), files.end(),
+                                  [](const KnownSamples& one) { return !one.ids.empty(); });
+  const auto unnamed = std::find_if(files.begin(), files.end(),
+                                    [](const KnownSamples& one) { return one.ids.empty(); });
+  if (named == files.end() || unnamed == files.end()) return {};
+  return fmt::format("samples are matched by position: {} has ids, and {} has none", named->source,
+                     unnamed->source);
 }
 
 MatchedSets match(std::vector<SimilaritySet> sets) {

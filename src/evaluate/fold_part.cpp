@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/matrix_errors.hpp"
+
 namespace kith::detail {
 namespace {
 
@@ -56,7 +58,9 @@ FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
     QueryMatrix rows =
         rules[m] ? measure_rows(*rules[m], select(data.by_part[m]->samples, held_out), ctx)
                  : raw_queries(data.matrices.sets[m], data.symmetric[m], train, held_out);
-    queries.matrices.push_back(condition_query(training.rules[m], std::move(rows), ctx));
+    queries.matrices.push_back(of_matrix(data.matrices.sets[m].name, count, [&] {
+      return condition_query(training.rules[m], std::move(rows), ctx);
+    }));
   }
 }
 

@@ -90,6 +90,7 @@ Json data_set_json(const Store& store, const ExperimentResult& result) {
           {"fingerprint", fmt::format("{:016x}", record.fingerprint)},
           {"protocol", record.protocol},
           {"input", record.input},
+          {"matrices", record.about.contains("matrices") ? record.about["matrices"] : Json()},
           {"partitions", result.partitions},
           {"complete", result.complete()},
           {"metric", enum_name(result.metric)},

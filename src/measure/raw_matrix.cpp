@@ -71,6 +71,11 @@ std::vector<RawMatrix> read_samples(std::vector<RawMatrix> matrices,
                        : same->samples;
     if (matrices[m].name.empty()) matrices[m].name = name_of(matrices[m].samples);
   }
+  std::vector<KnownSamples> known;
+  for (const RawMatrix& one : matrices) {
+    known.push_back({ids_of(one.samples), source_of(one.samples)});
+  }
+  if (const std::string note = position_note(known); !note.empty()) ctx.message(note);
   return match_samples(std::move(matrices));
 }
 

@@ -22,10 +22,10 @@ namespace {
 
 /// A comma or a tab where the line has one, else a blank; none in a line of one number.
 std::optional<char> series_separator(std::string_view line) {
-  line = trim(line);
-  for (const char separator : {',', '\t', ' '}) {
+  for (const char separator : {',', '\t'}) {
     if (line.find(separator) != std::string_view::npos) return separator;
   }
+  if (trim(line).find(' ') != std::string_view::npos) return ' ';
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/fingerprint.hpp"
+#include "model/matrix_errors.hpp"
 
 namespace kith {
 namespace {
@@ -33,7 +34,8 @@ std::vector<ConditionedInput> condition_all(const std::vector<SimilaritySet>& se
                                             MissingPairs missing) {
   std::vector<ConditionedInput> inputs;
   for (const SimilaritySet& set : sets) {
-    inputs.push_back(condition_training(set, settings, ctx, missing));
+    inputs.push_back(detail::of_matrix(
+        set.name, sets.size(), [&] { return condition_training(set, settings, ctx, missing); }));
   }
   return inputs;
 }
@@ -297,9 +299,11 @@ Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
     QueryMatrix& matrix = raw.matrices[m];
     keep_needed_columns(matrix.to_training, model.record);
     if (matrix.from_training) keep_needed_columns(*matrix.from_training, model.record);
-    conditioned.matrices.push_back(condition_query(model.record.matrices[m].rule, std::move(matrix),
-                                                   ctx,
-                                                   m < names.size() ? names[m] : QueryNames{}));
+    const ModelMatrix& known = model.record.matrices[m];
+    conditioned.matrices.push_back(detail::of_matrix(known.name, raw.matrices.size(), [&] {
+      return condition_query(known.rule, std::move(matrix), ctx,
+                             m < names.size() ? names[m] : QueryNames{});
+    }));
   }
   Prediction prediction = predict(model.model, conditioned, ctx);
   apply(model.record.decision, prediction);

@@ -258,3 +258,60 @@ def test_methods_says_who_takes_several(kith):
     found = {method["name"]: method["several_matrices"] for method in kith.json("methods")["methods"]}
     assert found["mkl"] and found["average-svm"] and not found["svm"]
     assert "several" in kith("methods", "mkl").stdout
+
+
+def test_results_say_which_matrices_they_are_of(kith):
+    Several(kith)
+    flags = ["--labels", "l.txt", "--methods", "average-svm", "--grid", "*:cost=1", "--repeats", "2", "--folds", "2"]
+    found = kith.json("evaluate", "--similarity", "one=one.csv", "--similarity", "two.csv", *flags,
+                      "--store", "run.db")["matrices"]
+    assert found == [{"name": "one", "source": "one.csv", "kind": "similarities"},
+                     {"name": "two", "source": "two.csv", "kind": "similarities"}]
+    assert kith.json("report", "--store", "run.db", "--format", "json")["matrices"] == found
+    kith.write("v.csv", "".join(f"{i % 2 * 5 + i / 30},{i % 7}\n" for i in range(30)))
+    kith.write("v.txt", "".join("ab"[i % 2] + "\n" for i in range(30)))
+    flags[1] = "v.txt"
+    found = kith.json("evaluate", "--data", "v.csv", "--measure", "near=gaussian:gamma=0.5", "--measure",
+                      "sigmoid", *flags)["matrices"]
+    assert [one["name"] for one in found] == ["near", "sigmoid"]
+    assert found[0]["measure"] == {"measure": "gaussian", "gamma": 0.5}
+    assert found[1]["source"] == "v.csv" and found[1]["measure"]["coef0"] == 1
+
+
+def test_a_note_says_that_ids_of_one_matrix_are_not_used(kith):
+    several = Several(kith)
+    flags = ["train", "--similarity", "one.csv", "--similarity", "two.csv", "--labels", "l.txt",
+             "--method", "average-svm"]
+    assert "by position" not in kith(*flags).stderr
+    several.write("two", ids=False)
+    message = kith(*flags).stderr
+    assert "matched by position: one.csv has ids, and two.csv has none" in message
+    kith.write("a.csv", "p,1,2\nq,3,4\nr,9,8\ns,8,8\n")
+    kith.write("b.csv", "1\n2\n9\n8\n")
+    kith.write("ab.txt", "x\nx\ny\ny\n")
+    message = kith("train", "--data", "a.csv", "--measure", "gaussian", "--data", "b.csv", "--measure",
+                   "laplacian", "--labels", "ab.txt", "--method", "average-svm").stderr
+    assert "matched by position: a.csv has ids, and b.csv has none" in message
+
+
+def test_messages_about_one_of_several_name_it(kith):
+    several = Several(kith)
+    train = ["train", "--similarity", "one=one.csv", "--similarity", "two=two.csv", "--labels", "l.txt",
+             "--method", "average-svm", "--model", "m.kith"]
+    several.views["two"] = lambda s: 2.0 + np.tanh(0.3 * s)
+    several.views["one"] = lambda s: 2.0 + np.tanh(0.1 * s)
+    several.write("one")
+    several.write("two")
+    assert kith(*train, "--scale", "cosine").returncode == 0
+    kith.write("self.txt", "2\n" * 12)
+    message = kith.refusal("predict", "--model", "m.kith", "--similarity", "one=q_one.csv", "--similarity",
+                           "two=q_two.csv", "--self", "one=self.txt")
+    assert 'matrix "two"' in message and "--self" in message
+    several.views["two"] = lambda s: -2.0 + np.tanh(0.3 * s)
+    several.write("two")
+    message = kith.refusal(*train, "--scale", "cosine")
+    assert 'matrix "two"' in message and "self-similarity" in message
+    several.views["two"] = lambda s: np.where(s == s.max(), np.nan, s)
+    several.write("two")
+    message = kith.refusal(*train)
+    assert 'matrix "two"' in message and "missing" in message

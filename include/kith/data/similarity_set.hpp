@@ -42,6 +42,10 @@ struct KnownSamples {
 /// one of them has, and an id that stands twice.
 [[nodiscard]] std::vector<Index> order_by_id(const KnownSamples& first, const KnownSamples& other);
 
+/// What a user should know about files of which some have ids and some have none, naming one of
+/// each: their samples are matched by position. Empty: nothing.
+[[nodiscard]] std::string position_note(std::span<const KnownSamples> files);
+
 /// Several tables over the same samples, brought to the order of the first: by id where every table
 /// has ids (samples that are not in all of them: Error naming the first few), else by position.
 struct MatchedSets {

@@ -31,7 +31,8 @@ struct RawMatrix {
 [[nodiscard]] std::span<const std::string> ids_of(std::span<const RawMatrix> matrices);
 
 /// Reads the samples of each from the file `files[file]`, as its measure needs them, names what
-/// has no name after its file, and matches them. Throws as read_raw and match_samples do.
+/// has no name after its file, and matches them, with a message where only some of the files
+/// have ids. Throws as read_raw and match_samples do.
 [[nodiscard]] std::vector<RawMatrix> read_samples(std::vector<RawMatrix> matrices,
                                                   std::span<const std::string> files,
                                                   const RunContext& ctx);

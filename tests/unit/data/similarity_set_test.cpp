@@ -107,6 +107,18 @@ TEST(Match, GoesByPositionWhereATableHasNoIds) {
       testing::AllOf(HasSubstr("u.npy has 2"), HasSubstr("s.csv has 3"), HasSubstr("same number")));
 }
 
+TEST(Match, IsByPositionWithANoteWhereOnlySomeTablesHaveIds) {
+  const std::vector<std::string> ids = {"a"};
+  const std::vector<KnownSamples> mixed = {{{}, "u.npy"}, {ids, "s.csv"}};
+  EXPECT_THAT(position_note(mixed),
+              testing::AllOf(HasSubstr("s.csv has ids"), HasSubstr("u.npy has none"),
+                             HasSubstr("by position")));
+  const std::vector<KnownSamples> all_known = {{ids, "s.csv"}, {ids, "t.csv"}};
+  EXPECT_EQ(position_note(all_known), "");
+  const std::vector<KnownSamples> none_known = {{{}, "u.npy"}, {{}, "v.npy"}};
+  EXPECT_EQ(position_note(none_known), "");
+}
+
 TEST(Match, NamesSamplesThatAreNotInEveryTable) {
   EXPECT_THAT(message_of([] {
                 (void)match({named("abc", "abc"), named("ab", "ab")});
