@@ -189,8 +189,8 @@ TEST(VectorTables, CountLibsvmPositionsFromOne) {
 }
 
 TEST(VectorTables, NameTheLineOfAMissingNumber) {
-  EXPECT_THAT(refusal(RawKind::kVectors, "id,h,w\n\np,1,2\nq,3,\n"),
-              AllOf(HasSubstr("x:4: "), HasSubstr("\"q\""), HasSubstr("\"w\"")));
+  EXPECT_THAT(refusal(RawKind::kVectors, "id,h,w\np,1,2\nq,3,\n"),
+              AllOf(HasSubstr("x:3: "), HasSubstr("\"q\""), HasSubstr("\"w\"")));
   EXPECT_THAT(refusal(RawKind::kVectors, "1,2\n3,NA\n"),
               AllOf(HasSubstr("x:2: "), HasSubstr("column 2")));
 }
