@@ -219,7 +219,7 @@ def test_noise_is_symmetric_and_follows_the_seed(kith):
 
 
 @pytest.mark.parametrize("content, words", [
-    ("1,2\n3,\n", ["x.csv", "row 2, column 2"]),
+    ("1,2\n3,\n", ["x.csv:2: ", "sample 2", "column 2"]),
     ("1 1:2 1:3\n", ["x.csv:1:7: ", '"1:3"', "ascend"]),
     ("1 1:2\n2 3\n", ["x.csv:2:3: ", '"3"', "index:value"]),
     ("a,b\nc,d\n", ["x.csv"]),

@@ -112,12 +112,12 @@ TEST(MeasuredModel, MatchesColumnsByNameAfterItWasSaved) {
   swapped.values = RowMatrix(swapped.values.rowwise().reverse());
   std::swap(swapped.columns[0], swapped.columns[1]);
   const auto rows_of = [&](const RawData& samples) {
-    return to_dense(measure_rows(*back.matrices[0].measure, samples, RunContext{}).to_training)
-        .values();
+    const QueryMatrix rows = measure_rows(*back.matrices[0].measure, samples, RunContext{});
+    return RowMatrix(to_dense(rows.to_training).values());
   };
-  EXPECT_EQ(RowMatrix(rows_of(swapped)), RowMatrix(rows_of(one.samples)));
+  EXPECT_EQ(rows_of(swapped), rows_of(one.samples));
   swapped.columns[0] = "weight";
-  EXPECT_THAT(message_of([&] { static_cast<void>(rows_of(swapped)); }),
+  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { static_cast<void>(rows_of(swapped)); }),
               AllOf(HasSubstr("m.kith"), HasSubstr("\"h\"")));
 }
 
