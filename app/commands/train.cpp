@@ -69,7 +69,9 @@ PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& cho
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
 }
 
-std::string number(const Json& value) { return format_short(value.get<double>(), 6); }
+std::string number(const Json& value) {
+  return value.is_null() ? "not finite" : format_short(value.get<double>(), 6);
+}
 
 std::string training_text(const Json& json, const TrainOptions& options) {
   // As it was typed, "svm-flip", unless it was left open.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -252,6 +253,40 @@ AnyModel model_of(std::string_view method) {
         return typename MethodTraits<std::decay_t<decltype(own)>>::Model{};
       },
       defaults_of(method));
+}
+
+namespace {
+
+/// Finds the first part of a model with a number that no prediction can be made from. Single
+/// numbers may be NaN, which says that there is none; a class without samples has -infinity.
+class FiniteCheck final : public Archive {
+ public:
+  [[nodiscard]] bool loading() const override { return false; }
+  void operator()(std::string_view /*name*/, double& /*value*/) override {}
+  void operator()(std::string_view /*name*/, Index& /*value*/) override {}
+  void operator()(std::string_view /*name*/, bool& /*value*/) override {}
+  void operator()(std::string_view /*name*/, std::string& /*value*/) override {}
+  void operator()(std::string_view name, Vector& value) override { check(name, value); }
+  void operator()(std::string_view name, Matrix& value) override { check(name, value); }
+  void operator()(std::string_view /*name*/, std::vector<int>& /*value*/) override {}
+  void operator()(std::string_view /*name*/, std::vector<Index>& /*value*/) override {}
+
+  std::optional<std::string> broken;
+
+ private:
+  void check(std::string_view name, const MatrixRef& value) {
+    if (broken || value.size() == 0) return;
+    const auto below_infinity = value.array() < std::numeric_limits<double>::infinity();
+    if (!below_infinity.all()) broken = std::string(name);
+  }
+};
+
+}  // namespace
+
+std::optional<std::string> not_finite(AnyModel& model) {
+  FiniteCheck check;
+  archive(model, check);
+  return check.broken;
 }
 
 Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& ctx) {

@@ -166,6 +166,13 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   const auto began = std::chrono::steady_clock::now();
   SharedWork work(set);
   Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
+  if (const std::optional<std::string> part = not_finite(fitted.model)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: numerical failure: {} of the model has numbers that are not "
+                            "finite, and nothing can be predicted from them; bring similarities "
+                            "and settings nearer to 1",
+                            choice.method, in_quotes(*part)));
+  }
   Training training;
   training.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -127,6 +127,10 @@ RankOneUpdater::RankOneUpdater(Vector lambda) : lambda_(std::move(lambda)) {
 }
 
 RankOneDecomposition RankOneUpdater::update(const VectorRef& z) const {
+  if (!std::isfinite(z.squaredNorm())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a rank-one update whose square is beyond the range of numbers");
+  }
   const Index n = lambda_.size();
   if (z.size() != n || !z.allFinite()) {
     throw Error(ErrorCode::kInvalidArgument,

@@ -83,8 +83,20 @@ void validate(const SvmDual& problem) {
   }
 }
 
+double relative_gap(double lower, double upper) {
+  constexpr double kRounding = 1e-13;
+  const double size = std::max(std::abs(lower), std::abs(upper));
+  if (!std::isfinite(lower) || !std::isfinite(upper)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double gap = size > 0 ? (upper - lower) / size : 0.0;
+  return gap < 0 && gap >= -kRounding ? 0.0 : gap;
+}
+
 double kkt_violation(const VectorRef& alpha, const VectorRef& cost, const VectorRef& residuals,
                      double unit) {
+  // Comparisons with NaN would pass for conditions that hold.
+  if (!alpha.allFinite() || residuals.hasNaN()) return std::numeric_limits<double>::quiet_NaN();
   const double largest_alpha = alpha.cwiseAbs().maxCoeff();
   double worst = 0;
   for (Index i = 0; i < alpha.size(); ++i) {
@@ -133,8 +145,7 @@ SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b)
     c.primal = std::min(c.primal, 0.5 * (1 + delta) * (1 + delta) * c.quadratic +
                                       loss_at(problem, c.decision, delta));
   }
-  const double size = std::max(std::abs(c.primal), std::abs(c.dual));
-  c.gap = size > 0 ? (c.primal - c.dual) / size : 0.0;
+  c.gap = relative_gap(c.dual, c.primal);
   c.feasibility = largest_cost > 0 ? outside / largest_cost : outside;
   return c;
 }

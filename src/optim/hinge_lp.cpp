@@ -18,6 +18,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/optim/certificate.hpp"
 #include "optim/hinge_interior.hpp"
 #include "optim/hinge_vertex.hpp"
 
@@ -278,8 +279,7 @@ HingeLpCertificate certify(const HingeLp& problem, const VectorRef& w, double b,
   }
   c.primal = w.lpNorm<1>() + loss;
   c.dual = fair.sum();
-  const double size = std::max(c.primal, c.dual);
-  c.gap = size > 0 ? (c.primal - c.dual) / size : 0.0;
+  c.gap = relative_gap(c.dual, c.primal);
   return c;
 }
 

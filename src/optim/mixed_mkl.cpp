@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "kith/numerics/pivoted_cholesky.hpp"
+#include "kith/optim/certificate.hpp"
 #include "optim/interior.hpp"
 #include "optim/mkl_parts.hpp"
 
@@ -93,7 +94,7 @@ double lower_bound(const Vector& alpha, const Parts& projected) {
 struct Bounds {
   double lower = 0;
   double upper = 0;
-  [[nodiscard]] double gap() const { return detail::relative_gap(lower, upper); }
+  [[nodiscard]] double gap() const { return relative_gap(lower, upper); }
 };
 
 Bounds bounds(const Factored& all, const Iterate& x) {
@@ -203,11 +204,12 @@ class Newton {
     detail::BoxNewton::Right box;
   };
 
-  /// Below this share of its kernel a gamma is on its way to 0.
+  /// Below this share of its kernel a gamma is on its way to 0, unless its multiplier is: that of a
+  /// tiny kernel is small and stays above 0.
   [[nodiscard]] bool is_slack(Index i) const {
     constexpr double kSlack = 1e-4;
-    return x_.gamma[i] * static_cast<double>(all_.count()) < kSlack &&
-           all_.X(i).cols() < problem_.y.size();
+    const double share = x_.gamma[i] * static_cast<double>(all_.count());
+    return share < kSlack && share * x_.nu < x_.zeta[i] && all_.X(i).cols() < problem_.y.size();
   }
 
   void factor_tight() {

@@ -57,11 +57,6 @@ double best_primal(const Vector& cost, double squares, const Vector& margins) {
                   primal(cost, squares, margins, 1 / (1 - worst)));
 }
 
-double relative_gap(double lower, double upper) {
-  const double size = std::max(std::abs(lower), std::abs(upper));
-  return size > 0 ? (upper - lower) / size : 0.0;
-}
-
 double infeasibility(const Vector& y, const Vector& cost, const VectorRef& alpha) {
   const double outside =
       std::max({std::abs(y.dot(alpha)), -alpha.minCoeff(), (alpha - cost).maxCoeff()});

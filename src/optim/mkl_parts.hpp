@@ -20,9 +20,6 @@ void check_machine(std::span<const Matrix> kernels, const Vector& y, const Vecto
 /// multiply margins of 1 - 1e-12.
 [[nodiscard]] double best_primal(const Vector& cost, double squares, const Vector& margins);
 
-/// (upper - lower) / max(|upper|, |lower|); 0 where both are 0.
-[[nodiscard]] double relative_gap(double lower, double upper);
-
 /// The largest of |y'a| and the violations of the box, by the largest cost.
 [[nodiscard]] double infeasibility(const Vector& y, const Vector& cost, const VectorRef& alpha);
 

@@ -25,6 +25,7 @@
 #include <limits>
 
 #include "kith/core/error.hpp"
+#include "kith/optim/certificate.hpp"
 #include "optim/interior.hpp"
 #include "optim/mkl_parts.hpp"
 
@@ -86,7 +87,7 @@ MklBounds bounds(const RegularisedMkl& problem, const Products& at, const Vector
   return found;
 }
 
-double relative(const MklBounds& found) { return detail::relative_gap(found.lower, found.upper); }
+double relative(const MklBounds& found) { return relative_gap(found.lower, found.upper); }
 
 /// Balanced over the classes, inside the box, and no further out than where the worst S_i along
 /// that direction has its maximum; slacks and multipliers on the central path of the rest.
@@ -252,6 +253,7 @@ RegularisedMklSolution regularised_mkl(const RegularisedMkl& problem,
     const Products at = products(problem, x.box.alpha);
     const MklBounds found = bounds(problem, at, x.box.alpha, x.b, x.theta);
     if (!std::isfinite(found.upper - found.lower)) {
+      if (iteration == 0) keep(best, x, found);  // a solution has its sizes at least
       best.info.status = SolveStatus::kNumericalFailure;
       break;
     }

@@ -13,6 +13,7 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/certificate.hpp"
+#include "optim/trace_least.hpp"
 #include "optim/trace_point.hpp"
 
 namespace kith {
@@ -120,14 +121,60 @@ Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& 
   const detail::MachineValue machine =
       detail::machine_value(problem, K, solution.alpha, solution.gamma, solution.b);
   found.kkt_residual = machine.kkt_residual;
-  found.loss = total_loss(problem, eigen, K, solution);
-  c.upper = machine.upper + found.loss;
-  c.lower = detail::lower_bound(problem, eigen, solution.proof);
-  c.gap = (c.upper - c.lower) / std::abs(c.upper);
+  if (problem.loss == KernelLoss::kSquared) {
+    const detail::SquaredLoss loss(problem);
+    c.offset = loss.least();
+    const double upper = machine.upper + loss.excess(solution.kernels);
+    const double lower = loss.lower_bound(solution.proof.alpha, solution.proof.gamma);
+    found.loss = c.offset + upper - machine.upper;
+    c.gap = relative_gap(lower, upper);
+    c.upper = c.offset + upper;
+    c.lower = c.offset + lower;
+  } else {
+    found.loss = total_loss(problem, eigen, K, solution);
+    c.upper = machine.upper + found.loss;
+    c.lower = detail::lower_bound(problem, eigen, solution.proof);
+    c.offset = detail::least_loss(problem);
+    c.gap = relative_gap(c.lower - c.offset, c.upper - c.offset);
+  }
   c.feasibility = std::max(
       {c.feasibility, weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
        box_violation(problem, solution.alpha), box_violation(problem, solution.proof.alpha)});
   return found;
+}
+
+/// Whether a solver came to kernels and a machine at all.
+bool is_whole(const TraceKernelProblem& problem, const TraceKernelSolution& solution) {
+  const auto p = static_cast<std::size_t>(detail::kernel_count(problem));
+  bool whole = solution.alpha.size() == problem.y.size() && solution.alpha.allFinite() &&
+               std::isfinite(solution.b) && solution.gamma.allFinite() &&
+               solution.kernels.size() == p && solution.proof.alpha.size() == problem.y.size() &&
+               solution.proof.alpha.allFinite() && solution.proof.gamma.allFinite() &&
+               solution.proof.Z.size() == problem.S.size();
+  for (const SymmetricEigen& kernel : solution.kernels) {
+    whole = whole && kernel.lambda.size() > 0 && kernel.lambda.allFinite() && kernel.U.allFinite();
+  }
+  return whole;
+}
+
+/// What stands for an answer where numbers left their range: multiples of the identity and a
+/// machine that is 0.
+TraceKernelSolution no_answer(const TraceKernelProblem& problem, long iterations) {
+  const Index n = problem.y.size();
+  const Index p = detail::kernel_count(problem);
+  TraceKernelSolution none;
+  none.alpha = Vector::Zero(n);
+  none.gamma = Vector::Constant(p, 1.0 / static_cast<double>(p));
+  const SymmetricEigen kernel{Vector::Constant(n, problem.trace / static_cast<double>(n)),
+                              Matrix::Identity(n, n)};
+  none.kernels.assign(static_cast<std::size_t>(p), kernel);
+  none.proof.alpha = none.alpha;
+  none.proof.gamma = none.gamma;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  none.proof.Z.assign(problem.S.size(), Matrix::Zero(n, spectral ? 1 : n));
+  none.info.status = SolveStatus::kNumericalFailure;
+  none.info.iterations = iterations;
+  return none;
 }
 
 TraceKernelSolution solve(const TraceKernelProblem& problem, double tolerance, long limit,
@@ -235,6 +282,7 @@ std::vector<SymmetricEigen> decompose(std::span<const Matrix> S) {
 void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& solution) {
   const Evidence found = evidence(problem, solution);
   solution.lower = found.certificate.lower;
+  solution.offset = found.certificate.offset;
   solution.machine = found.certificate.upper - found.loss;
   solution.info.objective = found.certificate.upper;
   solution.info.gap = found.certificate.gap;
@@ -287,10 +335,14 @@ TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
   }
   const double tolerance = settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem);
   const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
+  constexpr double kContradiction = 0.1;  // of the margin: what a gap of 1e-5 may leave
   TraceKernelSolution solution = solve(problem, tolerance, limit, ctx);
+  if (!is_whole(problem, solution)) solution = no_answer(problem, solution.info.iterations);
   // From what is returned, by another route than the iteration's.
   detail::certify_into(problem, solution);
-  if (solution.info.gap <= tolerance) {
+  const bool proved =
+      solution.info.gap <= tolerance && (absolute || solution.info.kkt_residual <= kContradiction);
+  if (proved) {
     solution.info.status = SolveStatus::kSolved;
   } else if (solution.info.status == SolveStatus::kSolved) {
     solution.info.status = SolveStatus::kReducedAccuracy;

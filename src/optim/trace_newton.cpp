@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "optim/interior.hpp"
 #include "optim/trace_loop.hpp"
@@ -219,12 +220,15 @@ class Method {
     if (!kkt.ok()) return false;
     const Step step = predict_and_correct(kkt, x_);
     if (!step.a.allFinite() || !step.z.allFinite() || !step.v.allFinite() ||
-        !step.gamma.allFinite()) {
+        !step.gamma.allFinite() || !std::isfinite(step.b)) {
       return false;
     }
-    detail::advance(dual_, x_, step);
+    Iterate next = x_;
+    detail::advance(dual_, next, step);
+    if (!next.a.allFinite() || !next.gamma.allFinite()) return false;
+    x_ = std::move(next);
     point_ = evaluate(dual_, x_.a, x_.gamma);
-    return true;
+    return point_.f.allFinite();
   }
 
  private:

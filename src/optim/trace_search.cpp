@@ -15,7 +15,9 @@
 #include <optional>
 #include <utility>
 
+#include "kith/numerics/psd.hpp"
 #include "kith/optim/mixed_mkl.hpp"
+#include "optim/trace_least.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_weighted.hpp"
 
@@ -128,7 +130,8 @@ struct Best {
   TraceKernelSolution solution;
   double upper = std::numeric_limits<double>::infinity();
   double lower = -std::numeric_limits<double>::infinity();
-  [[nodiscard]] double gap() const { return (upper - lower) / upper; }
+  double offset = 0;
+  [[nodiscard]] double gap() const { return (upper - lower) / (upper - offset); }
 };
 
 void keep(const TraceKernelProblem& problem, const WeightedProblem& weighted, const Vector& c,
@@ -153,6 +156,28 @@ void keep(const TraceKernelProblem& problem, const WeightedProblem& weighted, co
     best.solution = start_solution(at, std::move(kernels));
     best.solution.proof = std::move(kept);
   }
+}
+
+/// From this rho on kernels move from the nearest ones of the trace by so little that the iteration
+/// loses it among the digits of the loss: what it finds for this rho leads to the answer for any
+/// larger one.
+double heaviest_loss(const TraceKernelProblem& problem) {
+  const double full = problem.shape == KernelShape::kSpectral ? 1e7 : 1e12;
+  const double size = problem.trace / static_cast<double>(problem.y.size());
+  return full / (size * size * size);
+}
+
+/// The machine of `at` on kernels that stay as they are.
+void solve_machine(const TraceKernelProblem& problem, const std::vector<SymmetricEigen>& kernels,
+                   double tolerance, TraceDualSolution& at, const RunContext& ctx) {
+  constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
+  std::vector<Matrix> K;
+  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
+  MixedMklSolution machine = mixed_mkl({K, problem.y, problem.cost}, {.tolerance = tolerance}, ctx);
+  if (!met_tolerance(machine.info.status) || machine.gamma.minCoeff() < kLeastWeight) return;
+  at.alpha = std::move(machine.alpha);
+  at.gamma = std::move(machine.gamma);
+  at.b = machine.b;
 }
 
 /// S where it is a kernel of the trace, with its positive eigenvalues alone.
@@ -212,7 +237,12 @@ TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tole
   constexpr double kReserve = 1e-2;  // the method converges fast: nearly free
   WeightedProblem weighted(problem, problem.S);
   const Vector c = Vector::Constant(static_cast<Index>(problem.S.size()), problem.rho);
-  const TraceDualSolution at = weighted.solve(c, kReserve * tolerance, ctx);
+  const double most = heaviest_loss(problem);
+  TraceDualSolution at = weighted.solve(c.cwiseMin(most), kReserve * tolerance, ctx);
+  if (problem.rho > most) {
+    at = weighted.at_weights(std::move(at), c);
+    solve_machine(problem, weighted.kernels(at), kReserve * tolerance, at, ctx);
+  }
   std::vector<SymmetricEigen> kernels = weighted.kernels(at);
   TraceKernelProof proof{at.alpha, at.gamma, multipliers(c, weighted.differences(kernels))};
   TraceKernelSolution solution = start_solution(at, std::move(kernels));
@@ -232,6 +262,7 @@ TraceKernelSolution search_norm(const TraceKernelProblem& problem, double tolera
   Vector x = start_weights(problem, weighted);
   TraceDualSolution at;
   Best best;
+  best.offset = least_loss(problem);
   long best_at = 0;
   long iteration = 0;
   SolveStatus status = SolveStatus::kIterationLimit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/trace_weighted.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "kith/numerics/psd.hpp"
@@ -46,6 +47,21 @@ TraceDualSolution WeightedProblem::solve(const Vector& c, double tolerance, cons
   TraceDualSolution other = trace_barrier(dual, tolerance, ctx);
   other.iterations += found.iterations;
   return other.difference < found.difference ? other : found;
+}
+
+TraceDualSolution WeightedProblem::at_weights(TraceDualSolution at, const Vector& c) const {
+  const Vector u = problem_.y.cwiseProduct(at.alpha);
+  for (Index i = 0; i < at.gamma.size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    if (problem_.shape == KernelShape::kSpectral) {
+      const Vector pull = eigen_[k].U.transpose() * u / (2 * std::sqrt(c(i) * at.gamma(i)));
+      at.points[k].k = project_to_simplex(eigen_[k].lambda + pull.cwiseAbs2(), problem_.trace).k;
+    } else {
+      const bool mean = problem_.shape == KernelShape::kShared && S_.size() > 1;
+      at.points[k] = blocks_[k].at(u / std::sqrt(at.gamma(i)), mean ? c.sum() : c(i));
+    }
+  }
+  return at;
 }
 
 std::vector<SymmetricEigen> WeightedProblem::kernels(const TraceDualSolution& at) const {

@@ -18,6 +18,9 @@ class WeightedProblem {
 
   [[nodiscard]] TraceDualSolution solve(const Vector& c, double tolerance, const RunContext& ctx,
                                         const TraceDualSolution* near = nullptr);
+  /// The same (a, gamma) with the kernels that are least for it at other weights; the bounds of
+  /// `at` are those of before.
+  [[nodiscard]] TraceDualSolution at_weights(TraceDualSolution at, const Vector& c) const;
   [[nodiscard]] std::vector<SymmetricEigen> kernels(const TraceDualSolution& at) const;
   /// K - S_i for every i, in kSpectral mu_i - lambda_i.
   [[nodiscard]] std::vector<Matrix> differences(const std::vector<SymmetricEigen>& kernels) const;

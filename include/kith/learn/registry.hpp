@@ -3,6 +3,7 @@
 // contract tests and documentation follow from it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -110,6 +111,10 @@ void check_matrices(const MethodChoice& choice, std::size_t matrices);
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AnyModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
+
+/// The first part of a model that holds NaN or infinity where a prediction needs a number, if any:
+/// such a model is not to be written. The model is only read.
+[[nodiscard]] std::optional<std::string> not_finite(AnyModel& model);
 void archive(AnyModel& model, Archive& archiver);
 
 }  // namespace kith

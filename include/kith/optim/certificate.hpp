@@ -53,6 +53,10 @@ struct SvmCertificate {
 /// What solver and certificate accept unless told otherwise.
 inline constexpr double kSvmTolerance = 1e-6;
 
+/// (upper - lower) / max(|upper|, |lower|): 0 where both are 0 or where they are in the wrong order
+/// by rounding alone (1e-13), NaN where a bound is not finite.
+[[nodiscard]] double relative_gap(double lower, double upper);
+
 /// O(n s) for s nonzero alphas.
 [[nodiscard]] SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b);
 

@@ -71,8 +71,9 @@ struct TraceKernelSolution {
   TraceKernelProof proof;
   double machine = 0;  ///< Omega(K), the objective's part that no loss enters
   double lower = 0;    ///< proved by `proof`, or by the mirror descent's own certificate
+  double offset = 0;   ///< that of the certificate
   /// objective is the value at the kernels, an upper bound of the optimum; gap is (objective -
-  /// lower) / objective.
+  /// lower) / (objective - offset).
   SolveInfo info;
 };
 
@@ -80,7 +81,13 @@ struct TraceKernelSolution {
 struct TraceKernelCertificate {
   double upper = 0;  ///< the primal of the machine at (alpha, b) on the kernels, plus the losses
   double lower = 0;  ///< of `proof`, its Z drawn into the ball of the loss where outside
-  double gap = 0;    ///< (upper - lower) / |upper|
+  /// A loss that no kernels of the trace fall below: for kSquared the least, for kNorm the sum of
+  /// each matrix's own least, for kAbsolute 0. Where it is nearly all of the objective it says
+  /// nothing of the machine.
+  double offset = 0;
+  /// (upper - lower) / (upper - offset). For kSquared the three differences are computed as such,
+  /// with digits that the bounds themselves do not have.
+  double gap = 0;
   /// Largest violation of the constraints on alpha (both), gamma and the kernels, each relative to
   /// its size.
   double feasibility = 0;

@@ -208,10 +208,13 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
 void check_range(std::string_view what, double value, double unit) {
   constexpr double kMost = 1e150;
   if (value >= 1 / kMost && value <= kMost) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} is {:.0e}, which is beyond what can be computed with; the "
-                          "similarities are near {:.0e}: divide them by that",
-                          what, value, unit));
+  constexpr double kOrdinary = 1e6;
+  std::string message =
+      fmt::format("{} is {:.0e}, which is beyond what can be computed with", what, value);
+  if (!(unit <= kOrdinary && unit >= 1 / kOrdinary)) {
+    message += fmt::format("; the similarities are near {:.0e}: divide them by that", unit);
+  }
+  throw Error(ErrorCode::kInvalidArgument, message);
 }
 
 RobustSolution with_bounds_in_reach(RobustProblem& problem,

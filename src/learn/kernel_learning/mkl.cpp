@@ -28,6 +28,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
 #include "kith/optim/certificate.hpp"
 #include "kith/optim/mixed_mkl.hpp"
@@ -144,10 +145,9 @@ void certify(const Problem& problem, MklKind kind, const Vector& cost, double to
         mixed_bounds(mixed_problem(problem, cost), machine.alpha, machine.b, machine.c);
     std::tie(lower, upper, feasibility) = std::tie(found.lower, found.upper, found.feasibility);
   }
-  const double size = std::max(std::abs(lower), std::abs(upper));
   SolveInfo& info = machine.info;
   info.objective = lower;
-  info.gap = size > 0 ? (upper - lower) / size : 0;
+  info.gap = relative_gap(lower, upper);
   double reach = 0;
   for (const Matrix& G : problem.kernels) {
     reach = std::max(reach, (cost.array() * G.diagonal().array()).maxCoeff());
@@ -244,6 +244,8 @@ PairPath solve_pair(std::span<const Conditioned> kernels, const TrainingSet& tra
   for (const MklSettings& settings : ascending) {
     ctx.check_stop();
     const double cost = path.units.kappa * settings.cost;
+    check_range("cost times the trace of a kernel per sample", cost,
+                settings.trace ? 1.0 : path.units.kappa);
     std::optional<Machine> machine;
     if (!path.machines.empty()) {
       machine = for_larger_cost(problem, settings, path.machines.back(), solved_for, cost);

@@ -126,7 +126,8 @@ SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre cent
   return machine;
 }
 
-Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, const RunContext& ctx) const {
+Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, double unit,
+                                          const RunContext& ctx) const {
   SpectrumPair outside = part(split.outside);
   const Matrix rows = S_(split.inside, split.outside);
   Eigen::MatrixXi errors = Eigen::MatrixXi::Zero(static_cast<Index>(kCentreEtas.size()), 2);
@@ -135,7 +136,8 @@ Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, const RunConte
         flip ? flip_multipliers(outside.eigen().lambda) : clip_multipliers(outside.eigen().lambda);
     for (std::size_t k = 0; k < kCentreEtas.size(); ++k) {
       ctx.check_stop();
-      const SmoSolution& machine = outside.plain(flip, kCentreEtas[k], kCalibrationTolerance, ctx);
+      const SmoSolution& machine =
+          outside.plain(flip, kCentreEtas[k] / unit, kCalibrationTolerance, ctx);
       const Vector c = outside.folded(a, outside.y_.cwiseProduct(machine.alpha));
       const Vector decisions = (rows * c).array() + machine.b;
       for (std::size_t i = 0; i < split.inside.size(); ++i) {
@@ -147,7 +149,7 @@ Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, const RunConte
   return errors;
 }
 
-SpectrumCentre SpectrumPair::choose_centre(Rng rng, const RunContext& ctx) {
+SpectrumCentre SpectrumPair::choose_centre(double unit, Rng rng, const RunContext& ctx) {
   const bool definite = (flip_multipliers(eigen_->lambda).array() >= 0).all();
   const auto positives = std::count(signs_.begin(), signs_.end(), 1);
   const auto least = std::min(positives, std::ssize(signs_) - positives);
@@ -155,7 +157,8 @@ SpectrumCentre SpectrumPair::choose_centre(Rng rng, const RunContext& ctx) {
   if (definite || folds < 2) return SpectrumCentre::kBoth;
   const std::vector<int> fold_of = stratified_folds(signs_, folds, rng);
   Eigen::MatrixXi errors = Eigen::MatrixXi::Zero(static_cast<Index>(kCentreEtas.size()), 2);
-  for (int fold = 0; fold < folds; ++fold) errors += fold_errors(split_fold(fold_of, fold), ctx);
+  for (int fold = 0; fold < folds; ++fold)
+    errors += fold_errors(split_fold(fold_of, fold), unit, ctx);
   const int clip = errors.col(0).minCoeff();
   const int flip = errors.col(1).minCoeff();
   if (clip == flip) return SpectrumCentre::kBoth;

@@ -38,8 +38,9 @@ class SpectrumPair {
   [[nodiscard]] SpectrumMachine solve(double eta, double gamma, SpectrumCentre centre,
                                       double tolerance, const RunContext& ctx);
   /// [CGR] 3.4: clip or flip, whichever machine has fewer errors in cross-validation, each at the
-  /// eta of the grid that suits it best; `both` where they are equal.
-  [[nodiscard]] SpectrumCentre choose_centre(Rng rng, const RunContext& ctx);
+  /// eta of the grid that suits it best, for similarities `unit` times as large; `both` where they
+  /// are equal.
+  [[nodiscard]] SpectrumCentre choose_centre(double unit, Rng rng, const RunContext& ctx);
   /// Of decision values of machines that learned everything, their multipliers too, from the
   /// outside of a fold; with `raw` of rows that are left alone.
   [[nodiscard]] Sigmoid sigmoid(const SpectrumMachine& machine, double eta, double gamma,
@@ -57,7 +58,8 @@ class SpectrumPair {
                                      double tolerance, const RunContext& ctx);
   [[nodiscard]] Vector folded(const VectorRef& a, const VectorRef& c) const;
   /// Errors on the inside of a fold for each eta of the grid, of clip and of flip.
-  [[nodiscard]] Eigen::MatrixXi fold_errors(const FoldSplit& split, const RunContext& ctx) const;
+  [[nodiscard]] Eigen::MatrixXi fold_errors(const FoldSplit& split, double unit,
+                                            const RunContext& ctx) const;
 
   Matrix S_;
   SharedDecomposition eigen_;

@@ -16,9 +16,12 @@
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kith/core/parallel.hpp"
+#include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "learn/kernel_learning/spectrum_pair.hpp"
 
@@ -37,40 +40,79 @@ struct PairSteps {
   std::vector<double> consistency;
 };
 
-SpectrumPair make_pair(SharedWork& work, const ClassPair& pair) {
+/// The size of similarities far from 1, a power of two, else 1.
+double unit_of(const Vector& lambda) {
+  constexpr double kOrdinary = 0x1p16;
+  const double largest = lambda.cwiseAbs().maxCoeff();
+  const bool ordinary = largest == 0 || (largest <= kOrdinary && largest >= 1 / kOrdinary);
+  return ordinary ? 1.0 : std::ldexp(1.0, std::ilogb(largest));
+}
+
+/// A pair over its similarities divided by `unit`.
+struct ScaledPair {
+  SpectrumPair pair;
+  double unit = 1;
+};
+
+ScaledPair make_pair(SharedWork& work, const ClassPair& pair) {
   const TrainingSet& train = work.train();
   const Eigen::Map<const Matrix> whole = work.symmetric();
   Vector weights = Vector::Ones(std::ssize(pair.samples));
   if (train.weights.size() > 0) weights = train.weights(pair.samples);
-  if (std::ssize(pair.samples) == train.size()) {
-    return {whole, work.eigen(), pair.signs, std::move(weights)};
+  const bool all = std::ssize(pair.samples) == train.size();
+  Matrix S = all ? Matrix(whole) : Matrix(whole(pair.samples, pair.samples));
+  SharedDecomposition eigen =
+      all ? work.eigen() : std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+  const double unit = unit_of(eigen->lambda);
+  if (unit != 1) {
+    S /= unit;
+    eigen = std::make_shared<const SymmetricEigen>(SymmetricEigen{eigen->lambda / unit, eigen->U});
   }
-  Matrix S = whole(pair.samples, pair.samples);
-  auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  return {std::move(S), std::move(eigen), pair.signs, std::move(weights)};
+  return {{std::move(S), std::move(eigen), pair.signs, std::move(weights)}, unit};
+}
+
+/// Over S / unit the same problem has eta / unit. h of `similarity` weighs the multipliers by the
+/// eigenvalues; the others do not, and keep their gamma.
+std::pair<double, double> in_unit(const SpectrumSvmSettings& settings, SpectrumCentre centre,
+                                  double unit) {
+  const double eta = settings.eta / unit;
+  check_range("eta divided by the similarities", eta, unit);
+  const double gamma =
+      centre == SpectrumCentre::kSimilarity ? settings.gamma * unit : settings.gamma;
+  check_range("gamma times the similarities", gamma, unit);
+  return {eta, gamma};
+}
+
+void to_data_unit(SpectrumMachine& machine, SpectrumCentre centre, double unit) {
+  machine.c /= unit;
+  machine.coefficients /= unit;
+  if (centre == SpectrumCentre::kSimilarity) machine.threshold /= unit;
 }
 
 PairSteps solve_pair(SharedWork& work, const ClassPair& pair, std::size_t number,
                      std::span<const SpectrumSvmSettings> path, const RunContext& ctx) {
   ctx.check_stop();
-  SpectrumPair own = make_pair(work, pair);
+  ScaledPair scaled = make_pair(work, pair);
+  SpectrumPair& own = scaled.pair;
+  const double unit = scaled.unit;
   PairSteps steps;
-  steps.lambda = own.eigen().lambda;
+  steps.lambda = own.eigen().lambda * unit;
   std::optional<SpectrumCentre> chosen;
   for (const SpectrumSvmSettings& settings : path) {
     ctx.check_stop();
     if (!settings.centre && !chosen) {
-      chosen = own.choose_centre(ctx.rng.stream("spectrum centre", number), ctx);
+      chosen = own.choose_centre(unit, ctx.rng.stream("spectrum centre", number), ctx);
     }
     const SpectrumCentre centre = settings.centre ? *settings.centre : *chosen;
     const bool raw = settings.test_treatment == SpectrumTreatment::kNone;
-    SpectrumMachine machine =
-        own.solve(settings.eta, settings.gamma, centre, settings.tolerance, ctx);
+    const auto [eta, gamma] = in_unit(settings, centre, unit);
+    SpectrumMachine machine = own.solve(eta, gamma, centre, settings.tolerance, ctx);
     steps.sigmoids.push_back(
-        settings.probability ? own.sigmoid(machine, settings.eta, settings.gamma, centre, raw,
+        settings.probability ? own.sigmoid(machine, eta, gamma, centre, raw,
                                            ctx.rng.stream("spectrum-svm calibration", number), ctx)
                              : Sigmoid{});
     steps.consistency.push_back(own.consistency(machine.a, raw));
+    to_data_unit(machine, centre, unit);
     steps.centres.push_back(centre);
     steps.machines.push_back(std::move(machine));
   }

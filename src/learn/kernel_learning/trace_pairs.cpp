@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -56,9 +57,19 @@ struct Block {
   Vector y;
   Vector weights;                     // per sample
   std::vector<SymmetricEigen> eigen;  // of what is seen, once something needs it
+  std::vector<Matrix> scaled;         // what in_unit made last
+  double scaled_by = 1;
 
   /// What the rows of new samples are rows of.
   [[nodiscard]] const std::vector<Matrix>& seen() const { return mean.empty() ? S : mean; }
+  /// S divided by the unit.
+  [[nodiscard]] const std::vector<Matrix>& in_unit(double unit) {
+    if (unit == 1) return S;
+    if (unit != scaled_by) scaled.clear();
+    scaled_by = unit;
+    for (std::size_t i = scaled.size(); i < S.size(); ++i) scaled.emplace_back(S[i] / unit);
+    return scaled;
+  }
   void decompose() {
     if (!eigen.empty()) return;
     for (const Matrix& one : seen()) eigen.push_back(symmetric_eigen(one));
@@ -111,24 +122,75 @@ double own_trace(const Block& block) {
   return static_cast<double>(block.y.size());
 }
 
-TraceKernelProblem problem_of(const Block& block, KernelShape shape, const TraceSettings& settings,
-                              double trace) {
-  TraceKernelProblem problem{
-      .S = block.S, .y = block.y, .cost = settings.cost * block.weights, .rho = settings.rho};
-  problem.trace = trace;
+/// The size of kernels far from 1, a power of two, else 1.
+double unit_of(double trace, Index samples) {
+  constexpr double kOrdinary = 0x1p16;
+  const double size = trace / static_cast<double>(samples);
+  const bool ordinary = !std::isfinite(size) || (size <= kOrdinary && size >= 1 / kOrdinary);
+  return ordinary ? 1.0 : std::ldexp(1.0, std::ilogb(size));
+}
+
+/// What kernels of size 1 make of the settings: with S and the trace divided by the unit the same
+/// problem has an objective that is unit times as large.
+TraceKernelProblem problem_of(Block& block, KernelShape shape, const TraceSettings& settings,
+                              double trace, double unit) {
+  const double blame = settings.trace ? 1.0 : unit;
+  const bool squared = settings.loss == KernelLoss::kSquared;
+  check_range("cost times the trace per sample", settings.cost * unit, blame);
+  const double rho = settings.rho * unit * unit * (squared ? unit : 1.0);
+  check_range(squared ? "rho times the cube of the trace per sample"
+                      : "rho times the square of the trace per sample",
+              rho, blame);
+  TraceKernelProblem problem{.S = block.in_unit(unit),
+                             .y = block.y,
+                             .cost = (settings.cost * unit) * block.weights,
+                             .rho = rho};
+  double largest = 1;
+  for (const Matrix& S : problem.S) largest = std::max(largest, S.cwiseAbs().maxCoeff());
+  check_range("rho times the distance of the similarities from kernels of the trace",
+              std::max(1.0, rho) * largest * (squared ? largest : 1.0), blame);
+  problem.trace = trace / unit;
   problem.loss = settings.loss;
   problem.shape = shape;
   return problem;
 }
 
-TraceKernelSolution solve(const TraceKernelProblem& problem, const TraceSettings& settings,
-                          const RunContext& ctx) {
+/// The answer for S itself. The proof stays where it is.
+TraceKernelSolution in_data_unit(TraceKernelSolution solution, double unit) {
+  if (unit == 1) return solution;
+  solution.alpha /= unit;
+  for (SymmetricEigen& kernel : solution.kernels) kernel.lambda *= unit;
+  solution.machine /= unit;
+  solution.lower /= unit;
+  solution.offset /= unit;
+  solution.info.objective /= unit;
+  return solution;
+}
+
+TraceKernelSolution solve_at(const TraceKernelProblem& problem, const TraceSettings& settings,
+                             const RunContext& ctx) {
   const double tolerance = tolerance_of(settings);
   if (!descends(settings)) return learn_trace_kernel(problem, {.tolerance = tolerance}, ctx);
   MirrorDescentSettings mirror{.update = settings.update, .tolerance = tolerance};
   if (settings.update == MirrorUpdate::kPrinted) mirror.max_iterations = kPrintedIterations;
   if (settings.iterations) mirror.max_iterations = *settings.iterations;
   return mirror_descent(problem, mirror, ctx);
+}
+
+/// Costs far above anything alpha reaches take digits from a solver: an answer at no bound is that
+/// of every larger cost. `problem` keeps the costs that its answer is for.
+TraceKernelSolution solve(TraceKernelProblem& problem, const TraceSettings& settings,
+                          const RunContext& ctx) {
+  constexpr double kReach = 1e6;  // of alpha, in units of the inverse of a kernel
+  constexpr double kClear = 0.9;  // of the bound
+  const double reach = kReach * static_cast<double>(problem.y.size()) / problem.trace;
+  if (!(problem.cost.minCoeff() > reach)) return solve_at(problem, settings, ctx);
+  Vector far = std::move(problem.cost);
+  problem.cost = Vector::Constant(far.size(), reach);
+  TraceKernelSolution found = solve_at(problem, settings, ctx);
+  if (found.alpha.maxCoeff() <= kClear * reach && met_tolerance(found.info.status)) return found;
+  problem.cost = std::move(far);
+  return solve_at(problem, settings, ctx);
 }
 
 /// Without the zeros, which no treatment can divide by, and what rounding or an exponential left in
@@ -181,6 +243,13 @@ double worst_consistency(const Block& block, const TraceKernelSolution& solution
 
 Json numbers(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
 
+/// All eigenvalues of a kernel of n samples, those that are 0 included.
+Vector with_zeros(const Vector& lambda, Index n) {
+  Vector all = Vector::Zero(n);
+  all.tail(lambda.size()) = lambda;
+  return all;
+}
+
 /// What `train --json` shows of one pair's kernels.
 Json kernels_json(Block& block, KernelShape shape, const TraceKernelSolution& solution,
                   const TrainingSet& train) {
@@ -192,7 +261,7 @@ Json kernels_json(Block& block, KernelShape shape, const TraceKernelSolution& so
       block.decompose();
       one["similarity_eigenvalues"] = numbers(block.eigen[i].lambda);
     }
-    one["eigenvalues"] = numbers(solution.kernels[i].lambda);
+    one["eigenvalues"] = numbers(with_zeros(solution.kernels[i].lambda, block.y.size()));
     kernels.push_back(std::move(one));
   }
   return kernels;
@@ -202,6 +271,7 @@ Json kernels_json(Block& block, KernelShape shape, const TraceKernelSolution& so
 struct PairResult {
   std::vector<LearnedMachine> machines;
   SolveInfo info;
+  double offset = std::numeric_limits<double>::quiet_NaN();
   Vector weights;
   double trace = 0;
   double consistency = 0;
@@ -226,16 +296,22 @@ class PairPath {
 
   [[nodiscard]] PairResult solve_step(const TraceSettings& settings, const RunContext& ctx) {
     const double trace = settings.trace.value_or(own_trace_);
-    const TraceKernelProblem problem = problem_of(block_, shape_, settings, trace);
-    if (!serves(problem, settings)) found_ = solve(problem, settings, ctx);
+    const double unit = unit_of(trace, block_.y.size());
+    TraceKernelProblem problem = problem_of(block_, shape_, settings, trace, unit);
+    if (!serves(problem, settings)) {
+      found_ = solve(problem, settings, ctx);
+      found_cost_ = problem.cost;
+    }
     found_for_ = settings;
+    const TraceKernelSolution shown = in_data_unit(found_, unit);
     PairResult result;
-    result.machines = machines_of(block_, found_, settings.test_treatment);
-    result.info = found_.info;
-    if (shape_ != KernelShape::kShared) result.weights = weights_of(found_);
+    result.machines = machines_of(block_, shown, settings.test_treatment);
+    result.info = shown.info;
+    if (!descends(settings)) result.offset = shown.offset;
+    if (shape_ != KernelShape::kShared) result.weights = weights_of(shown);
     result.trace = trace;
-    result.consistency = worst_consistency(block_, found_, settings.test_treatment);
-    result.kernels = kernels_json(block_, shape_, found_, train_);
+    result.consistency = worst_consistency(block_, shown, settings.test_treatment);
+    result.kernels = kernels_json(block_, shape_, shown, train_);
     if (settings.probability) result.sigmoid = sigmoid(settings, trace, result.machines, ctx);
     return result;
   }
@@ -250,8 +326,7 @@ class PairPath {
         found_for_ && !descends(settings) && problem_key(*found_for_) == problem_key(settings) &&
         found_.info.status == SolveStatus::kSolved && found_for_->cost <= settings.cost;
     if (!candidate) return false;
-    const Vector bounds = kInside * found_for_->cost * block_.weights;
-    if (!(found_.alpha.array() < bounds.array()).all()) return false;
+    if (!(found_.alpha.array() < kInside * found_cost_.array()).all()) return false;
     const TraceKernelCertificate proof = certify(problem, found_);
     if (!(proof.gap <= tolerance_of(settings))) return false;
     found_.info.objective = proof.upper;
@@ -275,8 +350,9 @@ class PairPath {
       // As large per sample as the whole kernel.
       const double share =
           static_cast<double>(fold.y.size()) / static_cast<double>(block_.y.size());
-      const TraceKernelSolution found =
-          solve(problem_of(fold, shape_, own, share * trace), own, ctx);
+      const double unit = unit_of(share * trace, fold.y.size());
+      TraceKernelProblem problem = problem_of(fold, shape_, own, share * trace, unit);
+      const TraceKernelSolution found = in_data_unit(solve(problem, own, ctx), unit);
       const std::vector<LearnedMachine> machines = machines_of(fold, found, own.test_treatment);
       Vector values = Vector::Zero(std::ssize(split.inside));
       for (std::size_t i = 0; i < machines.size(); ++i) {
@@ -304,7 +380,8 @@ class PairPath {
   Block block_;
   double own_trace_;
   std::optional<TraceSettings> found_for_;
-  TraceKernelSolution found_;
+  TraceKernelSolution found_;                  // in the unit of its trace
+  Vector found_cost_;                          // in the same, what it is proved for
   std::map<std::vector<Index>, Block> folds_;  // by what is held out
 };
 
@@ -335,6 +412,7 @@ std::vector<double> constant_selves(SharedWork& work, KernelShape shape) {
 
 Subproblem evidence(const PairResult& result, const std::string& name, const TrainingSet& train) {
   Subproblem one{name, result.info};
+  one.objective_offset = result.offset;
   for (Index i = 0; i < result.weights.size(); ++i) {
     one.kernel_weights.push_back(
         {train.matrices[static_cast<std::size_t>(i)].name, result.weights(i)});

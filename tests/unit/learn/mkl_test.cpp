@@ -265,5 +265,43 @@ TEST(AverageSvm, TakesTheMeanOfBothDirections) {
   EXPECT_FALSE(average(queries).self);
 }
 
+TEST(Mkl, RefusesWhatLeavesTheRangeOfNumbers) {
+  const Views views = make_views(30, 2, 12);
+  const auto message = [](const Views& input, const MklSettings& settings) -> std::string {
+    try {
+      (void)fit_views(input, settings);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      return error.what();
+    }
+    return "";
+  };
+  for (const MklKind kind : {MklKind::kSimple, MklKind::kMixed}) {
+    const MklSettings plain{.kind = kind, .probability = false};
+    Views large = views;
+    for (Matrix& S : large.matrices) S *= 1e200;
+    EXPECT_THAT(message(large, plain), testing::HasSubstr("divide them by that"));
+    MklSettings costly = plain;
+    costly.cost = 1e160;
+    EXPECT_THAT(message(views, costly), testing::HasSubstr("beyond what can be computed with"));
+    MklSettings tiny = plain;
+    tiny.trace = 1e-300;
+    EXPECT_THAT(message(views, tiny), testing::HasSubstr("beyond what can be computed with"));
+  }
+}
+
+TEST(Mkl, BearsAMatrixFarSmallerThanTheOthers) {
+  for (const double scale : {1e-12, 1e-16, 1e-20, 1e-40}) {
+    Views views = make_views(30, 2, 13);
+    views.matrices[1] *= scale;
+    views.rows[1] *= scale;
+    const MklSettings settings{.kind = MklKind::kMixed, .probability = false};
+    const Fitted<MklModel> fitted = fit_views(views, settings);
+    EXPECT_TRUE(std::isfinite(fitted.info.gap())) << scale;
+    EXPECT_LE(fitted.info.gap(), 1e-6) << scale;
+    EXPECT_TRUE(decisions(views, settings).allFinite()) << scale;
+  }
+}
+
 }  // namespace
 }  // namespace kith

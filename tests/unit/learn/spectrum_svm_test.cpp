@@ -186,5 +186,25 @@ TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {
   EXPECT_LT(last, 1e-2 * clip);
 }
 
+TEST(SpectrumSvm, DoesNotDependOnTheUnitOfTheSimilarities) {
+  const Sample sample = make_sample(30, 12, 2, 27);
+  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+    const auto scores = [&](double scale) -> Matrix {
+      const bool weighted = centre == SpectrumCentre::kSimilarity;
+      const SpectrumSvmSettings settings{.eta = 0.01 * scale,
+                                         .gamma = weighted ? 1e-3 / scale : 1e-3,
+                                         .centre = centre,
+                                         .probability = false};
+      const auto fitted = fit_once(training_set(scale * sample.S, sample.classes), settings);
+      EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << scale;
+      return decide(fitted.model, scale * sample.rows);
+    };
+    const Matrix expected = scores(1);
+    for (const double scale : {1e-60, 1e-8, 1e5, 1e8, 1e60}) {
+      EXPECT_LT((scores(scale) - expected).cwiseAbs().maxCoeff(), 1e-5) << scale;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kith

@@ -269,5 +269,96 @@ TEST(TracePairs, RefuseWhatTheyCannotPredict) {
       testing::HasSubstr("2 matrices; the model was trained on 3"));
 }
 
+Views with_scaled(Views views, std::size_t i, double scale) {
+  views.matrices[i] *= scale;
+  views.rows[i] *= scale;
+  views.self[i] *= scale;
+  return views;
+}
+
+Views two_views(std::uint64_t seed) {
+  Views views = make_views(30, 2, seed);
+  views.matrices.pop_back();
+  views.rows.pop_back();
+  views.self.pop_back();
+  return views;
+}
+
+template <class Settings>
+void expect_the_same_in_every_unit(const Settings& settings) {
+  const Views views = two_views(8);
+  const Matrix expected = decisions(views, settings);
+  for (const double scale : {1e-40, 1e-9, 1e9, 1e40}) {
+    Settings scaled = settings;
+    if constexpr (requires { scaled.learn; }) {
+      scaled.learn.cost /= scale;
+      scaled.learn.rho /= scale * scale * scale;
+    } else {
+      scaled.cost /= scale;
+      scaled.rho /= scale * scale * scale;
+    }
+    const Views other = with_scaled(with_scaled(views, 0, scale), 1, scale);
+    EXPECT_EQ(fit_views(other, scaled).info.status(), SolveStatus::kSolved) << scale;
+    EXPECT_LE((decisions(other, scaled) - expected).norm(), 1e-4 * expected.norm()) << scale;
+  }
+}
+
+TEST(TracePairs, DoNotDependOnTheUnitOfTheSimilarities) {
+  expect_the_same_in_every_unit(EsklSettings{{.probability = false}});
+  expect_the_same_in_every_unit(EmklSettings{{.probability = false}});
+  ReklSettings rekl;
+  rekl.probability = false;
+  expect_the_same_in_every_unit(rekl);
+}
+
+TEST(TracePairs, MeasureTheGapWithoutWhatNoKernelChanges) {
+  // One matrix is so much larger that its distance from the kernels is all of the objective.
+  for (const double scale : {1e3, 1e5}) {
+    const Views views = with_scaled(two_views(9), 1, scale);
+    const Fitted<EmklModel> fitted = fit_views(views, EmklSettings{{.probability = false}});
+    const Subproblem& one = fitted.info.subproblems[0];
+    EXPECT_TRUE(one.objective_offset > 0.9 * one.info.objective) << scale;
+    EXPECT_TRUE(one.info.status != SolveStatus::kSolved || one.info.kkt_residual <= 0.1)
+        << scale << ": " << one.info.kkt_residual;
+    EXPECT_GE(one.info.gap, 0);
+  }
+}
+
+TEST(TracePairs, RefuseOrBearNumbersNearTheEndOfTheirRange) {
+  const Views views = two_views(10);
+  const auto bear = [&](const Views& input, const TraceSettings& settings) {
+    try {
+      const Matrix values = decisions(input, EmklSettings{settings});
+      EXPECT_TRUE(values.allFinite());
+      EXPECT_TRUE(decisions(input, EsklSettings{settings}).allFinite());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_THAT(error.what(), testing::HasSubstr("beyond what can be computed with"));
+    }
+  };
+  for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
+    const TraceSettings plain{.loss = loss, .probability = false};
+    for (const double scale : {1e-160, 1e-80, 1e80, 1e160}) {
+      TraceSettings settings = plain;
+      settings.cost = scale;
+      bear(views, settings);
+      settings = plain;
+      settings.trace = scale;
+      bear(views, settings);
+      bear(with_scaled(views, 1, scale), plain);
+    }
+  }
+}
+
+TEST(TracePairs, ListEveryEigenvalueOfAKernel) {
+  const Views views = two_views(11);
+  const Fitted<EsklModel> fitted = fit_views(views, EsklSettings{{.probability = false}});
+  const Json& kernel = fitted.info.learned[0]["kernels"][0];
+  const auto values = kernel["eigenvalues"].get<std::vector<double>>();
+  EXPECT_EQ(values.size(), views.classes.size());
+  EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+  EXPECT_EQ(values.front(), 0);
+}
+
 }  // namespace
 }  // namespace kith

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dual_problems.hpp"
 
@@ -108,6 +109,21 @@ TEST(SvmCertificate, TellsRoundingFromLossAtAHugeCost) {
   EXPECT_GE(exact.primal, exact.dual * (1 - 1e-12));
   EXPECT_GT(certify(problem.dual, (1 - 1e-4) * s.alpha, s.b).gap, 0.9);
   EXPECT_GT(certify(problem.dual, s.alpha, s.b + 1e-6).gap, 0.9);
+}
+
+TEST(RelativeGap, IsNoNumberWhereABoundIsNone) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(relative_gap(nan, nan)));
+  EXPECT_TRUE(std::isnan(relative_gap(1, std::numeric_limits<double>::infinity())));
+  EXPECT_EQ(relative_gap(0, 0), 0);
+  EXPECT_EQ(relative_gap(1 + 1e-15, 1), 0);
+  EXPECT_LT(relative_gap(1 + 1e-9, 1), 0);
+  EXPECT_DOUBLE_EQ(relative_gap(3, 4), 0.25);
+}
+
+TEST(KktViolation, DoesNotTakeNanForAConditionThatHolds) {
+  const Vector alpha = Vector::Constant(2, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_FALSE(kkt_violation(alpha, Vector::Ones(2), Vector::Zero(2), 1) <= 1);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ struct PairTask {
 using PairLearner = std::function<RobustSolution(const PairTask& task)>;
 
 /// Throws Error(kInvalidArgument) where what a setting amounts to for similarities of size `unit`
-/// leaves no room for its squares among the numbers.
+/// leaves no room for its squares among the numbers. Pass 1 where the similarities have no part.
 void check_range(std::string_view what, double value, double unit);
 
 /// The answer of `solver`, which reads `problem`. Costs that are far above anything alpha reaches

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/trace_least.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "optim/trace_block.hpp"
+#include "optim/trace_point.hpp"
+
+namespace kith::detail {
+
+double least_loss(const TraceKernelProblem& problem) {
+  if (problem.loss == KernelLoss::kSquared) return SquaredLoss(problem).least();
+  if (problem.loss == KernelLoss::kAbsolute) return 0;
+  double least = 0;
+  for (const Matrix& S : problem.S) {
+    const Vector lambda = symmetric_eigenvalues(S);
+    least += (project_to_simplex(lambda, problem.trace).k - lambda).norm();
+  }
+  return problem.rho * least;
+}
+
+SquaredLoss::SquaredLoss(const TraceKernelProblem& problem) : problem_(problem) {
+  std::vector<SymmetricEigen> eigen;
+  double c = problem.rho;
+  if (problem.shape == KernelShape::kShared && problem.S.size() > 1) {
+    const auto m = static_cast<double>(problem.S.size());
+    Matrix mean = Matrix::Zero(problem.y.size(), problem.y.size());
+    for (const Matrix& S : problem.S) mean += S / m;
+    for (const Matrix& S : problem.S) least_ += problem.rho * (S - mean).squaredNorm();
+    eigen.push_back(symmetric_eigen(std::move(mean)));
+    c *= m;
+  } else {
+    eigen = decompose(problem.S);
+  }
+  for (SymmetricEigen& V : eigen) {
+    SimplexPoint nearest = project_to_simplex(V.lambda, problem.trace);
+    least_ += c * (nearest.k - V.lambda).squaredNorm();
+    Vector w = (nearest.theta - V.lambda.array()).cwiseMax(0.0);
+    near_.push_back({std::move(V), c, std::move(nearest.k), std::move(w)});
+  }
+}
+
+double SquaredLoss::excess(const Near& near, const MatrixRef& B, const VectorRef& k) const {
+  Matrix scaled = B * k.cwiseSqrt().asDiagonal();
+  Matrix difference(B.rows(), B.rows());
+  difference.noalias() = scaled * scaled.transpose();
+  const double beyond = near.w.dot(difference.diagonal());
+  difference.diagonal() -= near.p;
+  return near.c * (difference.squaredNorm() + 2 * beyond);
+}
+
+double SquaredLoss::excess_of_spectrum(const Near& near, const VectorRef& mu) const {
+  return near.c * ((mu - near.p).squaredNorm() + 2 * near.w.dot(mu));
+}
+
+double SquaredLoss::excess(std::span<const SymmetricEigen> kernels) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    if (problem_.shape == KernelShape::kSpectral) {
+      sum += excess_of_spectrum(near_[i], kernels[i].lambda);
+    } else {
+      const Matrix B = near_[i].V.U.transpose() * kernels[i].U;
+      sum += excess(near_[i], B, kernels[i].lambda.cwiseMax(0.0));
+    }
+  }
+  return sum;
+}
+
+double SquaredLoss::lower_bound(const VectorRef& alpha, const VectorRef& gamma) const {
+  const Vector u = problem_.y.cwiseProduct(alpha);
+  double bound = alpha.sum();
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    const Near& near = near_[i];
+    const double weight = gamma(static_cast<Index>(i));
+    const Vector p = near.V.U.transpose() * u;
+    const Vector pull = p / (2 * std::sqrt(near.c * weight));
+    if (problem_.shape == KernelShape::kSpectral) {
+      const Vector mu = project_to_simplex(near.V.lambda + pull.cwiseAbs2(), problem_.trace).k;
+      bound += excess_of_spectrum(near, mu) - mu.dot(p.cwiseAbs2()) / (2 * weight);
+      continue;
+    }
+    Matrix M = pull * pull.transpose();
+    M.diagonal() += near.V.lambda;
+    const SymmetricEigen moved = symmetric_eigen(std::move(M));
+    const Vector k = project_to_simplex(moved.lambda, problem_.trace).k;
+    const Vector turned = moved.U.transpose() * p;
+    bound += excess(near, moved.U, k) - k.dot(turned.cwiseAbs2()) / (2 * weight);
+  }
+  return bound;
+}
+
+}  // namespace kith::detail
