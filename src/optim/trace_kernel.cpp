@@ -134,8 +134,7 @@ Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& 
     found.loss = total_loss(problem, eigen, K, solution);
     c.upper = machine.upper + found.loss;
     c.lower = detail::lower_bound(problem, eigen, solution.proof);
-    c.offset = detail::least_loss(problem);
-    c.gap = relative_gap(c.lower - c.offset, c.upper - c.offset);
+    c.gap = relative_gap(c.lower, c.upper);
   }
   c.feasibility = std::max(
       {c.feasibility, weight_violation(solution.gamma), weight_violation(solution.proof.gamma),

@@ -10,17 +10,6 @@
 
 namespace kith::detail {
 
-double least_loss(const TraceKernelProblem& problem) {
-  if (problem.loss == KernelLoss::kSquared) return SquaredLoss(problem).least();
-  if (problem.loss == KernelLoss::kAbsolute) return 0;
-  double least = 0;
-  for (const Matrix& S : problem.S) {
-    const Vector lambda = symmetric_eigenvalues(S);
-    least += (project_to_simplex(lambda, problem.trace).k - lambda).norm();
-  }
-  return problem.rho * least;
-}
-
 SquaredLoss::SquaredLoss(const TraceKernelProblem& problem) : problem_(problem) {
   std::vector<SymmetricEigen> eigen;
   double c = problem.rho;

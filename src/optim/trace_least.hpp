@@ -9,9 +9,6 @@
 
 namespace kith::detail {
 
-/// TraceKernelCertificate::offset.
-[[nodiscard]] double least_loss(const TraceKernelProblem& problem);
-
 /// kSquared, less its least value. With P = (V - theta I)_+ the nearest kernel of the trace to V
 /// and W = (theta I - V)_+, for every kernel K of the same trace
 ///

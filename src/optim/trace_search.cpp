@@ -17,7 +17,6 @@
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/mixed_mkl.hpp"
-#include "optim/trace_least.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_weighted.hpp"
 
@@ -130,8 +129,7 @@ struct Best {
   TraceKernelSolution solution;
   double upper = std::numeric_limits<double>::infinity();
   double lower = -std::numeric_limits<double>::infinity();
-  double offset = 0;
-  [[nodiscard]] double gap() const { return (upper - lower) / (upper - offset); }
+  [[nodiscard]] double gap() const { return (upper - lower) / upper; }
 };
 
 void keep(const TraceKernelProblem& problem, const WeightedProblem& weighted, const Vector& c,
@@ -262,7 +260,6 @@ TraceKernelSolution search_norm(const TraceKernelProblem& problem, double tolera
   Vector x = start_weights(problem, weighted);
   TraceDualSolution at;
   Best best;
-  best.offset = least_loss(problem);
   long best_at = 0;
   long iteration = 0;
   SolveStatus status = SolveStatus::kIterationLimit;

@@ -80,10 +80,11 @@ struct TraceKernelSolution {
 /// What a solution achieves, from the data alone.
 struct TraceKernelCertificate {
   double upper = 0;  ///< the primal of the machine at (alpha, b) on the kernels, plus the losses
-  double lower = 0;  ///< of `proof`, its Z drawn into the ball of the loss where outside
-  /// A loss that no kernels of the trace fall below: for kSquared the least, for kNorm the sum of
-  /// each matrix's own least, for kAbsolute 0. Where it is nearly all of the objective it says
-  /// nothing of the machine.
+  /// Of `proof`, its Z drawn into the ball of the loss where outside; for kSquared of its alpha and
+  /// gamma alone, with the Z that are best for them.
+  double lower = 0;
+  /// For kSquared the least loss of kernels of the trace, else 0. Where it is nearly all of the
+  /// objective it says nothing of the machine.
   double offset = 0;
   /// (upper - lower) / (upper - offset). For kSquared the three differences are computed as such,
   /// with digits that the bounds themselves do not have.

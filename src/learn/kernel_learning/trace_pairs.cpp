@@ -307,7 +307,7 @@ class PairPath {
     PairResult result;
     result.machines = machines_of(block_, shown, settings.test_treatment);
     result.info = shown.info;
-    if (!descends(settings)) result.offset = shown.offset;
+    if (!descends(settings) && settings.loss == KernelLoss::kSquared) result.offset = shown.offset;
     if (shape_ != KernelShape::kShared) result.weights = weights_of(shown);
     result.trace = trace;
     result.consistency = worst_consistency(block_, shown, settings.test_treatment);
