@@ -13,6 +13,7 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/certificate.hpp"
+#include "optim/mkl_parts.hpp"
 #include "optim/trace_least.hpp"
 #include "optim/trace_point.hpp"
 
@@ -268,6 +269,9 @@ MachineValue machine_value(const TraceKernelProblem& problem, std::span<const Ma
   if (kernels.size() > 1) {
     value.upper += 0.5 * (1 + 3e-9) * std::max(0.0, largest - found.quadratic);
   }
+  // Where costs are far above alpha, margins short by 1e-8 would make all of the loss.
+  const Vector margins = problem.y.cwiseProduct(found.decision);
+  value.upper = std::min(value.upper, best_primal(problem.cost, largest, margins));
   value.kkt_residual = found.kkt_residual;
   return value;
 }
