@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -30,7 +31,8 @@ struct Poles {
 Poles poles_of(const Vector& lambda, const std::vector<Index>& cluster_begin, const VectorRef& z,
                Matrix& W) {
   // What is smaller cannot show in any sum of squares.
-  const double nothing = 1e-3 * kEps * z.norm();
+  constexpr double kSmallest = 1e-150;  // whose square is a normal number
+  const double nothing = std::max(kSmallest, 1e-3 * kEps * z.norm());
   Poles poles;
   std::vector<double> weights;
   for (std::size_t c = 0; c + 1 < cluster_begin.size(); ++c) {
@@ -84,6 +86,12 @@ Matrix root_gaps(const Poles& poles) {
     const double norm = poles.weight.norm();
     const Vector unit = poles.weight / norm;
     const double rho = norm * norm;
+    if (rho < 1e-3 * kEps * kEps * poles.at.cwiseAbs().maxCoeff()) {
+      // Far below what separates two poles: LAPACK gives up, and the first order is exact.
+      for (int i = 0; i < k; ++i) gap.col(i) = poles.at(i) - poles.at.array();
+      gap.diagonal() = poles.weight.cwiseAbs2();
+      return gap;
+    }
     for (int i = 1; i <= k; ++i) {
       double value = 0;
       int info = 0;
