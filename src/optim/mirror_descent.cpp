@@ -181,6 +181,7 @@ class Descent {
     }
     best_.info.iterations = std::min(t, settings_.max_iterations);
     best_.proof = mean_of(sums_);
+    best_.proof.Z.resize(detail::multiplier_count(problem_));
     return std::move(best_);
   }
 

@@ -59,6 +59,13 @@ double kernel_violation(const TraceKernelProblem& problem, const Vector& lambda)
   return std::max(std::abs(lambda.sum() - problem.trace), -lambda.minCoeff()) / problem.trace;
 }
 
+/// How far the eigenvectors of a learned spectrum are from being those of S.
+double basis_violation(const TraceKernelProblem& problem, const SymmetricEigen& kernel,
+                       const Matrix& S, const Vector& lambda) {
+  const double turned = (S * kernel.U - kernel.U * lambda.asDiagonal()).norm();
+  return turned / std::max(S.norm(), problem.trace);
+}
+
 double weight_violation(const Vector& gamma) {
   return std::max(std::abs(gamma.sum() - 1), -gamma.minCoeff());
 }
@@ -75,7 +82,8 @@ void check_sizes(const TraceKernelProblem& problem, const TraceKernelSolution& s
   const bool spectral = problem.shape == KernelShape::kSpectral;
   bool fits = solution.alpha.size() == n && solution.proof.alpha.size() == n &&
               solution.gamma.size() == p && solution.proof.gamma.size() == p &&
-              std::ssize(solution.kernels) == p && solution.proof.Z.size() == problem.S.size();
+              std::ssize(solution.kernels) == p &&
+              solution.proof.Z.size() == detail::multiplier_count(problem);
   for (const SymmetricEigen& kernel : solution.kernels) {
     fits = fits && kernel.lambda.size() > 0 && kernel.U.rows() == n &&
            kernel.U.cols() == kernel.lambda.size() && (!spectral || kernel.lambda.size() == n);
@@ -96,32 +104,26 @@ double default_tolerance(const TraceKernelProblem& problem) {
 struct Evidence {
   TraceKernelCertificate certificate;
   double loss = 0;
-  double kkt_residual = 0;
 };
 
 Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& solution) {
   const bool spectral = problem.shape == KernelShape::kSpectral;
   std::vector<SymmetricEigen> eigen;
   if (spectral) eigen = detail::decompose(problem.S);
-  std::vector<Matrix> K;
+  const std::vector<Matrix> K = matrices_of(solution.kernels);
   Evidence found;
   TraceKernelCertificate& c = found.certificate;
-  if (spectral) {
-    for (std::size_t i = 0; i < eigen.size(); ++i) {
-      K.push_back(reconstruct(eigen[i].U, solution.kernels[i].lambda));
-      c.feasibility =
-          std::max(c.feasibility, kernel_violation(problem, solution.kernels[i].lambda));
-    }
-  } else {
-    K = matrices_of(solution.kernels);
-    for (const Matrix& kernel : K) {
-      const double violation = kernel_violation(problem, symmetric_eigenvalues(kernel));
-      c.feasibility = std::max(c.feasibility, violation);
-    }
+  for (std::size_t k = 0; k < K.size(); ++k) {
+    const double violation = kernel_violation(problem, symmetric_eigenvalues(K[k]));
+    c.feasibility = std::max(c.feasibility, violation);
+    if (!spectral) continue;
+    const double basis =
+        basis_violation(problem, solution.kernels[k], problem.S[k], eigen[k].lambda);
+    c.feasibility = std::max(c.feasibility, basis);
   }
   const detail::MachineValue machine =
       detail::machine_value(problem, K, solution.alpha, solution.gamma, solution.b);
-  found.kkt_residual = machine.kkt_residual;
+  c.kkt_residual = machine.kkt_residual;
   if (problem.loss == KernelLoss::kSquared) {
     const detail::SquaredLoss loss(problem);
     c.offset = loss.least();
@@ -131,6 +133,10 @@ Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& 
     c.gap = relative_gap(lower, upper);
     c.upper = c.offset + upper;
     c.lower = c.offset + lower;
+    const TraceKernelProof& proof = solution.proof;
+    c.kkt_residual = std::max(
+        c.kkt_residual,
+        detail::machine_value(problem, K, proof.alpha, proof.gamma, solution.b).kkt_residual);
   } else {
     found.loss = total_loss(problem, eigen, K, solution);
     c.upper = machine.upper + found.loss;
@@ -150,7 +156,7 @@ bool is_whole(const TraceKernelProblem& problem, const TraceKernelSolution& solu
                std::isfinite(solution.b) && solution.gamma.allFinite() &&
                solution.kernels.size() == p && solution.proof.alpha.size() == problem.y.size() &&
                solution.proof.alpha.allFinite() && solution.proof.gamma.allFinite() &&
-               solution.proof.Z.size() == problem.S.size();
+               solution.proof.Z.size() == detail::multiplier_count(problem);
   for (const SymmetricEigen& kernel : solution.kernels) {
     whole = whole && kernel.lambda.size() > 0 && kernel.lambda.allFinite() && kernel.U.allFinite();
   }
@@ -171,7 +177,7 @@ TraceKernelSolution no_answer(const TraceKernelProblem& problem, long iterations
   none.proof.alpha = none.alpha;
   none.proof.gamma = none.gamma;
   const bool spectral = problem.shape == KernelShape::kSpectral;
-  none.proof.Z.assign(problem.S.size(), Matrix::Zero(n, spectral ? 1 : n));
+  none.proof.Z.assign(detail::multiplier_count(problem), Matrix::Zero(n, spectral ? 1 : n));
   none.info.status = SolveStatus::kNumericalFailure;
   none.info.iterations = iterations;
   return none;
@@ -192,6 +198,10 @@ namespace detail {
 
 Index kernel_count(const TraceKernelProblem& problem) {
   return problem.shape == KernelShape::kShared ? 1 : static_cast<Index>(problem.S.size());
+}
+
+std::size_t multiplier_count(const TraceKernelProblem& problem) {
+  return problem.loss == KernelLoss::kSquared ? 0 : problem.S.size();
 }
 
 Index kernel_of(const TraceKernelProblem& problem, Index i) {
@@ -229,7 +239,6 @@ double lower_bound(const TraceKernelProblem& problem, std::span<const SymmetricE
     const auto at = static_cast<std::size_t>(i);
     const Matrix Z = draw_into_domain(problem.loss, problem.rho, proof.Z[at]);
     bound -= spectral ? eigen[at].lambda.dot(Z.col(0)) : Z.cwiseProduct(problem.S[at]).sum();
-    if (problem.loss == KernelLoss::kSquared) bound -= Z.squaredNorm() / (4 * problem.rho);
     Matrix& sum = W[static_cast<std::size_t>(kernel_of(problem, i))];
     if (sum.size() == 0) {
       sum = Z;
@@ -289,7 +298,7 @@ void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& soluti
   solution.machine = found.certificate.upper - found.loss;
   solution.info.objective = found.certificate.upper;
   solution.info.gap = found.certificate.gap;
-  solution.info.kkt_residual = found.kkt_residual;
+  solution.info.kkt_residual = found.certificate.kkt_residual;
 }
 
 }  // namespace detail

@@ -12,6 +12,8 @@
 namespace kith::detail {
 
 [[nodiscard]] Index kernel_count(const TraceKernelProblem& problem);
+/// How many Z_i a proof has.
+[[nodiscard]] std::size_t multiplier_count(const TraceKernelProblem& problem);
 /// The kernel that S_i is compared with: 0 or i.
 [[nodiscard]] Index kernel_of(const TraceKernelProblem& problem, Index i);
 
@@ -20,8 +22,8 @@ namespace kith::detail {
 /// Z where (rho L)*(Z) is finite, else the nearest such matrix.
 [[nodiscard]] Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z);
 
-/// The bound of TraceKernelProof; `eigen` are the decompositions of the S_i, read in kSpectral
-/// only.
+/// The bound of TraceKernelProof, kSquared excepted; `eigen` are the decompositions of the S_i,
+/// read in kSpectral only.
 [[nodiscard]] double lower_bound(const TraceKernelProblem& problem,
                                  std::span<const SymmetricEigen> eigen,
                                  const TraceKernelProof& proof);

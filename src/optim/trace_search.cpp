@@ -241,10 +241,8 @@ TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tole
     at = weighted.at_weights(std::move(at), c);
     solve_machine(problem, weighted.kernels(at), kReserve * tolerance, at, ctx);
   }
-  std::vector<SymmetricEigen> kernels = weighted.kernels(at);
-  TraceKernelProof proof{at.alpha, at.gamma, multipliers(c, weighted.differences(kernels))};
-  TraceKernelSolution solution = start_solution(at, std::move(kernels));
-  solution.proof = std::move(proof);
+  TraceKernelSolution solution = start_solution(at, weighted.kernels(at));
+  solution.proof = {at.alpha, at.gamma, {}};
   solution.info.status = at.status;
   solution.info.iterations = at.iterations;
   return solution;

@@ -47,18 +47,17 @@ struct TraceKernelProblem {
 void validate(const TraceKernelProblem& problem);
 
 /// A point of the dual problem, which bounds the optimum from below: for any feasible a and gamma
-/// and any Z_i,
+/// and any Z_i with max|z_ij| <= rho (kAbsolute) or |Z_i|_F <= rho (kNorm),
 ///
-///   1'a - sum_i (<Z_i, S_i> + (rho L)*(Z_i)) + trace sum_k lambda_min(W_k),
+///   1'a - sum_i <Z_i, S_i> + trace sum_k lambda_min(W_k),
 ///
-/// W_k = Z_k - u u' / (2 gamma_k), or for the one shared kernel sum_i Z_i - u u' / 2; (rho L)* is 0
-/// where max|z_ij| <= rho (kAbsolute) or |Z|_F <= rho (kNorm), |Z|_F^2 / (4 rho) for kSquared. In
-/// kSpectral Z_i is a vector z_i, S_i its eigenvalues, and lambda_min the least of z_ij -
-/// (v_ij'u)^2 / (2 gamma_i).
+/// W_k = Z_k - u u' / (2 gamma_k), or for the one shared kernel sum_i Z_i - u u' / 2. In kSpectral
+/// Z_i is a vector z_i, S_i its eigenvalues, and lambda_min the least of z_ij - (v_ij'u)^2 /
+/// (2 gamma_i). For kSquared the best Z_i follow from a and gamma, and none are kept.
 struct TraceKernelProof {
   Vector alpha;
   Vector gamma;           ///< p
-  std::vector<Matrix> Z;  ///< m; n x 1 in kSpectral
+  std::vector<Matrix> Z;  ///< m, none for kSquared; n x 1 in kSpectral
 };
 
 struct TraceKernelSolution {
@@ -90,8 +89,11 @@ struct TraceKernelCertificate {
   /// with digits that the bounds themselves do not have.
   double gap = 0;
   /// Largest violation of the constraints on alpha (both), gamma and the kernels, each relative to
-  /// its size.
+  /// its size; in kSpectral the eigenvectors, which must be those of S_i, included.
   double feasibility = 0;
+  /// Largest violation of complementarity by (alpha, b) on the kernels, as in SvmCertificate; for
+  /// kSquared, whose bound is flat at its best alpha, also by that of the proof.
+  double kkt_residual = 0;
 };
 [[nodiscard]] TraceKernelCertificate certify(const TraceKernelProblem& problem,
                                              const TraceKernelSolution& solution);

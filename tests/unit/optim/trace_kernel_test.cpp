@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 
@@ -144,28 +145,75 @@ TEST(TraceKernel, HasTheSameOptimumWithAndWithoutABarrierOnTheKernels) {
   }
 }
 
+/// What a solution loses by 1e-4, each part on its own.
+struct Spoil {
+  const char* what;
+  std::function<void(TraceKernelSolution&)> by;
+};
+
+constexpr double kSpoil = 1e-4;
+
+std::vector<Spoil> spoils(const TraceKernelSolution& good) {
+  std::vector<Spoil> all = {
+      {"alpha", [](TraceKernelSolution& s) { s.alpha *= 1 - kSpoil; }},
+      {"larger alpha", [](TraceKernelSolution& s) { s.alpha *= 1 + kSpoil; }},
+      {"b", [](TraceKernelSolution& s) { s.b += kSpoil; }},
+      {"smaller b", [](TraceKernelSolution& s) { s.b -= kSpoil; }},
+      {"alpha of the proof", [](TraceKernelSolution& s) { s.proof.alpha *= 1 - kSpoil; }},
+      {"larger alpha of the proof", [](TraceKernelSolution& s) { s.proof.alpha *= 1 + kSpoil; }},
+  };
+  for (std::size_t i = 0; i < good.proof.Z.size(); ++i) {
+    all.push_back({"Z", [i](TraceKernelSolution& s) { s.proof.Z[i] *= 1 - kSpoil; }});
+  }
+  for (std::size_t k = 0; k < good.kernels.size(); ++k) {
+    all.push_back({"kernel", [k](TraceKernelSolution& s) { s.kernels[k].lambda *= 1 + kSpoil; }});
+    // Of the same trace.
+    all.push_back({"spectrum", [k](TraceKernelSolution& s) {
+                     Vector& lambda = s.kernels[k].lambda;
+                     const double shift = kSpoil * lambda.sum();
+                     Index largest = 0;
+                     lambda.maxCoeff(&largest);
+                     lambda(largest) -= shift;
+                     lambda(largest > 0 ? largest - 1 : 1) += shift;
+                   }});
+    all.push_back({"eigenvectors", [k](TraceKernelSolution& s) {
+                     Matrix& U = s.kernels[k].U;
+                     const Eigen::JacobiRotation<double> turn(std::cos(kSpoil), std::sin(kSpoil));
+                     U.applyOnTheRight(0, U.cols() - 1, turn);
+                   }});
+  }
+  for (Index k = 1; k < good.gamma.size(); ++k) {
+    all.push_back({"gamma", [k](TraceKernelSolution& s) {
+                     s.gamma(0) += kSpoil;
+                     s.gamma(k) -= kSpoil;
+                   }});
+    all.push_back({"gamma of the proof", [k](TraceKernelSolution& s) {
+                     s.proof.gamma(0) += kSpoil;
+                     s.proof.gamma(k) -= kSpoil;
+                   }});
+  }
+  return all;
+}
+
+bool passes(const TraceKernelCertificate& c) {
+  return std::abs(c.gap) <= 1e-6 && c.feasibility <= 1e-9 && c.kkt_residual <= 1e-5;
+}
+
 TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
   const Data data = noisy(16, 2, 5);
   for (const KernelShape shape : kShapes) {
     for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
       const TraceKernelProblem problem = data.problem(shape, loss, 0.3);
       const TraceKernelSolution good = learn_trace_kernel(problem, {.tolerance = 1e-6});
-      EXPECT_LE(certify(problem, good).gap, 1e-6);
-      TraceKernelSolution spoiled = good;
-      spoiled.alpha *= 1 - 1e-4;
-      EXPECT_GT(certify(problem, spoiled).gap, 1e-6);
-      spoiled = good;
-      // The bound of kSquared is stationary in alpha where no cost is reached.
-      spoiled.proof.alpha *= 1 - (loss == KernelLoss::kNorm ? 1e-4 : 1e-2);
-      EXPECT_GT(certify(problem, spoiled).gap, 1e-6);
-      spoiled = good;
-      spoiled.proof.Z[0] *= 1 - 1e-4;  // of kSquared not read
-      if (loss == KernelLoss::kNorm) {
-        EXPECT_GT(certify(problem, spoiled).gap, 1e-6);
+      EXPECT_TRUE(passes(certify(problem, good)));
+      EXPECT_EQ(good.proof.Z.size(), loss == KernelLoss::kSquared ? 0 : data.S.size());
+      for (const Spoil& spoil : spoils(good)) {
+        TraceKernelSolution spoiled = good;
+        spoil.by(spoiled);
+        EXPECT_FALSE(passes(certify(problem, spoiled)))
+            << spoil.what << ", shape " << static_cast<int>(shape) << ", loss "
+            << static_cast<int>(loss);
       }
-      spoiled = good;
-      spoiled.kernels[0].lambda *= 1 + 1e-4;
-      EXPECT_GT(certify(problem, spoiled).feasibility, 1e-5);
     }
   }
 }
@@ -291,9 +339,15 @@ TEST(TraceKernel, RefusesMalformedProblems) {
   EXPECT_THROW(
       (void)learn_trace_kernel(data.problem(KernelShape::kSpectral, KernelLoss::kAbsolute, 1)),
       Error);
-  TraceKernelSolution cut = learn_trace_kernel(problem());
+  TraceKernelSolution more = learn_trace_kernel(problem());
+  EXPECT_TRUE(more.proof.Z.empty());
+  more.proof.Z.emplace_back(Matrix::Zero(8, 8));
+  EXPECT_THROW((void)certify(problem(), more), Error);
+  bad = problem();
+  bad.loss = KernelLoss::kNorm;
+  TraceKernelSolution cut = learn_trace_kernel(bad);
   cut.proof.Z.pop_back();
-  EXPECT_THROW((void)certify(problem(), cut), Error);
+  EXPECT_THROW((void)certify(bad, cut), Error);
 }
 
 TEST(MirrorDescent, MeetsTheExactOptimumWithinItsCertificate) {
