@@ -15,6 +15,7 @@
 #include "kith/core/text.hpp"
 #include "kith/evaluate/experiment.hpp"
 #include "kith/evaluate/results.hpp"
+#include "kith/report/page.hpp"
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
 #include "raw_options.hpp"
@@ -220,6 +221,31 @@ ExperimentData experiment_data(LabelledInput& input, const InputSettings& condit
              : make_experiment_data(input.samples, input.labels, condition, ctx);
 }
 
+/// Drawing more samples than this takes longer than a reader would wait for.
+constexpr Index kMostPortrayed = 10000;
+
+/// What pages show of the data. A store keeps it with the data set it adds; for one that it has,
+/// there is nothing to do.
+void add_portraits(Json& about, const ExperimentData& data, const Store& store,
+                   const std::string& name, const RunContext& ctx) {
+  if (data.samples() > kMostPortrayed) return;
+  for (const std::int64_t number : store.experiments()) {
+    if (store.experiment(number).name == name) return;
+  }
+  PortraitSettings settings;
+  settings.most_pixels /= data.matrices.sets.size() > 1 ? 2 : 1;
+  for (const SimilaritySet& set : data.matrices.sets) {
+    std::optional<ConditionedInput> conditioned;
+    if (data.input.missing != MissingRule::kError || missing_pairs(set.block) == 0) {
+      conditioned = condition_training(set, data.input, ctx);
+    }
+    const TrainingMatrix* matrix = conditioned ? &conditioned->matrix : nullptr;
+    Portrait portrait = portray(set, matrix, &data.labels, settings, ctx);
+    if (conditioned) portrait.summary.applied = conditioned->applied;
+    about["portraits"].push_back(portrait_json(portrait));
+  }
+}
+
 /// The store says what is left when a run ends early.
 std::string how_to_go_on(const EvaluateOptions& options) {
   if (options.store.empty()) {
@@ -288,6 +314,7 @@ int run(const EvaluateOptions& options) {
   Store store(options.store.empty() ? ":memory:" : options.store);
   ExperimentRun done;
   try {
+    if (!options.store.empty()) add_portraits(plan.about, data, store, plan.name, ctx);
     done = run_experiment(data, plan, store, options.append ? NewData::kAppend : NewData::kRefuse,
                           ctx);
   } catch (const Error& error) {
@@ -388,7 +415,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
       "\\\n"
       "      --set raw:test-treatment=none --grid svm-clip:cost=0.1,1,10 --store run.db\n"
       "  kith evaluate --data votes.csv --measure value-difference --labels parties.txt\n"
-      "  kith report --store run.db --format latex");
+      "  kith report --store run.db --out run.html");
   return {parser, [options] { return run(*options); }};
 }
 

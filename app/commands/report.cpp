@@ -13,19 +13,20 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
+#include "kith/report/page.hpp"
 
 namespace kith::app {
 namespace {
 
-enum class ReportFormat { kText, kCsv, kMarkdown, kLatex, kJson };
+enum class ReportFormat { kText, kCsv, kMarkdown, kLatex, kJson, kHtml };
 
 }  // namespace
 }  // namespace kith::app
 
 template <>
 struct kith::EnumNames<kith::app::ReportFormat> {
-  static constexpr std::array<std::string_view, 5> names = {"text", "csv", "markdown", "latex",
-                                                            "json"};
+  static constexpr std::array<std::string_view, 6> names = {"text",  "csv",  "markdown",
+                                                            "latex", "json", "html"};
 };
 
 namespace kith::app {
@@ -67,6 +68,7 @@ ReportFormat chosen_format(const ReportOptions& options) {
   if (ending == ".md") return ReportFormat::kMarkdown;
   if (ending == ".tex") return ReportFormat::kLatex;
   if (ending == ".json") return ReportFormat::kJson;
+  if (ending == ".html" || ending == ".htm") return ReportFormat::kHtml;
   return ReportFormat::kText;
 }
 
@@ -161,12 +163,15 @@ std::string report_text(const Store& store, const std::vector<ExperimentResult>&
     case ReportFormat::kJson:
       return results_json(store, results).dump(2, ' ', false, Json::error_handler_t::replace) +
              "\n";
+    case ReportFormat::kHtml:
+      return html_page(report_document(store, results));
   }
   throw Error(ErrorCode::kInternal, "a format without a writer");
 }
 
 int run(const ReportOptions& options) {
-  (void)chosen_format(options);  // a contradiction is said before any work
+  // A contradiction and a page that cannot be had are said before any work.
+  if (chosen_format(options) == ReportFormat::kHtml) check_has_page();
   check_out(options);
   Session session(options.common);
   const Store store(options.store, StoreAccess::kReadOnly);
@@ -202,13 +207,13 @@ void add_choice(CLI::App& parser, const std::string& flag, Target& target, const
 
 Command add_report(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
-      "report", "the table of an evaluation as a paper would print it, the best group marked");
+      "report", "an evaluation as one page to look at, or as the table a paper would print");
   const auto options = std::make_shared<ReportOptions>();
   parser->add_option("--store", options->store, "store that `kith evaluate` wrote")
       ->required()
       ->type_name("FILE");
   add_choice<ReportFormat>(*parser, "--format", options->format, "how to write it",
-                           "by the ending of --out (.csv, .md, .tex, .json), else text");
+                           "by the ending of --out (.html, .csv, .md, .tex, .json), else text");
   parser
       ->add_option("--out", options->out,
                    "file to write, complete or not at all; without it standard output")
@@ -229,8 +234,11 @@ Command add_report(CLI::App& program) {
   parser->footer(
       "A star or bold face marks the method with the best mean and those that are not\n"
       "significantly worse (one-sided Wilcoxon signed-rank test at 5 %). Several data sets stand\n"
-      "side by side, with average ranks and their critical difference.\n"
+      "side by side, with average ranks and their critical difference. The page (html) is one "
+      "file\n"
+      "that needs no network: the comparison, the data, every method and sample.\n"
       "\nExamples:\n"
+      "  kith report --store words.db --out words.html\n"
       "  kith report --store words.db\n"
       "  kith report --store words.db --format latex --out table.tex\n"
       "  kith report --store words.db --metric balanced-error --timings\n"

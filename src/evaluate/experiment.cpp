@@ -232,8 +232,11 @@ class Runner {
           detail::refit(part, work, plan_.candidates[c], grid.settings[best], own);
       result.prediction = std::move(refitted.prediction);
       result.certificate = certificate_json(refitted.info);
+      result.certificate.erase("subproblems");
+      // What was learned is for people to look at: one partition is enough of it.
+      Json learned = p == 0 ? detail::learned_excerpt(refitted.info) : Json();
+      if (!learned.empty()) result.certificate["learned"] = std::move(learned);
     });
-    result.certificate.erase("subproblems");
     return result;
   }
 

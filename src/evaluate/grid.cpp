@@ -28,7 +28,8 @@ std::vector<GridAxis> axes_of(const MethodChoice& choice, const std::vector<Grid
   return axes;
 }
 
-/// The distinct values of an axis after the cap, ascending as they were.
+}  // namespace
+
 std::vector<std::string> capped_values(const GridAxis& axis, Index samples) {
   if (axis.field != "neighbours") return axis.values;
   std::vector<std::string> values;
@@ -40,8 +41,6 @@ std::vector<std::string> capped_values(const GridAxis& axis, Index samples) {
   }
   return values;
 }
-
-}  // namespace
 
 Candidate parse_candidate(std::string_view text) {
   const std::size_t at = text.find('=');

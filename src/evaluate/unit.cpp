@@ -2,6 +2,7 @@
 #include "evaluate/unit.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "kith/learn/decision.hpp"
 
@@ -20,6 +21,33 @@ double loss_of(const Prediction& prediction, const std::vector<int>& truth,
     }
   }
   return sum;
+}
+
+constexpr std::size_t kSubproblemsKept = 6;
+constexpr std::size_t kPointsKept = 120;
+
+/// At most kPointsKept positions out of `size`, evenly spread, the first and the last among them.
+std::vector<std::size_t> thinned(std::size_t size) {
+  std::vector<std::size_t> kept;
+  const std::size_t count = std::min(size, kPointsKept);
+  for (std::size_t i = 0; i < count; ++i) {
+    kept.push_back(count < 2 ? 0 : i * (size - 1) / (count - 1));
+  }
+  return kept;
+}
+
+Json bounds_json(const std::vector<BoundsStep>& trace) {
+  Json bounds = Json::array();
+  for (const std::size_t i : thinned(trace.size())) {
+    bounds.push_back({i + 1, trace[i].lower, trace[i].upper});
+  }
+  return bounds;
+}
+
+Json thinned_json(const Json& list) {
+  Json kept = Json::array();
+  for (const std::size_t i : thinned(list.size())) kept.push_back(list[i]);
+  return kept;
 }
 
 }  // namespace
@@ -47,6 +75,29 @@ Refit refit(const FoldPart& part, SharedWork& work, const Candidate& candidate,
                .info = std::move(fitted.info)};
   if (!rule.empty()) apply(rule, result.prediction);
   return result;
+}
+
+Json learned_excerpt(const FitInfo& info) {
+  Json excerpt = Json::array();
+  for (std::size_t i = 0; i < std::min(info.subproblems.size(), kSubproblemsKept); ++i) {
+    const Subproblem& part = info.subproblems[i];
+    Json one = Json::object();
+    if (!part.kernel_weights.empty()) {
+      for (const KernelWeight& weight : part.kernel_weights) {
+        one["kernel_weights"].push_back({{"matrix", weight.matrix}, {"weight", weight.weight}});
+      }
+    }
+    if (!part.trace.empty()) one["bounds"] = bounds_json(part.trace);
+    if (info.learned.is_array() && i < info.learned.size() &&
+        info.learned[i].contains("multipliers")) {
+      one["eigenvalues"] = thinned_json(info.learned[i].at("eigenvalues"));
+      one["multipliers"] = thinned_json(info.learned[i].at("multipliers"));
+    }
+    if (one.empty()) continue;
+    one["name"] = part.name;
+    excerpt.push_back(std::move(one));
+  }
+  return excerpt;
 }
 
 Index smallest_training_part(std::span<const int> fold_of) {

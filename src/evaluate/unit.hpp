@@ -22,6 +22,10 @@ struct Refit {
 [[nodiscard]] Refit refit(const FoldPart& part, SharedWork& work, const Candidate& candidate,
                           const AnySettings& settings, RunContext& ctx);
 
+/// Kernel weights, bounds by iteration and learned spectra of the first subproblems, long lists
+/// thinned: a store does not grow with them. Empty where there is nothing of the kind.
+[[nodiscard]] Json learned_excerpt(const FitInfo& info);
+
 /// The fewest training samples left when one fold is held out.
 [[nodiscard]] Index smallest_training_part(std::span<const int> fold_of);
 

@@ -155,7 +155,9 @@ std::string agreement_section(const Inspection& inspection, const TextStyle& sty
 
 Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json matrix_json(const MatrixSummary& matrix) {
+}  // namespace
+
+Json summary_json(const MatrixSummary& matrix) {
   Json json = Json::object();
   json["name"] = matrix.name;
   json["source"] = matrix.source;
@@ -207,8 +209,6 @@ Json matrix_json(const MatrixSummary& matrix) {
   return json;
 }
 
-}  // namespace
-
 std::string inspection_text(const Inspection& inspection, const TextStyle& style) {
   std::string text;
   for (const MatrixSummary& matrix : inspection.matrices) {
@@ -246,11 +246,12 @@ std::string inspection_text(const Inspection& inspection, const TextStyle& style
 Json inspection_json(const Inspection& inspection) {
   Json json = Json::object();
   if (inspection.matrices.size() == 1) {
-    json = matrix_json(inspection.matrices.front());
+    json = summary_json(inspection.matrices.front());
   } else {
     json["n"] = inspection.matrices.front().n;
     Json matrices = Json::array();
-    for (const MatrixSummary& matrix : inspection.matrices) matrices.push_back(matrix_json(matrix));
+    for (const MatrixSummary& matrix : inspection.matrices)
+      matrices.push_back(summary_json(matrix));
     json["matrices"] = matrices;
     Json agreement = Json::array();
     for (Index a = 0; a < inspection.agreement.rows(); ++a) {

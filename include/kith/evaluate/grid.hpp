@@ -43,6 +43,10 @@ struct GridPoints {
 };
 [[nodiscard]] GridPoints grid_points(const Candidate& candidate, Index samples);
 
+/// The distinct values of an axis for training parts of at least `samples` samples, ascending as
+/// they were.
+[[nodiscard]] std::vector<std::string> capped_values(const GridAxis& axis, Index samples);
+
 /// The point of least loss; among equals the simplest, the axes compared in their order.
 [[nodiscard]] std::size_t best_point(const GridPoints& grid, std::span<const double> losses);
 

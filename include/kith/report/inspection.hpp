@@ -28,6 +28,8 @@ struct TextStyle {
 };
 
 [[nodiscard]] std::string inspection_text(const Inspection& inspection, const TextStyle& style);
+/// One matrix of it.
+[[nodiscard]] Json summary_json(const MatrixSummary& matrix);
 [[nodiscard]] Json inspection_json(const Inspection& inspection);
 
 }  // namespace kith

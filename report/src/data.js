@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data: what kind of matrix it is, seen and in numbers.
+import * as Plot from "@observablehq/plot";
+import { h, name, replace, short, visible } from "./dom.js";
+import { figure, plot } from "./figure.js";
+import { heatmap } from "./heatmap.js";
+import { sampleName } from "./model.js";
+import { count, few, percent } from "./numbers.js";
+
+const COLOURS = 8;
+const SYMBOLS = ["circle", "diamond2", "square2", "triangle2", "cross", "star", "asterisk"];
+export const classColour = (c) => `var(--c${c % COLOURS})`;
+const classSymbol = (c) => SYMBOLS[Math.floor(c / COLOURS) % SYMBOLS.length];
+
+function facts(set, portrait) {
+  const rows = [];
+  const fact = (title, ...content) => rows.push(h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, content)));
+  fact("samples", count(portrait.n ?? set.n, "sample"), set.class_names.length > 0 ? ` of ${count(set.class_names.length, "class", "classes")}` : "");
+  fact("read from", name(portrait.source ?? "", 80), ` (${portrait.format}${portrait.sparse ? ", sparse" : ""}, ${portrait.kind === "distance" ? "distances" : "similarities"})`);
+  (portrait.applied ?? []).forEach((step, i) => fact(i === 0 ? "applied" : "", name(step)));
+  fact("range", `${few(portrait.min)} to ${few(portrait.max)}; diagonal `, portrait.diagonal_min === portrait.diagonal_max ? `${few(portrait.diagonal_min)} everywhere` : `${few(portrait.diagonal_min)} to ${few(portrait.diagonal_max)}`);
+  fact("symmetry", portrait.symmetric ? "symmetric" : `asymmetric: S and its transpose differ by ${percent(portrait.asymmetry)} of the norm`);
+  if (portrait.missing > 0) fact("missing", `${count(portrait.missing, "pair")} without a value`);
+  if (portrait.negative_eigenfraction !== null && portrait.negative_eigenfraction !== undefined) {
+    fact("indefinite", portrait.negative_eigenvalues > 0 ? `${count(portrait.negative_eigenvalues, "negative eigenvalue")}, ${percent(portrait.negative_eigenfraction)} of the absolute spectrum` : "no: positive semidefinite");
+    fact("eigenvalues", `${few(portrait.lambda_min)} to ${few(portrait.lambda_max)}`);
+  } else if (portrait.no_spectrum_because) {
+    fact("spectrum", name(portrait.no_spectrum_because));
+  }
+  if (portrait.triangle_violations !== null && portrait.triangle_violations !== undefined) {
+    fact("triangles", `${percent(portrait.triangle_violations)} of ${portrait.triangles_checked.toLocaleString("en")} ${portrait.triangles_sampled ? "sampled " : ""}triples break the triangle inequality`);
+  }
+  if (portrait.loo_1nn_error !== null && portrait.loo_1nn_error !== undefined) {
+    fact("neighbours", `leave-one-out 1-NN error ${percent(portrait.loo_1nn_error)}`);
+  }
+  return h("table", { class: "facts", "aria-label": "facts about the matrix" }, h("tbody", {}, rows));
+}
+
+function spectrum(portrait) {
+  const values = [...portrait.eigenvalues].sort((a, b) => b - a);
+  const points = values.map((lambda, i) => ({ rank: i + 1, lambda, sign: lambda < 0 }));
+  const colour = (d) => (d.sign ? "var(--warm)" : "var(--accent)");
+  const many = points.length > 500;
+  const chart = plot({
+    width: 520,
+    height: 230,
+    marginLeft: 52,
+    x: { label: "rank, largest first", labelAnchor: "center", labelArrow: "none", ticks: 6 },
+    y: { type: "sqrt", label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: (v) => few(v, 2) },
+    marks: [
+      many
+        ? [false, true].map((sign) =>
+            Plot.areaY(points.filter((p) => p.sign === sign), { x: "rank", y: "lambda", fill: sign ? "var(--warm)" : "var(--accent)", fillOpacity: 0.75, curve: "step", ariaLabel: "eigenvalue" })
+          )
+        : Plot.rectY(points, { x1: (d) => d.rank - 0.5, x2: (d) => d.rank + 0.5, y: "lambda", fill: colour, insetRight: points.length > 150 ? 0 : 0.5, ariaLabel: "eigenvalue" }),
+      Plot.ruleY([0], { stroke: "currentColor" }),
+    ],
+  });
+  const negative = portrait.negative_eigenvalues;
+  return figure({
+    title: negative > 0 ? `The spectrum: ${percent(portrait.negative_eigenfraction)} of it is negative` : "The spectrum: nothing negative",
+    chart,
+    file: "spectrum",
+    marks: many ? 2 : points.length,
+    words: `Eigenvalues by rank, from ${few(portrait.lambda_max)} down to ${few(portrait.lambda_min)}; ${negative} of ${points.length} are negative and hold ${percent(portrait.negative_eigenfraction)} of the absolute spectrum.`,
+    caption: `${negative} of ${points.length} eigenvalues are below zero. A similarity is a kernel only if none is.`,
+  });
+}
+
+function classSizes(set, portrait) {
+  const rows = set.class_names.map((title, c) => ({ c: `${c}`, n: set.sizes[c], title }));
+  rows.sort((a, b) => b.n - a.n);
+  const shown = rows.slice(0, 40);
+  const within = new Map((portrait.class_table ?? []).map((row) => [row.class, row]));
+  const chart = plot({
+    width: 520,
+    height: 46 + Math.max(14, Math.min(24, 420 / shown.length)) * shown.length,
+    marginLeft: 110,
+    marginRight: 40,
+    x: { label: "samples", labelAnchor: "center", labelArrow: "none", ticks: 5 },
+    y: { domain: shown.map((row) => row.c), tickFormat: (c) => short(set.class_names[Number(c)], 16), label: null, tickSize: 0 },
+    marks: [
+      Plot.barX(shown, {
+        y: "c", x: "n", fill: (d) => classColour(Number(d.c)), insetTop: 2, insetBottom: 2, ariaLabel: "class",
+        title: (d) => {
+          const own = within.get(d.title);
+          const alike = own && own.mean_similarity_within !== null ? `\nmean similarity within ${few(own.mean_similarity_within)}, to others ${few(own.mean_similarity_to_others)}` : "";
+          return `${visible(d.title)}: ${count(d.n, "sample")}${alike}`;
+        },
+        tip: true,
+      }),
+      Plot.text(shown, { y: "c", x: "n", text: (d) => d.n.toLocaleString("en"), textAnchor: "start", dx: 5, fill: "currentColor" }),
+      Plot.ruleX([0]),
+    ],
+  });
+  return figure({
+    title: "Class sizes",
+    chart,
+    file: "class-sizes",
+    marks: shown.length,
+    words: `Samples per class: ${shown.map((row) => `${visible(row.title)} ${row.n}`).join(", ")}.`,
+    caption: rows.length > shown.length ? `The ${shown.length} largest of ${rows.length} classes.` : null,
+  });
+}
+
+/** The samples in the plane; a legend that singles out a class; `onPick` when a sample is clicked. */
+export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } = {}) {
+  const { x, y, unit, largest, smallest, squared_share: share } = portrait.map;
+  const all = x.map((_, i) => ({ i, x: x[i] * unit, y: y[i] * unit, c: set.labels ? set.labels[i] : 0 }));
+  const chosen = new Set();
+  const holder = h("div");
+  const buttons = set.class_names.map((title, c) =>
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        {
+          type: "button", "aria-pressed": "false",
+          onclick: (event) => {
+            chosen.has(c) ? chosen.delete(c) : chosen.add(c);
+            event.currentTarget.setAttribute("aria-pressed", String(chosen.has(c)));
+            draw();
+          },
+        },
+        swatch(c),
+        h("span", {}, short(title, 22))
+      )
+    )
+  );
+  function draw() {
+    const dim = (d) => chosen.size > 0 && !chosen.has(d.c);
+    const front = [...all].sort((a, b) => dim(b) - dim(a));
+    const chart = plot({
+      width,
+      height: width * 0.8,
+      marginLeft: 44,
+      inset: 8,
+      x: { label: "first axis", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
+      y: { label: "second axis", ticks: 5, tickFormat: (v) => few(v, 2) },
+      aspectRatio: null,
+      marks: [
+        Plot.dot(front, {
+          x: "x", y: "y", r: all.length > 1500 ? 2 : 3, ariaLabel: "sample",
+          fill: (d) => (dim(d) ? "var(--line)" : classColour(d.c)), fillOpacity: 0.75, symbol: (d) => classSymbol(d.c),
+          title: (d) => `${visible(sampleName(set, d.i))}${set.labels ? `\n${visible(set.class_names[d.c])}` : ""}`,
+          tip: { maxRadius: 14 },
+        }),
+        marked === null ? null : Plot.dot(all.filter((d) => d.i === marked), { x: "x", y: "y", r: 9, stroke: "currentColor", strokeWidth: 2.5, ariaLabel: "marked" }),
+      ],
+      symbol: { type: "identity" },
+    });
+    if (onPick) {
+      chart.addEventListener("click", () => {
+        if (chart.value) onPick(chart.value.i);
+      });
+      chart.style.cursor = "pointer";
+    }
+    holder.replaceChildren(
+      figure({
+        title: "The samples in the plane",
+        chart,
+        file: "map",
+        marks: all.length,
+        words: `Classical scaling of ${all.length} samples to two dimensions, coloured by class. The axes have eigenvalues ${few(largest[0])} and ${few(largest[1])}.`,
+        caption: [
+          `Classical scaling: the two largest eigenvalues (${few(largest[0])}, ${few(largest[1])}) of the centred matrix, ${percent(share, 1)} of its squared spectrum. `,
+          smallest < -1e-9 * largest[0] ? `Its smallest eigenvalue is ${few(smallest)}: no plane shows that part.` : "None of its eigenvalues is negative.",
+          onPick ? " Click a sample to see it below." : "",
+        ],
+      })
+    );
+  }
+  draw();
+  return h("div", {}, holder, set.class_names.length > 1 ? h("ul", { class: "legend", "aria-label": "classes: press to single out" }, buttons) : null);
+}
+
+function swatch(c) {
+  const chart = Plot.plot({
+    width: 12, height: 12, margin: 0, axis: null, className: "swatch",
+    x: { domain: [-1, 1] }, y: { domain: [-1, 1] }, symbol: { type: "identity" },
+    marks: [Plot.dot([0], { x: () => 0, y: () => 0, r: 4.5, fill: () => classColour(c), symbol: () => classSymbol(c) })],
+  });
+  chart.querySelectorAll("style").forEach((style) => style.remove());
+  chart.setAttribute("aria-hidden", "true");
+  return chart;
+}
+
+function matrixPart(set, portrait, index, onPick) {
+  const parts = [heatmap(set, portrait, index)];
+  if (portrait.map) parts.push(sampleMap(set, portrait, { onPick }));
+  if (portrait.eigenvalues) parts.push(spectrum(portrait));
+  if (set.class_names.length > 0) parts.push(classSizes(set, portrait));
+  return h("div", {}, facts(set, portrait), h("div", { class: "columns" }, parts));
+}
+
+function agreement(doc) {
+  if (!doc.agreement) return null;
+  const names = doc.data_sets.map((set) => set.name);
+  return h(
+    "div",
+    { class: "scroll" },
+    h("h3", {}, "How much the matrices agree"),
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, h("th", {}), names.map((title) => h("th", { class: "number", scope: "col" }, name(title, 20))))),
+      h("tbody", {}, doc.agreement.map((row, i) => h("tr", {}, h("th", { scope: "row" }, name(names[i], 20)), row.map((v) => h("td", { class: "number" }, v.toFixed(2))))))
+    ),
+    h("p", { class: "note" }, "1: they say the same.")
+  );
+}
+
+function advice(doc) {
+  if (!doc.advice || doc.advice.length === 0) return null;
+  return h("div", {}, h("h3", {}, "What to try, and why"), h("ul", {}, doc.advice.map((one) => h("li", {}, h("b", {}, name(one.what)), h("br"), name(one.why)))));
+}
+
+export function dataSection(doc, set, onPick) {
+  const section = h("section", { id: "data" }, h("h2", {}, "The data"));
+  if (set.portraits.length === 0) {
+    section.append(h("p", { class: "note" }, "The store has no picture of these data: it was made by an older kith, or there are more than 10,000 samples. `kith inspect --html FILE` draws them."));
+    if (set.class_names.length > 0) section.append(classSizes(set, {}));
+    return section;
+  }
+  const holder = h("div");
+  const show = (index) => replace(holder, matrixPart(set, set.portraits[index], index, onPick));
+  if (set.portraits.length > 1) {
+    const select = h("select", { onchange: (event) => show(Number(event.target.value)) }, set.portraits.map((p, i) => h("option", { value: i }, short(p.name, 40))));
+    section.append(h("div", { class: "tools" }, h("label", {}, "matrix", select)));
+  }
+  show(0);
+  section.append(holder);
+  if (doc.kind === "inspection") section.append(...[agreement(doc), advice(doc)].filter(Boolean));
+  return section;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each method: what it chose, how it got there, where it errs, what its solver says.
+import * as Plot from "@observablehq/plot";
+import { h, name, short, visible } from "./dom.js";
+import { figure, plot } from "./figure.js";
+import { METRICS, settingsText } from "./model.js";
+import { count, few, percent, seconds } from "./numbers.js";
+import { value } from "./results.js";
+import { table } from "./table.js";
+
+/** Losses at the points of the grid, over at most two axes: of further ones the best value. */
+function surface(details) {
+  const axes = details.axes.filter((axis) => axis.values.length > 1);
+  const shown = axes.slice(0, 2);
+  const best = new Map();
+  const sizes = details.axes.map((axis) => axis.values.length);
+  details.validation.forEach((loss, point) => {
+    const places = [];
+    let rest = point;
+    for (let a = sizes.length - 1; a >= 0; a -= 1) {
+      places[a] = rest % sizes[a];
+      rest = Math.floor(rest / sizes[a]);
+    }
+    const key = shown.map((axis) => places[details.axes.indexOf(axis)]);
+    const at = key.join(" ");
+    if (!best.has(at) || best.get(at).loss > loss) best.set(at, { key, loss });
+  });
+  return { axes: shown, hidden: axes.slice(2), points: [...best.values()] };
+}
+
+const ticks = (axis) => {
+  const every = Math.ceil(axis.values.length / 10);
+  return { domain: axis.values.map((_, i) => i), tickFormat: (i) => (i % every === 0 ? visible(axis.values[i]) : ""), label: axis.field };
+};
+
+function validation(method) {
+  const { axes, hidden, points } = surface(method.details);
+  if (axes.length === 0 || points.length < 2) return null;
+  const lowest = points.reduce((a, b) => (b.loss < a.loss ? b : a));
+  const rest = hidden.length > 0 ? ` Of ${hidden.map((axis) => axis.field).join(", ")} the best value is shown.` : "";
+  const where = axes.map((axis, a) => `${axis.field} ${axis.values[lowest.key[a]]}`).join(", ");
+  let chart;
+  if (axes.length === 1) {
+    chart = plot({
+      width: 340, height: 210, marginLeft: 46, marginBottom: 40,
+      x: { type: "point", ...ticks(axes[0]), labelAnchor: "center", labelArrow: "none" },
+      y: { label: "loss (%)", grid: true, ticks: 5, nice: true, transform: (v) => 100 * v },
+      marks: [
+        Plot.line(points, { x: (d) => d.key[0], y: "loss", stroke: "var(--accent)", strokeWidth: 2 }),
+        Plot.dot(points, { x: (d) => d.key[0], y: "loss", fill: "var(--accent)", r: 3, ariaLabel: "point", title: (d) => `${axes[0].field} ${visible(axes[0].values[d.key[0]])}: ${percent(d.loss)}`, tip: true }),
+        Plot.dot([lowest], { x: (d) => d.key[0], y: "loss", stroke: "var(--warm)", strokeWidth: 2, r: 6 }),
+      ],
+    });
+  } else {
+    chart = plot({
+      width: 340, height: Math.min(340, 90 + 22 * axes[1].values.length), marginLeft: 56, marginBottom: 40,
+      x: { type: "band", ...ticks(axes[0]), labelAnchor: "center", labelArrow: "none" },
+      y: { type: "band", ...ticks(axes[1]), domain: axes[1].values.map((_, i) => i).reverse(), labelAnchor: "center" },
+      color: { type: "linear", range: ["#1a1852", "#2a5c9e", "#4c9eb8", "#b2d8c8", "#fcfaee"], interpolate: "rgb" },
+      marks: [
+        Plot.cell(points, { x: (d) => d.key[0], y: (d) => d.key[1], fill: "loss", ariaLabel: "point", inset: 0.5, title: (d) => `${axes.map((axis, a) => `${axis.field} ${visible(axis.values[d.key[a]])}`).join("\n")}\nloss ${percent(d.loss)}`, tip: true }),
+        Plot.cell([lowest], { x: (d) => d.key[0], y: (d) => d.key[1], stroke: "var(--warm)", strokeWidth: 3, fill: "none" }),
+      ],
+    });
+  }
+  return figure({
+    title: "Validation loss over the grid",
+    chart,
+    marks: points.length,
+    file: `validation-${method.index}`,
+    words: `Mean validation loss over ${points.length} points of the grid; lowest ${percent(lowest.loss)} at ${where}.`,
+    caption: `Inner cross-validation, mean over the partitions; ringed: the lowest, ${percent(lowest.loss)} at ${visible(where)}.${rest}`,
+  });
+}
+
+function confusion(set, method) {
+  const cells = [];
+  method.confusion.forEach((row, truth) => {
+    const total = row.reduce((a, b) => a + b, 0);
+    row.forEach((n, said) => cells.push({ truth, said, n, share: total > 0 ? n / total : 0 }));
+  });
+  const classes = set.class_names.length;
+  const label = (c) => short(set.class_names[c], 11);
+  const size = Math.max(250, Math.min(420, 80 + classes * 26));
+  const step = (size - 90) / classes;
+  const written = step >= 20;
+  const every = Math.max(1, Math.ceil(11 / step));
+  const tick = (c) => (c % every === 0 ? label(c) : "");
+  const chart = plot({
+    width: size, height: size - 10, marginLeft: 80, marginTop: 16, marginBottom: 74,
+    x: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, tickRotate: -45, label: "said", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    y: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, label: "true", labelArrow: "none", tickSize: 0 },
+    color: { type: "linear", domain: [0, 1], range: ["#fcfaee", "#b2d8c8", "#4c9eb8", "#2a5c9e", "#1a1852"], interpolate: "rgb" },
+    marks: [
+      Plot.cell(cells, { x: "said", y: "truth", fill: "share", ariaLabel: "cell", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} taken for ${visible(set.class_names[d.said])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
+      written ? Plot.text(cells.filter((d) => d.n > 0), { x: "said", y: "truth", text: (d) => String(d.n), fill: (d) => (d.share > 0.45 ? "#ffffff" : "#1b1f24"), fontSize: step < 30 ? 9 : 11, ariaLabel: "count" }) : null,
+    ],
+  });
+  const wrong = cells.filter((d) => d.truth !== d.said && d.n > 0).sort((a, b) => b.n - a.n)[0];
+  return figure({
+    title: "Confusion",
+    chart,
+    marks: cells.length,
+    file: `confusion-${method.index}`,
+    words: `Confusion matrix over all test parts. ${wrong ? `Most frequent error: ${visible(set.class_names[wrong.truth])} taken for ${visible(set.class_names[wrong.said])}, ${wrong.n} times.` : "No errors."}`,
+    caption: wrong ? ["Most frequent error: ", name(set.class_names[wrong.truth], 30), " taken for ", name(set.class_names[wrong.said], 30), `, ${wrong.n} times. Colour: share of the row.`] : "No errors.",
+  });
+}
+
+function calibration(method) {
+  const bins = method.details.calibration.filter(([n]) => n > 0).map(([n, said, right]) => ({ n, said, right }));
+  if (bins.length === 0) return null;
+  const most = Math.max(...bins.map((bin) => bin.n));
+  const chart = plot({
+    width: 300, height: 270, marginLeft: 46,
+    x: { domain: [0, 1], label: "said with probability", labelAnchor: "center", labelArrow: "none", ticks: 5 },
+    y: { domain: [0, 1], label: "share that was right", grid: true, ticks: 5 },
+    marks: [
+      Plot.line([[0, 0], [1, 1]], { stroke: "var(--line)", strokeDasharray: "4 3", strokeWidth: 1.5 }),
+      Plot.line(bins, { x: "said", y: "right", stroke: "var(--accent)", strokeWidth: 1.5 }),
+      Plot.dot(bins, { x: "said", y: "right", r: (d) => 2 + 6 * Math.sqrt(d.n / most), fill: "var(--accent)", fillOpacity: 0.7, ariaLabel: "bin", title: (d) => `${count(d.n, "prediction")}\nsaid ${percent(d.said, 1)}, right ${percent(d.right, 1)}`, tip: true }),
+    ],
+    r: { type: "identity" },
+  });
+  return figure({
+    title: "Calibration of its probabilities",
+    chart,
+    marks: bins.length,
+    file: `calibration-${method.index}`,
+    words: `Of predictions by their probability, the share that was right: ${bins.map((b) => `${percent(b.said, 0)} said, ${percent(b.right, 0)} right`).join("; ")}.`,
+    caption: "On the dashed line probabilities mean what they say; the area of a dot is the number of predictions.",
+  });
+}
+
+function chosen(method) {
+  if (method.grid.length === 0) return h("p", { class: "note" }, "Nothing was searched: every setting is fixed.");
+  const counts = new Map();
+  method.chosen.forEach((settings, i) => {
+    const text = settingsText(settings, method.grid);
+    counts.set(text, [...(counts.get(text) ?? []), method.finished[i]]);
+  });
+  const rows = [...counts].map(([text, partitions]) => ({ text, partitions })).sort((a, b) => b.partitions.length - a.partitions.length);
+  return table(
+    [
+      { title: "settings chosen", key: (r) => r.text, cell: (r) => visible(r.text) },
+      { title: "on partitions", class: "faint", cell: (r) => r.partitions.join(", ") },
+    ],
+    { rows, label: "settings chosen per partition", most: 12 }
+  );
+}
+
+function certificates(method) {
+  const rows = method.details.partitions;
+  const solver = rows.some((row) => row.gap !== null || row.kkt_residual !== null);
+  const columns = [{ title: "partition", number: true, key: (r) => r.partition, cell: (r) => r.partition }];
+  if (solver) {
+    columns.push(
+      { title: "status", key: (r) => r.status, cell: (r) => visible(r.status) },
+      { title: "gap", number: true, key: (r) => r.gap, cell: (r) => few(r.gap, 2) },
+      { title: "residual", number: true, key: (r) => r.kkt_residual, cell: (r) => few(r.kkt_residual, 2) },
+      { title: "iterations", number: true, key: (r) => r.iterations, cell: (r) => (r.iterations === null ? "\u2013" : r.iterations.toLocaleString("en")) }
+    );
+  }
+  columns.push({ title: "time", number: true, key: (r) => r.seconds, cell: (r) => seconds(r.seconds) });
+  return [
+    h("h3", {}, solver ? "Certificates" : "Time"),
+    table(columns, { rows, label: "certificates per partition", most: 20 }),
+    h("p", { class: "note" }, solver ? "Of the refit; time includes the inner folds." : "Refit, prediction and inner folds. The method has no solver to certify."),
+  ];
+}
+
+function weights(method, parts) {
+  const rows = parts.flatMap((part) => (part.kernel_weights ?? []).map((w) => ({ ...w, part: part.name })));
+  if (rows.length === 0) return null;
+  const names = [...new Set(rows.map((row) => row.matrix))];
+  const chart = plot({
+    width: 340, height: 50 + 30 * names.length, marginLeft: 100,
+    x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true },
+    y: { domain: names.map((_, i) => i), tickFormat: (i) => short(names[i], 14), label: null, tickSize: 0 },
+    marks: [
+      Plot.ruleX([0]),
+      Plot.dot(rows, { x: "weight", y: (d) => names.indexOf(d.matrix), fill: "var(--accent)", fillOpacity: 0.7, r: 5, ariaLabel: "weight", title: (d) => `${visible(d.matrix)}${d.part ? `, ${visible(d.part)}` : ""}: ${few(d.weight)}`, tip: true }),
+    ],
+  });
+  return figure({
+    title: "Kernel weights",
+    chart,
+    marks: rows.length,
+    file: `weights-${method.index}`,
+    words: `Weights of the matrices: ${rows.map((row) => `${visible(row.matrix)} ${few(row.weight)}`).join(", ")}.`,
+    caption: parts.length > 1 ? "First partition; a dot per pair of classes." : "First partition.",
+  });
+}
+
+function spectra(method, parts) {
+  const rows = parts.flatMap((part) => (part.multipliers ?? []).map((g, i) => ({ lambda: part.eigenvalues[i], g, part: part.name })));
+  if (rows.length === 0) return null;
+  const chart = plot({
+    width: 340, height: 240, marginLeft: 46,
+    x: { type: "symlog", label: "eigenvalue (symmetric log scale)", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
+    y: { label: "multiplier", grid: true, ticks: 5 },
+    marks: [
+      Plot.ruleX([0], { stroke: "var(--line)" }),
+      Plot.dot(rows, { x: "lambda", y: "g", r: 2.5, fill: (d) => (d.lambda < 0 ? "var(--warm)" : "var(--accent)"), fillOpacity: 0.6, ariaLabel: "multiplier", title: (d) => `${visible(d.part)}\n${few(d.lambda)} times ${few(d.g)}`, tip: true }),
+    ],
+  });
+  return figure({
+    title: "The spectrum it learned",
+    chart,
+    marks: rows.length,
+    file: `learned-spectrum-${method.index}`,
+    words: `Multiplier of each eigenvalue, ${rows.length} points from ${parts.length} subproblems.`,
+    caption: `First partition${parts.length > 1 ? `, ${parts.length} pairs of classes` : ""}. Clip would be 0 left of zero, flip \u22121.`,
+  });
+}
+
+function bounds(method, parts) {
+  const part = parts.find((one) => one.bounds && one.bounds.length > 1);
+  if (!part) return null;
+  const rows = part.bounds.flatMap(([iteration, lower, upper]) => [{ iteration, v: lower, side: "lower" }, { iteration, v: upper, side: "upper" }]);
+  const chart = plot({
+    width: 340, height: 240, marginLeft: 62,
+    x: { label: "iteration", labelAnchor: "center", labelArrow: "none", ticks: 5 },
+    y: { label: "bounds on the objective", grid: true, ticks: 5, tickFormat: (v) => few(v, 4) },
+    marks: [
+      Plot.line(rows, { x: "iteration", y: "v", z: "side", stroke: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), strokeWidth: 2 }),
+      Plot.dot(rows, { x: "iteration", y: "v", r: 2, fill: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), ariaLabel: "bound", title: (d) => `iteration ${d.iteration}\n${d.side} ${few(d.v, 8)}`, tip: true }),
+    ],
+  });
+  const last = part.bounds[part.bounds.length - 1];
+  return figure({
+    title: "Bounds by iteration",
+    chart,
+    marks: rows.length,
+    file: `bounds-${method.index}`,
+    words: `Lower and upper bound on the objective over ${last[0]} iterations, ending at ${few(last[1], 8)} and ${few(last[2], 8)}.`,
+    caption: ["First partition", part.name ? [", ", name(part.name, 40)] : null, ". Blue from below, orange from above."],
+  });
+}
+
+function fixedSettings(method) {
+  const entries = Object.entries(method.settings ?? {});
+  const text = entries.map(([key, v]) => `${key} = ${typeof v === "object" ? JSON.stringify(v) : v}`).join(", ");
+  const grid = method.grid.map((axis) => `${axis.field}: ${axis.values.join(", ")}`);
+  return h("p", { class: "note" }, "Method ", h("code", {}, visible(method.base_method)), text ? `; fixed: ${visible(text)}` : "", grid.length > 0 ? `; searched: ${visible(grid.join("; "))}` : "", ".");
+}
+
+function content(doc, set, method) {
+  const parts = method.details.learned ?? [];
+  const charts = [validation(method), confusion(set, method), calibration(method), weights(method, parts), spectra(method, parts), bounds(method, parts)];
+  return h(
+    "div",
+    {},
+    fixedSettings(method),
+    h("div", { class: "cards" }, charts.filter(Boolean), h("div", {}, h("h3", {}, "Settings"), chosen(method)), h("div", {}, certificates(method)))
+  );
+}
+
+export function methodsSection(doc, set) {
+  const metric = METRICS[doc.metric];
+  const items = set.ordered.map((method) => {
+    const details = h(
+      "details",
+      { class: "method", id: `method-${method.index}` },
+      h(
+        "summary",
+        {},
+        h("b", {}, name(method.method, 40)),
+        h("span", {}, `${value(doc, method.mean)}${metric.unit ? ` ${metric.unit}` : ""}`, method.best ? h("span", { class: "badge" }, " \u2605 best group") : null),
+        h("span", { class: "faint" }, visible(settingsText(method.chosen_most.settings, method.grid)))
+      )
+    );
+    // Drawn when it is opened: a page of thirty methods is ready at once.
+    details.fill = () => {
+      if (details.childElementCount === 1 && method.finished.length > 0) details.append(content(doc, set, method));
+    };
+    details.addEventListener("toggle", () => details.open && details.fill());
+    return details;
+  });
+  const all = (open) => items.forEach((item) => ((open && item.fill()), (item.open = open)));
+  return h(
+    "section",
+    { id: "methods" },
+    h("h2", {}, "Each method"),
+    h("div", { class: "tools" }, h("button", { type: "button", onclick: () => all(true) }, "open all"), h("button", { type: "button", onclick: () => all(false) }, "close all")),
+    items
+  );
+}

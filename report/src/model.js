@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document of the page, and what follows from it without any statistics of our own.
+
+export const METRICS = {
+  error: { title: "error", unit: "%", smaller: true },
+  "balanced-error": { title: "balanced error", unit: "%", smaller: true },
+  "f-score": { title: "F-score", unit: "%", smaller: false },
+  f1: { title: "F1", unit: "%", smaller: false },
+  "log-loss": { title: "log-loss", unit: "", smaller: true },
+  auc: { title: "area under the curve", unit: "%", smaller: false },
+};
+
+export function readDocument() {
+  const text = document.getElementById("document").textContent;
+  const doc = JSON.parse(text);
+  doc.data_sets.forEach((set, index) => prepare(set, index, doc));
+  return doc;
+}
+
+function prepare(set, index, doc) {
+  set.index = index;
+  set.class_names = set.class_names ?? [];
+  set.portraits = set.portraits ?? [];
+  set.methods = set.methods ?? [];
+  set.sizes = set.class_names.map(() => 0);
+  for (const label of set.labels ?? []) set.sizes[label] += 1;
+  const metric = METRICS[doc.metric ?? "error"];
+  set.methods.forEach((method, m) => {
+    method.index = m;
+    const own = method.metrics[doc.metric];
+    method.mean = own ? own.mean : null;
+    method.sd = own ? own.sd : null;
+    method.values = own ? own.values : [];
+    method.seconds = secondsOf(doc, set, method);
+    method.tested = method.details.tested ?? set.tested;
+  });
+  set.ordered = [...set.methods].sort((a, b) => {
+    if (a.mean === null || b.mean === null) return (a.mean === null) - (b.mean === null);
+    const difference = a.mean - b.mean;
+    return (metric.smaller ? difference : -difference) || a.index - b.index;
+  });
+  set.winner = set.methods.find((method) => method.best && method.p_value === null) ?? null;
+}
+
+function secondsOf(doc, set, method) {
+  const timing = doc.timing ?? {};
+  const own = timing.data_sets ? timing.data_sets[set.name] : timing;
+  return own?.methods?.[method.method] ?? null;
+}
+
+export function sampleName(set, i) {
+  return set.ids.length > 0 ? set.ids[i] : `sample ${i + 1}`;
+}
+
+/** How often each sample was missed, over all methods that were tested on it. */
+export function difficulty(set) {
+  return (set.labels ?? []).map((label, i) => {
+    let wrong = 0;
+    let tested = 0;
+    let missing = 0;
+    for (const method of set.methods) {
+      wrong += method.details.wrong[i];
+      tested += method.tested[i];
+      missing += method.tested[i] > 0 && method.details.wrong[i] === method.tested[i] ? 1 : 0;
+    }
+    return { i, label, wrong, tested, missing, share: tested > 0 ? wrong / tested : null };
+  });
+}
+
+/** Searched settings of a partition as text. */
+export function settingsText(settings, grid) {
+  const fields = grid ? grid.map((axis) => axis.field) : Object.keys(settings ?? {});
+  return fields
+    .filter((field) => settings && field in settings)
+    .map((field) => `${field} ${settings[field]}`)
+    .join(", ");
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as the tables of `kith report` print them.
+
+/** With `digits` decimals; exact halves go to the even digit, as the program does it. */
+export function fixed(value, digits) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "\u2013";
+  const text = value.toFixed(digits);
+  const exact = Math.abs(value) < 1e6 ? Math.abs(value).toFixed(digits + 18) : "";
+  const rest = exact.slice(exact.indexOf(".") + 1 + digits);
+  if (!/^50*$/.test(rest)) return text;
+  const kept = exact.slice(0, exact.length - 18).replace(/\.$/, "");
+  if (Number(kept[kept.length - 1]) % 2 !== 0) return text;
+  return (value < 0 ? "-" : "") + kept;
+}
+
+export function percent(share, digits = 2) {
+  return share === null || share === undefined ? "\u2013" : `${fixed(100 * share, digits)} %`;
+}
+
+/** A few significant digits, for values of any size. */
+export function few(value, digits = 4) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "\u2013";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e6 || size < 1e-4) return value.toExponential(digits - 1).replace("e+", "e").replace(/\.?0+e/, "e");
+  return String(Number(value.toPrecision(digits)));
+}
+
+export function pValue(p) {
+  if (p === null || p === undefined) return "";
+  return p < 0.001 ? "< 0.001" : fixed(p, 3);
+}
+
+export function count(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+export function list(items) {
+  if (items.length < 2) return items;
+  const parts = [];
+  items.forEach((item, i) => {
+    if (i > 0) parts.push(i === items.length - 1 ? " and " : ", ");
+    parts.push(item);
+  });
+  return parts;
+}
+
+export function seconds(value) {
+  if (value === null || value === undefined) return "\u2013";
+  if (value >= 100) return `${Math.round(value).toLocaleString("en")} s`;
+  return `${few(value, 3)} s`;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How to do it again: command, versions, seed, data, protocol.
+import { h, name, visible } from "./dom.js";
+
+function rows(title, object) {
+  const entries = Object.entries(object ?? {});
+  if (entries.length === 0) return null;
+  return [
+    h("h3", {}, title),
+    h(
+      "table",
+      { class: "facts", "aria-label": title },
+      h("tbody", {}, entries.map(([key, v]) => h("tr", {}, h("th", { scope: "row" }, visible(key)), h("td", {}, name(typeof v === "string" ? v : JSON.stringify(v))))))
+    ),
+  ];
+}
+
+export function repeatSection(doc, set) {
+  const about = { ...set.about };
+  const command = about.command;
+  delete about.command;
+  return h(
+    "section",
+    { id: "repeat" },
+    h("h2", {}, "How to repeat it"),
+    command ? [h("p", {}, "The command that put the data set into the store:"), h("pre", { tabindex: "0" }, visible(command))] : null,
+    h("p", {}, "The same command with the same data gives the same numbers: partitions, folds and every choice follow from the seed, whatever the number of threads."),
+    h(
+      "div",
+      { class: "columns" },
+      h("div", {}, rows("Data", { name: set.name, samples: set.n, fingerprint: set.fingerprint, ...about })),
+      h("div", {}, rows("Protocol", set.protocol), rows("Input", set.input))
+    )
+  );
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The samples: who is missed most often, what was said instead, who is near.
+import * as Plot from "@observablehq/plot";
+import { h, name, replace, short, visible } from "./dom.js";
+import { classColour, sampleMap } from "./data.js";
+import { figure, plot } from "./figure.js";
+import { difficulty, sampleName } from "./model.js";
+import { count, percent } from "./numbers.js";
+import { table } from "./table.js";
+
+const sampleLink = (set, i, most = 40) => h("a", { href: `#sample-${i}` }, name(sampleName(set, i), most));
+
+function classMark(set, c) {
+  return [h("span", { "aria-hidden": "true", style: { color: classColour(c) } }, "\u25cf "), name(set.class_names[c], 24)];
+}
+
+/** What the methods said of a sample, the most frequent first. */
+function answers(set, i) {
+  const said = new Map();
+  for (const method of set.methods) {
+    const label = method.details.said[i];
+    if (label >= 0) said.set(label, (said.get(label) ?? 0) + 1);
+  }
+  return [...said].sort((a, b) => b[1] - a[1]);
+}
+
+function neighbours(set, i) {
+  const portrait = set.portraits[0];
+  if (!portrait || !portrait.neighbours || portrait.nearest === 0) return [];
+  return portrait.neighbours.slice(i * portrait.nearest, (i + 1) * portrait.nearest).filter((j) => j >= 0);
+}
+
+function histogram(rows) {
+  const tested = rows.filter((row) => row.share !== null);
+  const bins = Array.from({ length: 11 }, (_, b) => ({ b, n: 0 }));
+  for (const row of tested) bins[row.share === 0 ? 0 : Math.min(10, Math.ceil(row.share * 10))].n += 1;
+  const label = (b) => (b === 0 ? "never" : b === 10 ? "> 90 %" : `\u2264 ${b * 10} %`);
+  const chart = plot({
+    width: 520, height: 210, marginLeft: 46, marginBottom: 40,
+    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: label, label: "share of all predictions that missed the sample", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    y: { label: "samples", grid: true, ticks: 5 },
+    marks: [
+      Plot.barY(bins, { x: "b", y: "n", fill: (d) => (d.b > 5 ? "var(--warm)" : "var(--accent)"), ariaLabel: "bin", title: (d) => `${label(d.b)}: ${count(d.n, "sample")}`, tip: true }),
+      Plot.ruleY([0]),
+    ],
+  });
+  return figure({
+    title: "How hard the samples are",
+    chart,
+    marks: bins.length,
+    file: "difficulty",
+    words: `Samples by the share of predictions that missed them: ${bins.map((bin) => `${label(bin.b)} ${bin.n}`).join(", ")}.`,
+    caption: "Over all methods and the test parts a sample was in. Orange: missed more often than not.",
+  });
+}
+
+function panel(set, i, rows) {
+  const row = rows[i];
+  const near = neighbours(set, i);
+  const portrait = set.portraits[0];
+  const methods = table(
+    [
+      { title: "method", key: (m) => m.method, cell: (m) => h("a", { href: `#method-${m.index}` }, name(m.method, 30)) },
+      { title: "tested", number: true, key: (m) => m.tested[i], cell: (m) => m.tested[i] },
+      { title: "wrong", number: true, key: (m) => m.details.wrong[i], cell: (m) => m.details.wrong[i] },
+      { title: "said most often", key: (m) => m.details.said[i], cell: (m) => (m.details.said[i] < 0 ? "\u2013" : classMark(set, m.details.said[i])) },
+    ],
+    { rows: set.ordered, label: "what each method said" }
+  );
+  return h(
+    "div",
+    { class: "panel", id: "sample", tabindex: "-1" },
+    h("h3", {}, "Sample ", name(sampleName(set, i), 120)),
+    h("p", {}, classMark(set, row.label), row.tested > 0 ? `; missed by ${row.wrong} of ${count(row.tested, "prediction")} (${percent(row.share, 0)})` : "; in no test part"),
+    h(
+      "div",
+      { class: "columns" },
+      h("div", {}, methods),
+      h(
+        "div",
+        {},
+        near.length > 0 ? [h("h3", {}, "Nearest neighbours"), h("ol", {}, near.map((j) => h("li", {}, sampleLink(set, j), " ", classMark(set, set.labels[j]))))] : null,
+        portrait?.map ? sampleMap(set, portrait, { marked: i, width: 380 }) : null
+      )
+    )
+  );
+}
+
+export function samplesSection(set) {
+  const rows = difficulty(set);
+  const holder = h("div");
+  const filters = { text: "", label: "", wrong: false };
+  const summary = h("span", { class: "faint", role: "status" });
+  const view = table(
+    [
+      { title: "sample", key: (r) => sampleName(set, r.i), cell: (r) => sampleLink(set, r.i) },
+      { title: "class", key: (r) => r.label, cell: (r) => classMark(set, r.label) },
+      { title: "missed", number: true, downFirst: true, key: (r) => r.share, cell: (r) => (r.share === null ? "\u2013" : percent(r.share, 0)) },
+      { title: "predictions", number: true, class: "faint", downFirst: true, key: (r) => r.tested, cell: (r) => r.tested },
+      { title: "methods always wrong", number: true, downFirst: true, key: (r) => r.missing, cell: (r) => r.missing },
+      {
+        title: "taken for", key: (r) => answers(set, r.i).find(([label]) => label !== r.label)?.[0] ?? null,
+        cell: (r) => {
+          const other = answers(set, r.i).find(([label]) => label !== r.label);
+          return other ? [classMark(set, other[0]), h("span", { class: "faint" }, ` by ${count(other[1], "method")}`)] : "";
+        },
+      },
+      { title: "nearest", class: "setting", cell: (r) => neighbours(set, r.i).slice(0, 3).map((j, k) => [k > 0 ? ", " : "", sampleLink(set, j, 18)]) },
+    ],
+    { rows, sort: { column: 2, down: true }, label: "samples", most: 25 }
+  );
+  view.id = "sample-table";
+  function filter() {
+    const wanted = filters.text.toLowerCase();
+    const kept = rows.filter(
+      (row) =>
+        (filters.label === "" || row.label === Number(filters.label)) &&
+        (!filters.wrong || row.share > 0.5) &&
+        (wanted === "" || String(sampleName(set, row.i)).toLowerCase().includes(wanted))
+    );
+    view.setRows(kept);
+    replace(summary, `${count(kept.length, "sample")} of ${rows.length.toLocaleString("en")}`);
+  }
+  filter();
+  const never = rows.filter((row) => row.tested > 0 && row.wrong === 0).length;
+  const always = rows.filter((row) => row.tested > 0 && row.wrong === row.tested).length;
+  const section = h(
+    "section",
+    { id: "samples" },
+    h("h2", {}, "The samples"),
+    h("p", {}, `${count(never, "sample")} no prediction missed, ${count(always, "sample")} every prediction missed. Those may be mislabelled, or near others of another class.`),
+    histogram(rows),
+    h(
+      "div",
+      { class: "tools" },
+      h("label", {}, "find", h("input", { type: "search", id: "sample-filter", placeholder: "part of a name", oninput: (event) => ((filters.text = event.target.value), filter()) })),
+      h("label", {}, "class", h("select", { id: "class-filter", onchange: (event) => ((filters.label = event.target.value), filter()) }, h("option", { value: "" }, "all"), set.class_names.map((title, c) => h("option", { value: c }, short(title, 40))))),
+      h("label", {}, h("input", { type: "checkbox", id: "wrong-filter", onchange: (event) => ((filters.wrong = event.target.checked), filter()) }), "missed more often than not"),
+      summary
+    ),
+    holder,
+    view
+  );
+  section.open = (i) => {
+    if (!(i >= 0 && i < rows.length)) return;
+    replace(holder, panel(set, i, rows));
+    holder.firstChild.scrollIntoView({ block: "start" });
+    holder.firstChild.focus({ preventScroll: true });
+  };
+  return section;
+}
