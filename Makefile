@@ -28,6 +28,7 @@ build: dependencies ## install what is missing and build a release in build/rele
 	$(call build_with,release)
 
 test: build ## build, then run every test
+	@tools/install_dependencies.sh test
 	@ctest --preset release --parallel $(JOBS)
 
 demo: build ## build, then run kith on the data that ships with it

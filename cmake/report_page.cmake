@@ -2,7 +2,7 @@
 # The page of `kith report`: report/ and its packages, bundled into one source file of the library. npm is
 # the only step of the build that may need a network; KITH_REPORT_BUNDLE=OFF leaves the page out.
 if(NOT KITH_REPORT_BUNDLE)
-  target_sources(kith PRIVATE no_page_source.cpp)
+  target_sources(kith PRIVATE ${PROJECT_SOURCE_DIR}/src/report/no_page_source.cpp)
   return()
 endif()
 find_program(KITH_NODE node DOC "Node.js, which bundles the page of kith report")
@@ -29,5 +29,4 @@ add_custom_command(
   DEPENDS ${page_sources}/bundle.mjs ${packages} ${page_parts}
   COMMENT "Bundling the report page" VERBATIM)
 target_sources(kith PRIVATE ${page_folder}/page_source.cpp)
-set_source_files_properties(${page_folder}/page_source.cpp TARGET_DIRECTORY kith
-                            PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(${page_folder}/page_source.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

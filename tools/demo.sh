@@ -36,4 +36,8 @@ run evaluate --similarity "$out/words.csv" --labels $words/languages.tsv --name 
   --methods knn,affinity-knn,krr-pinv,local-sda,svm-clip,svm-flip,features-svm,features-fisher,nearest-mean \
   --store "$out/words.db"
 
+step "4. All of it on one page: the comparison, the matrix, every method and every word."
+if run report --store "$out/words.db" --out "$out/words.html"; then  # a build may be without it
+  step "The page is $(cd "$out" && pwd)/words.html: open it in a browser."
+fi
 step "The matrix is in $out/words.csv, the words and labels in $words."

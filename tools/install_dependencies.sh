@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages kith needs and this machine lacks; says nothing when none is missing.
-#   tools/install_dependencies.sh [--print] [GROUP...]     groups: build (default), bench, developer, reproduce
+#   tools/install_dependencies.sh [--print] [GROUP...]     groups: build (default), test, bench, developer, reproduce
 set -euo pipefail
 
 build_packages=(
@@ -9,21 +9,26 @@ build_packages=(
   libeigen3-dev libopenblas-pthread-dev libtbb-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev libsqlite3-dev zlib1g-dev libzstd-dev libmatio-dev libhdf5-dev libedlib-dev
   libparasail-dev libgtest-dev libgmock-dev libsvm-dev python3-sklearn python3-cvxopt clang-format)
+test_packages=(chromium)
 bench_packages=(libbenchmark-dev python3-pandas python3-scipy parasail)
 developer_packages=(clang clang-tidy libclang-rt-14-dev gcovr)
 reproduce_packages=(ncbi-blast+)
 
 # Without dpkg nothing can be looked up by package name; these must at least be there by command.
-needed_commands=(c++ cmake ninja pkg-config python3)
+needed_commands=(c++ cmake ninja pkg-config python3 node npm)
+
+# Node.js often comes from elsewhere than Debian, and packages of the two do not mix.
+command -v node >/dev/null || build_packages+=(nodejs)
+command -v npm >/dev/null || build_packages+=(npm)
 
 print_only=no
 groups=()
 for argument in "$@"; do
   case "$argument" in
     --print) print_only=yes ;;
-    build | bench | developer | reproduce) groups+=("$argument") ;;
+    build | test | bench | developer | reproduce) groups+=("$argument") ;;
     *)
-      echo "install_dependencies.sh: unknown group '$argument' (build, bench, developer, reproduce)" >&2
+      echo "install_dependencies.sh: unknown group '$argument' (build, test, bench, developer, reproduce)" >&2
       exit 1
       ;;
   esac

@@ -33,7 +33,9 @@ function facts(set, portrait) {
   if (portrait.loo_1nn_error !== null && portrait.loo_1nn_error !== undefined) {
     fact("neighbours", `leave-one-out 1-NN error ${percent(portrait.loo_1nn_error)}`);
   }
-  return h("table", { class: "facts", "aria-label": "facts about the matrix" }, h("tbody", {}, rows));
+  const half = Math.ceil(rows.length / 2);
+  const part = (some) => h("table", { class: "facts", "aria-label": "facts about the matrix" }, h("tbody", {}, some));
+  return h("div", { class: "columns" }, part(rows.slice(0, half)), part(rows.slice(half)));
 }
 
 function spectrum(portrait) {
@@ -43,16 +45,17 @@ function spectrum(portrait) {
   const many = points.length > 500;
   const chart = plot({
     width: 520,
-    height: 230,
+    height: 250,
     marginLeft: 52,
+    marginBottom: 40,
     x: { label: "rank, largest first", labelAnchor: "center", labelArrow: "none", ticks: 6 },
     y: { type: "sqrt", label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: (v) => few(v, 2) },
     marks: [
       many
         ? [false, true].map((sign) =>
-            Plot.areaY(points.filter((p) => p.sign === sign), { x: "rank", y: "lambda", fill: sign ? "var(--warm)" : "var(--accent)", fillOpacity: 0.75, curve: "step", ariaLabel: "eigenvalue" })
+            Plot.areaY(points.filter((p) => p.sign === sign), { x: "rank", y1: 0, y2: "lambda", fill: sign ? "var(--warm)" : "var(--accent)" })
           )
-        : Plot.rectY(points, { x1: (d) => d.rank - 0.5, x2: (d) => d.rank + 0.5, y: "lambda", fill: colour, insetRight: points.length > 150 ? 0 : 0.5, ariaLabel: "eigenvalue" }),
+        : Plot.rectY(points, { x1: (d) => d.rank - 0.5, x2: (d) => d.rank + 0.5, y: "lambda", fill: colour, insetRight: points.length > 150 ? 0 : 0.5, ariaLabel: () => "eigenvalue" }),
       Plot.ruleY([0], { stroke: "currentColor" }),
     ],
   });
@@ -74,14 +77,15 @@ function classSizes(set, portrait) {
   const within = new Map((portrait.class_table ?? []).map((row) => [row.class, row]));
   const chart = plot({
     width: 520,
-    height: 46 + Math.max(14, Math.min(24, 420 / shown.length)) * shown.length,
+    height: 58 + Math.max(14, Math.min(24, 420 / shown.length)) * shown.length,
     marginLeft: 110,
     marginRight: 40,
+    marginBottom: 40,
     x: { label: "samples", labelAnchor: "center", labelArrow: "none", ticks: 5 },
     y: { domain: shown.map((row) => row.c), tickFormat: (c) => short(set.class_names[Number(c)], 16), label: null, tickSize: 0 },
     marks: [
       Plot.barX(shown, {
-        y: "c", x: "n", fill: (d) => classColour(Number(d.c)), insetTop: 2, insetBottom: 2, ariaLabel: "class",
+        y: "c", x: "n", fill: (d) => classColour(Number(d.c)), insetTop: 2, insetBottom: 2, ariaLabel: () => "class",
         title: (d) => {
           const own = within.get(d.title);
           const alike = own && own.mean_similarity_within !== null ? `\nmean similarity within ${few(own.mean_similarity_within)}, to others ${few(own.mean_similarity_to_others)}` : "";
@@ -135,18 +139,19 @@ export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } 
       width,
       height: width * 0.8,
       marginLeft: 44,
+      marginBottom: 40,
       inset: 8,
       x: { label: "first axis", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
       y: { label: "second axis", ticks: 5, tickFormat: (v) => few(v, 2) },
       aspectRatio: null,
       marks: [
         Plot.dot(front, {
-          x: "x", y: "y", r: all.length > 1500 ? 2 : 3, ariaLabel: "sample",
+          x: "x", y: "y", r: all.length > 1500 ? 2 : 3, ariaLabel: () => "sample",
           fill: (d) => (dim(d) ? "var(--line)" : classColour(d.c)), fillOpacity: 0.75, symbol: (d) => classSymbol(d.c),
           title: (d) => `${visible(sampleName(set, d.i))}${set.labels ? `\n${visible(set.class_names[d.c])}` : ""}`,
           tip: { maxRadius: 14 },
         }),
-        marked === null ? null : Plot.dot(all.filter((d) => d.i === marked), { x: "x", y: "y", r: 9, stroke: "currentColor", strokeWidth: 2.5, ariaLabel: "marked" }),
+        marked === null ? null : Plot.dot(all.filter((d) => d.i === marked), { x: "x", y: "y", r: 9, stroke: "currentColor", strokeWidth: 2.5, ariaLabel: () => "marked" }),
       ],
       symbol: { type: "identity" },
     });

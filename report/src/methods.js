@@ -29,8 +29,9 @@ function surface(details) {
 }
 
 const ticks = (axis) => {
+  const text = axis.values.map((v) => (String(Number(v)).length < v.length ? String(Number(v)) : v)).map((v) => (v.length > 4 && Number(v) ? Number(v).toExponential().replace("e+", "e") : v));
   const every = Math.ceil(axis.values.length / 10);
-  return { domain: axis.values.map((_, i) => i), tickFormat: (i) => (i % every === 0 ? visible(axis.values[i]) : ""), label: axis.field };
+  return { domain: axis.values.map((_, i) => i), tickFormat: (i) => (i % every === 0 ? short(text[i], 9) : ""), label: axis.field };
 };
 
 function validation(method) {
@@ -42,12 +43,12 @@ function validation(method) {
   let chart;
   if (axes.length === 1) {
     chart = plot({
-      width: 340, height: 210, marginLeft: 46, marginBottom: 40,
+      width: 340, height: 230, marginLeft: 46, marginBottom: 40, marginTop: 28,
       x: { type: "point", ...ticks(axes[0]), labelAnchor: "center", labelArrow: "none" },
       y: { label: "loss (%)", grid: true, ticks: 5, nice: true, transform: (v) => 100 * v },
       marks: [
         Plot.line(points, { x: (d) => d.key[0], y: "loss", stroke: "var(--accent)", strokeWidth: 2 }),
-        Plot.dot(points, { x: (d) => d.key[0], y: "loss", fill: "var(--accent)", r: 3, ariaLabel: "point", title: (d) => `${axes[0].field} ${visible(axes[0].values[d.key[0]])}: ${percent(d.loss)}`, tip: true }),
+        Plot.dot(points, { x: (d) => d.key[0], y: "loss", fill: "var(--accent)", r: 3, ariaLabel: () => "point", title: (d) => `${axes[0].field} ${visible(axes[0].values[d.key[0]])}: ${percent(d.loss)}`, tip: true }),
         Plot.dot([lowest], { x: (d) => d.key[0], y: "loss", stroke: "var(--warm)", strokeWidth: 2, r: 6 }),
       ],
     });
@@ -58,7 +59,7 @@ function validation(method) {
       y: { type: "band", ...ticks(axes[1]), domain: axes[1].values.map((_, i) => i).reverse(), labelAnchor: "center" },
       color: { type: "linear", range: ["#1a1852", "#2a5c9e", "#4c9eb8", "#b2d8c8", "#fcfaee"], interpolate: "rgb" },
       marks: [
-        Plot.cell(points, { x: (d) => d.key[0], y: (d) => d.key[1], fill: "loss", ariaLabel: "point", inset: 0.5, title: (d) => `${axes.map((axis, a) => `${axis.field} ${visible(axis.values[d.key[a]])}`).join("\n")}\nloss ${percent(d.loss)}`, tip: true }),
+        Plot.cell(points, { x: (d) => d.key[0], y: (d) => d.key[1], fill: "loss", ariaLabel: () => "point", inset: 0.5, title: (d) => `${axes.map((axis, a) => `${axis.field} ${visible(axis.values[d.key[a]])}`).join("\n")}\nloss ${percent(d.loss)}`, tip: true }),
         Plot.cell([lowest], { x: (d) => d.key[0], y: (d) => d.key[1], stroke: "var(--warm)", strokeWidth: 3, fill: "none" }),
       ],
     });
@@ -92,8 +93,8 @@ function confusion(set, method) {
     y: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, label: "true", labelArrow: "none", tickSize: 0 },
     color: { type: "linear", domain: [0, 1], range: ["#fcfaee", "#b2d8c8", "#4c9eb8", "#2a5c9e", "#1a1852"], interpolate: "rgb" },
     marks: [
-      Plot.cell(cells, { x: "said", y: "truth", fill: "share", ariaLabel: "cell", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} taken for ${visible(set.class_names[d.said])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
-      written ? Plot.text(cells.filter((d) => d.n > 0), { x: "said", y: "truth", text: (d) => String(d.n), fill: (d) => (d.share > 0.45 ? "#ffffff" : "#1b1f24"), fontSize: step < 30 ? 9 : 11, ariaLabel: "count" }) : null,
+      Plot.cell(cells, { x: "said", y: "truth", fill: "share", ariaLabel: () => "cell", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} taken for ${visible(set.class_names[d.said])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
+      written ? Plot.text(cells.filter((d) => d.n > 0), { x: "said", y: "truth", text: (d) => String(d.n), fill: (d) => (d.share > 0.45 ? "#ffffff" : "#1b1f24"), fontSize: step < 30 ? 9 : 11, ariaLabel: () => "count" }) : null,
     ],
   });
   const wrong = cells.filter((d) => d.truth !== d.said && d.n > 0).sort((a, b) => b.n - a.n)[0];
@@ -112,13 +113,13 @@ function calibration(method) {
   if (bins.length === 0) return null;
   const most = Math.max(...bins.map((bin) => bin.n));
   const chart = plot({
-    width: 300, height: 270, marginLeft: 46,
+    width: 300, height: 280, marginLeft: 46, marginBottom: 40,
     x: { domain: [0, 1], label: "said with probability", labelAnchor: "center", labelArrow: "none", ticks: 5 },
     y: { domain: [0, 1], label: "share that was right", grid: true, ticks: 5 },
     marks: [
       Plot.line([[0, 0], [1, 1]], { stroke: "var(--line)", strokeDasharray: "4 3", strokeWidth: 1.5 }),
       Plot.line(bins, { x: "said", y: "right", stroke: "var(--accent)", strokeWidth: 1.5 }),
-      Plot.dot(bins, { x: "said", y: "right", r: (d) => 2 + 6 * Math.sqrt(d.n / most), fill: "var(--accent)", fillOpacity: 0.7, ariaLabel: "bin", title: (d) => `${count(d.n, "prediction")}\nsaid ${percent(d.said, 1)}, right ${percent(d.right, 1)}`, tip: true }),
+      Plot.dot(bins, { x: "said", y: "right", r: (d) => 2 + 6 * Math.sqrt(d.n / most), fill: "var(--accent)", fillOpacity: 0.7, ariaLabel: () => "bin", title: (d) => `${count(d.n, "prediction")}\nsaid ${percent(d.said, 1)}, right ${percent(d.right, 1)}`, tip: true }),
     ],
     r: { type: "identity" },
   });
@@ -174,12 +175,12 @@ function weights(method, parts) {
   if (rows.length === 0) return null;
   const names = [...new Set(rows.map((row) => row.matrix))];
   const chart = plot({
-    width: 340, height: 50 + 30 * names.length, marginLeft: 100,
+    width: 340, height: 62 + 30 * names.length, marginLeft: 100, marginBottom: 40,
     x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true },
     y: { domain: names.map((_, i) => i), tickFormat: (i) => short(names[i], 14), label: null, tickSize: 0 },
     marks: [
       Plot.ruleX([0]),
-      Plot.dot(rows, { x: "weight", y: (d) => names.indexOf(d.matrix), fill: "var(--accent)", fillOpacity: 0.7, r: 5, ariaLabel: "weight", title: (d) => `${visible(d.matrix)}${d.part ? `, ${visible(d.part)}` : ""}: ${few(d.weight)}`, tip: true }),
+      Plot.dot(rows, { x: "weight", y: (d) => names.indexOf(d.matrix), fill: "var(--accent)", fillOpacity: 0.7, r: 5, ariaLabel: () => "weight", title: (d) => `${visible(d.matrix)}${d.part ? `, ${visible(d.part)}` : ""}: ${few(d.weight)}`, tip: true }),
     ],
   });
   return figure({
@@ -196,12 +197,12 @@ function spectra(method, parts) {
   const rows = parts.flatMap((part) => (part.multipliers ?? []).map((g, i) => ({ lambda: part.eigenvalues[i], g, part: part.name })));
   if (rows.length === 0) return null;
   const chart = plot({
-    width: 340, height: 240, marginLeft: 46,
+    width: 340, height: 250, marginLeft: 46, marginBottom: 40,
     x: { type: "symlog", label: "eigenvalue (symmetric log scale)", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
     y: { label: "multiplier", grid: true, ticks: 5 },
     marks: [
       Plot.ruleX([0], { stroke: "var(--line)" }),
-      Plot.dot(rows, { x: "lambda", y: "g", r: 2.5, fill: (d) => (d.lambda < 0 ? "var(--warm)" : "var(--accent)"), fillOpacity: 0.6, ariaLabel: "multiplier", title: (d) => `${visible(d.part)}\n${few(d.lambda)} times ${few(d.g)}`, tip: true }),
+      Plot.dot(rows, { x: "lambda", y: "g", r: 2.5, fill: (d) => (d.lambda < 0 ? "var(--warm)" : "var(--accent)"), fillOpacity: 0.6, ariaLabel: () => "multiplier", title: (d) => `${visible(d.part)}\n${few(d.lambda)} times ${few(d.g)}`, tip: true }),
     ],
   });
   return figure({
@@ -219,12 +220,12 @@ function bounds(method, parts) {
   if (!part) return null;
   const rows = part.bounds.flatMap(([iteration, lower, upper]) => [{ iteration, v: lower, side: "lower" }, { iteration, v: upper, side: "upper" }]);
   const chart = plot({
-    width: 340, height: 240, marginLeft: 62,
+    width: 340, height: 250, marginLeft: 62, marginBottom: 40,
     x: { label: "iteration", labelAnchor: "center", labelArrow: "none", ticks: 5 },
     y: { label: "bounds on the objective", grid: true, ticks: 5, tickFormat: (v) => few(v, 4) },
     marks: [
       Plot.line(rows, { x: "iteration", y: "v", z: "side", stroke: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), strokeWidth: 2 }),
-      Plot.dot(rows, { x: "iteration", y: "v", r: 2, fill: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), ariaLabel: "bound", title: (d) => `iteration ${d.iteration}\n${d.side} ${few(d.v, 8)}`, tip: true }),
+      Plot.dot(rows, { x: "iteration", y: "v", r: 2, fill: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), ariaLabel: () => "bound", title: (d) => `iteration ${d.iteration}\n${d.side} ${few(d.v, 8)}`, tip: true }),
     ],
   });
   const last = part.bounds[part.bounds.length - 1];
@@ -252,7 +253,8 @@ function content(doc, set, method) {
     "div",
     {},
     fixedSettings(method),
-    h("div", { class: "cards" }, charts.filter(Boolean), h("div", {}, h("h3", {}, "Settings"), chosen(method)), h("div", {}, certificates(method)))
+    h("div", { class: "cards" }, charts.filter(Boolean)),
+    h("div", { class: "columns" }, h("div", {}, h("h3", {}, "Settings"), chosen(method)), h("div", {}, certificates(method)))
   );
 }
 

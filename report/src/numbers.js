@@ -47,6 +47,7 @@ export function list(items) {
 
 export function seconds(value) {
   if (value === null || value === undefined) return "\u2013";
+  if (value < 0.01) return "< 0.01 s";
   if (value >= 100) return `${Math.round(value).toLocaleString("en")} s`;
-  return `${few(value, 3)} s`;
+  return `${few(value, 2)} s`;
 }

@@ -8,30 +8,18 @@ import { count, few, fixed } from "./numbers.js";
 import { downloads, value } from "./results.js";
 import { table } from "./table.js";
 
-/** Longest runs of methods whose ranks differ by less than the critical difference. */
-function groups(ranked, difference) {
-  const found = [];
-  ranked.forEach((first, i) => {
-    let j = i;
-    while (j + 1 < ranked.length && ranked[j + 1].rank - first.rank < difference) j += 1;
-    if (j > i && !found.some((group) => group.to >= j)) found.push({ from: i, to: j });
-  });
-  return found;
-}
-
 function diagram(ranked, difference, sets) {
-  const bars = Number.isFinite(difference) && difference !== null ? groups(ranked, difference) : [];
-  const lines = bars.map((group, g) => ({ g, x1: ranked[group.from].rank, x2: ranked[group.to].rank, from: group.from, to: group.to }));
   const chart = plot({
     width: 720,
     height: 60 + 26 * ranked.length,
     marginLeft: 150,
-    marginRight: 20 + 10 * lines.length,
+    marginRight: 20,
+    marginBottom: 40,
     x: { label: "average rank (1 is best)", grid: true, labelAnchor: "center", labelArrow: "none", domain: [1, Math.max(2, ranked.length)] },
     y: { domain: ranked.map((_, i) => i), tickFormat: (i) => short(ranked[i].method, 20), label: null, tickSize: 0 },
     marks: [
       difference ? Plot.ruleY(ranked, { y: (_, i) => i, x1: (d) => d.rank - difference / 2, x2: (d) => d.rank + difference / 2, stroke: "var(--dot)", strokeOpacity: 0.35, strokeWidth: 8, clip: true }) : null,
-      Plot.dot(ranked, { y: (_, i) => i, x: "rank", r: 5, fill: (d) => (difference && d.rank - ranked[0].rank < difference ? "var(--accent)" : "var(--dot)"), ariaLabel: "rank", title: (d) => `${visible(d.method)}: average rank ${fixed(d.rank, 2)}`, tip: true }),
+      Plot.dot(ranked, { y: (_, i) => i, x: "rank", r: 5, fill: (d) => (difference && d.rank - ranked[0].rank < difference ? "var(--accent)" : "var(--dot)"), ariaLabel: () => "rank", title: (d) => `${visible(d.method)}: average rank ${fixed(d.rank, 2)}`, tip: true }),
     ],
   });
   return figure({

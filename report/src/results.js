@@ -15,7 +15,7 @@ export function value(doc, number, digits = 2) {
 }
 
 export function methodLink(method, best = false) {
-  return h("a", { href: `#method-${method.index}` }, name(method.method, 40), best ? h("span", { class: "badge", title: "in the best group" }, " \u2605") : null);
+  return h("a", { href: `#method-${method.index}` }, name(method.method, 40), best ? h("span", { class: "badge", title: "in the best group" }, "\u00a0\u2605") : null);
 }
 
 function headline(doc, set) {
@@ -131,11 +131,11 @@ function strips(doc, set) {
     marks: [
       Plot.ruleY(spans, { y: "m", x1: "low", x2: "high", stroke: colour, strokeWidth: 9, strokeOpacity: 0.22, strokeLinecap: "round" }),
       Plot.dot(points, {
-        y: "m", x: "v", r: 3.2, fill: colour, fillOpacity: 0.55, ariaLabel: "partition",
+        y: "m", x: "v", r: 3.2, fill: colour, fillOpacity: 0.55, ariaLabel: () => "partition",
         title: (d) => `${visible(d.method.method)}, partition ${d.partition}: ${few(d.v, 4)}${metric.unit ? ` ${metric.unit}` : ""}`,
         tip: true,
       }),
-      Plot.tickX(spans, { y: "m", x: "mean", stroke: colour, strokeWidth: 3, inset: 4, ariaLabel: "mean" }),
+      Plot.tickX(spans, { y: "m", x: "mean", stroke: colour, strokeWidth: 3, inset: 4, ariaLabel: () => "mean" }),
     ],
   });
   return figure({
@@ -171,7 +171,7 @@ export function resultsSection(doc, set) {
   return h(
     "section",
     { id: "results" },
-    h("h1", {}, headline(doc, set)),
+    h(doc.data_sets.length > 1 ? "h2" : "h1", {}, headline(doc, set)),
     h("p", { class: "lead" }, verdict(doc, set)),
     h(
       "p",
@@ -184,7 +184,7 @@ export function resultsSection(doc, set) {
     warnings(set),
     h(
       "div",
-      { class: "columns" },
+      { class: "columns first" },
       h(
         "div",
         {},
@@ -195,7 +195,7 @@ export function resultsSection(doc, set) {
           h("span", { class: "badge" }, "\u2605"),
           " best group: the best mean and every method that is not significantly worse. p: how often chance alone would make a method look this much worse than the best."
         ),
-        downloads(doc)
+        doc.data_sets.length > 1 ? null : downloads(doc)
       ),
       strips(doc, set)
     )

@@ -34,13 +34,13 @@ function histogram(rows) {
   const tested = rows.filter((row) => row.share !== null);
   const bins = Array.from({ length: 11 }, (_, b) => ({ b, n: 0 }));
   for (const row of tested) bins[row.share === 0 ? 0 : Math.min(10, Math.ceil(row.share * 10))].n += 1;
-  const label = (b) => (b === 0 ? "never" : b === 10 ? "> 90 %" : `\u2264 ${b * 10} %`);
+  const label = (b) => (b === 0 ? "never" : `${b * 10 - 10}\u2013${b * 10}`);
   const chart = plot({
-    width: 520, height: 210, marginLeft: 46, marginBottom: 40,
-    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: label, label: "share of all predictions that missed the sample", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    width: 640, height: 220, marginLeft: 46, marginBottom: 40,
+    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: label, label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
     y: { label: "samples", grid: true, ticks: 5 },
     marks: [
-      Plot.barY(bins, { x: "b", y: "n", fill: (d) => (d.b > 5 ? "var(--warm)" : "var(--accent)"), ariaLabel: "bin", title: (d) => `${label(d.b)}: ${count(d.n, "sample")}`, tip: true }),
+      Plot.barY(bins, { x: "b", y: "n", fill: (d) => (d.b > 5 ? "var(--warm)" : "var(--accent)"), ariaLabel: () => "bin", title: (d) => `${label(d.b)}: ${count(d.n, "sample")}`, tip: true }),
       Plot.ruleY([0]),
     ],
   });
@@ -128,7 +128,7 @@ export function samplesSection(set) {
     "section",
     { id: "samples" },
     h("h2", {}, "The samples"),
-    h("p", {}, `${count(never, "sample")} no prediction missed, ${count(always, "sample")} every prediction missed. Those may be mislabelled, or near others of another class.`),
+    h("p", {}, `${count(never, "sample")} got the right label every time, ${count(always, "sample")} a wrong one every time: those may be mislabelled, or have their neighbours in other classes.`),
     histogram(rows),
     h(
       "div",

@@ -20,6 +20,10 @@ def test_the_words_are_measured_inspected_and_compared(tmp_path):
     assert (tmp_path / "demo/words.csv").is_file()
     assert "5 partitions" in result.stdout and "features-fisher" in result.stdout
     assert (tmp_path / "demo/words.db").is_file()
+    if "KITH_REPORT_BUNDLE" not in result.stderr:
+        page = tmp_path / "demo/words.html"
+        assert page.is_file() and f"The page is {page}" in result.stdout
+        assert page.stat().st_size < 2_000_000
 
 
 def test_a_program_that_is_not_built_is_asked_for(tmp_path):

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page as a reader meets it: offline, without a word on the console, with the numbers of the store.
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { folder, kith, launch, open } from "./browser.mjs";
+
+const HOSTILE = '</script><img src=x onerror=alert(1)>';
+const CLASSES = ["plain", HOSTILE, "\u202eright to left"];
+const METHODS = ["knn", "nearest-mean", "svm-clip"];
+const N = 45;
+let browser;
+
+/** Three clusters on a line, with noise that needs no random numbers. */
+function writeData(name, spread) {
+  const at = Array.from({ length: N }, (_, i) => 3 * (i % 3) + spread * Math.sin(7.3 * i * i + i));
+  const ids = at.map((_, i) => (i === 4 ? `four "&<b>${HOSTILE}` : `s${i}`));
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const rows = at.map((a, i) => [quoted(ids[i]), ...at.map((b) => Math.exp(-Math.abs(a - b)) - 0.05 * Math.cos(3 * a * b))].join(","));
+  writeFileSync(join(folder, `${name}.csv`), [["", ...ids.map(quoted)].join(","), ...rows].join("\n") + "\n");
+  writeFileSync(join(folder, `${name}.tsv`), ids.map((id, i) => `${quoted(id)}\t${quoted(CLASSES[i % 3])}\n`).join(""));
+}
+
+function evaluate(data, store, ...more) {
+  kith("evaluate", "--similarity", `${data}.csv`, "--labels", `${data}.tsv`, "--methods", METHODS, "--grid", "svm-clip:cost=0.1,1,10", "--grid", "knn:neighbours=1,3,5",
+    "--set", "svm-clip:probability=yes", "--repeats", 5, "--folds", 2, "--store", store, "--quiet", ...more);
+}
+
+const marks = (page, chart, mark) => page.locator(`figure[data-chart="${chart}"] svg [aria-label="${mark}"]`).count();
+
+before(async () => {
+  browser = await launch();
+  writeData("one", 2.2);
+  writeData("two", 3.4);
+  evaluate("one", "one.db");
+  evaluate("one", "both.db");
+  evaluate("two", "both.db", "--append", "--name", HOSTILE);
+  kith("report", "--store", "one.db", "--out", "one.html");
+  kith("report", "--store", "both.db", "--out", "both.html");
+});
+after(() => browser?.close());
+
+test("the first screen has the numbers of the store", async () => {
+  const page = await open(browser, join(folder, "one.html"));
+  const stored = JSON.parse(kith("report", "--store", "one.db", "--json"));
+  const lines = kith("report", "--store", "one.db", "--format", "csv").trim().split("\n").slice(1);
+  const rows = page.locator("table.results tbody tr");
+  assert.equal(await rows.count(), METHODS.length);
+  for (const method of stored.methods) {
+    const text = await rows.filter({ has: page.locator(`bdi:text-is("${method.method}")`) }).innerText();
+    const cell = kith("report", "--store", "one.db").split("\n").find((line) => line.includes(method.method)).match(/\d+\.\d\d \(\d+\.\d\d\)/)[0];
+    assert.ok(text.includes(cell), `${text} has no ${cell}`);
+    assert.equal(text.includes("\u2605"), method.best);
+    assert.ok(lines.some((line) => line.includes(method.method)));
+  }
+  const best = stored.methods.reduce((a, b) => (b.mean_error < a.mean_error ? b : a));
+  assert.match(await page.locator("h1").innerText(), new RegExp(`^${best.method} has the lowest error on one: `));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("every chart is there with its marks", async () => {
+  const page = await open(browser, join(folder, "one.html"));
+  const found = JSON.parse(await page.locator("#document").textContent());
+  assert.equal(await marks(page, "errors-per-partition", "partition"), 5 * METHODS.length);
+  assert.equal(await marks(page, "errors-per-partition", "mean"), METHODS.length);
+  assert.equal(await marks(page, "map", "sample"), N);
+  assert.equal(await marks(page, "spectrum", "eigenvalue"), N);
+  assert.equal(await marks(page, "class-sizes", "class"), 3);
+  assert.equal(await marks(page, "difficulty", "bin"), 11);
+  await page.getByRole("button", { name: "open all" }).click();
+  for (const [m, name] of METHODS.entries()) {
+    assert.equal(await marks(page, `confusion-${m}`, "cell"), 9, name);
+    if (name !== "nearest-mean") assert.equal(await marks(page, `validation-${m}`, "point"), 3, name);
+  }
+  const bins = found.data_sets[0].methods[2].details.calibration.filter(([count]) => count > 0).length;
+  assert.ok(bins > 0);
+  assert.equal(await marks(page, "calibration-2", "bin"), bins);
+  for (const svg of await page.locator("figure svg").all()) {
+    assert.equal(await svg.getAttribute("role"), "img");
+    assert.ok((await svg.getAttribute("aria-label")).length > 20);
+  }
+  assert.deepEqual(page.complaints, []);
+});
+
+test("a table sorts by the column that is pressed, both ways", async () => {
+  const page = await open(browser, join(folder, "one.html"));
+  const names = () => page.locator("table.results tbody tr td:first-child bdi").allInnerTexts();
+  const header = page.locator("table.results th").first();
+  await header.getByRole("button").click();
+  assert.deepEqual(await names(), [...METHODS].sort());
+  assert.equal(await header.getAttribute("aria-sort"), "ascending");
+  await header.getByRole("button").press("Enter");
+  assert.deepEqual(await names(), [...METHODS].sort().reverse());
+  assert.equal(await header.getAttribute("aria-sort"), "descending");
+});
+
+test("samples are filtered, and each opens with its neighbours", async () => {
+  const page = await open(browser, join(folder, "one.html"));
+  const rows = page.locator("#sample-table tbody tr");
+  await page.locator("#sample-filter").fill("s3");
+  const expected = Array.from({ length: N }, (_, i) => `s${i}`).filter((id, i) => i !== 4 && id.includes("s3"));
+  assert.equal(await rows.count(), expected.length);
+  await page.locator("#class-filter").selectOption("0");
+  assert.equal(await rows.count(), expected.filter((id) => Number(id.slice(1)) % 3 === 0).length);
+  await page.locator("#sample-filter").fill("s30");
+  await rows.first().getByRole("link").first().click();
+  await page.waitForSelector("#sample");
+  assert.match(await page.locator("#sample h3").first().innerText(), /s30/);
+  const portrait = JSON.parse(await page.locator("#document").textContent()).data_sets[0].portraits[0];
+  const near = portrait.neighbours.slice(30 * portrait.nearest, 31 * portrait.nearest);
+  assert.equal(await page.locator("#sample ol li").count(), near.length);
+  assert.match(await page.locator("#sample ol li").first().innerText(), new RegExp(`s${near[0]}\\b`));
+  await page.locator("#sample ol li a").first().click();
+  await page.waitForFunction((id) => document.querySelector("#sample h3").innerText.includes(id), `s${near[0]}`);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("the matrix zooms to two classes and back", async () => {
+  const page = await open(browser, join(folder, "one.html"));
+  const heat = page.locator("svg.heat");
+  const width = () => heat.locator("image").getAttribute("width").then(Number);
+  const whole = await width();
+  await page.getByLabel("zoom: rows").selectOption({ index: 1 });
+  assert.equal(await width(), whole);
+  await page.getByLabel("zoom: columns").selectOption({ index: 2 });
+  assert.ok((await width()) > 2.9 * whole);
+  await page.getByRole("button", { name: "whole matrix" }).click();
+  assert.equal(await width(), whole);
+  const box = await heat.boundingBox();
+  await page.mouse.click(box.x + box.width - 40, box.y + box.height - 40);
+  assert.equal(await heat.getAttribute("data-zoom"), "2 2");
+  await heat.press("Escape");
+  assert.equal(await heat.getAttribute("data-zoom"), "whole");
+  await page.mouse.move(box.x + box.width - 40, box.y + box.height - 45);
+  await page.waitForFunction(() => /: (about|.) /.test(document.querySelector(".readout").innerText));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("dark and light are readable, paper is light", async () => {
+  const colours = (page) =>
+    page.evaluate(() => {
+      const parts = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number);
+      const light = (rgb) => rgb.map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+      const body = getComputedStyle(document.body);
+      const back = light(parts(body.backgroundColor));
+      const contrast = (element) => {
+        const front = light(parts(getComputedStyle(element).color));
+        return (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+      };
+      const shown = ["body", "p.faint", "h1", "a[href^='#method']", "figcaption", ".badge"].map((selector) => document.querySelector(selector));
+      return { back, worst: Math.min(...shown.map(contrast)) };
+    });
+  const page = await open(browser, join(folder, "one.html"), { colorScheme: "dark" });
+  const dark = await colours(page);
+  assert.ok(dark.back < 0.05 && dark.worst >= 4.5, JSON.stringify(dark));
+  await page.emulateMedia({ media: "print" });
+  const paper = await colours(page);
+  assert.ok(paper.back === 1 && paper.worst >= 4.5, JSON.stringify(paper));
+  assert.equal(await page.locator("header.bar").isVisible(), false);
+  assert.equal(await page.locator("table.results").isVisible(), true);
+  await page.emulateMedia({ media: "screen", colorScheme: "light" });
+  assert.ok((await colours(page)).worst >= 4.5);
+  await page.locator("#theme").click();
+  assert.ok((await colours(page)).back < 0.05);
+  assert.ok((await page.pdf({ format: "A4" })).length > 10000);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("hostile names are texts everywhere", async () => {
+  const page = await open(browser, join(folder, "both.html"));
+  await page.locator("#data-set").selectOption({ index: 1 });
+  await page.getByRole("button", { name: "open all" }).click();
+  await page.evaluate(() => (location.hash = "sample-4"));
+  await page.waitForSelector("#sample");
+  assert.equal(await page.locator("img, iframe, object, #app script, [onerror]").count(), 0);
+  const text = await page.locator("#app").innerText();
+  assert.ok(text.includes(`on ${HOSTILE}`) && text.includes(`four "&<b>${HOSTILE}`));
+  assert.ok(!text.includes("\u202e") && text.includes("\\u{202e}right to left"));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("several data sets are ranked, and each can be looked at", async () => {
+  const page = await open(browser, join(folder, "both.html"));
+  const ranks = JSON.parse(kith("report", "--store", "both.db", "--json")).ranks;
+  const best = ranks.methods.reduce((a, b) => (b.rank < a.rank ? b : a));
+  assert.match(await page.locator("h1").first().innerText(), new RegExp(`^${best.method} has the best average rank over 2 data sets: ${best.rank.toFixed(2)} of 3`));
+  assert.equal(await marks(page, "ranks", "rank"), METHODS.length);
+  assert.equal(await page.locator("#ranks table.results tbody tr").count(), METHODS.length);
+});
+
+test("tables and charts are downloaded", async () => {
+  const page = await open(browser, join(folder, "one.html"));
+  const saved = async (action) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), action()]);
+    return readFileSync(await download.path(), "utf8");
+  };
+  assert.equal(await saved(() => page.locator("[data-download=csv]").click()), kith("report", "--store", "one.db", "--format", "csv"));
+  assert.equal(await saved(() => page.locator("[data-download=tex]").click()), kith("report", "--store", "one.db", "--format", "latex"));
+  const svg = await saved(() => page.locator("figure[data-chart=errors-per-partition] button").click());
+  assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  assert.ok(!svg.includes("var(--"));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("a large store is ready soon and stays small", async () => {
+  const html = readFileSync(join(folder, "one.html"), "utf8");
+  const document = JSON.parse(html.match(/id="document">(.*?)<\/script>/s)[1]);
+  const set = document.data_sets[0];
+  const n = 3000;
+  const grown = (list) => Array.from({ length: n }, (_, i) => list[i % N]);
+  Object.assign(set, { n, labels: grown(set.labels), ids: grown(set.ids).map((id, i) => `${id} ${i}`), tested: grown(set.tested) });
+  const portrait = set.portraits[0];
+  portrait.order = Array.from({ length: n }, (_, i) => i);
+  portrait.neighbours = Array.from({ length: n * portrait.nearest }, (_, i) => (i * 7) % n);
+  portrait.eigenvalues = Array.from({ length: n }, (_, i) => 100 / (i + 1) - 0.5);
+  Object.assign(portrait.map, { x: grown(portrait.map.x), y: grown(portrait.map.y) });
+  set.methods = Array.from({ length: 30 }, (_, m) => {
+    const method = structuredClone(set.methods[m % 3]);
+    method.method = `${method.method} ${m}`;
+    Object.assign(method.details, { wrong: grown(method.details.wrong), said: grown(method.details.said) });
+    return method;
+  });
+  const file = join(folder, "large.html");
+  writeFileSync(file, html.replace(/(id="document">).*?(<\/script>)/s, (_, a, b) => a + JSON.stringify(document).replaceAll("<", "\\u003c") + b));
+  assert.ok(statSync(file).size < 5e6);
+  const page = await open(browser, file);
+  const ready = await page.evaluate(() => performance.now());
+  console.log(`3,000 samples and 30 methods: ready after ${Math.round(ready)} ms, ${Math.round(statSync(file).size / 1e3)} kB`);
+  assert.ok(ready < 10000, `${ready} ms, which leaves a busy machine five times the two seconds a page may take`);
+  assert.equal(await marks(page, "map", "sample"), n);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("inspect writes the data part alone", async () => {
+  kith("inspect", "--similarity", "one.csv", "--labels", "one.tsv", "--html", "inspect.html");
+  const page = await open(browser, join(folder, "inspect.html"));
+  assert.equal(await marks(page, "map", "sample"), N);
+  assert.equal(await page.locator("#results, #methods, #samples").count(), 0);
+  assert.ok((await page.locator("#app").innerText()).includes("What to try, and why"));
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/report/page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "kith/core/error.hpp"
+#include "report/page_source.hpp"
+#include "report/png.hpp"
+
+namespace kith {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// ---------------------------------------------------------------- texts
+
+TEST(EmbeddedJson, LeavesNothingThatEndsItsElement) {
+  const Json hostile = {{"</script><img src=x onerror=alert(1)>", "<!-- <script> ]]> & '\""},
+                        {"lines", "\xe2\x80\xa8 \xe2\x80\xa9 \n \r \x01"},
+                        {"no UTF-8", "\xff\xfe"}};
+  const std::string text = embedded_json(hostile);
+  for (const char letter : text) {
+    EXPECT_TRUE(letter >= ' ' && letter < 0x7f) << static_cast<int>(letter);
+    EXPECT_TRUE(letter != '<' && letter != '>' && letter != '&') << text;
+  }
+}
+
+TEST(EmbeddedJson, ReadsBackAsWhatItWas) {
+  const Json document = {{"a</script>", {1.0 / 3, -0.0, 1e300, 5e-324, nullptr, true}},
+                         {"\xc3\xa4\xe2\x80\xa8&", "<b>"}};
+  EXPECT_EQ(Json::parse(embedded_json(document)), document);
+}
+
+// ---------------------------------------------------------------- pictures
+
+std::uint32_t u32(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+  return value;
+}
+
+/// The contents of every chunk of a type; fails where a checksum is wrong.
+std::string chunk(const std::string& png, const std::string& type) {
+  for (std::size_t at = 8; at + 12 <= png.size();) {
+    const std::size_t size = u32(png, at);
+    const auto* body = reinterpret_cast<const Bytef*>(png.data() + at + 4);
+    EXPECT_EQ(u32(png, at + 8 + size), crc32(0, body, static_cast<uInt>(size + 4)));
+    if (png.substr(at + 4, 4) == type) return png.substr(at + 8, size);
+    at += size + 12;
+  }
+  ADD_FAILURE() << "there is no chunk " << type;
+  return {};
+}
+
+TEST(Png, HoldsTheLevelsItWasGiven) {
+  const std::vector<std::uint8_t> levels = {0, 1, 2, 2, 1, 0};
+  const std::vector<Colour> palette = {{0, 0, 0}, {255, 0, 1}, {2, 3, 4}};
+  const std::string png = encode_png(levels, 3, 2, palette);
+  EXPECT_EQ(png.substr(0, 8), std::string("\x89PNG\r\n\x1a\n"));
+  const std::string header = chunk(png, "IHDR");
+  EXPECT_EQ(u32(header, 0), 3U);
+  EXPECT_EQ(u32(header, 4), 2U);
+  EXPECT_EQ(header.substr(8), std::string("\x08\x03\0\0\0", 5));
+  EXPECT_EQ(chunk(png, "PLTE"), std::string("\0\0\0\xff\0\x01\x02\x03\x04", 9));
+  const std::string packed = chunk(png, "IDAT");
+  std::string rows(8, '?');
+  uLongf size = rows.size();
+  ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(rows.data()), &size,
+                       reinterpret_cast<const Bytef*>(packed.data()), packed.size()),
+            Z_OK);
+  EXPECT_EQ(size, 8U);
+  EXPECT_EQ(rows, std::string("\0\0\1\2\0\2\1\0", 8));
+}
+
+TEST(Palette, GetsDarkerWithEveryStep) {
+  const std::vector<Colour> palette = sequential_palette(kPictureLevels);
+  ASSERT_EQ(palette.size(), static_cast<std::size_t>(kPictureLevels));
+  const auto luminance = [](const Colour& c) {
+    return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+  };
+  for (std::size_t i = 1; i < palette.size(); ++i) {
+    EXPECT_LT(luminance(palette[i]), luminance(palette[i - 1])) << i;
+  }
+}
+
+TEST(Base64, MeetsTheVectorsOfTheRfc) {
+  const std::vector<std::string> expected = {"",         "Zg==",     "Zm8=",    "Zm9v",
+                                             "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+  for (std::size_t length = 0; length < expected.size(); ++length) {
+    EXPECT_EQ(base64(std::string("foobar").substr(0, length)), expected[length]);
+  }
+  EXPECT_EQ(base64("\xff\xff\xfe"), "///+");
+}
+
+// ---------------------------------------------------------------- documents
+
+/// Six samples of two classes, ids and names that no page may take for markup; three partitions.
+Store hostile_store() {
+  Store store(":memory:");
+  ExperimentRecord record;
+  record.name = "</script><b>";
+  record.protocol = {{"name", "tr"}};
+  record.about = {{"command", "kith evaluate"}, {"portraits", {{{"name", "S"}}}}};
+  record.labels = {{0, 1, 0, 1, 0, 1}, {"<i>no</i>", "yes"}};
+  record.ids = {"a", "b", "c", "d", "e", std::string(500, 'x')};
+  record.partitions = {{{0, 1, 2, 3}, {4, 5}, {0, 0, 1, 1}},
+                       {{2, 3, 4, 5}, {0, 1}, {1, 0, 1, 0}},
+                       {{0, 1, 4, 5}, {2, 3}, {1, 0, 1, 0}}};
+  const std::int64_t experiment = store.add_experiment(record);
+  const Json grid =
+      Json::array({{{"field", "cost"}, {"values", {"1", "10"}}, {"simpler", "smaller"}}});
+  for (const std::string& name : {"first", "second"}) {
+    const std::int64_t candidate =
+        store.add_candidate(experiment, {.name = name, .method = "svm", .grid = grid});
+    for (int p = 0; p < 3; ++p) {
+      TestResult result;
+      result.chosen = {{"cost", 10}};
+      result.inner_losses = {2, 1};
+      result.prediction.labels = {0, name == "first" && p == 1 ? 0 : 1};
+      result.seconds = 0.125;
+      store.put({candidate, p, kTestFold}, result);
+    }
+  }
+  return store;
+}
+
+TEST(ReportDocument, HasTheNumbersOfTheResults) {
+  const Store store = hostile_store();
+  const std::vector<ExperimentResult> results = {
+      summarise(store, store.experiments().front(), Metric::kError)};
+  const Json document = report_document(store, results);
+  const Json expected = results_json(store, results);
+  const Json& data_set = document.at("data_sets").at(0);
+  for (const auto& [key, value] : expected.items()) {
+    if (key == "methods" || key == "timing") continue;
+    EXPECT_EQ(data_set.at(key), value) << key;
+  }
+  EXPECT_EQ(document.at("timing"), expected.at("timing"));
+  for (std::size_t m = 0; m < 2; ++m) {
+    for (const auto& [key, value] : expected.at("methods")[m].items()) {
+      EXPECT_EQ(data_set.at("methods")[m].at(key), value) << key;
+    }
+  }
+}
+
+TEST(ReportDocument, SaysOfEverySampleHowItFared) {
+  const Store store = hostile_store();
+  const Json document =
+      report_document(store, {summarise(store, store.experiments().front(), Metric::kError)});
+  const Json& data_set = document.at("data_sets").at(0);
+  EXPECT_EQ(data_set.at("tested"), Json({1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(data_set.at("methods")[0].at("details").at("wrong"), Json({0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(data_set.at("methods")[1].at("details").at("wrong"), Json({0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(data_set.at("methods")[0].at("details").at("said"), Json({0, 0, 0, 1, 0, 1}));
+  EXPECT_EQ(data_set.at("portraits"), Json({{{"name", "S"}}}));
+  EXPECT_FALSE(data_set.at("about").contains("portraits"));
+  EXPECT_LT(data_set.at("ids")[5].get<std::string>().size(), 100U);
+  EXPECT_THAT(document.at("tables").at("latex").get<std::string>(), HasSubstr("booktabs"));
+}
+
+TEST(HtmlPage, HoldsTheDocumentOnceAndNoHostileText) {
+  if (!has_page()) {
+    EXPECT_THROW(check_has_page(), Error);
+    GTEST_SKIP() << "built with KITH_REPORT_BUNDLE=OFF";
+  }
+  const Store store = hostile_store();
+  const std::string page = html_page(
+      report_document(store, {summarise(store, store.experiments().front(), Metric::kError)}));
+  EXPECT_THAT(page, Not(HasSubstr(std::string(kDocumentMark))));
+  EXPECT_THAT(page, Not(HasSubstr("<i>no</i>")));
+  EXPECT_THAT(page, Not(HasSubstr("</script><b>")));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
+}
+
+}  // namespace
+}  // namespace kith
