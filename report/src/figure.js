@@ -28,6 +28,7 @@ export function svgText(svg) {
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", box.width);
   copy.setAttribute("height", box.height);
+  copy.querySelectorAll('[aria-label="tip"]').forEach((tip) => tip.remove());
   const computed = getComputedStyle(document.documentElement);
   const colour = (key) => computed.getPropertyValue(key).trim();
   copy.prepend(

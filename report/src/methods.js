@@ -93,7 +93,7 @@ function confusion(set, method) {
     y: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, label: "true", labelArrow: "none", tickSize: 0 },
     color: { type: "linear", domain: [0, 1], range: ["#fcfaee", "#b2d8c8", "#4c9eb8", "#2a5c9e", "#1a1852"], interpolate: "rgb" },
     marks: [
-      Plot.cell(cells, { x: "said", y: "truth", fill: "share", ariaLabel: () => "cell", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} taken for ${visible(set.class_names[d.said])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
+      Plot.cell(cells, { x: "said", y: "truth", fill: "share", ariaLabel: () => "entry", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} taken for ${visible(set.class_names[d.said])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
       written ? Plot.text(cells.filter((d) => d.n > 0), { x: "said", y: "truth", text: (d) => String(d.n), fill: (d) => (d.share > 0.45 ? "#ffffff" : "#1b1f24"), fontSize: step < 30 ? 9 : 11, ariaLabel: () => "count" }) : null,
     ],
   });

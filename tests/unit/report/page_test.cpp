@@ -115,7 +115,7 @@ Store hostile_store() {
   const std::int64_t experiment = store.add_experiment(record);
   const Json grid =
       Json::array({{{"field", "cost"}, {"values", {"1", "10"}}, {"simpler", "smaller"}}});
-  for (const std::string& name : {"first", "second"}) {
+  for (const std::string name : {"first", "second"}) {
     const std::int64_t candidate =
         store.add_candidate(experiment, {.name = name, .method = "svm", .grid = grid});
     for (int p = 0; p < 3; ++p) {
@@ -176,6 +176,70 @@ TEST(HtmlPage, HoldsTheDocumentOnceAndNoHostileText) {
   EXPECT_THAT(page, Not(HasSubstr("<i>no</i>")));
   EXPECT_THAT(page, Not(HasSubstr("</script><b>")));
   EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
+}
+
+/// A portrait of n samples that nothing compresses.
+Portrait noisy_portrait(Index n) {
+  Rng rng = RngStreams(3).stream("noise");
+  Portrait portrait;
+  portrait.summary.n = n;
+  portrait.summary.spectrum.emplace().lambda =
+      Vector::NullaryExpr(n, [&] { return rng.uniform(); });
+  portrait.picture.side = 1000;
+  portrait.picture.levels.resize(1000 * 1000);
+  for (std::uint8_t& level : portrait.picture.levels) {
+    level = static_cast<std::uint8_t>(1 + rng.below(kPictureLevels));
+  }
+  PlaneMap& map = portrait.map.emplace();
+  map.x = Vector::NullaryExpr(n, [&] { return rng.uniform() - 0.5; });
+  map.y = Vector::NullaryExpr(n, [&] { return rng.uniform() - 0.5; });
+  portrait.nearest = 5;
+  for (Index i = 0; i < n; ++i) portrait.order.push_back(i);
+  for (Index i = 0; i < 5 * n; ++i) {
+    portrait.neighbours.push_back(static_cast<Index>(rng.below(static_cast<std::uint64_t>(n))));
+  }
+  return portrait;
+}
+
+TEST(ReportDocument, OfThreeThousandSamplesAndThirtyMethodsIsUnderFourMegabytes) {
+  constexpr Index kSamples = 3000;
+  Store store(":memory:");
+  Rng rng = RngStreams(1).stream("labels");
+  ExperimentRecord record;
+  record.name = "large";
+  record.labels.names = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+  for (Index i = 0; i < kSamples; ++i) {
+    record.labels.ids.push_back(static_cast<int>(rng.below(10)));
+    record.ids.push_back("a name of sample " + std::to_string(i));
+  }
+  for (Index p = 0; p < 20; ++p) {
+    Partition& partition = record.partitions.emplace_back();
+    for (Index i = 0; i < kSamples; ++i) {
+      if (i % 5 == p % 5) {
+        partition.test.push_back(i);
+      } else {
+        partition.train.push_back(i);
+        partition.fold_of.push_back(static_cast<int>(i % 10));
+      }
+    }
+  }
+  record.about["portraits"].push_back(portrait_json(noisy_portrait(kSamples)));
+  const std::int64_t experiment = store.add_experiment(record);
+  for (int m = 0; m < 30; ++m) {
+    const std::int64_t candidate =
+        store.add_candidate(experiment, {.name = "method " + std::to_string(m), .method = "svm"});
+    for (int p = 0; p < 20; ++p) {
+      TestResult result;
+      result.chosen = {{"cost", 10}, {"spectrum", "clip"}, {"tolerance", 1e-6}};
+      for (int i = 0; i < 600; ++i) {
+        result.prediction.labels.push_back(static_cast<int>(rng.below(10)));
+      }
+      store.put({candidate, p, kTestFold}, result);
+    }
+  }
+  const std::string text =
+      embedded_json(report_document(store, {summarise(store, experiment, Metric::kError)}));
+  EXPECT_LT(text.size(), 4000000U);  // the page around it has a third of a million
 }
 
 }  // namespace
