@@ -169,9 +169,9 @@ export function heatmap(set, portrait, index) {
     ],
     caption: [
       h("span", {}, `${few(low, 3)} `, ramp, ` ${few(high, 3)}. `),
-      blocks.length > 0 ? "Inside a class the most typical samples come first. Click two classes' block to look closer, again to go back." : "",
+      blocks.length > 0 ? "Inside a class the most typical samples come first. Click a block to look closer, again to go back." : "",
       step > 1 ? ` A pixel is the mean over ${step} \u00d7 ${step} pairs.` : "",
-      " Values beyond 1 % at either end take the end's colour.",
+      " The 1 % smallest and the 1 % largest take the colours of the ends.",
       missing,
       readout,
     ],
