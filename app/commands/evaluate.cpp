@@ -221,43 +221,13 @@ ExperimentData experiment_data(LabelledInput& input, const InputSettings& condit
              : make_experiment_data(input.samples, input.labels, condition, ctx);
 }
 
-/// Drawing more samples than this takes longer than a reader would wait for.
-constexpr Index kMostPortrayed = 10000;
-
-/// What pages show of each table; nothing where one breaks a rule, which the comparison itself then
-/// says in its own words.
-Json portraits_of(const ExperimentData& data, const RunContext& ctx) {
-  RunContext silent = ctx;
-  silent.sink = nullptr;
-  PortraitSettings settings;
-  settings.most_pixels /= data.matrices.sets.size() > 1 ? 2 : 1;
-  Json portraits = Json::array();
-  try {
-    for (const SimilaritySet& set : data.matrices.sets) {
-      std::optional<ConditionedInput> conditioned;
-      if (data.input.missing != MissingRule::kError || missing_pairs(set.block) == 0) {
-        conditioned = condition_training(set, data.input, silent);
-      }
-      const TrainingMatrix* matrix = conditioned ? &conditioned->matrix : nullptr;
-      Portrait portrait = portray(set, matrix, &data.labels, settings, silent);
-      if (conditioned) portrait.summary.applied = conditioned->applied;
-      portraits.push_back(portrait_json(portrait));
-    }
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInterrupted) throw;
-    return Json::array();
-  }
-  return portraits;
-}
-
 /// A store keeps portraits with the data set it adds; for one that it has there is nothing to do.
 void add_portraits(Json& about, const ExperimentData& data, const Store& store,
                    const std::string& name, const RunContext& ctx) {
-  if (data.samples() > kMostPortrayed) return;
   for (const std::int64_t number : store.experiments()) {
     if (store.experiment(number).name == name) return;
   }
-  Json portraits = portraits_of(data, ctx);
+  Json portraits = portraits_json(data, ctx);
   if (!portraits.empty()) about["portraits"] = std::move(portraits);
 }
 

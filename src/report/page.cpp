@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "kith/condition/pipeline.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/details.hpp"
@@ -18,7 +19,8 @@
 namespace kith {
 namespace {
 
-constexpr std::size_t kIdWidth = 80;  // a page of long sequences as ids would have no end
+constexpr Index kMostPortrayed = 10000;  // drawing more takes longer than a reader would wait
+constexpr std::size_t kIdWidth = 80;     // a page of long sequences as ids would have no end
 
 /// `value` with as many digits as can be seen.
 Json seen(double value, int digits) {
@@ -111,6 +113,7 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
   for (std::size_t m = 0; m < candidates.size(); ++m) {
     const MethodDetails details = method_details(store, candidates[m], record);
     Json& method = data_set["methods"][m];
+    method["met_tolerance"] = result.methods[m].met_tolerance();
     method["details"] = details_json(details);
     if (m == 0) tested = details.tested;
     if (details.tested != tested) method["details"]["tested"] = details.tested;
@@ -138,6 +141,31 @@ Json portrait_json(const Portrait& portrait) {
   json["nearest"] = portrait.nearest;
   json["neighbours"] = portrait.neighbours;
   return json;
+}
+
+Json portraits_json(const ExperimentData& data, const RunContext& ctx) {
+  if (data.samples() > kMostPortrayed) return Json::array();
+  RunContext silent = ctx;
+  silent.sink = nullptr;
+  PortraitSettings settings;
+  settings.most_pixels /= data.matrices.sets.size() > 1 ? 2 : 1;
+  Json portraits = Json::array();
+  try {
+    for (const SimilaritySet& set : data.matrices.sets) {
+      std::optional<ConditionedInput> conditioned;
+      if (data.input.missing != MissingRule::kError || missing_pairs(set.block) == 0) {
+        conditioned = condition_training(set, data.input, silent);
+      }
+      const TrainingMatrix* matrix = conditioned ? &conditioned->matrix : nullptr;
+      Portrait portrait = portray(set, matrix, &data.labels, settings, silent);
+      if (conditioned) portrait.summary.applied = conditioned->applied;
+      portraits.push_back(portrait_json(portrait));
+    }
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInterrupted) throw;
+    return Json::array();
+  }
+  return portraits;
 }
 
 Json report_document(const Store& store, const std::vector<ExperimentResult>& results) {

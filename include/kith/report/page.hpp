@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kith/core/json.hpp"
+#include "kith/evaluate/experiment.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/learn/portrait.hpp"
 #include "kith/report/inspection.hpp"
@@ -18,6 +19,11 @@ namespace kith {
 /// What pages show of a matrix; `evaluate` keeps it in its store, so that a page needs nothing
 /// else. Numbers that are only drawn are rounded to what can be seen.
 [[nodiscard]] Json portrait_json(const Portrait& portrait);
+
+/// Of each table of an experiment, under its input rules, which are measured on the whole table:
+/// for people to look at. Empty beyond 10,000 samples, and where a table breaks a rule: what that
+/// means is for `run_experiment` to say.
+[[nodiscard]] Json portraits_json(const ExperimentData& data, const RunContext& ctx);
 
 /// Everything a page shows of a store: `data_sets`, each as `results_json` has it, with more about
 /// samples and methods; `ranks`; `tables`, ready for download.
