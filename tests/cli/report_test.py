@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_refused_by_name(one):
     assert "points" in refused("--store", "run.db", "--data", "point")
     assert '"b"' in refused("--store", "run.db", "--metric", "f1", "--positive", "c")
     assert "balanced-error" in refused("--store", "run.db", "--metric", "accuracy")
-    assert "markdown" in refused("--store", "run.db", "--format", "html")
+    assert "markdown" in refused("--store", "run.db", "--format", "pdf")
     assert "contradict" in refused("--store", "run.db", "--format", "csv", "--json")
     assert "no/such" in refused("--store", "run.db", "--out", "no/such/folder.csv")
 
