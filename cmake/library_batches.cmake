@@ -36,7 +36,7 @@ kith_batch(kith condition/input_rule condition/pipeline condition/spectrum condi
 kith_batch(kith learn/embedding/nearest_mean learn/kernel_learning/average_svm
   learn/kernel_learning/mkl learn/shared_work learn/svm/feature_svm learn/svm/prototypes)
 kith_batch(kith learn/decision learn/embedding/embed_svm learn/neighbours/knn learn/neighbours/krr
-  learn/neighbours/voters learn/svm/augmented learn/svm/lp_machine)
+  learn/neighbours/voters learn/portrait learn/svm/augmented learn/svm/lp_machine)
 kith_batch(kith learn/generative/medoids learn/generative/mixture_sda learn/generative/statistics
   learn/registry learn/summary learn/svm/kernel_svm learn/svm/pair_machines)
 kith_batch(kith learn/embedding/features_fisher learn/embedding/linear_scores
@@ -55,8 +55,9 @@ kith_batch(kith model/archive model/fingerprint model/measure_archive model/mode
   model/query_files)
 kith_batch(kith model/raw_queries model/record_rules model/strict_json model/tensor_file
   model/tensor_header model/trained_model model/xxh64)
-kith_batch(kith evaluate/experiment evaluate/metrics evaluate/partition_file evaluate/results
-  evaluate/selection evaluate/store_differences evaluate/store_rows)
+kith_batch(kith evaluate/details evaluate/experiment evaluate/metrics evaluate/partition_file
+  evaluate/results evaluate/selection evaluate/store_differences evaluate/store_rows)
 kith_batch(kith evaluate/fold_part evaluate/grid evaluate/partitions evaluate/results_json
   evaluate/sqlite evaluate/statistics evaluate/store evaluate/store_file evaluate/unit)
 kith_batch(kith report/escape report/inspection report/text_art)
+kith_batch(kith report/page report/png report/results_table)

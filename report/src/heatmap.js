@@ -157,6 +157,7 @@ export function heatmap(set, portrait, index) {
 
   show(null, null);
   const ramp = h("span", { class: "ramp", style: { backgroundImage: `linear-gradient(to right, ${colours.join(",")})` } });
+  const asymmetric = portrait.symmetric === false ? " Not symmetric: the row is compared to the column." : "";
   const missing = portrait.missing > 0 ? " Pairs without a value are left blank." : "";
   return figure({
     title: "The matrix, samples ordered by class",
@@ -172,6 +173,7 @@ export function heatmap(set, portrait, index) {
       blocks.length > 0 ? "Inside a class the most typical samples come first. Click a block to look closer, again to go back." : "",
       step > 1 ? ` A pixel is the mean over ${step} \u00d7 ${step} pairs.` : "",
       " The 1 % smallest and the 1 % largest take the colours of the ends.",
+      asymmetric,
       missing,
       readout,
     ],

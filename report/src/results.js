@@ -175,7 +175,7 @@ export function resultsSection(doc, set) {
     h("p", { class: "lead" }, verdict(doc, set)),
     h(
       "p",
-      { class: "faint" },
+      { class: "faint about" },
       `${count(set.methods.length, "method")} on ${count(set.n, "sample")} of ${count(classes, "class", "classes")}; `,
       `mean over ${count(set.partitions, "random partition")} with the standard deviation in brackets; `,
       "settings chosen by cross-validation inside each training part. ",

@@ -204,14 +204,34 @@ test("tables and charts are downloaded", async () => {
   assert.deepEqual(page.complaints, []);
 });
 
+const documentOf = (file) => JSON.parse(readFileSync(join(folder, file), "utf8").match(/id="document">(.*?)<\/script>/s)[1]);
+
+/** The largest picture a page may have, of noise, which compresses worst. */
+function largestPicture() {
+  const side = 1000;
+  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${side}, ${side}), }`.padEnd(117) + "\n";
+  const values = new Float32Array(side * side);
+  let state = 1;
+  for (let i = 0; i < values.length; i += 1) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    values[i] = state / 2 ** 32;
+  }
+  writeFileSync(join(folder, "noise.npy"), Buffer.concat([Buffer.from("\x93NUMPY\x01\x00\x76\x00", "latin1"), Buffer.from(header), Buffer.from(values.buffer)]));
+  kith("inspect", "--similarity", "noise.npy", "--html", "noise.html");
+  const { picture } = documentOf("noise.html").data_sets[0].portraits[0];
+  assert.equal(picture.side, side);
+  return picture;
+}
+
 test("a large store is ready soon and stays small", async () => {
   const html = readFileSync(join(folder, "one.html"), "utf8");
-  const document = JSON.parse(html.match(/id="document">(.*?)<\/script>/s)[1]);
+  const document = documentOf("one.html");
   const set = document.data_sets[0];
   const n = 3000;
   const grown = (list) => Array.from({ length: n }, (_, i) => list[i % N]);
   Object.assign(set, { n, labels: grown(set.labels), ids: grown(set.ids).map((id, i) => `${id} ${i}`), tested: grown(set.tested) });
   const portrait = set.portraits[0];
+  portrait.picture = { ...largestPicture(), samples_per_pixel: 3 };
   portrait.order = Array.from({ length: n }, (_, i) => i);
   portrait.neighbours = Array.from({ length: n * portrait.nearest }, (_, i) => (i * 7) % n);
   portrait.eigenvalues = Array.from({ length: n }, (_, i) => 100 / (i + 1) - 0.5);
