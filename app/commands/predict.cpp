@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
+#include "kith/core/status.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/model/query_files.hpp"
@@ -278,11 +279,26 @@ void check_input_flags(const PredictOptions& options) {
   refuse_read_flags(*options.parser);
 }
 
+/// Predictions of a model that is marked are written all the same, but not in silence.
+void say_how_training_ended(const ModelRecord& record, Session& session) {
+  const Json& certificate = record.certificate;
+  if (!certificate.is_object() || !certificate.contains("status")) return;
+  for (const SolveStatus status : {SolveStatus::kReducedAccuracy, SolveStatus::kIterationLimit,
+                                   SolveStatus::kInfeasible, SolveStatus::kNumericalFailure}) {
+    if (certificate["status"] != name(status)) continue;
+    const Json gap = certificate.value("gap", Json());
+    session.context.message(fmt::format(
+        "the solver missed its tolerance when this model was trained: {}{}", name(status),
+        gap.is_number() ? ", gap " + format_short(gap.get<double>(), 3) : ""));
+  }
+}
+
 int run(const PredictOptions& options) {
   refuse_overwriting_inputs(options);
   check_input_flags(options);
   Session session(options.common);
   const TrainedModel model = load_trained(options.model);
+  say_how_training_ended(model.record, session);
   if (options.common.json) {
     predict_all<JsonWriter>(model, options, session);
   } else {

@@ -103,12 +103,32 @@ RegularisedMklSolution solve_master(const RobustProblem& problem, LocalizationSe
   }
 }
 
+/// sum_i theta_i K_i, the kernel that the solution of (7) proves its bound with.
+Matrix mixed_kernel(const LocalizationSet& set, const RegularisedMklSolution& master) {
+  Matrix K = Matrix::Zero(set.kernels.front().rows(), set.kernels.front().cols());
+  for (Index i = 0; i < master.theta.size(); ++i) {
+    if (master.theta[i] > 0) K += master.theta[i] * set.kernels[static_cast<std::size_t>(i)];
+  }
+  return K;
+}
+
 /// The best feasible point so far and the bounds around the optimum.
 struct Bracket {
   Vector alpha;
+  Matrix witness;  // of the upper bound
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
 
+  void raise(const Vector& a, double value) {
+    if (!(value > lower)) return;
+    lower = value;
+    alpha = a;
+  }
+  void reduce(const LocalizationSet& set, const RegularisedMklSolution& master) {
+    if (!(master.upper < upper)) return;
+    upper = master.upper;
+    witness = mixed_kernel(set, master);
+  }
   [[nodiscard]] bool closed(double gap) const {
     return upper - lower <= gap * std::min(1.0, std::abs(lower));
   }
@@ -126,22 +146,26 @@ ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& 
   Vector alpha = first.alpha;
   double t = first.info.objective;
   LocalizationSet set;
-  Bracket bracket;
+  Bracket bracket{.alpha = alpha, .witness = split.positive};
   std::vector<BoundsStep> trace;
   std::vector<double> masters;
   SolveStatus status = SolveStatus::kIterationLimit;
   RegularisedMklSolution master;
+  constexpr long kPatience = 50;  // master problems in a row that rounding left unsolved
+  long inaccurate = 0;
   for (long i = 1; i <= settings.max_iterations; ++i) {
     ctx.check_stop();
     ctx.progress("exchange", static_cast<double>(i), static_cast<double>(settings.max_iterations));
     RobustPoint point = detail::robust_point(problem, split, alpha);  // step 1, (9)
-    if (point.value > bracket.lower) {
-      bracket.lower = point.value;
-      bracket.alpha = alpha;
-    }
-    if (point.value >= t) {  // no constraint is violated
-      bracket.upper = std::min(bracket.upper, t);
+    bracket.raise(alpha, point.value);
+    const bool accurate = i == 1 || met_tolerance(master.info.status);
+    if (point.value >= t && accurate) {  // no constraint is violated
       status = SolveStatus::kSolved;
+      break;
+    }
+    inaccurate = accurate ? 0 : inaccurate + 1;
+    if (inaccurate > kPatience) {
+      status = SolveStatus::kReducedAccuracy;
       break;
     }
     if (i > 1) keep_active(set, master);
@@ -153,7 +177,7 @@ ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& 
     master = solve_master(problem, set, ctx);  // step 2, (7)
     alpha = master.alpha;
     t = master.lower;
-    bracket.upper = std::min(bracket.upper, master.upper);
+    bracket.reduce(set, master);
     masters.push_back(t);
     trace.push_back({bracket.lower, bracket.upper, bracket.upper - bracket.lower,
                      static_cast<Index>(set.size())});
@@ -163,7 +187,7 @@ ExchangeSolution exchange(const RobustProblem& problem, const ExchangeSettings& 
     }
   }
   RobustSolution solution =
-      detail::finish_robust(problem, split, bracket.alpha, bracket.upper, ctx);
+      detail::finish_robust(problem, split, bracket.alpha, std::move(bracket.witness), ctx);
   solution.info.status = detail::proved_status(solution.info, settings.gap, status);
   solution.info.iterations = static_cast<long>(trace.size());
   solution.info.seconds =

@@ -69,6 +69,7 @@ struct Iterate {
   Vector gamma;
   Vector zeta;
   double nu = 0;
+  [[nodiscard]] detail::WeightPairs pairs() const { return {gamma, zeta}; }
 };
 
 using Step = Iterate;  // the same variables, as changes
@@ -155,11 +156,6 @@ class Newton {
     r_alpha_.array() -= 1;
     factor_tight();
     factor_border();
-  }
-
-  [[nodiscard]] double complementarity() const {
-    return (x_.zeta.dot(x_.gamma) + box_.products()) /
-           static_cast<double>(x_.gamma.size() + 2 * x_.box.alpha.size());
   }
 
   /// The step towards the complementarity products `target`, less the second-order terms of
@@ -325,18 +321,6 @@ class Newton {
   Eigen::LLT<Matrix> border_;
 };
 
-double largest_step(const MixedMkl& problem, const Iterate& x, const Step& d) {
-  return std::min({detail::largest_step(x.box, d.box, problem.cost),
-                   detail::largest_step(x.gamma, d.gamma), detail::largest_step(x.zeta, d.zeta)});
-}
-
-double complementarity_after(const MixedMkl& problem, const Iterate& x, const Step& d,
-                             double length) {
-  const double sum = (x.zeta + length * d.zeta).dot(x.gamma + length * d.gamma) +
-                     detail::products_after(x.box, d.box, problem.cost, length);
-  return sum / static_cast<double>(x.gamma.size() + 2 * x.box.alpha.size());
-}
-
 void advance(Iterate& x, const Step& d, double length) {
   detail::advance(x.box, d.box, length);
   x.b += length * d.b;
@@ -442,7 +426,7 @@ MixedMklSolution mixed_mkl(const MixedMkl& problem, const MixedMklSettings& sett
       break;
     }
     if (iteration < settings.max_iterations)
-      detail::predict_and_correct(problem, Newton(all, x), x);
+      detail::predict_and_correct(problem.cost, Newton(all, x), x);
   }
   solution.info.iterations = std::min(iteration, settings.max_iterations);
   finish(solution, all, best, settings.tolerance);

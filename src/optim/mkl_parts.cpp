@@ -104,14 +104,22 @@ void BoxNewton::complete(const Right& right, BoxPoint& step) const {
   step.z_high = right.high.array() + x_.z_high.array() / room_.array() * change;
 }
 
-double largest_step(const BoxPoint& x, const BoxPoint& d, const Vector& cost) {
-  return std::min({largest_step(x.alpha, d.alpha), largest_step(cost - x.alpha, -d.alpha),
-                   largest_step(x.z_low, d.z_low), largest_step(x.z_high, d.z_high)});
+double largest_step(const BoxPoint& x, const WeightPairs& pairs, const BoxPoint& dx,
+                    const WeightPairs& dpairs, const Vector& cost) {
+  return std::min({largest_step(x.alpha, dx.alpha), largest_step(cost - x.alpha, -dx.alpha),
+                   largest_step(x.z_low, dx.z_low), largest_step(x.z_high, dx.z_high),
+                   largest_step(pairs.weights, dpairs.weights),
+                   largest_step(pairs.slacks, dpairs.slacks)});
 }
 
-double products_after(const BoxPoint& x, const BoxPoint& d, const Vector& cost, double length) {
-  const Vector alpha = x.alpha + length * d.alpha;
-  return alpha.dot(x.z_low + length * d.z_low) + (cost - alpha).dot(x.z_high + length * d.z_high);
+double complementarity_after(const BoxPoint& x, const WeightPairs& pairs, const BoxPoint& dx,
+                             const WeightPairs& dpairs, const Vector& cost, double length) {
+  const Vector alpha = x.alpha + length * dx.alpha;
+  const double box =
+      alpha.dot(x.z_low + length * dx.z_low) + (cost - alpha).dot(x.z_high + length * dx.z_high);
+  const double rest =
+      (pairs.slacks + length * dpairs.slacks).dot(pairs.weights + length * dpairs.weights);
+  return (rest + box) / static_cast<double>(pairs.weights.size() + 2 * alpha.size());
 }
 
 void advance(BoxPoint& x, const BoxPoint& d, double length) {

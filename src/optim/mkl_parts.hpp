@@ -42,8 +42,6 @@ class BoxNewton {
  public:
   BoxNewton(const BoxPoint& x, const Vector& cost) : x_(x), room_(cost - x.alpha) {}
 
-  /// The sum of the products.
-  [[nodiscard]] double products() const { return x_.z_low.dot(x_.alpha) + x_.z_high.dot(room_); }
   /// Where eliminating the multipliers leaves it on the diagonal.
   [[nodiscard]] Vector diagonal() const;
 
@@ -62,11 +60,20 @@ class BoxNewton {
   Vector room_;
 };
 
-/// The largest step that keeps the box and its multipliers >= 0.
-[[nodiscard]] double largest_step(const BoxPoint& x, const BoxPoint& d, const Vector& cost);
-/// The sum of the products after a step.
-[[nodiscard]] double products_after(const BoxPoint& x, const BoxPoint& d, const Vector& cost,
-                                    double length);
+/// The weights of the kernels and what is multiplied with each of them, >= 0 and with products that
+/// vanish like those of the box.
+struct WeightPairs {
+  const Vector& weights;
+  const Vector& slacks;
+};
+
+/// The largest step that keeps everything >= 0.
+[[nodiscard]] double largest_step(const BoxPoint& x, const WeightPairs& pairs, const BoxPoint& dx,
+                                  const WeightPairs& dpairs, const Vector& cost);
+/// The mean of all products after a step.
+[[nodiscard]] double complementarity_after(const BoxPoint& x, const WeightPairs& pairs,
+                                           const BoxPoint& dx, const WeightPairs& dpairs,
+                                           const Vector& cost, double length);
 void advance(BoxPoint& x, const BoxPoint& d, double length);
 
 /// Factors A, which is positive definite, so that only rounding can spoil the factor: a little more
@@ -74,17 +81,22 @@ void advance(BoxPoint& x, const BoxPoint& d, double length);
 void factor(Matrix& A, Eigen::LLT<Matrix>& into);
 
 /// One step by Mehrotra's rule for the centring; one length for all variables, since not all
-/// equations are linear. Found by argument: largest_step(problem, x, d),
-/// complementarity_after(problem, x, d, length), advance(x, d, length).
-template <class Problem, class Newton, class Iterate>
-void predict_and_correct(const Problem& problem, const Newton& newton, Iterate& x) {
+/// equations are linear. An iterate has a `box` and its `pairs()`; advance(x, d, length) is found
+/// by argument.
+template <class Newton, class Iterate>
+void predict_and_correct(const Vector& cost, const Newton& newton, Iterate& x) {
   constexpr double kFraction = 0.99;  // of the way to the boundary
-  const double mu = newton.complementarity();
-  const auto affine = newton.solve(0, nullptr);
-  const double length = std::min(1.0, largest_step(problem, x, affine));
-  const double ratio = std::clamp(complementarity_after(problem, x, affine, length) / mu, 0.0, 1.0);
-  const auto step = newton.solve(ratio * ratio * ratio * mu, &affine);
-  advance(x, step, std::min(1.0, kFraction * largest_step(problem, x, step)));
+  const auto longest = [&](const Iterate& d) {
+    return largest_step(x.box, x.pairs(), d.box, d.pairs(), cost);
+  };
+  const Iterate affine = newton.solve(0, nullptr);
+  const auto after = [&](double length) {
+    return complementarity_after(x.box, x.pairs(), affine.box, affine.pairs(), cost, length);
+  };
+  const double mu = after(0);
+  const double ratio = std::clamp(after(std::min(1.0, longest(affine))) / mu, 0.0, 1.0);
+  const Iterate step = newton.solve(ratio * ratio * ratio * mu, &affine);
+  advance(x, step, std::min(1.0, kFraction * longest(step)));
 }
 
 }  // namespace kith::detail

@@ -72,10 +72,12 @@ class Ascent {
   }
 
  private:
-  /// The inverse of the curvature of a machine on the kernel at 0.
+  /// The inverse of the curvature of a machine on the kernel at 0, where the gradient is 1; no more
+  /// than the way to the bounds, for similarities may be next to nothing.
   [[nodiscard]] double first_step() const {
+    const double way = problem_.cost.maxCoeff();
     const double largest = point_.kernel.lambda.size() > 0 ? point_.kernel.lambda.maxCoeff() : 0;
-    return largest > 0 ? 1 / largest : problem_.cost.maxCoeff();
+    return largest * way > 1 ? 1 / largest : way;
   }
 
   const RobustProblem& problem_;
@@ -119,16 +121,21 @@ RobustSolution projected_gradient(const RobustProblem& problem,
   const SplitMatrix split(problem);
   Ascent ascent(problem, split);
   double upper = std::numeric_limits<double>::infinity();
+  Matrix witness;  // the kernel that `upper` is of
   SolveStatus status = SolveStatus::kIterationLimit;
   long iteration = 0;
   while (true) {
     ctx.check_stop();
     ctx.progress("projected gradient", static_cast<double>(iteration),
                  static_cast<double>(settings.max_iterations));
-    upper = std::min(upper, upper_bound(problem, ascent.point(), ascent.alpha()));
+    double bound = upper_bound(problem, ascent.point(), ascent.alpha());
     if (iteration % kMachineEvery == 0) {
-      upper = std::min(upper,
+      bound = std::min(bound,
                        detail::machine_bound(problem, ascent.point(), ascent.alpha(), ctx).upper);
+    }
+    if (bound < upper) {
+      upper = bound;
+      witness = ascent.point().K;
     }
     const double size = std::max(std::abs(upper), std::abs(ascent.point().value));
     if (upper - ascent.point().value + problem.rho * split.rounding <= settings.tolerance * size) {
@@ -142,7 +149,8 @@ RobustSolution projected_gradient(const RobustProblem& problem,
       break;
     }
   }
-  RobustSolution solution = detail::finish_robust(problem, split, ascent.alpha(), upper, ctx);
+  RobustSolution solution =
+      detail::finish_robust(problem, split, ascent.alpha(), std::move(witness), ctx);
   solution.info.status = detail::proved_status(solution.info, settings.tolerance, status);
   solution.info.iterations = iteration;
   solution.info.seconds =

@@ -52,6 +52,7 @@ struct Iterate {
   double b = 0;
   Vector theta;
   Vector s;
+  [[nodiscard]] detail::WeightPairs pairs() const { return {theta, s}; }
 };
 
 using Step = Iterate;  // the same variables, as changes
@@ -102,7 +103,10 @@ Iterate start(const RegularisedMkl& problem) {
 
   Iterate x;
   const Vector values = products(problem, step * weight).values;
-  const double scale = std::max(step * weight.sum(), values.maxCoeff() - values.minCoeff());
+  // A penalty can be so large that values of this size are lost in its rounding.
+  constexpr double kVisible = 1e-6;
+  const double scale = std::max({step * weight.sum(), values.maxCoeff() - values.minCoeff(),
+                                 kVisible * values.cwiseAbs().maxCoeff()});
   x.t = values.minCoeff() - 0.1 * scale;
   x.s = values.array() - x.t;
   x.theta = x.s.cwiseInverse();
@@ -126,11 +130,6 @@ class Newton {
     wbar_ = W_ * (e_ / e_.sum());
     W_.colwise() -= wbar_;  // from here on W holds the differences from the mean
     factor();
-  }
-
-  [[nodiscard]] double complementarity() const {
-    return (x_.s.dot(x_.theta) + box_.products()) /
-           static_cast<double>(x_.s.size() + 2 * x_.box.alpha.size());
   }
 
   /// The step towards the complementarity products `target`, less the second-order terms of
@@ -183,18 +182,6 @@ class Newton {
   Eigen::LLT<Matrix> cholesky_;
   Vector Ny_;
 };
-
-double largest_step(const RegularisedMkl& problem, const Iterate& x, const Step& d) {
-  return std::min({detail::largest_step(x.box, d.box, problem.cost), detail::largest_step(x.s, d.s),
-                   detail::largest_step(x.theta, d.theta)});
-}
-
-double complementarity_after(const RegularisedMkl& problem, const Iterate& x, const Step& d,
-                             double length) {
-  const double sum = (x.s + length * d.s).dot(x.theta + length * d.theta) +
-                     detail::products_after(x.box, d.box, problem.cost, length);
-  return sum / static_cast<double>(x.s.size() + 2 * x.box.alpha.size());
-}
 
 void advance(Iterate& x, const Step& d, double length) {
   detail::advance(x.box, d.box, length);
@@ -252,14 +239,14 @@ RegularisedMklSolution regularised_mkl(const RegularisedMkl& problem,
     ctx.check_stop();
     const Products at = products(problem, x.box.alpha);
     const MklBounds found = bounds(problem, at, x.box.alpha, x.b, x.theta);
-    if (!std::isfinite(found.upper - found.lower)) {
-      if (iteration == 0) keep(best, x, found);  // a solution has its sizes at least
-      best.info.status = SolveStatus::kNumericalFailure;
-      break;
-    }
-    if (relative(found) < best.info.gap) {
+    // A solution has its sizes at least.
+    if (iteration == 0 || relative(found) < best.info.gap) {
       keep(best, x, found);
       improved = iteration;
+    }
+    if (!std::isfinite(found.upper - found.lower)) {
+      best.info.status = SolveStatus::kNumericalFailure;
+      break;
     }
     if (best.info.gap <= settings.tolerance) {
       best.info.status = SolveStatus::kSolved;
@@ -270,7 +257,7 @@ RegularisedMklSolution regularised_mkl(const RegularisedMkl& problem,
       break;
     }
     if (iteration < settings.max_iterations) {
-      detail::predict_and_correct(problem, Newton(problem, x, at), x);
+      detail::predict_and_correct(problem.cost, Newton(problem, x, at), x);
     }
   }
   best.info.iterations = std::min(iteration, settings.max_iterations);

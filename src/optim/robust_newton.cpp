@@ -41,6 +41,7 @@
 #include "kith/optim/certificate.hpp"
 #include "numerics/lapack.hpp"
 #include "optim/interior.hpp"
+#include "optim/mkl_parts.hpp"
 #include "optim/robust_active.hpp"
 #include "optim/robust_dual.hpp"
 #include "optim/robust_kernel.hpp"
@@ -93,8 +94,8 @@ Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
   const RobustProblem& problem = model.problem;
   const double sum = x.a.sum();
   const double own = sum - 0.5 * point.uKu;
-  const double primal =
-      0.5 * point.uKu + problem.cost.dot((point.gradient - x.b * problem.y).cwiseMax(0.0));
+  const Vector margins = 1 - (point.gradient - x.b * problem.y).array();
+  const double primal = detail::best_primal(problem.cost, point.uKu, margins);
   double objective = point.value;
   double difference = primal - own;
   double unit = point.value;

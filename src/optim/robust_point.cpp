@@ -112,26 +112,51 @@ double norm_bound_loss(double sum, double uKu, double rho, double distance, doub
   return (1 - t) * sum - 0.5 * (1 - t * t) * uKu + distance * (weight - t * t * pull);
 }
 
+RobustEvidence robust_evidence(const RobustProblem& problem, const SplitMatrix& split,
+                               const VectorRef& alpha, const Matrix& witness,
+                               const RunContext& ctx) {
+  RobustEvidence e{.point = robust_point(problem, split, alpha)};
+  const MachineBound bound = machine_bound(problem, e.point, alpha, ctx);
+  e.b = bound.b;
+  e.primal = bound.upper - e.point.penalty;
+  const SvmCertificate machine = certify(machine_on(problem, e.point.K), alpha, e.b);
+  e.kkt_residual = machine.kkt_residual;
+  e.feasibility = machine.feasibility;
+  // The machine's own difference has no part of the penalty in it, whose digits may be lost.
+  e.difference = e.primal - machine.dual;
+  if (witness.size() > 0) {
+    RobustPoint other;
+    other.K = positive_part(witness);
+    other.penalty = problem.rho * std::max(0.0, split.excess(other.K));
+    const double upper = machine_bound(problem, other, alpha, ctx).upper;
+    const double lost = problem.rho * split.rounding;
+    e.difference = std::min(e.difference, std::max(0.0, upper - e.point.value) + lost);
+  }
+  constexpr double kDigits = 64 * std::numeric_limits<double>::epsilon();
+  e.rounding = kDigits * (alpha.cwiseAbs().sum() + std::abs(machine.quadratic) + e.primal);
+  return e;
+}
+
+double robust_gap(double value, double difference, double rounding) {
+  if (difference < 0 && difference >= -rounding) return 0.0;
+  const double size = std::max(std::abs(value), std::abs(value + difference));
+  return size > 0 ? difference / size : 0.0;
+}
+
 RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& split,
-                             const VectorRef& alpha, double upper, const RunContext& ctx) {
-  RobustPoint point = robust_point(problem, split, alpha);
-  const MachineBound bound = machine_bound(problem, point, alpha, ctx);
+                             const VectorRef& alpha, Matrix witness, const RunContext& ctx) {
+  RobustEvidence e = robust_evidence(problem, split, alpha, witness, ctx);
   RobustSolution solution;
   solution.alpha = alpha;
-  solution.b = bound.b;
+  solution.b = e.b;
   solution.rho = problem.rho;
-  solution.distance = (point.K - problem.S).norm();
+  solution.distance = (e.point.K - problem.S).norm();
   solution.offset = problem.rho * split.negative_squares;
-  solution.info.objective = point.value + solution.offset;
-  // The machine's own difference has no part of the penalty in it, whose digits may be lost.
-  const SvmCertificate machine = certify(machine_on(problem, point.K), alpha, solution.b);
-  const double proved = bound.upper - point.penalty - machine.dual;
-  const double solvers = std::max(0.0, upper - point.value) + problem.rho * split.rounding;
-  const double difference = std::min(proved, solvers);
-  const double size = std::max(std::abs(point.value), std::abs(point.value + difference));
-  solution.info.gap = size > 0 ? difference / size : 0.0;
-  solution.info.kkt_residual = machine.kkt_residual;
-  solution.kernel = std::move(point.kernel);
+  solution.info.objective = e.point.value + solution.offset;
+  solution.info.gap = robust_gap(e.point.value, e.difference, e.rounding);
+  solution.info.kkt_residual = e.kkt_residual;
+  solution.kernel = std::move(e.point.kernel);
+  solution.witness = std::move(witness);
   return solution;
 }
 

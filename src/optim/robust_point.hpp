@@ -54,11 +54,27 @@ struct MachineBound {
 [[nodiscard]] double norm_bound_loss(double sum, double uKu, double rho, double distance,
                                      double weight);
 
-/// The answer of a solver that ended at `alpha`: its kernel, b and the upper bound from the machine
-/// on that kernel, solved anew; the smaller of that bound and `upper` (less the offset) counts.
-/// `info` is filled but for status, iterations and seconds.
+/// What certificates are made of: the machines on the kernel of `alpha` and on the positive part of
+/// `witness` (empty: none), each solved anew.
+struct RobustEvidence {
+  RobustPoint point;
+  double b = 0;           ///< of the machine on the point's kernel
+  double primal = 0;      ///< of the same
+  double difference = 0;  ///< upper bound - D(alpha), of the kernel that proves more
+  double rounding = 0;    ///< of `difference`
+  double kkt_residual = 0;
+  double feasibility = 0;
+};
+[[nodiscard]] RobustEvidence robust_evidence(const RobustProblem& problem, const SplitMatrix& split,
+                                             const VectorRef& alpha, const Matrix& witness,
+                                             const RunContext& ctx);
+/// difference / max(|value|, |value + difference|), 0 where it is negative by rounding alone.
+[[nodiscard]] double robust_gap(double value, double difference, double rounding);
+
+/// The answer of a solver that ended at `alpha`, with its evidence. `info` is filled but for
+/// status, iterations and seconds.
 [[nodiscard]] RobustSolution finish_robust(const RobustProblem& problem, const SplitMatrix& split,
-                                           const VectorRef& alpha, double upper,
+                                           const VectorRef& alpha, Matrix witness,
                                            const RunContext& ctx);
 
 /// kSolved where the gap of `info` says so and its KKT residual does not contradict it, whatever

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "kith/core/error.hpp"
 #include "optim/robust_point.hpp"
@@ -56,21 +57,33 @@ namespace {
 struct Evidence {
   detail::SplitMatrix split;
   detail::RobustPoint point;
-  double primal = 0;    // of that machine
-  double distance = 0;  // |K - S|_F
+  double primal = 0;      // of that machine
+  double distance = 0;    // |K - S|_F
+  double difference = 0;  // between the bounds of the squared term
+  double rounding = 0;
   double feasibility = 0;
+  double kkt_residual = 0;
 };
 
-Evidence evidence(const RobustProblem& problem, const VectorRef& alpha, const RunContext& ctx) {
+Evidence evidence(const RobustProblem& problem, const VectorRef& alpha, const RunContext& ctx,
+                  const Matrix& witness = {}) {
   validate(problem);
-  if (alpha.size() != problem.y.size()) {
-    refuse(fmt::format("alpha has {} entries for {} samples", alpha.size(), problem.y.size()));
+  const Index n = problem.y.size();
+  if (alpha.size() != n) {
+    refuse(fmt::format("alpha has {} entries for {} samples", alpha.size(), n));
+  }
+  if (witness.size() > 0 && (witness.rows() != n || witness.cols() != n)) {
+    refuse(fmt::format("a witness of {} x {} for {} samples", witness.rows(), witness.cols(), n));
   }
   const detail::SplitMatrix split(problem);
-  Evidence e{split, detail::robust_point(problem, split, alpha)};
-  e.primal = detail::machine_bound(problem, e.point, alpha, ctx).upper - e.point.penalty;
+  detail::RobustEvidence own = detail::robust_evidence(problem, split, alpha, witness, ctx);
+  Evidence e{split, std::move(own.point)};
+  e.primal = own.primal;
   e.distance = std::sqrt(split.excess(e.point.K) + split.negative_squares);
-  e.feasibility = certify(detail::machine_on(problem, e.point.K), alpha, 0).feasibility;
+  e.difference = own.difference;
+  e.rounding = own.rounding;
+  e.feasibility = own.feasibility;
+  e.kkt_residual = own.kkt_residual;
   return e;
 }
 
@@ -79,9 +92,9 @@ RobustCertificate certificate(const Evidence& e, double offset, double value, do
   c.offset = offset;
   c.value = value;
   c.upper = value + difference;
-  const double size = std::max(std::abs(c.value), std::abs(c.upper));
-  c.gap = size > 0 ? difference / size : 0.0;
+  c.gap = detail::robust_gap(value, difference, e.rounding);
   c.feasibility = e.feasibility;
+  c.kkt_residual = e.kkt_residual;
   return c;
 }
 
@@ -93,10 +106,9 @@ double own_value(const Evidence& e, const RobustProblem& problem, const VectorRe
 }  // namespace
 
 RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
-                          const RunContext& ctx) {
-  const Evidence e = evidence(problem, alpha, ctx);
-  return certificate(e, problem.rho * e.split.negative_squares, e.point.value,
-                     e.primal - own_value(e, problem, alpha));
+                          const RunContext& ctx, const Matrix& witness) {
+  const Evidence e = evidence(problem, alpha, ctx, witness);
+  return certificate(e, problem.rho * e.split.negative_squares, e.point.value, e.difference);
 }
 
 RobustCertificate certify_ball(const RobustProblem& problem, double radius, const VectorRef& alpha,

@@ -37,6 +37,20 @@ def test_writes_a_header_and_one_line_per_query(kith, problem):
         assert sum(float(row[f"probability:{name}"]) for name in "abc") == pytest.approx(1)
 
 
+def test_says_that_the_solver_of_the_model_missed_its_tolerance(kith, problem):
+    def notes(*flags):
+        result = kith("predict", "--model", "m.kith", "--similarity", "q.csv", *flags)
+        assert result.returncode == 0
+        assert len(table(result.stdout)) == len(problem.query_ids)
+        return result.stderr
+    assert "tolerance" not in notes()
+    trained = kith("train", "--method", "robust-svm", "--set", "iterations=1", "--set", "test-treatment=none",
+                   "--similarity", "s.csv", "--labels", "l.txt", "--model", "m.kith")
+    assert trained.returncode == 2, trained.stderr
+    assert "missed its tolerance when this model was trained: iteration limit, gap " in notes()
+    assert notes("--quiet") == ""
+
+
 def test_probability_no_leaves_labels_as_they_are(kith, problem):
     with_them = table(predict(kith))
     problem.train(kith, "--set", "probability=no")

@@ -38,6 +38,8 @@ struct RobustSolution {
   double offset = 0;    ///< rho |S_-|_F^2, the part of the objective that no a changes
   /// objective is D(alpha), the offset included; gap is (upper bound - D) / (D - offset).
   SolveInfo info;
+  /// Any kernel that bounds the optimum more closely than the learned one; empty: none is known.
+  Matrix witness;
   /// Bounds less the offset, one step per iteration; of solvers that record them alone.
   std::vector<BoundsStep> trace;
 };
@@ -46,17 +48,22 @@ struct RobustSolution {
 void validate(const RobustProblem& problem);
 
 /// What an a achieves, from the data alone: K = M_+(a) by a fresh decomposition, and
-/// D(a) <= optimum <= max over a' of S(a', K), the right side by one run of `smo`.
+/// D(a) <= optimum <= max over a' of S(a', K), the right side by one run of `smo`. That holds for
+/// every kernel, and so for the positive part of a `witness` too: the smaller bound counts.
 struct RobustCertificate {
   double offset = 0;       ///< rho |S_-|_F^2; its digits, often a million times the rest, enter
                            ///< none of the others
   double value = 0;        ///< D(a) - offset
   double upper = 0;        ///< no feasible a' has D(a') - offset above it
-  double gap = 0;          ///< (upper - value) / max(|value|, |upper|); 0 when both are 0
+  double gap = 0;          ///< (upper - value) / max(|value|, |upper|); 0 when both are 0, or in
+                           ///< the wrong order by rounding
   double feasibility = 0;  ///< largest of |y'a| and the violations of the box, by the largest cost
+  /// Of a on K with the b of the machine solved anew, as in SvmCertificate: D is flat at its
+  /// maximum, where an error in a shows here and not in the gap.
+  double kkt_residual = 0;
 };
 [[nodiscard]] RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
-                                        const RunContext& ctx = {});
+                                        const RunContext& ctx = {}, const Matrix& witness = {});
 
 /// The same for |K - S|_F <= radius in place of rho |K - S|_F^2, where problem.rho is the
 /// multiplier found with alpha. No offset.

@@ -210,7 +210,8 @@ void check_range(std::string_view what, double value, double unit) {
   if (value >= 1 / kMost && value <= kMost) return;
   constexpr double kOrdinary = 1e6;
   std::string message =
-      fmt::format("{} is {:.0e}, which is beyond what can be computed with", what, value);
+      fmt::format("{} is {:.0e}, which is beyond what can be computed with ({:.0e} to {:.0e})",
+                  what, value, 1 / kMost, kMost);
   if (!(unit <= kOrdinary && unit >= 1 / kOrdinary)) {
     message += fmt::format("; the similarities are near {:.0e}: divide them by that", unit);
   }

@@ -124,12 +124,40 @@ std::vector<Vector> starts_of(std::span<const RobustSvmSettings> path,
   return starts;
 }
 
-/// By a fresh decomposition and a machine solved anew: nothing the solver kept is used but rho.
+/// By a fresh decomposition and machines solved anew: nothing the solver kept is used but rho, and
+/// a kernel that may prove more than that of alpha.
 double proved_gap(RobustProblem problem, std::optional<double> radius, const RobustSolution& found,
                   const RunContext& ctx) {
-  if (!radius) return certify(problem, found.alpha, ctx).gap;
+  if (!radius) return certify(problem, found.alpha, ctx, found.witness).gap;
   problem.rho = found.rho;
   return certify_ball(problem, *radius, found.alpha, ctx).gap;
+}
+
+/// Relative gap of a solved problem.
+double accepted_gap(RobustSolver solver, double tolerance) {
+  constexpr double kHair = 1 + 1e-6;  // an algorithm that stops at its gap is at it
+  switch (solver) {
+    case RobustSolver::kNewton:
+      return tolerance;
+    case RobustSolver::kExchange:
+    case RobustSolver::kExchangePruned:
+      return kHair * std::max(tolerance, ExchangeSettings{}.gap);
+    case RobustSolver::kProjectedGradient:
+      return kHair * std::max(tolerance, ProjectedGradientSettings{}.tolerance);
+  }
+  throw Error(ErrorCode::kInternal, "a robust solver without a gap");
+}
+
+/// What the proof makes of the status: newton aims at more than is asked for, and may miss that
+/// alone.
+void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo& info) {
+  if (!proved && info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
+  const bool settled =
+      info.kkt_residual <= std::max(RobustNewtonSettings{}.kkt_tolerance, tolerance);
+  if (proved && settled && solver == RobustSolver::kNewton &&
+      info.status == SolveStatus::kReducedAccuracy) {
+    info.status = SolveStatus::kSolved;
+  }
 }
 
 /// Above it the exchange algorithm keeps too many too large matrices.
@@ -203,14 +231,9 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
     const auto solver = [&] { return solve(problem, own, task.tolerance, starts, ctx); };
     RobustSolution found = with_bounds_in_reach(problem, solver);
     if (!task.for_sigmoid) {
-      const double proved = proved_gap(problem, settings.radius, found, ctx);
-      // The bound of the last master problem of an exchange is a proof too, and the sharper one.
-      const bool own_proof = settings.solver != RobustSolver::kNewton;
-      found.info.gap = own_proof ? std::min(proved, found.info.gap) : proved;
-      const bool missed = found.info.status == SolveStatus::kSolved &&
-                          settings.solver == RobustSolver::kNewton &&
-                          !(std::abs(found.info.gap) <= task.tolerance);
-      if (missed) found.info.status = SolveStatus::kReducedAccuracy;
+      found.info.gap = proved_gap(problem, settings.radius, found, ctx);
+      const bool proved = std::abs(found.info.gap) <= accepted_gap(settings.solver, task.tolerance);
+      settle_status(proved, task.tolerance, settings.solver, found.info);
     }
     found.info.objective /= unit;
     found.offset /= unit;

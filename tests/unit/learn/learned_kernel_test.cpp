@@ -300,6 +300,15 @@ TEST(LearnedKernels, RefuseSimilaritiesThatLeaveNoRoomForTheirCubes) {
     }
     EXPECT_THROW((void)fit_once(set, FullKernelSettings{}), Error);
   }
+  // Ordinary similarities are not to blame.
+  try {
+    (void)fit_once(training_set(sample.S, sample.classes), RobustSvmSettings{.rho = 1e300});
+    ADD_FAILURE() << "a rho of 1e300 is taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("1e+300"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("1e-150 to 1e+150"));
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("divide")));
+  }
 }
 
 TEST(RobustSvm, ACostBeyondReachIsTheMachineWithoutViolations) {
@@ -307,6 +316,71 @@ TEST(RobustSvm, ACostBeyondReachIsTheMachineWithoutViolations) {
   const Matrix large = scaled_scores(sample, 1, RobustSvmSettings{.cost = 1e5});
   const Matrix larger = scaled_scores(sample, 1, RobustSvmSettings{.cost = 1e12});
   EXPECT_LT((large - larger).cwiseAbs().maxCoeff(), 1e-5);
+}
+
+/// Separable in the space of S_+, so that no coefficient comes near the larger costs, whose product
+/// with the rounding of margins is more than the tolerance.
+TEST(RobustSvm, IsSolvedWhereCostsAreFarAboveEveryCoefficient) {
+  const Matrix S{{-1, -43, 7, 46, 64, -51, -34, -26, 44, 49, 43, 107},
+                 {-43, 15, -75, 62, 72, 48, 31, -57, 37, -30, 13, -12},
+                 {7, -75, -28, -32, 19, -50, 103, -68, -66, -41, -51, -43},
+                 {46, 62, -32, 182, 42, -74, 59, 16, 16, 134, -93, -160},
+                 {64, 72, 19, 42, 98, -105, 92, 111, -55, 41, 77, 142},
+                 {-51, 48, -50, -74, -105, -88, -36, -52, -109, -69, -24, 24},
+                 {-34, 31, 103, 59, 92, -36, -118, 70, 42, -43, 160, 52},
+                 {-26, -57, -68, 16, 111, -52, 70, -44, -47, 81, 7, -91},
+                 {44, 37, -66, 16, -55, -109, 42, -47, -33, 26, -24, 66},
+                 {49, -30, -41, 134, 41, -69, -43, 81, 26, 133, -8, -33},
+                 {43, 13, -51, -93, 77, -24, 160, 7, -24, -8, -167, -78},
+                 {107, -12, -43, -160, 142, 24, 52, -91, 66, -33, -78, 62}};
+  std::vector<int> classes(12);
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<int>(i % 2);
+  const TrainingSet set = training_set(S, classes);
+  double objective = 0;
+  for (const double cost : {1.0, 3.0, 10.0, 100.0, 1e3, 1e5}) {
+    const auto fitted =
+        fit_once(set, RobustSvmSettings{.cost = cost, .rho = 1e3, .probability = false});
+    EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << cost;
+    EXPECT_LE(fitted.info.gap(), 1e-8) << cost;
+    EXPECT_GE(fitted.info.gap(), 0) << cost;
+    EXPECT_LE(fitted.info.iterations(), 45) << cost;
+    const double own = fitted.info.objective() - fitted.info.objective_offset();
+    if (cost > 1) {
+      EXPECT_NEAR(own, objective, 1e-6);  // of 3.6e8
+    }
+    objective = own;
+  }
+}
+
+TEST(RobustSvm, SolversAgreeNextToNoSimilarityAtAll) {
+  const Sample sample = make_sample(16, 1, 2, 21);
+  const TrainingSet set = training_set(1e-30 * sample.S, sample.classes);
+  const double optimum = fit_once(set, RobustSvmSettings{.probability = false}).info.objective();
+  for (const RobustSolver solver :
+       {RobustSolver::kExchange, RobustSolver::kExchangePruned, RobustSolver::kProjectedGradient}) {
+    const auto fitted = fit_once(set, RobustSvmSettings{.solver = solver, .probability = false});
+    EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << enum_name(solver);
+    EXPECT_NEAR(fitted.info.objective(), optimum, 1e-4 * optimum) << enum_name(solver);
+  }
+}
+
+TEST(RobustSvm, ExchangeProvesNoMoreThanIsTrue) {
+  const Sample sample = make_sample(16, 1, 2, 22);
+  const TrainingSet set = training_set(-sample.S * sample.S, sample.classes);
+  RobustSvmSettings settings{.cost = 100, .probability = false};
+  const auto exact = fit_once(set, settings);
+  const double optimum = exact.info.objective() - exact.info.objective_offset();
+  settings.iterations = 40;
+  for (const RobustSolver solver : {RobustSolver::kExchange, RobustSolver::kExchangePruned}) {
+    settings.solver = solver;
+    const auto fitted = fit_once(set, settings);
+    const double value = fitted.info.objective() - fitted.info.objective_offset();
+    EXPECT_GE(fitted.info.gap(), 0);
+    // The upper bound is value / (1 - gap).
+    EXPECT_GE(value, optimum * (1 - fitted.info.gap()) * (1 - 1e-7)) << enum_name(solver);
+    const bool near = value >= optimum * (1 - 1.01e-5);
+    EXPECT_TRUE(near || fitted.info.status() != SolveStatus::kSolved) << enum_name(solver);
+  }
 }
 
 TEST(RobustSvm, EndsAtTheIterationsItIsGivenAndSaysSo) {

@@ -160,13 +160,75 @@ TEST(RobustCertificate, IsTheDefinitionRecomputed) {
 
 TEST(RobustCertificate, NoticesASpoiledSolution) {
   const Owned owned = perturbed(20, 0.2, 8);
-  const RobustSolution found = projected_gradient(owned.problem(), {.tolerance = 1e-8});
-  ASSERT_LE(certify(owned.problem(), found.alpha).gap, 1e-7);
-  EXPECT_GT(certify(owned.problem(), 0.99 * found.alpha).gap, 1e-5);
-  EXPECT_GT(certify(owned.problem(), 1.01 * found.alpha).gap, 1e-5);
+  const RobustSolution found = robust_newton(owned.problem(), {.tolerance = 1e-9});
+  const auto passes = [&](const Vector& alpha) {
+    const RobustCertificate c = certify(owned.problem(), alpha);
+    return c.gap <= 1e-8 && c.kkt_residual <= 1e-5 && c.feasibility <= 1e-9;
+  };
+  const RobustCertificate good = certify(owned.problem(), found.alpha);
+  EXPECT_TRUE(passes(found.alpha))
+      << good.gap << " " << good.kkt_residual << " " << good.feasibility;
+  EXPECT_FALSE(passes((1 - 1e-4) * found.alpha));
+  EXPECT_FALSE(passes((1 + 1e-4) * found.alpha));
   Vector unbalanced = found.alpha;
-  unbalanced[0] += 0.01;
-  EXPECT_GT(certify(owned.problem(), unbalanced).feasibility, 1e-3);
+  unbalanced[0] += 1e-4;
+  EXPECT_FALSE(passes(unbalanced));
+}
+
+TEST(RobustCertificate, IsNotDeceivedByAWitness) {
+  const Owned owned = perturbed(20, 0.2, 8);
+  const Index n = owned.S.rows();
+  const double optimum = value(robust_newton(owned.problem()));
+  const Vector alpha = exchange(owned.problem(), {.max_iterations = 3}).solution.alpha;
+  Rng rng(2);
+  for (const Matrix& witness :
+       {Matrix(Matrix::Zero(n, n)), owned.S, Matrix(-owned.S), positive_part(owned.S),
+        Matrix(100 * Matrix::Identity(n, n)), Matrix(random_symmetric(rng, n))}) {
+    const RobustCertificate c = certify(owned.problem(), alpha, {}, witness);
+    EXPECT_LE(c.value, optimum * (1 + 1e-9));
+    EXPECT_GE(c.upper, optimum * (1 - 1e-9));
+    EXPECT_LE(c.gap, certify(owned.problem(), alpha).gap);
+  }
+  EXPECT_THROW((void)certify(owned.problem(), alpha, {}, Matrix::Zero(n, n + 1)), Error);
+}
+
+/// Next to no kernel at all: K = u u' / (4 rho) is far from any before it, and master problems are
+/// of low rank.
+TEST_P(Exchange, TellsTheTruthWhereMasterProblemsAreHard) {
+  std::vector<Owned> all = {{-Matrix::Identity(2, 2), Vector{{1.0, -1.0}}}};
+  for (const std::uint64_t seed : {1, 2}) {
+    Rng rng(seed);
+    const Vector y = random_labels(rng, 12);
+    all.push_back({-gaussian_kernel(rng, y), y});
+    const Matrix X = testing_support::normal_matrix(rng, 12, 2);
+    const Matrix Z = testing_support::normal_matrix(rng, 12, 3);
+    all.push_back({X * X.transpose() - Z * Z.transpose(), y});
+  }
+  for (Owned& owned : all) {
+    for (const double cost : {1.0, 100.0, 1e4}) {
+      for (const double rho : {1e-3, 1.0}) {
+        owned.cost = cost;
+        owned.rho = rho;
+        ExchangeSettings few = settings();
+        few.max_iterations = 60;
+        const RobustSolution found = exchange(owned.problem(), few).solution;
+        const double optimum = value(robust_newton(owned.problem()));
+        const auto what = [&] {
+          return ::testing::Message()
+                 << "n " << owned.y.size() << " cost " << cost << " rho " << rho << " value "
+                 << value(found) << " optimum " << optimum << " gap " << found.info.gap;
+        };
+        EXPECT_LE(value(found), optimum * (1 + 1e-7)) << what();
+        const RobustCertificate c = certify(owned.problem(), found.alpha, {}, found.witness);
+        EXPECT_EQ(c.gap, found.info.gap) << what();
+        EXPECT_GE(c.gap, 0) << what();
+        EXPECT_GE(c.upper, optimum * (1 - 1e-7)) << what();
+        if (found.info.status == SolveStatus::kSolved) {
+          EXPECT_LE(found.info.gap, 1.01e-5) << what();
+        }
+      }
+    }
+  }
 }
 
 TEST(ProjectedGradient, SaysThatItWasStoppedAndHowFarItIs) {
