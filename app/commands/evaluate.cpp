@@ -15,6 +15,7 @@
 #include "kith/core/text.hpp"
 #include "kith/evaluate/experiment.hpp"
 #include "kith/evaluate/results.hpp"
+#include "kith/numerics/blas.hpp"
 #include "kith/report/page.hpp"
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
@@ -193,7 +194,7 @@ Json matrices_json(const LabelledInput& input, const ExperimentData& data) {
 }
 
 Json about(const EvaluateOptions& options, const LabelledInput& input, const ExperimentData& data) {
-  Json json = {{"command", options.command_line}, {"kith", kVersion}};
+  Json json = {{"command", options.command_line}, {"kith", kVersion}, {"blas", blas_description()}};
   for (const RawMatrix& one : input.samples) {
     json["data"].push_back(source_of(one.samples));
     json["measure"].push_back(relevant_settings(one.measure));

@@ -107,10 +107,22 @@ function classSizes(set, portrait) {
   });
 }
 
+/** Domains of the axes with one unit for both, so that the plane shows distances as they are. */
+function frame(points, width, height) {
+  const ends = (key) => points.reduce(([low, high], d) => [Math.min(low, d[key]), Math.max(high, d[key])], [Infinity, -Infinity]);
+  const [x, y] = [ends("x"), ends("y")];
+  const unit = Math.max((x[1] - x[0]) / width, (y[1] - y[0]) / height) || 1;
+  const around = ([low, high], size) => [(low + high - size * unit) / 2, (low + high + size * unit) / 2];
+  return { x: around(x, width), y: around(y, height) };
+}
+
 /** The samples in the plane; a legend that singles out a class; `onPick` when a sample is clicked. */
 export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } = {}) {
   const { x, y, unit, largest, smallest, squared_share: share } = portrait.map;
   const all = x.map((_, i) => ({ i, x: x[i] * unit, y: y[i] * unit, c: set.labels ? set.labels[i] : 0 }));
+  const height = width * 0.8;
+  const margins = { marginLeft: 44, marginRight: 12, marginTop: 24, marginBottom: 40 };
+  const domains = frame(all, width - 56 - 16, height - 64 - 16);
   const chosen = new Set();
   const holder = h("div");
   const buttons = set.class_names.map((title, c) =>
@@ -137,13 +149,11 @@ export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } 
     const front = [...all].sort((a, b) => dim(b) - dim(a));
     const chart = plot({
       width,
-      height: width * 0.8,
-      marginLeft: 44,
-      marginBottom: 40,
+      height,
+      ...margins,
       inset: 8,
-      x: { label: "first axis", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
-      y: { label: "second axis", ticks: 5, tickFormat: (v) => few(v, 2) },
-      aspectRatio: null,
+      x: { domain: domains.x, label: "first axis", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
+      y: { domain: domains.y, label: "second axis", ticks: 5, tickFormat: (v) => few(v, 2) },
       marks: [
         Plot.dot(front, {
           x: "x", y: "y", r: all.length > 1500 ? 2 : 3, ariaLabel: () => "sample",

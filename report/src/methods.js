@@ -38,8 +38,17 @@ function validation(method) {
   const { axes, hidden, points } = surface(method.details);
   if (axes.length === 0 || points.length < 2) return null;
   const lowest = points.reduce((a, b) => (b.loss < a.loss ? b : a));
+  const equals = points.filter((point) => point.loss === lowest.loss);
   const rest = hidden.length > 0 ? ` Of ${hidden.map((axis) => axis.field).join(", ")} the best value is shown.` : "";
-  const where = axes.map((axis, a) => `${axis.field} ${axis.values[lowest.key[a]]}`).join(", ");
+  const highest = points.reduce((a, b) => (b.loss > a.loss ? b : a));
+  const ringed = equals.length < points.length ? equals : [];
+  const colours = axes.length > 1 && ringed.length > 0 ? ` Colour: from dark, ${percent(lowest.loss)}, to light, ${percent(highest.loss)}.` : "";
+  const where =
+    equals.length === 1
+      ? axes.map((axis, a) => `${axis.field} ${axis.values[lowest.key[a]]}`).join(", ")
+      : equals.length < points.length
+        ? `${equals.length} of ${points.length} points`
+        : "every point";
   let chart;
   if (axes.length === 1) {
     chart = plot({
@@ -49,7 +58,7 @@ function validation(method) {
       marks: [
         Plot.line(points, { x: (d) => d.key[0], y: "loss", stroke: "var(--accent)", strokeWidth: 2 }),
         Plot.dot(points, { x: (d) => d.key[0], y: "loss", fill: "var(--accent)", r: 3, ariaLabel: () => "point", title: (d) => `${axes[0].field} ${visible(axes[0].values[d.key[0]])}: ${percent(d.loss)}`, tip: true }),
-        Plot.dot([lowest], { x: (d) => d.key[0], y: "loss", stroke: "var(--warm)", strokeWidth: 2, r: 6 }),
+        Plot.dot(ringed, { x: (d) => d.key[0], y: "loss", stroke: "var(--warm)", strokeWidth: 2, r: 6 }),
       ],
     });
   } else {
@@ -60,7 +69,7 @@ function validation(method) {
       color: { type: "linear", range: ["#1a1852", "#2a5c9e", "#4c9eb8", "#b2d8c8", "#fcfaee"], interpolate: "rgb" },
       marks: [
         Plot.cell(points, { x: (d) => d.key[0], y: (d) => d.key[1], fill: "loss", ariaLabel: () => "point", inset: 0.5, title: (d) => `${axes.map((axis, a) => `${axis.field} ${visible(axis.values[d.key[a]])}`).join("\n")}\nloss ${percent(d.loss)}`, tip: true }),
-        Plot.cell([lowest], { x: (d) => d.key[0], y: (d) => d.key[1], stroke: "var(--warm)", strokeWidth: 3, fill: "none" }),
+        Plot.cell(ringed, { x: (d) => d.key[0], y: (d) => d.key[1], stroke: "var(--warm)", strokeWidth: 3, fill: "none" }),
       ],
     });
   }
@@ -70,7 +79,7 @@ function validation(method) {
     marks: points.length,
     file: `validation-${method.index}`,
     words: `Mean validation loss over ${points.length} points of the grid; lowest ${percent(lowest.loss)} at ${where}.`,
-    caption: `Inner cross-validation, mean over the partitions; ringed: the lowest, ${percent(lowest.loss)} at ${visible(where)}.${rest}`,
+    caption: `Inner cross-validation, mean over the partitions; ${ringed.length > 0 ? "ringed: the lowest, " : ""}${percent(lowest.loss)} at ${visible(where)}.${colours}${rest}`,
   });
 }
 
@@ -87,9 +96,10 @@ function confusion(set, method) {
   const written = step >= 20;
   const every = Math.max(1, Math.ceil(11 / step));
   const tick = (c) => (c % every === 0 ? label(c) : "");
+  const turned = Math.max(...set.class_names.map((_, c) => label(c).length)) * 7 > step;
   const chart = plot({
-    width: size, height: size - 10, marginLeft: 80, marginTop: 16, marginBottom: 74,
-    x: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, tickRotate: -45, label: "said", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    width: size, height: size - (turned ? 10 : 42), marginLeft: 80, marginTop: 16, marginBottom: turned ? 74 : 42,
+    x: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, tickRotate: turned ? -45 : 0, label: "said", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
     y: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, label: "true", labelArrow: "none", tickSize: 0 },
     color: { type: "linear", domain: [0, 1], range: ["#fcfaee", "#b2d8c8", "#4c9eb8", "#2a5c9e", "#1a1852"], interpolate: "rgb" },
     marks: [
@@ -176,7 +186,7 @@ function weights(method, parts) {
   const names = [...new Set(rows.map((row) => row.matrix))];
   const chart = plot({
     width: 340, height: 62 + 30 * names.length, marginLeft: 100, marginBottom: 40,
-    x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true },
+    x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true, nice: true, zero: true },
     y: { domain: names.map((_, i) => i), tickFormat: (i) => short(names[i], 14), label: null, tickSize: 0 },
     marks: [
       Plot.ruleX([0]),

@@ -177,8 +177,8 @@ export function resultsSection(doc, set) {
       "p",
       { class: "faint about" },
       `${count(set.methods.length, "method")} on ${count(set.n, "sample")} of ${count(classes, "class", "classes")}; `,
-      `mean over ${count(set.partitions, "random partition")} with the standard deviation in brackets; `,
-      "settings chosen by cross-validation inside each training part. ",
+      `mean over ${count(set.partitions, set.protocol?.partitions === "given" ? "given partition" : "random partition")} with the standard deviation in brackets; `,
+      set.methods.some((method) => method.grid.length > 0) ? "settings chosen by cross-validation inside each training part. " : "every setting fixed. ",
       metric.smaller ? "Smaller is better." : "Larger is better."
     ),
     warnings(set),

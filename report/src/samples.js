@@ -11,7 +11,7 @@ import { table } from "./table.js";
 const sampleLink = (set, i, most = 40) => h("a", { href: `#sample-${i}` }, name(sampleName(set, i), most));
 
 function classMark(set, c) {
-  return [h("span", { "aria-hidden": "true", style: { color: classColour(c) } }, "\u25cf "), name(set.class_names[c], 24)];
+  return [h("span", { "aria-hidden": "true", style: { color: classColour(c) } }, "\u25cf\u00a0"), name(set.class_names[c], 24)];
 }
 
 /** What the methods said of a sample, the most frequent first. */
@@ -75,7 +75,7 @@ function panel(set, i, rows) {
     h(
       "div",
       { class: "columns" },
-      h("div", {}, methods),
+      row.tested > 0 ? h("div", {}, methods) : null,
       h(
         "div",
         {},
@@ -88,6 +88,8 @@ function panel(set, i, rows) {
 
 export function samplesSection(set) {
   const rows = difficulty(set);
+  // Of samples that are missed equally often, those that were tested most say most.
+  const listed = [...rows].sort((a, b) => b.tested - a.tested || a.i - b.i);
   const holder = h("div");
   const filters = { text: "", label: "", wrong: false };
   const summary = h("span", { class: "faint", role: "status" });
@@ -105,14 +107,14 @@ export function samplesSection(set) {
           return other ? [classMark(set, other[0]), h("span", { class: "faint" }, ` by ${count(other[1], "method")}`)] : "";
         },
       },
-      { title: "nearest", class: "setting", cell: (r) => neighbours(set, r.i).slice(0, 3).map((j, k) => [k > 0 ? ", " : "", sampleLink(set, j, 18)]) },
+      { title: "nearest", class: "setting screen", cell: (r) => neighbours(set, r.i).slice(0, 3).map((j, k) => [k > 0 ? ", " : "", sampleLink(set, j, 18)]) },
     ],
-    { rows, sort: { column: 2, down: true }, label: "samples", most: 25 }
+    { rows: listed, sort: { column: 2, down: true }, label: "samples", most: 25 }
   );
   view.id = "sample-table";
   function filter() {
     const wanted = filters.text.toLowerCase();
-    const kept = rows.filter(
+    const kept = listed.filter(
       (row) =>
         (filters.label === "" || row.label === Number(filters.label)) &&
         (!filters.wrong || row.share > 0.5) &&

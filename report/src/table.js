@@ -12,7 +12,7 @@ export function table(columns, { rows, sort = null, rowClass = () => null, label
   const heads = columns.map((column, c) =>
     h(
       "th",
-      { scope: "col", class: column.number ? "number" : null, "aria-sort": column.key ? "none" : null },
+      { scope: "col", class: [column.number ? "number" : "", column.class?.includes("screen") ? "screen" : ""].join(" ").trim() || null, "aria-sort": column.key ? "none" : null },
       column.key ? h("button", { type: "button", onclick: () => turn(c) }, column.title) : column.title
     )
   );

@@ -27,6 +27,7 @@ function evaluate(data, store, ...more) {
     "--set", "svm-clip:probability=yes", "--repeats", 5, "--folds", 2, "--store", store, "--quiet", ...more);
 }
 
+const documentOf = (file) => JSON.parse(readFileSync(join(folder, file), "utf8").match(/id="document">(.*?)<\/script>/s)[1]);
 const marks = (page, chart, mark) => page.locator(`figure[data-chart="${chart}"] svg [aria-label="${mark}"]`).count();
 
 before(async () => {
@@ -81,6 +82,25 @@ test("every chart is there with its marks", async () => {
     assert.ok((await svg.getAttribute("aria-label")).length > 20);
   }
   assert.deepEqual(page.complaints, []);
+});
+
+test("what a method learned is drawn", async () => {
+  const common = ["--labels", "one.tsv", "--repeats", 1, "--folds", 2, "--quiet", "--store"];
+  kith("evaluate", "--similarity", "one.csv", "--methods", "spectrum-svm,robust-svm", "--set", "robust-svm:solver=exchange", "--grid", "spectrum-svm:eta=0.1", "--grid", "spectrum-svm:gamma=1",
+    "--grid", "robust-svm:cost=1", "--grid", "robust-svm:rho=1", ...common, "learned.db");
+  kith("evaluate", "--similarity", "first=one.csv", "--similarity", "second=two.csv", "--methods", "mkl", "--grid", "mkl:cost=1", ...common, "weights.db");
+  const drawn = async (store, chart, mark, count) => {
+    kith("report", "--store", `${store}.db`, "--out", `${store}.html`);
+    const page = await open(browser, join(folder, `${store}.html`));
+    await page.getByRole("button", { name: "open all" }).click();
+    const method = documentOf(`${store}.html`).data_sets[0].methods[Number(chart.at(-1))];
+    assert.equal(await marks(page, chart, mark), count(method.details.learned));
+    assert.deepEqual(page.complaints, []);
+  };
+  const sum = (parts, size) => parts.reduce((total, part) => total + size(part), 0);
+  await drawn("learned", "learned-spectrum-0", "multiplier", (parts) => sum(parts, (part) => part.multipliers.length));
+  await drawn("learned", "bounds-1", "bound", (parts) => 2 * parts[0].bounds.length);
+  await drawn("weights", "weights-0", "weight", (parts) => sum(parts, (part) => part.kernel_weights.length));
 });
 
 test("a table sorts by the column that is pressed, both ways", async () => {
@@ -160,6 +180,7 @@ test("dark and light are readable, paper is light", async () => {
   assert.ok(paper.back === 1 && paper.worst >= 4.5, JSON.stringify(paper));
   assert.equal(await page.locator("header.bar").isVisible(), false);
   assert.equal(await page.locator("table.results").isVisible(), true);
+  assert.equal(await page.locator("details.method > summary:visible").count(), METHODS.length);
   await page.emulateMedia({ media: "screen", colorScheme: "light" });
   assert.ok((await colours(page)).worst >= 4.5);
   await page.locator("#theme").click();
@@ -203,8 +224,6 @@ test("tables and charts are downloaded", async () => {
   assert.ok(!svg.includes("var(--"));
   assert.deepEqual(page.complaints, []);
 });
-
-const documentOf = (file) => JSON.parse(readFileSync(join(folder, file), "utf8").match(/id="document">(.*?)<\/script>/s)[1]);
 
 /** The largest picture a page may have, of noise, which compresses worst. */
 function largestPicture() {
@@ -260,4 +279,22 @@ test("inspect writes the data part alone", async () => {
   assert.equal(await page.locator("#results, #methods, #samples").count(), 0);
   assert.ok((await page.locator("#app").innerText()).includes("What to try, and why"));
   assert.deepEqual(page.complaints, []);
+});
+
+test("a matrix that is asymmetric, and one with holes, are told and drawn", async () => {
+  const value = (i, j) => (i === j ? 1 : (0.1 * ((3 * i + 5 * j) % 7) + (i % 2 === j % 2 ? 0.3 : 0)).toFixed(2));
+  const rows = (hole) => Array.from({ length: 12 }, (_, i) => Array.from({ length: 12 }, (_, j) => (hole(i, j) ? "" : value(i, j))).join(",")).join("\n") + "\n";
+  writeFileSync(join(folder, "whole.csv"), rows(() => false));
+  writeFileSync(join(folder, "holes.csv"), rows((i, j) => i === 2 && j > 2 && j < 6));
+  kith("inspect", "--similarity", "whole.csv", "--html", "whole.html");
+  kith("inspect", "--similarity", "holes.csv", "--html", "holes.html");
+  const whole = await open(browser, join(folder, "whole.html"));
+  assert.match(await whole.locator("#app").innerText(), /asymmetric: S and its transpose differ by \d/);
+  assert.equal(await marks(whole, "map", "sample"), 12);
+  const holes = await open(browser, join(folder, "holes.html"));
+  const text = await holes.locator("#app").innerText();
+  assert.match(text, /3 pairs without a value/);
+  assert.match(text, /Pairs without a value are left blank/);
+  assert.equal(await holes.locator("figure[data-chart=map], figure[data-chart=spectrum]").count(), 0);
+  assert.deepEqual([...whole.complaints, ...holes.complaints], []);
 });
