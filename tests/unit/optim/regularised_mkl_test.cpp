@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -115,11 +116,19 @@ TEST(MklBounds, NoticeASpoiledSolution) {
   const RegularisedMklSolution found = regularised_mkl(problem);
   const auto gap = [&](const Vector& alpha, double b, const Vector& theta) {
     const MklBounds bounds = mkl_bounds(problem, alpha, b, theta);
-    return (bounds.upper - bounds.lower) / bounds.upper;
+    return std::max((bounds.upper - bounds.lower) / bounds.upper, bounds.feasibility);
   };
-  EXPECT_GT(gap(0.99 * found.alpha, found.b, found.theta), 1e-6);
-  EXPECT_GT(gap(found.alpha, found.b + 0.01, found.theta), 1e-6);
-  EXPECT_GT(gap(found.alpha, found.b, Vector::Constant(5, 0.2)), 1e-6);
+  constexpr double kSpoil = 1e-4;
+  EXPECT_LE(gap(found.alpha, found.b, found.theta), 1e-9);
+  EXPECT_GT(gap((1 - kSpoil) * found.alpha, found.b, found.theta), 1e-8);
+  EXPECT_GT(gap((1 + kSpoil) * found.alpha, found.b, found.theta), 1e-8);
+  EXPECT_GT(gap(found.alpha, found.b + kSpoil, found.theta), 1e-8);
+  EXPECT_GT(gap(found.alpha, found.b - kSpoil, found.theta), 1e-8);
+  for (Index i = 0; i < 5; ++i) {
+    Vector theta = found.theta;
+    theta[i] += kSpoil;
+    EXPECT_GT(gap(found.alpha, found.b, theta / theta.sum()), 1e-8) << i;
+  }
 }
 
 TEST(RegularisedMkl, RefusesWhatItCannotSolve) {
