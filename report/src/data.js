@@ -2,7 +2,7 @@
 // The data: what kind of matrix it is, seen and in numbers.
 import * as Plot from "@observablehq/plot";
 import { h, name, replace, short, visible } from "./dom.js";
-import { figure, plot } from "./figure.js";
+import { figure, fitting, plot } from "./figure.js";
 import { heatmap } from "./heatmap.js";
 import { sampleName } from "./model.js";
 import { count, few, percent } from "./numbers.js";
@@ -120,9 +120,9 @@ function frame(points, width, height) {
 export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } = {}) {
   const { x, y, unit, largest, smallest, squared_share: share } = portrait.map;
   const all = x.map((_, i) => ({ i, x: x[i] * unit, y: y[i] * unit, c: set.labels ? set.labels[i] : 0 }));
-  const height = width * 0.8;
+  const height = fitting(width) * 0.8;
   const margins = { marginLeft: 44, marginRight: 12, marginTop: 24, marginBottom: 40 };
-  const domains = frame(all, width - 56 - 16, height - 64 - 16);
+  const domains = frame(all, fitting(width) - 56 - 16, height - 64 - 16);
   const chosen = new Set();
   const holder = h("div");
   const buttons = set.class_names.map((title, c) =>
@@ -156,7 +156,7 @@ export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } 
       y: { domain: domains.y, label: "second axis", ticks: 5, tickFormat: (v) => few(v, 2) },
       marks: [
         Plot.dot(front, {
-          x: "x", y: "y", r: all.length > 1500 ? 2 : 3, ariaLabel: () => "sample",
+          x: "x", y: "y", r: all.length > 1500 || fitting(width) < 400 ? 2 : 3, ariaLabel: () => "sample",
           fill: (d) => (dim(d) ? "var(--line)" : classColour(d.c)), fillOpacity: 0.75, symbol: (d) => classSymbol(d.c),
           title: (d) => `${visible(sampleName(set, d.i))}${set.labels ? `\n${visible(set.class_names[d.c])}` : ""}`,
           tip: { maxRadius: 14 },
@@ -234,7 +234,7 @@ function advice(doc) {
 export function dataSection(doc, set, onPick) {
   const section = h("section", { id: "data" }, h("h2", {}, "The data"));
   if (set.portraits.length === 0) {
-    section.append(h("p", { class: "note" }, "The store has no picture of these data: it was made by an older kith, or there are more than 10,000 samples. `kith inspect --html FILE` draws them."));
+    section.append(h("p", { class: "note" }, "The store has no picture of these data: it was made by an older kith, or there are more than 100,000 samples. `kith inspect --html FILE` draws them."));
     if (set.class_names.length > 0) section.append(classSizes(set, {}));
     return section;
   }

@@ -5,9 +5,12 @@ import { h, s } from "./dom.js";
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif";
 
+/** A chart is drawn for the screen it first meets: scaled down, its words could not be read on a phone. */
+export const fitting = (width) => Math.min(width, Math.max(280, document.documentElement.clientWidth - 52));
+
 /** Plot puts a style element into each chart, which the policy of the page forbids: ours has the same rules. */
 export function plot(options) {
-  const chart = Plot.plot({ className: "plot", style: {}, ...options });
+  const chart = Plot.plot({ className: "plot", style: {}, ...options, width: fitting(options.width) });
   chart.querySelectorAll("style").forEach((style) => style.remove());
   return chart;
 }

@@ -56,7 +56,7 @@ export function heatmap(set, portrait, index) {
     "svg",
     { class: "heat", viewBox: `0 0 ${LEFT + SIZE + 2} ${TOP + SIZE + 2}`, width: LEFT + SIZE + 2, tabindex: "0" },
     s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT, y: TOP, width: SIZE, height: SIZE }))),
-    s("rect", { x: LEFT, y: TOP, width: SIZE, height: SIZE, fill: "var(--panel)", stroke: "var(--line)" }),
+    s("rect", { x: LEFT, y: TOP, width: SIZE, height: SIZE, fill: portrait.missing > 0 ? "var(--hole)" : "var(--panel)", stroke: "var(--line)" }),
     image,
     marks
   );
@@ -99,13 +99,13 @@ export function heatmap(set, portrait, index) {
       const top = Math.max(down(block.from), TOP);
       const bottom = Math.min(down(block.to), TOP + SIZE);
       if (bottom - top >= 11) {
-        lines.push(s("text", { x: LEFT - 6, y: (top + bottom) / 2, dy: "0.32em", "text-anchor": "end" }, short(block.title, 13)));
+        lines.push(s("text", { x: LEFT - 6, y: (top + bottom) / 2, dy: "0.32em", "text-anchor": "end", fill: "var(--text)" }, short(block.title, 13)));
       }
       const left = Math.max(across(block.from), LEFT);
       const right = Math.min(across(block.to), LEFT + SIZE);
       const room = Math.floor((right - left) / 7);
-      if (right - left >= 26 && room >= 3) {
-        lines.push(s("text", { x: (left + right) / 2, y: TOP - 6, "text-anchor": "middle" }, short(block.title, room)));
+      if (right - left >= 26 && room >= Math.min(6, visible(block.title).length)) {
+        lines.push(s("text", { x: (left + right) / 2, y: TOP - 6, "text-anchor": "middle", fill: "var(--text)" }, short(block.title, room)));
       }
       if (block.from > view.rows[0] && block.from < view.rows[1]) {
         lines.push(s("line", { x1: LEFT, x2: LEFT + SIZE, y1: top, y2: top, stroke: "#fff", "stroke-opacity": 0.8, "stroke-width": blocks.length > 40 ? 0.3 : 1 }));
@@ -158,14 +158,15 @@ export function heatmap(set, portrait, index) {
   show(null, null);
   const ramp = h("span", { class: "ramp", style: { backgroundImage: `linear-gradient(to right, ${colours.join(",")})` } });
   const asymmetric = portrait.symmetric === false ? " Not symmetric: the row is compared to the column." : "";
-  const missing = portrait.missing > 0 ? " Pairs without a value are left blank." : "";
+  const missing = portrait.missing > 0 ? " Orange: pairs without a value." : "";
+  const order = blocks.length > 0 ? "ordered by class" : "in the order of the file";
   return figure({
-    title: "The matrix, samples ordered by class",
+    title: `The matrix, samples ${order}`,
     chart: svg,
     file: "matrix",
     marks: blocks.length,
-    words: `Picture of the ${n} by ${n} similarities, ordered by class: ${blocks.map((b) => visible(b.title)).slice(0, 30).join(", ")}. Darker is more alike, from ${few(low)} to ${few(high)}.`,
-    children: [
+    words: `Picture of the ${n} by ${n} similarities, samples ${order}${blocks.length > 0 ? ": " : ""}${blocks.map((b) => visible(b.title)).slice(0, 30).join(", ")}. Darker is more alike, from ${few(low)} to ${few(high)}.`,
+    children: blocks.length > 0 && [
       h("div", { class: "tools" }, h("label", {}, "rows", rows), h("label", {}, "columns", columns), reset),
     ],
     caption: [

@@ -58,7 +58,7 @@ export function ranksSection(doc, choose) {
   return h(
     "section",
     { id: "ranks" },
-    h("h1", {}, ranked.length > 0 ? [name(ranked[0].method), ` has the best average rank over ${doc.data_sets.length} data sets: ${fixed(ranked[0].rank, 2)} of ${ranked.length}`] : [`${count(doc.data_sets.length, "data set")}, no method finished on all of them`]),
+    h("h1", {}, ranked.length > 0 ? [name(ranked[0].method), ` has the best average rank over ${doc.data_sets.length} data sets: ${fixed(ranked[0].rank, 2)} among ${count(ranked.length, "method")}`] : [`${count(doc.data_sets.length, "data set")}, no method finished on all of them`]),
     ranked.length > 1 ? h("p", { class: "lead" }, behind === 0 ? "No method is significantly behind it: the critical difference of average ranks is " : `${behind} of the ${count(ranked.length - 1, "other method")} ${behind === 1 ? "is" : "are"} significantly behind it: the critical difference of average ranks is `, few(difference, 3), ".") : null,
     table(columns, { rows: names, sort: ranked.length > 0 ? { column: columns.length - 1, down: false } : null, label: `${metric.title} on every data set`, className: "results" }),
     h("p", { class: "note" }, `${metric.title}${metric.unit ? ` in ${metric.unit}` : ""}: mean (standard deviation). \u2605 best group of that data set.`),

@@ -2,7 +2,7 @@
 // The first screen: who is best, whether that means anything, the table, the errors per partition.
 import * as Plot from "@observablehq/plot";
 import { h, name, visible, short } from "./dom.js";
-import { figure, plot, save } from "./figure.js";
+import { figure, fitting, plot, save } from "./figure.js";
 import { METRICS, settingsText } from "./model.js";
 import { count, few, fixed, list, pValue, seconds } from "./numbers.js";
 import { table } from "./table.js";
@@ -86,7 +86,7 @@ function resultTable(doc, set) {
         ],
       },
       { title: "p", number: true, class: "faint", key: (m) => m.p_value, cell: (m) => pValue(m.p_value) },
-      {
+      set.methods.some((method) => method.grid.length > 0) && {
         title: "chosen most often",
         class: "setting wide-cell",
         cell: (m) => {
@@ -95,7 +95,7 @@ function resultTable(doc, set) {
         },
       },
       { title: "time", number: true, class: "faint", key: (m) => m.seconds, cell: (m) => seconds(m.seconds), downFirst: true },
-    ],
+    ].filter(Boolean),
     { rows: set.ordered, rowClass: (m) => (m.best ? "best" : null), label: `${metric.title} of every method`, className: "results" }
   );
 }
@@ -123,7 +123,7 @@ function strips(doc, set) {
   const chart = plot({
     width: 560,
     height: 62 + 27 * shown.length,
-    marginLeft: Math.min(170, 14 + 7 * longest),
+    marginLeft: Math.min(170, fitting(560) / 3, 14 + 7 * longest),
     marginBottom: 38,
     marginRight: 16,
     x: { label: `${metric.title}${metric.unit ? ` (${metric.unit})` : ""} on each test part`, grid: true, nice: true, labelAnchor: "center", labelArrow: "none" },

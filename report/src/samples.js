@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { h, name, replace, short, visible } from "./dom.js";
 import { classColour, sampleMap } from "./data.js";
-import { figure, plot } from "./figure.js";
+import { figure, fitting, plot } from "./figure.js";
 import { difficulty, sampleName } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { table } from "./table.js";
@@ -37,7 +37,7 @@ function histogram(rows) {
   const label = (b) => (b === 0 ? "never" : `${b * 10 - 10}\u2013${b * 10}`);
   const chart = plot({
     width: 640, height: 220, marginLeft: 46, marginBottom: 40,
-    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: label, label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: fitting(640) < 500 ? (b) => `${b * 10}` : label, label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
     y: { label: "samples", grid: true, ticks: 5 },
     marks: [
       Plot.barY(bins, { x: "b", y: "n", fill: (d) => (d.b > 5 ? "var(--warm)" : "var(--accent)"), ariaLabel: () => "bin", title: (d) => `${label(d.b)}: ${count(d.n, "sample")}`, tip: true }),

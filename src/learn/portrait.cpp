@@ -14,9 +14,9 @@
 namespace kith {
 namespace {
 
-/// Calls see(i, j, value) for every known pair.
+/// Calls see(i, j, value) for every known pair but the zeros that a sparse table does not list.
 template <class See>
-void for_known_pairs(const Block& block, const See& see) {
+void for_listed_pairs(const Block& block, const See& see) {
   if (const auto* dense = std::get_if<DenseBlock>(&block)) {
     for (Index i = 0; i < dense->rows(); ++i) {
       const std::span<const double> row = dense->row(i);
@@ -30,15 +30,13 @@ void for_known_pairs(const Block& block, const See& see) {
   for (Index i = 0; i < sparse.rows(); ++i) {
     auto at = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i)]);
     const auto end = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i) + 1]);
-    if (sparse.absent == Absent::kMissing) {
-      for (; at < end; ++at) see(i, Index{sparse.columns[at]}, sparse.values[at]);
-      continue;
-    }
-    for (Index j = 0; j < sparse.cols; ++j) {
-      const bool listed = at < end && sparse.columns[at] == j;
-      see(i, j, listed ? sparse.values[at++] : 0.0);
-    }
+    for (; at < end; ++at) see(i, Index{sparse.columns[at]}, sparse.values[at]);
   }
+}
+
+bool has_unlisted_zeros(const Block& block) {
+  const auto* sparse = std::get_if<SparseBlock>(&block);
+  return sparse != nullptr && sparse->absent == Absent::kZero;
 }
 
 /// `sign` makes larger mean nearer.
@@ -48,7 +46,7 @@ std::vector<Index> picture_order(const Block& block, double sign, const Labels* 
   if (labels == nullptr) return order;
   std::vector<double> sum(order.size());
   std::vector<double> count(order.size());
-  for_known_pairs(block, [&](Index i, Index j, double value) {
+  for_listed_pairs(block, [&](Index i, Index j, double value) {
     if (i == j) return;
     const auto a = static_cast<std::size_t>(i);
     const auto b = static_cast<std::size_t>(j);
@@ -58,6 +56,13 @@ std::vector<Index> picture_order(const Block& block, double sign, const Labels* 
     count[a] += 1;
     count[b] += 1;
   });
+  if (has_unlisted_zeros(block)) {
+    std::vector<double> size(static_cast<std::size_t>(labels->class_count()));
+    for (const int label : labels->ids) size[static_cast<std::size_t>(label)] += 1;
+    for (std::size_t i = 0; i < count.size(); ++i) {
+      count[i] = 2 * (size[static_cast<std::size_t>(labels->ids[i])] - 1);
+    }
+  }
   for (std::size_t i = 0; i < sum.size(); ++i) {
     sum[i] = count[i] > 0 ? sum[i] / count[i] : -std::numeric_limits<double>::infinity();
   }
@@ -108,15 +113,25 @@ Picture draw(const Block& block, std::span<const Index> order, Index most_pixels
   }
   const auto pixels = static_cast<std::size_t>(picture.side * picture.side);
   std::vector<double> mean(pixels);
-  std::vector<std::int32_t> count(pixels);
-  for_known_pairs(block, [&](Index i, Index j, double value) {
+  std::vector<std::int64_t> count(pixels);
+  for_listed_pairs(block, [&](Index i, Index j, double value) {
     const auto at = static_cast<std::size_t>(pixel_of[static_cast<std::size_t>(i)] * picture.side +
                                              pixel_of[static_cast<std::size_t>(j)]);
     mean[at] += value;
     ++count[at];
   });
+  if (has_unlisted_zeros(block)) {
+    const auto samples = [&](Index pixel) {
+      return std::min(picture.samples_per_pixel, n - pixel * picture.samples_per_pixel);
+    };
+    for (std::size_t at = 0; at < pixels; ++at) {
+      const auto place = static_cast<Index>(at);
+      count[at] = samples(place / picture.side) * samples(place % picture.side);
+    }
+  }
   for (std::size_t at = 0; at < pixels; ++at) {
-    mean[at] = count[at] > 0 ? mean[at] / count[at] : std::numeric_limits<double>::quiet_NaN();
+    mean[at] = count[at] > 0 ? mean[at] / static_cast<double>(count[at])
+                             : std::numeric_limits<double>::quiet_NaN();
   }
   set_range(picture, mean);
   const double span = picture.high > picture.low ? picture.high - picture.low : 1;
@@ -187,11 +202,12 @@ Portrait portray(const SimilaritySet& raw, const TrainingMatrix* conditioned, co
   portrait.order = picture_order(block, sign, labels);
   portrait.picture = draw(block, portrait.order, settings.most_pixels);
   ctx.check_stop();
+  if (portrait.summary.n > settings.most_mapped) return portrait;
   try {
     Matrix S = symmetric_mean(to_dense(block), ctx.threads);
     portrait.nearest = settings.nearest;
     portrait.neighbours = find_neighbours(S, sign, settings.nearest, ctx.threads);
-    if (portrait.summary.spectrum) portrait.map = map_to_plane(std::move(S), ctx);
+    if (conditioned != nullptr && S.allFinite()) portrait.map = map_to_plane(std::move(S), ctx);
   } catch (const Error& error) {
     // A sparse table that is too large to be made dense has no map.
     if (error.code() != ErrorCode::kInvalidArgument || !is_sparse(block)) throw;

@@ -305,6 +305,15 @@ MatrixSummary summarise(const SimilaritySet& raw, const TrainingMatrix* conditio
         fmt::format("{} pairs have no value; say what they mean with --missing", summary.missing);
     return summary;
   }
+  if (summary.n > settings.spectrum_up_to) {
+    if (is_sparse(block))
+      summarise_known(block, 1, labels, ctx, summary);
+    else if (labels != nullptr)
+      summary.classes = class_table(*labels, nullptr);
+    summary.no_spectrum_because = fmt::format(
+        "there are more than {} samples; `kith inspect` computes it", settings.spectrum_up_to);
+    return summary;
+  }
   try {
     summarise_dense(raw, to_dense(block), labels, settings, ctx, summary);
   } catch (const Error& error) {

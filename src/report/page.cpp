@@ -19,8 +19,11 @@
 namespace kith {
 namespace {
 
-constexpr Index kMostPortrayed = 10000;  // drawing more takes longer than a reader would wait
-constexpr std::size_t kIdWidth = 80;     // a page of long sequences as ids would have no end
+// What an evaluation may spend on a picture of its data: seconds, of hours.
+constexpr Index kMostPortrayed = 100000;
+constexpr Index kMostMapped = 10000;
+constexpr Index kMostWithSpectrum = 4000;
+constexpr std::size_t kIdWidth = 80;  // a page of long sequences as ids would have no end
 
 /// `value` with as many digits as can be seen.
 Json seen(double value, int digits) {
@@ -148,6 +151,8 @@ Json portraits_json(const ExperimentData& data, const RunContext& ctx) {
   RunContext silent = ctx;
   silent.sink = nullptr;
   PortraitSettings settings;
+  settings.most_mapped = kMostMapped;
+  settings.summary.spectrum_up_to = kMostWithSpectrum;
   settings.most_pixels /= data.matrices.sets.size() > 1 ? 2 : 1;
   Json portraits = Json::array();
   try {

@@ -206,7 +206,7 @@ test("several data sets are ranked, and each can be looked at", async () => {
   const page = await open(browser, join(folder, "both.html"));
   const ranks = JSON.parse(kith("report", "--store", "both.db", "--json")).ranks;
   const best = ranks.methods.reduce((a, b) => (b.rank < a.rank ? b : a));
-  assert.match(await page.locator("h1").first().innerText(), new RegExp(`^${best.method} has the best average rank over 2 data sets: ${best.rank.toFixed(2)} of 3`));
+  assert.match(await page.locator("h1").first().innerText(), new RegExp(`^${best.method} has the best average rank over 2 data sets: ${best.rank.toFixed(2)} among 3 methods`));
   assert.equal(await marks(page, "ranks", "rank"), METHODS.length);
   assert.equal(await page.locator("#ranks table.results tbody tr").count(), METHODS.length);
 });
@@ -222,6 +222,10 @@ test("tables and charts are downloaded", async () => {
   const svg = await saved(() => page.locator("figure[data-chart=errors-per-partition] button").click());
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   assert.ok(!svg.includes("var(--"));
+  const matrix = await saved(() => page.locator("figure[data-chart=matrix] > button").click());
+  assert.match(matrix, /<image [^>]*href="data:image\/png;base64,/);
+  const words = matrix.match(/<text [^>]*>/g);
+  assert.ok(words.length > 0 && words.every((text) => /fill="#/.test(text)), "texts have a colour of their own");
   assert.deepEqual(page.complaints, []);
 });
 
@@ -294,7 +298,7 @@ test("a matrix that is asymmetric, and one with holes, are told and drawn", asyn
   const holes = await open(browser, join(folder, "holes.html"));
   const text = await holes.locator("#app").innerText();
   assert.match(text, /3 pairs without a value/);
-  assert.match(text, /Pairs without a value are left blank/);
+  assert.match(text, /Orange: pairs without a value/);
   assert.equal(await holes.locator("figure[data-chart=map], figure[data-chart=spectrum]").count(), 0);
   assert.deepEqual([...whole.complaints, ...holes.complaints], []);
 });

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct Portrait {
   /// Without labels the order of the file.
   std::vector<Index> order;
   Picture picture;
-  std::optional<PlaneMap> map;    ///< none where pairs are missing or it does not fit into memory
+  /// None where pairs are missing, of too many samples, or where it does not fit into memory.
+  std::optional<PlaneMap> map;
   std::vector<Index> neighbours;  ///< `nearest` per sample, the nearest first; -1: no more known
   Index nearest = 0;
 };
@@ -47,6 +49,7 @@ struct Portrait {
 struct PortraitSettings {
   Index most_pixels = 1000;  ///< along a side
   Index nearest = 5;
+  Index most_mapped = std::numeric_limits<Index>::max();  ///< samples with a map and neighbours
   SummarySettings summary;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,9 @@ struct MatrixSummary {
 struct SummarySettings {
   Index every_triple_up_to = 250;          ///< n up to which every triple is checked
   std::int64_t sampled_triples = 2000000;  ///< how many are drawn beyond that
+  /// n up to which there is all that needs time of order n^3 or a further n x n table: spectrum,
+  /// triples, means within classes and, unless the table is sparse, neighbours
+  Index spectrum_up_to = std::numeric_limits<Index>::max();
 };
 
 /// `raw` as read; `conditioned` after the input rules, or null when pairs are missing and nothing

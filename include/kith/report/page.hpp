@@ -21,7 +21,8 @@ namespace kith {
 [[nodiscard]] Json portrait_json(const Portrait& portrait);
 
 /// Of each table of an experiment, under its input rules, which are measured on the whole table:
-/// for people to look at. Empty beyond 10,000 samples, and where a table breaks a rule: what that
+/// for people to look at: no spectrum beyond 4,000 samples, no map beyond 10,000. Empty beyond
+/// 100,000 samples, and where a table breaks a rule: what that
 /// means is for `run_experiment` to say.
 [[nodiscard]] Json portraits_json(const ExperimentData& data, const RunContext& ctx);
 

@@ -90,6 +90,51 @@ TEST(Portrait, UnknownPairsHaveNoLevelAndNoMap) {
   EXPECT_EQ(std::count(portrait.neighbours.begin(), portrait.neighbours.end(), -1), 2);
 }
 
+TEST(Portrait, OfASparseTableIsThatOfTheSameDenseOne) {
+  Points points(20);
+  SparseBlock sparse;
+  sparse.cols = 20;
+  sparse.absent = Absent::kZero;
+  sparse.starts = {0};
+  for (Index i = 0; i < 20; ++i) {
+    for (Index j = 0; j < 20; ++j) {
+      if ((i + j) % 3 == 0) {
+        sparse.columns.push_back(static_cast<std::int32_t>(j));
+        sparse.values.push_back(points.S(i, j));
+      } else {
+        points.S(i, j) = 0;
+      }
+    }
+    sparse.starts.push_back(static_cast<std::int64_t>(sparse.values.size()));
+  }
+  SimilaritySet set;
+  set.block = sparse;
+  const TrainingMatrix matrix{"S", set.block};
+  const PortraitSettings settings{.most_pixels = 6};
+  const Portrait found = portray(set, &matrix, &points.labels, settings, RunContext());
+  const Portrait expected = portrait_of(points.S, &points.labels, settings);
+  EXPECT_EQ(found.order, expected.order);
+  EXPECT_EQ(found.picture.levels, expected.picture.levels);
+  EXPECT_EQ(found.neighbours, expected.neighbours);
+  EXPECT_EQ(found.picture.low, expected.picture.low);
+}
+
+TEST(Portrait, BeyondItsLimitsIsAPictureAlone) {
+  const Points points(12);
+  const Portrait mapped =
+      portrait_of(points.S, &points.labels, {.summary = {.spectrum_up_to = 11}});
+  EXPECT_FALSE(mapped.summary.spectrum);
+  EXPECT_NE(mapped.summary.no_spectrum_because.find("more than 11"), std::string::npos);
+  EXPECT_EQ(mapped.summary.classes.size(), 3U);
+  EXPECT_TRUE(mapped.map);
+  const Portrait drawn =
+      portrait_of(points.S, &points.labels, {.most_mapped = 11, .summary = {.spectrum_up_to = 11}});
+  EXPECT_FALSE(drawn.map);
+  EXPECT_TRUE(drawn.neighbours.empty());
+  EXPECT_EQ(drawn.picture.levels, mapped.picture.levels);
+  EXPECT_EQ(drawn.picture.levels, portrait_of(points.S, &points.labels).picture.levels);
+}
+
 TEST(Portrait, TheMapOfPointsInThePlaneKeepsTheirDistances) {
   const Points points(20);
   const Portrait portrait = portrait_of(points.S, &points.labels);
