@@ -222,8 +222,8 @@ void check_has_page() {
   if (has_page()) return;
   throw Error(ErrorCode::kInvalidArgument,
               "this kith was built without its HTML page (KITH_REPORT_BUNDLE is off): build it "
-              "again with `cmake -DKITH_REPORT_BUNDLE=ON`, which needs npm, or ask for another "
-              "--format: text, csv, markdown, latex, json");
+              "again with `cmake -DKITH_REPORT_BUNDLE=ON`, which needs npm; `kith report` also has "
+              "--format text, csv, markdown, latex and json, `kith inspect` prints text or --json");
 }
 
 std::string embedded_json(const Json& document) {
