@@ -37,7 +37,8 @@ run evaluate --similarity "$out/words.csv" --labels $words/languages.tsv --name 
   --store "$out/words.db"
 
 step "4. All of it on one page: the comparison, the matrix, every method and every word."
+page=
 if run report --store "$out/words.db" --out "$out/words.html"; then  # a build may be without it
-  step "The page is $(cd "$out" && pwd)/words.html: open it in a browser."
+  page="The page is $(cd "$out" && pwd)/words.html: open it in a browser."
 fi
-step "The matrix is in $out/words.csv, the words and labels in $words."
+step "The matrix is in $out/words.csv, the words and labels in $words.${page:+$'\n'$page}"

@@ -202,12 +202,14 @@ Portrait portray(const SimilaritySet& raw, const TrainingMatrix* conditioned, co
   portrait.order = picture_order(block, sign, labels);
   portrait.picture = draw(block, portrait.order, settings.most_pixels);
   ctx.check_stop();
-  if (portrait.summary.n > settings.most_mapped) return portrait;
+  if (portrait.summary.n > settings.most_compared) return portrait;
   try {
     Matrix S = symmetric_mean(to_dense(block), ctx.threads);
     portrait.nearest = settings.nearest;
     portrait.neighbours = find_neighbours(S, sign, settings.nearest, ctx.threads);
-    if (conditioned != nullptr && S.allFinite()) portrait.map = map_to_plane(std::move(S), ctx);
+    const bool mapped = portrait.summary.n <= settings.most_mapped;
+    if (mapped && conditioned != nullptr && S.allFinite())
+      portrait.map = map_to_plane(std::move(S), ctx);
   } catch (const Error& error) {
     // A sparse table that is too large to be made dense has no map.
     if (error.code() != ErrorCode::kInvalidArgument || !is_sparse(block)) throw;

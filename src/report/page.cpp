@@ -21,8 +21,8 @@ namespace {
 
 // What an evaluation may spend on a picture of its data: seconds, of hours.
 constexpr Index kMostPortrayed = 100000;
-constexpr Index kMostMapped = 10000;
-constexpr Index kMostWithSpectrum = 4000;
+constexpr Index kMostCompared = 10000;
+constexpr Index kMostDecomposed = 4000;
 constexpr std::size_t kIdWidth = 80;  // a page of long sequences as ids would have no end
 
 /// `value` with as many digits as can be seen.
@@ -151,8 +151,9 @@ Json portraits_json(const ExperimentData& data, const RunContext& ctx) {
   RunContext silent = ctx;
   silent.sink = nullptr;
   PortraitSettings settings;
-  settings.most_mapped = kMostMapped;
-  settings.summary.spectrum_up_to = kMostWithSpectrum;
+  settings.most_compared = kMostCompared;
+  settings.most_mapped = kMostDecomposed;
+  settings.summary.spectrum_up_to = kMostDecomposed;
   settings.most_pixels /= data.matrices.sets.size() > 1 ? 2 : 1;
   Json portraits = Json::array();
   try {

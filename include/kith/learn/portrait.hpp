@@ -49,7 +49,8 @@ struct Portrait {
 struct PortraitSettings {
   Index most_pixels = 1000;  ///< along a side
   Index nearest = 5;
-  Index most_mapped = std::numeric_limits<Index>::max();  ///< samples with a map and neighbours
+  Index most_compared = std::numeric_limits<Index>::max();  ///< samples with neighbours
+  Index most_mapped = std::numeric_limits<Index>::max();    ///< of these, with a map
   SummarySettings summary;
 };
 

@@ -21,9 +21,9 @@ namespace kith {
 [[nodiscard]] Json portrait_json(const Portrait& portrait);
 
 /// Of each table of an experiment, under its input rules, which are measured on the whole table:
-/// for people to look at: no spectrum beyond 4,000 samples, no map beyond 10,000. Empty beyond
-/// 100,000 samples, and where a table breaks a rule: what that
-/// means is for `run_experiment` to say.
+/// for people to look at. No spectrum and no map beyond 4,000 samples, no neighbours beyond 10,000.
+/// Empty beyond 100,000, and where a table breaks a rule: what that means is for `run_experiment`
+/// to say.
 [[nodiscard]] Json portraits_json(const ExperimentData& data, const RunContext& ctx);
 
 /// Everything a page shows of a store: `data_sets`, each as `results_json` has it, with more about

@@ -127,8 +127,11 @@ TEST(Portrait, BeyondItsLimitsIsAPictureAlone) {
   EXPECT_NE(mapped.summary.no_spectrum_because.find("more than 11"), std::string::npos);
   EXPECT_EQ(mapped.summary.classes.size(), 3U);
   EXPECT_TRUE(mapped.map);
-  const Portrait drawn =
-      portrait_of(points.S, &points.labels, {.most_mapped = 11, .summary = {.spectrum_up_to = 11}});
+  const Portrait compared = portrait_of(points.S, &points.labels, {.most_mapped = 11});
+  EXPECT_FALSE(compared.map);
+  EXPECT_EQ(compared.neighbours, mapped.neighbours);
+  const Portrait drawn = portrait_of(points.S, &points.labels,
+                                     {.most_compared = 11, .summary = {.spectrum_up_to = 11}});
   EXPECT_FALSE(drawn.map);
   EXPECT_TRUE(drawn.neighbours.empty());
   EXPECT_EQ(drawn.picture.levels, mapped.picture.levels);
