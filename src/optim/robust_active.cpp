@@ -153,10 +153,9 @@ MachineView machine_view(const RobustProblem& problem, const VectorRef& alpha,
 }
 
 std::optional<ActiveAnswer> robust_active(const RobustProblem& problem, const RobustDual& dual,
-                                          std::span<const Vector> starts,
+                                          std::span<const Vector> starts, long most,
                                           const RobustNewtonSettings& settings,
                                           const RunContext& ctx) {
-  const long most = std::min<long>(25, settings.max_iterations);
   Place place = best_start(problem, dual, starts);
   for (long iteration = 0; iteration <= most; ++iteration) {
     ctx.check_stop();

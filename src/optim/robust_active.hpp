@@ -21,10 +21,10 @@ struct ActiveAnswer {
 /// max D(a) from the best of several starts, each the alpha of a near problem (they are drawn into
 /// the box and balanced first). Nothing where a few steps do not reach the tolerance, in gap and in
 /// KKT residual alike: the starts were not near enough, and the interior point method is the better
-/// choice. `starts` is not empty.
+/// choice. `starts` is not empty, and `most` the number of steps.
 [[nodiscard]] std::optional<ActiveAnswer> robust_active(const RobustProblem& problem,
                                                         const RobustDual& dual,
-                                                        std::span<const Vector> starts,
+                                                        std::span<const Vector> starts, long most,
                                                         const RobustNewtonSettings& settings,
                                                         const RunContext& ctx);
 

@@ -46,6 +46,7 @@
 #include "optim/robust_dual.hpp"
 #include "optim/robust_kernel.hpp"
 #include "optim/robust_point.hpp"
+#include "optim/robust_search.hpp"
 
 namespace kith {
 namespace {
@@ -117,6 +118,12 @@ Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
   return {objective, unit > 0 && std::isfinite(difference) ? difference / unit : infinity};
 }
 
+/// At most 1 where the kernel is in the ball, up to rounding.
+double outside(const Model& model, const DualPoint& point) {
+  constexpr double kRounding = 1e-9;
+  return model.term == Term::kBall ? (point.distance / model.size - 1) / kRounding : 0;
+}
+
 using detail::box_centre;
 using detail::largest_step;
 
@@ -186,7 +193,10 @@ class KktSystem {
     const bool ball = term_ == Term::kBall;
     v_ = ball ? Vector(-curvature.cross / square(point.rho)) : curvature.cross;
     Av_ = apply_inverse(v_);
-    corner_ = v_.dot(Av_) + (ball ? curvature.in_rho : curvature.in_inverse);
+    // D is linear in m wherever K stays at S_+, and Newton's step would have no end.
+    const double bend = 0.5 * std::abs(residual_) / (ball ? point.rho : 1 / point.rho);
+    corner_ = v_.dot(Av_);
+    corner_ += ball ? std::min(curvature.in_rho, -bend) : std::max(curvature.in_inverse, bend);
   }
   [[nodiscard]] bool ok() const { return ok_; }
 
@@ -265,7 +275,7 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
   RobustSolution best;
   DualPoint best_point;
   double best_mu = x.mu();
-  double best_merit = 0;  // at most 1 where both tolerances are met
+  double best_merit = 0;  // at most 1 where all tolerances are met
   long best_at = 0;
   SolveInfo info;
   while (true) {
@@ -276,8 +286,9 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
       best_at = info.iterations;
     }
     const double merit =
-        std::max(now.gap / settings.tolerance,
-                 machine_residual(model.problem, x.a, x.b, point) / settings.kkt_tolerance);
+        std::max({now.gap / settings.tolerance,
+                  machine_residual(model.problem, x.a, x.b, point) / settings.kkt_tolerance,
+                  outside(model, point)});
     if (info.iterations == 0 || merit < best_merit) {
       best_merit = merit;
       info.objective = now.objective;
@@ -337,11 +348,26 @@ RobustSolution run(const RobustProblem& problem, Term term, double size,
   }
   std::optional<ActiveAnswer> near;
   const bool squared = term == Term::kSquared;
-  if (squared && !starts.empty()) near = robust_active(problem, dual, starts, settings, ctx);
+  if (squared && !starts.empty()) {
+    const long few = std::min<long>(25, settings.max_iterations);
+    near = robust_active(problem, dual, starts, few, settings, ctx);
+  }
   // A start that was of no use to that is none for a method that must stay away from the bounds.
   const Vector start = squared || starts.empty() ? Vector() : starts.front();
   RobustSolution solution = near ? of_active(dual, std::move(*near))
                                  : solve({problem, dual, term, size}, settings, ctx, start);
+  // Where an eigenvalue of M is 0 at the answer the gradient has a kink: steps that are not
+  // searched along may go back and forth over it.
+  const long left = settings.max_iterations - solution.info.iterations;
+  const bool stuck = !met_tolerance(solution.info.status) && left > 0;
+  if (squared && stuck) {
+    const long before = solution.info.iterations;
+    near = robust_active(problem, dual, {&solution.alpha, 1}, left, settings, ctx);
+    if (near) {
+      solution = of_active(dual, std::move(*near));
+      solution.info.iterations += before;
+    }
+  }
   if (squared) {
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
@@ -360,6 +386,18 @@ std::span<const Vector> one_or_none(const Vector& start) {
   return std::span<const Vector>(&start, start.size() > 0 ? 1 : 0);
 }
 
+/// With the decomposition of S, kept in `own` where the caller has none.
+RobustProblem decomposed(const RobustProblem& problem, std::optional<SymmetricEigen>& own) {
+  validate(problem);
+  RobustProblem known = problem;
+  if (problem.eigen == nullptr) known.eigen = &own.emplace(symmetric_eigen(problem.S));
+  return known;
+}
+
+bool better(const RobustSolution& one, const RobustSolution& other) {
+  return one.info.status == SolveStatus::kSolved || one.info.gap < other.info.gap;
+}
+
 }  // namespace
 
 RobustSolution robust_newton(const RobustProblem& problem, const RobustNewtonSettings& settings,
@@ -375,30 +413,31 @@ RobustSolution robust_newton(const RobustProblem& problem, const RobustNewtonSet
 RobustSolution robust_ball(const RobustProblem& problem, double radius,
                            const RobustNewtonSettings& settings, const RunContext& ctx,
                            const Vector& start) {
-  return run(problem, Term::kBall, radius, settings, ctx, one_or_none(start));
+  std::optional<SymmetricEigen> own;
+  RobustProblem known = decomposed(problem, own);
+  known.cost = detail::costs_in_ball(known.cost, radius, known.eigen->lambda.cwiseMin(0.0).norm());
+  RobustSolution found = run(known, Term::kBall, radius, settings, ctx, one_or_none(start));
+  const SolveStatus status = found.info.status;
+  if (status == SolveStatus::kSolved || status == SolveStatus::kIterationLimit) return found;
+  RobustSolution searched = search_ball(known, radius, settings, ctx);
+  return better(searched, found) ? searched : found;
 }
 
 RobustSolution robust_norm(const RobustProblem& problem, double weight,
                            const RobustNewtonSettings& settings, const RunContext& ctx,
                            const Vector& start) {
-  validate(problem);
   std::optional<SymmetricEigen> own;
-  RobustProblem known = problem;
-  if (problem.eigen == nullptr) known.eigen = &own.emplace(symmetric_eigen(problem.S));
+  const RobustProblem known = decomposed(problem, own);
   if (known.eigen->lambda.minCoeff() >= -zero_threshold(known.eigen->lambda)) {
     return robust_norm_of_kernel(known, weight, settings, ctx);
   }
   RobustSolution found = run(known, Term::kNorm, weight, settings, ctx, one_or_none(start));
   if (found.info.status == SolveStatus::kSolved) return found;
-  // What is hard is an S that is nearly a kernel.
+  RobustSolution searched = search_norm(known, weight, settings, ctx);
+  if (better(searched, found)) found = std::move(searched);
+  if (found.info.status == SolveStatus::kSolved) return found;
   RobustSolution near = robust_norm_near_kernel(known, weight, settings, ctx);
-  if (near.info.status != SolveStatus::kSolved) {
-    known.rho = near.rho;
-    RobustSolution again = run(known, Term::kNorm, weight, settings, ctx, one_or_none(near.alpha));
-    if (again.info.gap < near.info.gap) near = std::move(again);
-  }
-  const bool better = near.info.status == SolveStatus::kSolved || near.info.gap < found.info.gap;
-  return better ? near : found;
+  return better(near, found) ? near : found;
 }
 
 }  // namespace kith

@@ -52,7 +52,9 @@ RobustPoint robust_point(const RobustProblem& problem, const SplitMatrix& split,
   Matrix M = problem.S;
   M.noalias() += u * (u / (4 * problem.rho)).transpose();
   RobustPoint point;
-  point.kernel = positive_pairs(symmetric_eigen(std::move(M)));
+  const SymmetricEigen eigen = symmetric_eigen(std::move(M));
+  point.kernel = positive_pairs(eigen);
+  point.removed = negative_pairs(eigen);
   point.K = reconstruct(point.kernel.U, point.kernel.lambda);
   point.Ku = point.K * u;
   // K is at least as hard as S_+: the penalty is at most what it gains over it. Where S is so large
@@ -97,6 +99,13 @@ MachineBound machine_bound(const RobustProblem& problem, const RobustPoint& poin
   const SmoSolution best =
       smo(machine, {.tolerance = 1e-9, .gap_tolerance = 1e-10}, ctx, Vector(alpha));
   return {best.b, certify(machine, best.alpha, best.b).primal + point.penalty};
+}
+
+Vector costs_in_ball(const Vector& cost, double radius, double nearest) {
+  constexpr double kClear = 4;  // no bound is near
+  if (!(radius > nearest)) return cost;
+  const double most = std::sqrt(static_cast<double>(cost.size())) / (radius - nearest);
+  return cost.cwiseMin(kClear * most);
 }
 
 double norm_bound_loss(double sum, double uKu, double rho, double distance, double weight) {

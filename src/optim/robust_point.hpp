@@ -23,8 +23,9 @@ struct SplitMatrix {
 
 /// The inner minimum at one alpha, [CY] (9).
 struct RobustPoint {
-  SymmetricEigen kernel;  ///< the positive eigenpairs of M = S + u u' / (4 rho)
-  Matrix K;               ///< M_+
+  SymmetricEigen kernel;   ///< the positive eigenpairs of M = S + u u' / (4 rho)
+  SymmetricEigen removed;  ///< the negative ones, their values with the sign turned: M_-
+  Matrix K;                ///< M_+
   Vector Ku;
   double penalty = 0;  ///< rho (|K - S|^2 - |negative|^2)
   double value = 0;    ///< D(alpha) less the offset: 1'alpha - 1/2 u'Ku + penalty
@@ -48,6 +49,12 @@ struct MachineBound {
 };
 [[nodiscard]] MachineBound machine_bound(const RobustProblem& problem, const RobustPoint& point,
                                          const VectorRef& alpha, const RunContext& ctx);
+
+/// With |K - S|_F <= radius in place of rho |K - S|_F^2, `nearest` = |S_-|_F: costs that no
+/// solution reaches, lowered. S_+ + (radius - nearest) u u' / |u|^2 is in the ball, so that the
+/// worst K has (radius - nearest) |a|^2 <= u'Ku, and u'Ku <= 1'a <= sqrt(n) |a| since a may be
+/// shortened.
+[[nodiscard]] Vector costs_in_ball(const Vector& cost, double radius, double nearest);
 
 /// For weight |K - S|_F in place of rho |K - S|_F^2 and K = M_+: how far a lower bound of the
 /// optimum stays below 1'alpha - 1/2 uKu + weight |K - S|, uKu = u'Ku, distance = |K - S|.

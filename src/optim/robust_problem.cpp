@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -103,6 +104,43 @@ double own_value(const Evidence& e, const RobustProblem& problem, const VectorRe
   return alpha.sum() - 0.5 * problem.y.cwiseProduct(alpha).dot(e.point.Ku);
 }
 
+/// Z = t^2 u u' / 2 + r N bounds the inner minimum at t alpha by -<Z, S> for every N >= 0 and
+/// |Z| <= weight. With N = 2 rho M_- it is the bound of `norm_bound_loss`, but for the digits of
+/// K - S, which K and S share where S is nearly a kernel; M_- has its own.
+double norm_lower_bound(const Evidence& e, const RobustProblem& problem, double weight,
+                        const VectorRef& alpha) {
+  const Vector u = problem.y.cwiseProduct(alpha);
+  const double sum = alpha.sum();
+  const double half = 0.5 * u.dot(problem.S * u);
+  const Matrix& V = e.point.removed.U;
+  const Vector value = 2 * problem.rho * e.point.removed.lambda;
+  const double squares = value.squaredNorm();
+  const double along = 0.5 * value.dot((V.transpose() * u).cwiseAbs2());  // <u u' / 2, N>
+  const double gain = -(V.cwiseProduct(problem.S * V)).colwise().sum().dot(value);
+  const auto at = [&](double t) {
+    const double own = 0.5 * t * t * u.squaredNorm();
+    const double cross = t * t * along;
+    const double room = std::max(0.0, weight * weight - own * own);
+    const double root = std::sqrt(cross * cross + squares * room);
+    const double r = cross + root > 0 && gain > 0 ? room / (cross + root) : 0.0;
+    return t * sum - t * t * half + r * gain;
+  };
+  // Concave in t.
+  double left = 0;
+  double right = std::min(1.0, std::sqrt(2 * weight) / u.norm());
+  double best = at(right);
+  for (int i = 0; i < 100; ++i) {
+    const double one = left + 0.382 * (right - left);
+    const double two = left + 0.618 * (right - left);
+    const double at_one = at(one);
+    const double at_two = at(two);
+    best = std::max({best, at_one, at_two});
+    (at_one < at_two ? left : right) = at_one < at_two ? one : two;
+  }
+  const double rounding = static_cast<double>(u.size()) * std::numeric_limits<double>::epsilon();
+  return best - rounding * (weight * e.distance + sum);
+}
+
 }  // namespace
 
 RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
@@ -111,13 +149,22 @@ RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
   return certificate(e, problem.rho * e.split.negative_squares, e.point.value, e.difference);
 }
 
-RobustCertificate certify_ball(const RobustProblem& problem, double radius, const VectorRef& alpha,
+RobustCertificate certify_ball(const RobustProblem& stated, double radius, const VectorRef& alpha,
                                const RunContext& ctx) {
+  validate(stated);
+  RobustProblem problem = stated;
+  problem.cost = detail::costs_in_ball(stated.cost, radius,
+                                       std::sqrt(detail::SplitMatrix(stated).negative_squares));
   const Evidence e = evidence(problem, alpha, ctx);
-  // Outside the ball K is drawn towards S_+; the machine there is worth at most the sum of costs.
-  const double excess = e.distance - radius;
-  const double share = excess > 0 ? excess / (e.distance - std::sqrt(e.split.negative_squares)) : 0;
-  const double upper = e.primal + share * (problem.cost.sum() - e.primal);
+  // Outside the ball K is drawn towards S_+, and the machine is that on the kernel drawn.
+  double upper = e.primal;
+  if (e.distance > radius) {
+    const double nearest = std::sqrt(e.split.negative_squares);
+    const double share = (e.distance - radius) / (e.distance - nearest);
+    detail::RobustPoint drawn;
+    drawn.K = e.point.K + share * (e.split.positive - e.point.K);
+    upper = detail::machine_bound(problem, drawn, alpha, ctx).upper;
+  }
   const double lower =
       own_value(e, problem, alpha) + problem.rho * (e.distance * e.distance - radius * radius);
   return certificate(e, 0, lower, upper - lower);
@@ -130,13 +177,8 @@ RobustCertificate certify_norm(const RobustProblem& problem, double weight, cons
   const double own = own_value(e, problem, alpha);
   // What is lost below own + weight |K - S|.
   double shorter = detail::norm_bound_loss(sum, 2 * (sum - own), problem.rho, e.distance, weight);
-  // Z = t^2 u u' / 2 does as well, and where S is nearly a kernel it is the same but for the digits
-  // of K - S, which K and S may share.
-  const Vector u = problem.y.cwiseProduct(alpha);
-  const double half = 0.5 * u.dot(problem.S * u);
-  double t = std::min(1.0, std::sqrt(2 * weight) / u.norm());
-  if (half > 0) t = std::min(t, sum / (2 * half));
-  shorter = std::min(shorter, own + weight * e.distance - (t * sum - t * t * half));
+  const double direct = norm_lower_bound(e, problem, weight, alpha);
+  shorter = std::min(shorter, own + weight * e.distance - direct);
   const double negative = std::sqrt(e.split.negative_squares);
   const double above = e.split.excess(e.point.K) / (e.distance + negative);  // distance - negative
   return certificate(e, weight * negative, own + weight * above - shorter,

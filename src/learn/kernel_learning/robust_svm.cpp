@@ -40,6 +40,13 @@ RobustSvmSettings in_unit(RobustSvmSettings settings, double unit) {
   settings.cost *= unit;
   check_range("cost times the similarities", settings.cost, unit);
   if (settings.radius) {
+    constexpr double kMost = 1e20;
+    if (!(*settings.radius / unit <= kMost)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("robust-svm: radius is {:.0e}, and the similarities are near {:.0e}; "
+                              "of what is {:.0e} times smaller nothing is left in a kernel",
+                              *settings.radius, unit, kMost));
+    }
     *settings.radius /= unit;
     return settings;
   }

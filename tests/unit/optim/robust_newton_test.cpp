@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -244,6 +245,67 @@ TEST(RobustBall, StaysInsideAndMatchesTheMultiplierItFinds) {
   }
 }
 
+/// The value of a ball, proved.
+double ball_value(const Data& data, double cost, double radius) {
+  RobustProblem problem = data.problem(cost, 1);
+  const RobustSolution found = robust_ball(problem, radius, {.tolerance = 5e-9});
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << radius;
+  EXPECT_LE((kernel_of(found) - data.S).norm(), radius * (1 + 1e-7));
+  problem.rho = found.rho;
+  const RobustCertificate proof = certify_ball(problem, radius, found.alpha);
+  EXPECT_LE(std::abs(proof.gap), 1e-8) << cost << " " << radius;
+  EXPECT_LE(proof.feasibility, 1e-12);
+  EXPECT_NEAR(proof.value, found.info.objective, 1e-7 * found.info.objective);
+  return found.info.objective;
+}
+
+Vector alternating(Index n) {
+  Vector y = Vector::Ones(n);
+  for (Index i = 1; i < n; i += 2) y(i) = -1;
+  return y;
+}
+
+/// max over 0 <= t <= cost of n (t - slope t^2 / 2): n equal alphas.
+double equal_alphas(double n, double slope, double cost) {
+  const double t = std::min(cost, 1 / slope);
+  return n * (t - 0.5 * slope * t * t);
+}
+
+TEST(RobustBall, IsSolvedWhereTheKernelStaysAtTheNearestOne) {
+  // u is an eigenvector for the value -1. Two samples: K = S + radius u u' / |u|^2.
+  const Data two{Matrix{{1.0, 2.0}, {2.0, 1.0}}, alternating(2)};
+  for (const double cost : {0.1, 1.0, 100.0}) {
+    for (const double more : {1e-12, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 100.0, 1e6, 1e12, 1e20}) {
+      const double expected = equal_alphas(2, more, cost);
+      EXPECT_NEAR(ball_value(two, cost, 1 + more), expected, 1e-7 * expected)
+          << cost << " " << more;
+    }
+  }
+  // 20 samples alike: 18 more values of -1 have to be raised to 0, and none needs more.
+  const Data alike{Matrix(Matrix::Ones(20, 20) - Matrix::Identity(20, 20)), alternating(20)};
+  for (const double cost : {0.1, 1.0, 100.0}) {
+    for (const double radius : {4.402, 5.0, 50.0}) {
+      const double slope = std::sqrt(radius * radius - 18) - 1;
+      const double expected = equal_alphas(20, slope, cost);
+      EXPECT_NEAR(ball_value(alike, cost, radius), expected, 1e-7 * expected)
+          << cost << " " << radius;
+    }
+  }
+}
+
+TEST(RobustBall, IsSolvedOnANegativeDefiniteMatrix) {
+  Data data = noisy(20, 26, 0);
+  data.S = -data.S;
+  for (const double cost : {1.0, 100.0}) {
+    double before = cost * 20;
+    for (const double times : {1 + 1e-9, 1 + 1e-3, 1.1, 2.0, 10.0, 1e6}) {
+      const double value = ball_value(data, cost, times * data.S.norm());
+      EXPECT_LE(value, before * (1 + 1e-7)) << times;  // a larger ball has worse kernels
+      before = value;
+    }
+  }
+}
+
 TEST(RobustBall, RefusesABallWithoutKernels) {
   const Data data = noisy(10, 15, 1);
   EXPECT_THROW((void)robust_ball(data.problem(1, 1), 1e-3), Error);
@@ -291,8 +353,7 @@ TEST(RobustNorm, LeavesAPsdMatrixAloneWhereTheWeightIsLarge) {
 /// gamma and eta of [CGR] (4) on a matrix, as `full-kernel-svm` asks for it: the objective, proved.
 double full_kernel_value(const Matrix& S, double eta, double gamma) {
   const Index n = S.rows();
-  Data data{S / (2 * eta), Vector::Ones(n)};
-  for (Index i = 1; i < n; i += 2) data.y(i) = -1;
+  const Data data{S / (2 * eta), alternating(n)};
   const double weight = 2 * eta * gamma;
   RobustProblem problem = data.problem(1 / static_cast<double>(n), 1);
   const RobustSolution found = robust_norm(problem, weight, {.tolerance = 5e-9});
@@ -320,6 +381,36 @@ TEST(RobustNorm, IsTheSemidefiniteProgramOnKernelsOfLowRank) {
   EXPECT_NEAR(full_kernel_value(Matrix::Zero(8, 8), 0.01, 1), 8 * std::sqrt(0.04 / 8), 1e-8);
 }
 
+TEST(RobustNorm, IsTheSemidefiniteProgramWhereSeveralKernelsAreBest) {
+  // 1 across classes, 0 within: u is an eigenvector for -n/2, and K = S_+ + t u u' for all t of an
+  // interval where the box and the ball n a^2 <= 4 eta gamma meet, gamma = 1 / (4 eta n).
+  for (const Index n : {6, 12, 20}) {
+    const Vector y = alternating(n);
+    const Matrix S = 0.5 * (Matrix::Ones(n, n) - y * y.transpose());
+    const double meet = 1 / (0.04 * static_cast<double>(n));
+    for (const double times : {0.1, 0.43, 0.9, 0.99, 1.0, 1.01, 1.1, 10.0}) {
+      const double gamma = times * meet;
+      const double expected = std::min(1.0, std::sqrt(0.04 * gamma * static_cast<double>(n))) +
+                              gamma * static_cast<double>(n) / 2;
+      EXPECT_NEAR(full_kernel_value(S, 0.01, gamma), expected, 1e-7 * expected)
+          << n << " " << times;
+    }
+  }
+}
+
+TEST(RobustNorm, IsSolvedWhereBoxAndBallMeetAndTheSimilaritiesAreSmall) {
+  const Data data = noisy(24, 27, 0.2);
+  for (const double size : {1e-2, 1e-3, 1e-4, 1e-6}) {
+    const Matrix S = size * data.S;
+    for (const double gamma : {0.95, 1.0, 1 / 0.96, 1.1}) {
+      // gamma |K - S| differs from gamma |K| by at most gamma |S|.
+      const double without = std::min(1.0, std::sqrt(0.96 * gamma));
+      EXPECT_NEAR(full_kernel_value(S, 0.01, gamma), without, gamma * S.norm())
+          << size << " " << gamma;
+    }
+  }
+}
+
 TEST(RobustNorm, HardlyChangesWhereAKernelOfLowRankIsHardlyMoved) {
   Rng rng(25);
   const Matrix X = Matrix::NullaryExpr(12, 3, [&](Index, Index) { return rng.normal(); });
@@ -331,7 +422,7 @@ TEST(RobustNorm, HardlyChangesWhereAKernelOfLowRankIsHardlyMoved) {
       const double value = full_kernel_value(S, eta, gamma);
       EXPECT_GE(value, before * (1 - 1e-7));
       before = value;
-      for (const double less : {1e-13, 1e-12}) {
+      for (const double less : {1e-13, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6}) {
         const double other = full_kernel_value(S - less * last * last.transpose(), eta, gamma);
         EXPECT_NEAR(other, value, 1e-7 * value + 2 * gamma * less);
       }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/robust_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace kith {
+namespace {
+
+/// What the search asks of a machine: `side` falls with rho and is 0 at the answer.
+struct Question {
+  std::function<double(const RobustSolution&)> side;
+  std::function<double(const RobustProblem&, const Vector&)> gap;
+  double near;  // |side| of an answer
+};
+
+class Search {
+ public:
+  Search(const RobustProblem& problem, const Question& question,
+         const RobustNewtonSettings& settings, const RunContext& ctx)
+      : problem_(problem), question_(question), settings_(settings), ctx_(ctx) {
+    // The distance is known to the square root of the gap.
+    machine_ = settings;
+    machine_.tolerance *= 1e-4;
+  }
+
+  /// log rho and `side` of one machine.
+  struct End {
+    double at = 0;
+    double side = 0;
+  };
+  End at(double log_rho) {
+    problem_.rho = std::exp(log_rho);
+    RobustSolution found = robust_newton(problem_, machine_, ctx_, starts_);
+    iterations_ += found.info.iterations;
+    const End end{log_rho, question_.side(found)};
+    starts_.assign(1, found.alpha);
+    // A proof costs as much as a machine: not for answers that are far away.
+    const bool near = std::abs(end.side) <= question_.near;
+    if (near || best_.alpha.size() == 0) {
+      found.info.gap = question_.gap(problem_, found.alpha);
+      const bool proved = near && std::abs(found.info.gap) <= settings_.tolerance &&
+                          found.info.kkt_residual <= settings_.kkt_tolerance;
+      found.info.status = proved ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+      if (best_.alpha.size() == 0 || proved || found.info.gap < best_.info.gap) {
+        best_ = std::move(found);
+      }
+    }
+    return end;
+  }
+  [[nodiscard]] bool done() const { return best_.info.status == SolveStatus::kSolved; }
+
+  /// Between an end whose side is above 0 and one whose side is not.
+  void narrow(End left, End right) {
+    constexpr int kMost = 160;
+    constexpr double kNarrow = 1e-15;
+    double left_weight = 1;  // Illinois: an end that stays counts half each time
+    double right_weight = 1;
+    for (int i = 0; i < kMost && !done(); ++i) {
+      const double width = right.at - left.at;
+      if (width <= kNarrow * std::max(1.0, std::abs(left.at)) || left.side == right.side) return;
+      const double above = left_weight * left.side;
+      const double below = right_weight * right.side;
+      // Every other step halves: at a kink secants creep.
+      const double share = i % 2 == 1 ? 0.5 : std::clamp(above / (above - below), 1e-6, 1 - 1e-6);
+      const End middle = at(left.at + share * width);
+      if (!std::isfinite(middle.side)) return;
+      if (middle.side > 0) {
+        left = middle;
+        left_weight = 1;
+        right_weight *= 0.5;
+      } else {
+        right = middle;
+        right_weight = 1;
+        left_weight *= 0.5;
+      }
+    }
+  }
+
+  /// The same where no bracket is known.
+  void grow(double log_rho) {
+    constexpr int kMost = 60;
+    constexpr double kFactor = 2.5;  // of log rho
+    End near = at(log_rho);
+    const bool up = near.side > 0;
+    for (int i = 0; i < kMost && !done(); ++i) {
+      const End far = at(near.at + (up ? kFactor : -kFactor));
+      if (!std::isfinite(far.side)) return;
+      if ((far.side > 0) != up) {
+        narrow(up ? near : far, up ? far : near);
+        return;
+      }
+      near = far;
+    }
+  }
+
+  [[nodiscard]] RobustSolution answer() && {
+    best_.info.iterations = iterations_;
+    return std::move(best_);
+  }
+
+ private:
+  RobustProblem problem_;
+  const Question& question_;
+  const RobustNewtonSettings& settings_;
+  RobustNewtonSettings machine_;
+  const RunContext& ctx_;
+  std::vector<Vector> starts_;
+  RobustSolution best_;
+  long iterations_ = 0;
+};
+
+double negative_part(const RobustProblem& problem) {
+  return problem.eigen->lambda.cwiseMin(0.0).norm();
+}
+
+void take_time(RobustSolution& solution, std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+}
+
+/// 1'a - 1/2 u'Ku.
+double machine_value(const RobustProblem& problem, const RobustSolution& solution) {
+  const Vector turned = solution.kernel.U.transpose() * problem.y.cwiseProduct(solution.alpha);
+  return solution.alpha.sum() - 0.5 * turned.cwiseAbs2().dot(solution.kernel.lambda);
+}
+
+}  // namespace
+
+RobustSolution search_ball(const RobustProblem& problem, double radius,
+                           const RobustNewtonSettings& settings, const RunContext& ctx) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Question question{
+      .side = [&](const RobustSolution& found) { return std::log(found.distance / radius); },
+      .gap = [&](const RobustProblem& at,
+                 const Vector& alpha) { return certify_ball(at, radius, alpha, ctx).gap; },
+      .near = 1e-9};  // the kernel is in the ball
+  Search search(problem, question, settings, ctx);
+  search.grow(std::log(problem.rho));
+  RobustSolution solution = std::move(search).answer();
+  solution.offset = 0;
+  solution.info.objective = machine_value(problem, solution);
+  take_time(solution, begin);
+  return solution;
+}
+
+RobustSolution search_norm(const RobustProblem& problem, double weight,
+                           const RobustNewtonSettings& settings, const RunContext& ctx) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Question question{
+      .side =
+          [&](const RobustSolution& found) {
+            return -std::log(2 * found.rho * found.distance / weight);
+          },
+      .gap = [&](const RobustProblem& at,
+                 const Vector& alpha) { return certify_norm(at, weight, alpha, ctx).gap; },
+      .near = 1e-4};
+  Search search(problem, question, settings, ctx);
+  // |S_-| <= |K - S|, and weight |K - S| <= weight |S_-| + 1'c, the objective with K = S_+.
+  const double nearest = negative_part(problem);
+  const double furthest = nearest + problem.cost.sum() / weight;
+  const Search::End left = search.at(std::log(weight / (2 * furthest)));
+  if (!search.done()) {
+    search.narrow(left, search.at(std::log(weight / (2 * nearest))));
+  }
+  RobustSolution solution = std::move(search).answer();
+  solution.offset = 0;
+  solution.info.objective = machine_value(problem, solution) + weight * solution.distance;
+  take_time(solution, begin);
+  return solution;
+}
+
+}  // namespace kith
