@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 
 #include "kith/core/error.hpp"
@@ -130,9 +131,44 @@ void visit_values(Archiver& arrays, const std::string& name, CategoryData& data)
 }
 
 template <class Archiver>
-void visit(Archiver& arrays, const std::string& prefix, MeasureRule& rule) {
-  arrays(prefix + "columns", rule.columns);
-  std::visit([&](auto& data) { visit_values(arrays, prefix + "samples", data); }, rule.training);
+void visit_samples(Archiver& arrays, const std::string& prefix, RawData& samples) {
+  std::visit([&](auto& data) { visit_values(arrays, prefix + "samples", data); }, samples);
+}
+
+/// The matrix whose samples another one of the same file and kind need not repeat.
+const MeasureRule* first_of(std::span<const ModelMatrix> before, Index file, RawKind kind) {
+  for (const ModelMatrix& matrix : before) {
+    if (matrix.measure && matrix.measure->file == file &&
+        kind_of(matrix.measure->training) == kind) {
+      return &*matrix.measure;
+    }
+  }
+  return nullptr;
+}
+
+/// In all that is written of them.
+bool same_samples(const RawData& a, const RawData& b) {
+  return std::visit(
+      [&](const auto& one) {
+        using Kind = std::decay_t<decltype(one)>;
+        const Kind* other = std::get_if<Kind>(&b);
+        if (other == nullptr) return false;
+        if constexpr (requires { one.columns; }) {
+          if (one.columns != other->columns) return false;
+        }
+        if constexpr (std::is_same_v<Kind, VectorData>) {
+          // Eigen compares matrices of one shape only.
+          return one.absent_is_zero == other->absent_is_zero &&
+                 one.values.rows() == other->values.rows() &&
+                 one.values.cols() == other->values.cols() && one.values == other->values;
+        } else if constexpr (std::is_same_v<Kind, CategoryData>) {
+          const bool labels = one.labels && other->labels && one.labels->ids == other->labels->ids;
+          return labels && one.values == other->values;
+        } else {
+          return one.values == other->values;
+        }
+      },
+      a);
 }
 
 RawData nothing_of(RawKind kind) {
@@ -155,24 +191,46 @@ RawData nothing_of(RawKind kind) {
 
 }  // namespace
 
-void write_measure(ArchiveWriter& arrays, const std::string& prefix, MeasureRule rule) {
-  visit(arrays, prefix, rule);
+void write_measure(ArchiveWriter& arrays, const std::string& prefix, MeasureRule rule,
+                   std::span<const ModelMatrix> before) {
+  arrays(prefix + "columns", rule.columns);
+  const MeasureRule* first = first_of(before, rule.file, kind_of(rule.training));
+  if (first != nullptr && same_samples(rule.training, first->training)) return;
+  visit_samples(arrays, prefix, rule.training);
 }
 
-MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix, const Json& settings,
-                         const std::vector<std::string>& class_names) {
-  if (!settings.is_object() || !settings.contains("measure")) {
+MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix,
+                         const MeasureEntry& entry, const ModelRecord& record,
+                         std::span<const ModelMatrix> before) {
+  if (!entry.settings.is_object() || !entry.settings.contains("measure")) {
     throw Error(ErrorCode::kBadInput, "a measure is no JSON object with a name");
   }
   MeasureRule rule;
-  settings_from_json(rule.settings, "measure", settings);
-  check_settings(rule.settings);
-  rule.training = nothing_of(measure_info(rule.settings.measure).data);
-  visit(arrays, prefix, rule);
+  rule.file = entry.file;
+  settings_from_json(rule.settings, "measure", entry.settings);
+  try {
+    check_settings(rule.settings);
+  } catch (const Error& error) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format(
+            "its measure, {}, is refused by this version of kith: {}; train the model again",
+            enum_name(rule.settings.measure), error.what()));
+  }
+  const RawKind kind = measure_info(rule.settings.measure).data;
+  arrays(prefix + "columns", rule.columns);
+  const MeasureRule* first = first_of(before, rule.file, kind);
+  const bool has_samples = arrays.has(prefix + "samples") || arrays.has(prefix + "samples.bytes");
+  if (first != nullptr && !has_samples) {
+    rule.training = first->training;
+    return rule;
+  }
+  rule.training = nothing_of(kind);
+  visit_samples(arrays, prefix, rule.training);
   // Messages name what was read, and what a user has in hand is the model.
   std::visit([&](auto& data) { data.source = arrays.source(); }, rule.training);
   if (auto* categories = std::get_if<CategoryData>(&rule.training)) {
-    categories->labels->names = class_names;
+    categories->labels->names = record.class_names;
   }
   return rule;
 }

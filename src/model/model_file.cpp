@@ -91,7 +91,8 @@ TensorFile tensor_file(ModelRecord record, const ArchiveFunction& write_parts) {
       writer.tensor(part.name, tensor_of(part.values));
     }
     if (record.matrices[k].measure) {
-      detail::write_measure(arrays, measure_prefix(k), *record.matrices[k].measure);
+      detail::write_measure(arrays, measure_prefix(k), *record.matrices[k].measure,
+                            std::span(record.matrices).first(k));
     }
   }
   ArchiveWriter parts(file, kModelPrefix);
@@ -207,9 +208,9 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
       matrices.push_back(
           {entry.at("name").get<std::string>(), rule_of(entry.at("rule"), k, arrays)});
       if (!entry.contains("measure")) continue;
-      matrices.back().measure =
-          detail::read_measure(arrays, measure_prefix(k), entry.at("measure"), record.class_names);
-      matrices.back().measure->file = entry.at("file").get<Index>();
+      matrices.back().measure = detail::read_measure(
+          arrays, measure_prefix(k), {entry.at("measure"), entry.at("file").get<Index>()}, record,
+          std::span(matrices).first(k));
     } catch (const Error& error) {
       throw texts.with_file(error);
     }

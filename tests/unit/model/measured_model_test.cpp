@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "kith/model/model_file.hpp"
 #include "kith/model/trained_model.hpp"
@@ -244,6 +245,57 @@ TEST(MeasuredModel, KeepsWhichFileEachMatrixIsMeasuredFrom) {
                   },
                   ErrorCode::kInternal),
               HasSubstr("some have none"));
+}
+
+std::vector<std::string> sample_arrays(const std::string& bytes, const std::string& prefix) {
+  std::vector<std::string> names;
+  for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).file.tensors) {
+    if (item.first.starts_with(prefix + "samples")) names.push_back(item.first);
+  }
+  return names;
+}
+
+TEST(MeasuredModel, KeepsSamplesOfSeveralMeasuresOnce) {
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(enum_name(one.measure));
+    ModelRecord record = record_of(one);
+    record.matrices.push_back(record.matrices.front());
+    record.matrices.back().name = "again";
+    const std::string bytes = model_bytes(record, kNothing);
+    EXPECT_FALSE(sample_arrays(bytes, "measure.0.").empty());
+    EXPECT_TRUE(sample_arrays(bytes, "measure.1.").empty());
+    const ModelRecord back = read_back(bytes);
+    EXPECT_EQ(model_bytes(back, kNothing), bytes);
+    const auto rows_of = [&](const ModelRecord& model) {
+      const QueryMatrix rows = measure_rows(*model.matrices[1].measure, one.samples, RunContext{});
+      return RowMatrix(to_dense(rows.to_training).values());
+    };
+    EXPECT_EQ(rows_of(back), rows_of(record));
+
+    // Samples of another file, and others of the same one, are kept.
+    record.matrices.back().measure->file = 1;
+    EXPECT_FALSE(sample_arrays(model_bytes(record, kNothing), "measure.1.").empty());
+    record.matrices.back().measure->file = 0;
+    RawData& own = record.matrices.back().measure->training;
+    std::vector<Index> backwards(static_cast<std::size_t>(size_of(own)));
+    std::iota(backwards.rbegin(), backwards.rend(), Index{0});
+    own = select(own, backwards);
+    const std::string of_two = model_bytes(record, kNothing);
+    EXPECT_FALSE(sample_arrays(of_two, "measure.1.").empty());
+    EXPECT_EQ(rows_of(read_back(of_two)), rows_of(record));
+  }
+}
+
+TEST(MeasuredModel, SaysThatAMeasureWithoutConstantsIsToBeTrainedAgain) {
+  const Case proteins = cases().at(3);
+  const std::string message = refusal(proteins, [](TensorFile& file) {
+    Json matrices = Json::parse(file.metadata.at("matrices"));
+    matrices[0]["measure"]["matrix"] = "blosum80";
+    matrices[0]["measure"]["gap-open"] = "auto";
+    file.metadata["matrices"] = matrices.dump();
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("m.kith"), HasSubstr("thirds of a bit"),
+                             HasSubstr("train the model again")));
 }
 
 TEST(MeasuredModel, RefusesLabelsOfNoClass) {
