@@ -45,30 +45,36 @@ void join(RawData& data, const MeasureOptions& options, const RunContext& ctx) {
       join_labels(read_labels(options.labels), ids_of(data), size_of(data), ctx).labels;
 }
 
-SimilaritySet measured(const MeasureOptions& options, const RunContext& ctx) {
+struct Measured {
+  SimilaritySet set;
+  MeasureSettings settings;  ///< with what was left open
+};
+
+Measured measured(const MeasureOptions& options, const RunContext& ctx) {
   const RawKind kind = measure_info(options.settings.measure).data;
   RawData data = read_raw(options.data, kind, ctx);
   if (options.against.empty()) {
     join(data, options, ctx);
-    return measure(data, options.settings, ctx);
+    return {measure(data, options.settings, ctx), with_defaults(options.settings, data)};
   }
   RawData training = read_raw(options.against, kind, ctx);
   join(training, options, ctx);
-  return measure(data, training, options.settings, ctx);
+  return {measure(data, training, options.settings, ctx),
+          with_defaults(options.settings, training)};
 }
 
 int run(const MeasureOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   static_cast<void>(writable_format(options.output.path, options.output.format));
   const Session session(options.common);
-  const SimilaritySet set = measured(options, session.context);
+  const auto [set, settings] = measured(options, session.context);
   write_similarity(options.output.path, options.output.format, set, {}, session.context);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
 
   const std::string_view kind = set.kind == PairKind::kDistance ? "distances" : "similarities";
   if (options.common.json) {
     print_json({{"source", set.source},
-                {"settings", relevant_settings(options.settings)},
+                {"settings", relevant_settings(settings)},
                 {"kind", kind},
                 {"out", options.output.path},
                 {"rows", set.rows()},

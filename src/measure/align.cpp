@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 #include <parasail.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <new>
@@ -70,47 +72,24 @@ std::string_view other_unit(std::string_view matrix) {
                               : "";
 }
 
-Scoring scoring_of(Alignment alignment, const AlignSettings& settings) {
-  const std::string name = lower_case(settings.matrix);
+Scoring scoring_of(Alignment alignment, const AlignSettings& given) {
+  const AlignSettings settings = with_defaults(alignment, given);
   Scoring scoring;
-  scoring.matrix = parasail_matrix_lookup(name.c_str());
-  if (scoring.matrix == nullptr) {
-    refuse_alignment(
-        fmt::format("there is no matrix {}; it is blosum30 to blosum100 in steps of 5, "
-                    "blosum62, pam10 to pam500 in steps of 10, dnafull or nuc44",
-                    in_quotes(settings.matrix)));
-  }
-  const KarlinAltschul* defaults = known(name);
-  if (defaults == nullptr && (!settings.gap_open || !settings.gap_extend)) {
-    refuse_alignment(fmt::format("matrix {} has no usual gap costs{}; give gap-open and gap-extend",
-                                 name, other_unit(name)));
-  }
-  const Index open = settings.gap_open ? *settings.gap_open : defaults->gap_open;
-  const Index extend = settings.gap_extend ? *settings.gap_extend : defaults->gap_extend;
-  scoring.first_gap = static_cast<int>(open + extend);
-  scoring.next_gap = static_cast<int>(extend);
-  if (settings.score != ScoreForm::kPValue) return scoring;
-  if (alignment == Alignment::kGlobal) {
-    refuse_alignment(
-        "score p-value is for local alignments: the law of Karlin and Altschul says "
-        "nothing of global ones");
-  }
-  const bool usual =
-      defaults != nullptr && open == defaults->gap_open && extend == defaults->gap_extend;
-  if (!usual && (!settings.lambda || !settings.karlin_k)) {
-    refuse_alignment(
-        fmt::format("lambda and K are not known here for matrix {} with gap-open {} and "
-                    "gap-extend {}{}; give lambda and karlin-k",
-                    name, open, extend, other_unit(name)));
-  }
-  scoring.lambda = settings.lambda ? *settings.lambda : defaults->lambda;
-  scoring.k = settings.karlin_k ? *settings.karlin_k : defaults->k;
+  scoring.matrix = parasail_matrix_lookup(lower_case(settings.matrix).c_str());
+  scoring.first_gap = static_cast<int>(*settings.gap_open + *settings.gap_extend);
+  scoring.next_gap = static_cast<int>(*settings.gap_extend);
+  scoring.lambda = settings.lambda.value_or(0);
+  scoring.k = settings.karlin_k.value_or(0);
   return scoring;
 }
 
-/// The file, with the line of the header where it is known.
-std::string place_of(const SequenceData& data, std::size_t i) {
-  return data.lines.empty() ? data.source : fmt::format("{}:{}", data.source, data.lines[i]);
+/// The file, with line and column of the residue where they are known.
+std::string place_of(const SequenceData& data, std::size_t i, Index residue) {
+  if (data.lines.empty()) return data.source;
+  const std::vector<SequenceLine>& lines = data.lines[i];
+  const auto behind = std::ranges::upper_bound(lines, residue, {}, &SequenceLine::first);
+  const SequenceLine& holds = *std::prev(behind);
+  return fmt::format("{}:{}:{}", data.source, holds.line, residue - holds.first + 1);
 }
 
 /// parasail would take a residue it does not know for '*'.
@@ -126,10 +105,10 @@ void check_residues(const SequenceData& data, const Scoring& scoring) {
     }
     const std::size_t at = sequence.find_first_not_of(alphabet);
     if (at == std::string::npos) continue;
-    refuse_alignment(fmt::format("{}: residue {} of {} is {}; matrix {} has {}", place_of(data, i),
-                                 at + 1, sample_name(data.ids, static_cast<Index>(i)),
-                                 in_quotes(sequence.substr(at, 1)), scoring.matrix->name,
-                                 alphabet));
+    refuse_alignment(fmt::format(
+        "{}: residue {} of {} is {}; matrix {} has {}", place_of(data, i, static_cast<Index>(at)),
+        at + 1, sample_name(data.ids, static_cast<Index>(i)), in_quotes(sequence.substr(at, 1)),
+        scoring.matrix->name, alphabet));
   }
 }
 
@@ -255,6 +234,40 @@ std::string_view alignment_stage(Alignment alignment) {
 }  // namespace
 
 std::span<const KarlinAltschul> karlin_altschul() { return kKnownMatrices; }
+
+AlignSettings with_defaults(Alignment alignment, AlignSettings settings) {
+  const std::string name = lower_case(settings.matrix);
+  if (parasail_matrix_lookup(name.c_str()) == nullptr) {
+    refuse_alignment(
+        fmt::format("there is no matrix {}; it is blosum30 to blosum100 in steps of 5, "
+                    "blosum62, pam10 to pam500 in steps of 10, dnafull or nuc44",
+                    in_quotes(settings.matrix)));
+  }
+  const KarlinAltschul* defaults = known(name);
+  if (defaults == nullptr && (!settings.gap_open || !settings.gap_extend)) {
+    refuse_alignment(fmt::format("matrix {} has no usual gap costs{}; give gap-open and gap-extend",
+                                 name, other_unit(name)));
+  }
+  if (!settings.gap_open) settings.gap_open = defaults->gap_open;
+  if (!settings.gap_extend) settings.gap_extend = defaults->gap_extend;
+  if (settings.score != ScoreForm::kPValue) return settings;
+  if (alignment == Alignment::kGlobal) {
+    refuse_alignment(
+        "score p-value is for local alignments: the law of Karlin and Altschul says "
+        "nothing of global ones");
+  }
+  const bool usual = defaults != nullptr && *settings.gap_open == defaults->gap_open &&
+                     *settings.gap_extend == defaults->gap_extend;
+  if (!usual && (!settings.lambda || !settings.karlin_k)) {
+    refuse_alignment(
+        fmt::format("lambda and K are not known here for matrix {} with gap-open {} and "
+                    "gap-extend {}{}; give lambda and karlin-k",
+                    name, *settings.gap_open, *settings.gap_extend, other_unit(name)));
+  }
+  if (!settings.lambda) settings.lambda = defaults->lambda;
+  if (!settings.karlin_k) settings.karlin_k = defaults->k;
+  return settings;
+}
 
 RowMatrix align_matrix(Alignment alignment, const SequenceData& samples,
                        const AlignSettings& settings, const RunContext& ctx) {

@@ -57,11 +57,12 @@ class FastaRecords {
     }
     data_.ids.emplace_back(id);
     data_.values.emplace_back();
-    data_.lines.push_back(header_line_);
+    data_.lines.emplace_back();
   }
 
   void append(std::string_view line) {
     std::string& sequence = data_.values.back();
+    data_.lines.back().push_back({std::ssize(sequence), lines_.line_number()});
     for (const char& c : line) {
       const char residue = upper_case(c);
       if (!is_residue(residue)) {

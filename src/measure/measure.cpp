@@ -128,21 +128,15 @@ RowMatrix widened(const RowMatrix& values, Index columns) {
   return wide;
 }
 
-/// Vectors to be measured: all pairs of `rows`, or `rows` against `columns`. The default gamma is
-/// the training samples' own: the rows of new samples must not change it.
+/// Vectors to be measured: all pairs of `rows`, or `rows` against `columns`.
 struct VectorPairs {
   const RowMatrix* rows;
   const RowMatrix* columns;  // none: all pairs
-  double default_gamma;
 };
-
-double default_gamma(const VectorData& training) {
-  return 1.0 / static_cast<double>(std::max<Index>(training.values.cols(), 1));
-}
 
 RowMatrix measure_vectors(const VectorPairs& pairs, const MeasureSettings& settings,
                           const RunContext& ctx) {
-  const double gamma = settings.gamma.value_or(pairs.default_gamma);
+  const double gamma = settings.gamma.value_or(1);  // of measures that take it
   const auto gaussian = [&] {
     return pairs.columns == nullptr ? gaussian_matrix(*pairs.rows, gamma, ctx)
                                     : gaussian_matrix(*pairs.rows, *pairs.columns, gamma, ctx);
@@ -197,10 +191,7 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
   check_directions(training, settings.measure);
   const Index wide = queries.values.cols();
   const Index columns = training.values.cols();
-  const double gamma = default_gamma(training);
-  if (wide == columns) {
-    return measure_vectors({&queries.values, &training.values, gamma}, settings, ctx);
-  }
+  if (wide == columns) return measure_vectors({&queries.values, &training.values}, settings, ctx);
   if (!queries.absent_is_zero || !training.absent_is_zero) {
     refuse(fmt::format("{} has {} features and {} has {}; they must agree", queries.source, wide,
                        training.source, columns));
@@ -208,7 +199,7 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
   const Index both = std::max(wide, columns);
   const RowMatrix wide_queries = widened(queries.values, both);
   const RowMatrix wide_training = widened(training.values, both);
-  return measure_vectors({&wide_queries, &wide_training, gamma}, settings, ctx);
+  return measure_vectors({&wide_queries, &wide_training}, settings, ctx);
 }
 
 EditValue edit_value(Measure measure) {
@@ -263,7 +254,7 @@ RowMatrix all_pairs(const RawData& data, const MeasureSettings& s, const RunCont
     case RawKind::kVectors: {
       const auto& vectors = std::get<VectorData>(data);
       check_directions(vectors, s.measure);
-      return measure_vectors({&vectors.values, nullptr, default_gamma(vectors)}, s, ctx);
+      return measure_vectors({&vectors.values, nullptr}, s, ctx);
     }
     case RawKind::kSeries:
       return dtw_matrix(std::get<SeriesData>(data).values, {.band = s.band}, ctx);
@@ -377,6 +368,8 @@ Json relevant_settings(const MeasureSettings& settings) {
   Json relevant = Json::object();
   for (const auto& [key, value] : all.items()) {
     const bool noise = key == "perturb" || key == "xi";
+    const bool constant = key == "lambda" || key == "karlin-k";
+    if (constant && settings.score != ScoreForm::kPValue) continue;
     if (key == "measure" || info.takes(key) || (noise && settings.perturb != Perturb::kNone)) {
       relevant[key] = value;
     }
@@ -398,6 +391,9 @@ void check_settings(const MeasureSettings& settings) {
   if (settings.score != ScoreForm::kPValue && (settings.lambda || settings.karlin_k)) {
     refuse("lambda and karlin-k are constants of score p-value; give it with them");
   }
+  if (info.data == RawKind::kSequences) {
+    static_cast<void>(with_defaults(alignment_of(settings.measure), align_settings(settings)));
+  }
   if (settings.perturb == Perturb::kCy && !settings.xi) {
     refuse("perturb cy needs xi, the size of the noise");
   }
@@ -410,19 +406,39 @@ void check_settings(const MeasureSettings& settings) {
   }
 }
 
-SimilaritySet measure(const RawData& data, const MeasureSettings& settings, const RunContext& ctx) {
-  check_kind(data, settings.measure);
-  check_settings(settings);
+// The default gamma is the training samples' own: rows of new samples must not change it.
+MeasureSettings with_defaults(MeasureSettings settings, const RawData& training) {
+  const MeasureInfo& info = measure_info(settings.measure);
+  if (info.takes("gamma") && !settings.gamma) {
+    const Index features = std::get<VectorData>(training).values.cols();
+    settings.gamma = 1.0 / static_cast<double>(std::max<Index>(features, 1));
+  }
+  if (info.data == RawKind::kSequences) {
+    const AlignSettings full =
+        with_defaults(alignment_of(settings.measure), align_settings(settings));
+    settings.gap_open = full.gap_open;
+    settings.gap_extend = full.gap_extend;
+    settings.lambda = full.lambda;
+    settings.karlin_k = full.karlin_k;
+  }
+  return settings;
+}
+
+SimilaritySet measure(const RawData& data, const MeasureSettings& given, const RunContext& ctx) {
+  check_kind(data, given.measure);
+  check_settings(given);
+  const MeasureSettings settings = with_defaults(given, data);
   RowMatrix values = all_pairs(data, settings, ctx);
   if (settings.perturb == Perturb::kCy) perturb_cy(values, *settings.xi, ctx.rng.stream("perturb"));
   return table(std::move(values), data, data, settings);
 }
 
-SimilaritySet measure(const RawData& queries, const RawData& training,
-                      const MeasureSettings& settings, const RunContext& ctx) {
-  check_kind(queries, settings.measure);
-  check_kind(training, settings.measure);
-  check_settings(settings);
+SimilaritySet measure(const RawData& queries, const RawData& training, const MeasureSettings& given,
+                      const RunContext& ctx) {
+  check_kind(queries, given.measure);
+  check_kind(training, given.measure);
+  check_settings(given);
+  const MeasureSettings settings = with_defaults(given, training);
   if (settings.perturb != Perturb::kNone) {
     refuse("perturb is for all pairs of one set of samples, not for rows of new ones");
   }

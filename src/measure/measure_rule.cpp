@@ -19,16 +19,6 @@ std::vector<Index> every_position(Index count) {
   return positions;
 }
 
-/// The number that `measure` takes for "auto" is that of all training samples: it must not change
-/// with what is kept of them.
-void fix_gamma(MeasureSettings& settings, const RawData& samples) {
-  const auto* vectors = std::get_if<VectorData>(&samples);
-  if (vectors == nullptr || settings.gamma || !measure_info(settings.measure).takes("gamma")) {
-    return;
-  }
-  settings.gamma = 1.0 / static_cast<double>(std::max<Index>(vectors->values.cols(), 1));
-}
-
 /// Of each query with itself.
 Vector self_values(const MeasureRule& rule, const RawData& queries, const RunContext& ctx) {
   Vector values = Vector::Zero(size_of(queries));
@@ -110,12 +100,12 @@ LearnedMeasure learn_measure(RawMatrix matrix, const Labels& labels, const RunCo
                 "perturb is for a matrix of all pairs, and rows of new samples would have no "
                 "noise; make the matrix with `kith measure`");
   }
-  fix_gamma(matrix.measure, matrix.samples);
   if (auto* categories = std::get_if<CategoryData>(&matrix.samples)) categories->labels = labels;
   LearnedMeasure learned;
   learned.pairs = measure(matrix.samples, matrix.measure, ctx);
   if (!matrix.name.empty()) learned.pairs.name = std::move(matrix.name);
-  learned.rule.settings = std::move(matrix.measure);
+  // Of all training samples: it must not change with what is kept of them.
+  learned.rule.settings = with_defaults(std::move(matrix.measure), matrix.samples);
   learned.rule.columns = every_position(size_of(matrix.samples));
   learned.rule.training = std::move(matrix.samples);
   learned.rule.file = matrix.file;

@@ -151,6 +151,17 @@ def test_value_differences_follow_the_labels_of_the_columns(kith):
     assert table(kith.folder / "d.csv") == {("r", "p"): 0, ("r", "q"): 2}
 
 
+def test_json_has_the_numbers_that_were_left_open(kith):
+    kith.write("p.fasta", ">p\nACDW\n>q\nACD\n")
+    flags = ["measure", "--data", "p.fasta", "--measure", "sw", "--out", "s.csv"]
+    assert kith.json(*flags)["settings"] == {"measure": "smith-waterman", "matrix": "blosum62", "gap-open": 11,
+                                             "gap-extend": 1, "score": "raw"}
+    found = kith.json(*flags, "--score", "p-value")["settings"]
+    assert (found["lambda"], found["karlin-k"]) == (0.267, 0.041)
+    kith.write("v.csv", "1,2,3,4\n5,6,7,8\n")
+    assert kith.json("measure", "--data", "v.csv", "--measure", "gaussian", "--out", "s.csv")["settings"]["gamma"] == 0.25
+
+
 def test_json_lists_the_settings_of_the_measure_alone(kith):
     kith.write("x.csv", "1,2\n2,3,4\n")
     found = kith.json("measure", "--data", "x.csv", "--measure", "dtw", "--band", 4, "--out", "d.csv")

@@ -44,10 +44,14 @@ struct AlignSettings {
   std::optional<double> karlin_k;  ///< their K
 };
 
+/// The settings with the gap costs and, of score p-value, the constants that were left open. Throws
+/// Error(kInvalidArgument) naming a matrix that does not exist, and what must be given.
+[[nodiscard]] AlignSettings with_defaults(Alignment alignment, AlignSettings settings);
+
 /// All pairs of `samples` (n x n, symmetric), O(|x| |y|) each. The p-value form, of local
-/// alignments only, is 1 - P = exp(-K |x| |y| exp(-lambda S)). Throws Error(kInvalidArgument)
-/// naming a matrix that does not exist, a residue that is not in it, gap costs or constants that
-/// must be given, and a sequence whose score with itself is not positive and cannot be divided by.
+/// alignments only, is 1 - P = exp(-K |x| |y| exp(-lambda S)). Throws as with_defaults does, and
+/// Error(kInvalidArgument) naming a residue that is not in the matrix, and a sequence whose score
+/// with itself is not positive and cannot be divided by.
 [[nodiscard]] RowMatrix align_matrix(Alignment alignment, const SequenceData& samples,
                                      const AlignSettings& settings, const RunContext& ctx);
 

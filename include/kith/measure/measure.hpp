@@ -136,13 +136,17 @@ inline void describe(MeasureSettings& s, FieldVisitor& field) {
   field("xi", s.xi, above(0.0), "none", "size of the noise");
 }
 
-/// The settings that say something here: the measure, its own, and those of noise where there is
-/// any.
+/// The settings that say something here: the measure, its own (constants of the p-value only where
+/// it is asked for), and those of noise where there is any.
 [[nodiscard]] Json relevant_settings(const MeasureSettings& settings);
 
 /// Throws Error(kInvalidArgument) naming a setting that the measure does not take, or one that is
 /// out of its range or lacks another.
 void check_settings(const MeasureSettings& settings);
+
+/// The settings with a number wherever one was left open ("auto"): gamma by the training samples,
+/// gap costs and constants by the matrix.
+[[nodiscard]] MeasureSettings with_defaults(MeasureSettings settings, const RawData& training);
 
 /// All pairs of `data`: n x n with the data's ids. Throws Error(kInvalidArgument) when the measure
 /// does not take this kind of data or one of the settings, and when a value is not finite.

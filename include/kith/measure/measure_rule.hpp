@@ -26,7 +26,7 @@ namespace kith {
 
 /// How new samples are measured against training samples.
 struct MeasureRule {
-  MeasureSettings settings;  ///< gamma is a number, not "auto", where the measure takes it
+  MeasureSettings settings;  ///< with_defaults: nothing that the measure takes is "auto"
   /// The columns; where the measure learns from labels all training samples with their labels,
   /// since the values of a few columns depend on them all.
   RawData training;

@@ -44,12 +44,18 @@ struct SeriesData {
   std::vector<std::vector<double>> values;
 };
 
+/// A line of a file that holds a piece of a sequence.
+struct SequenceLine {
+  Index first = 0;  ///< position in the sequence of its first residue, which is column 1
+  long line = 0;
+};
+
 /// One protein or DNA sequence per sample: capital letters and '*', at least one.
 struct SequenceData {
   std::string source;
   std::vector<std::string> ids;
   std::vector<std::string> values;
-  std::vector<long> lines = {};  ///< of the headers in the file, for messages; empty: not known
+  std::vector<std::vector<SequenceLine>> lines = {};  ///< for messages; empty: not known
 };
 
 /// One set of words per sample; the order within a set means nothing.

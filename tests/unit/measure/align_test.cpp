@@ -243,8 +243,8 @@ TEST(Alignment, RefusesByName) {
   EXPECT_THAT(alignment_refusal(Alignment::kLocal, data, {}),
               testing::AllOf(HasSubstr("x.fasta"), HasSubstr("residue 2 of \"q\" is \"J\"")));
   SequenceData read = data;
-  read.lines = {1, 5};
-  EXPECT_THAT(alignment_refusal(Alignment::kLocal, read, {}), HasSubstr("x.fasta:5: residue 2"));
+  read.lines = {{{0, 2}}, {{0, 6}, {1, 8}}};
+  EXPECT_THAT(alignment_refusal(Alignment::kLocal, read, {}), HasSubstr("x.fasta:8:1: residue 2"));
   EXPECT_THAT(alignment_refusal(Alignment::kLocal, data, {.matrix = "blosum61"}),
               HasSubstr("blosum61"));
   const SequenceData dna{.source = "x", .ids = {}, .values = {"ACGT", "ACNT"}};

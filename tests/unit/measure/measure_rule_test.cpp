@@ -135,6 +135,19 @@ TEST(MeasureRule, FixesGammaByAllTrainingSamples) {
   EXPECT_FALSE(learned({.measure = Measure::kLinear}).rule.settings.gamma.has_value());
 }
 
+TEST(MeasureRule, FixesWhatAlignmentsTakeFromTheirMatrix) {
+  const MeasureSettings scores =
+      learned({.measure = Measure::kSmithWaterman, .matrix = "pam30"}).rule.settings;
+  EXPECT_EQ(scores.gap_open, 9);
+  EXPECT_EQ(scores.gap_extend, 1);
+  EXPECT_FALSE(scores.lambda.has_value());
+  const MeasureSettings sure =
+      learned({.measure = Measure::kSmithWaterman, .score = ScoreForm::kPValue, .lambda = 0.3})
+          .rule.settings;
+  EXPECT_EQ(sure.lambda, 0.3);
+  EXPECT_EQ(sure.karlin_k, 0.041);
+}
+
 TEST(MeasureRule, KeepsTheSamplesThatItNeedsAlone) {
   const std::vector<Index> columns = {1, 3};
   const MeasureRule strings = restricted(learned({.measure = Measure::kEdit}).rule, columns);

@@ -15,6 +15,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using namespace std::string_literals;
@@ -96,6 +97,10 @@ TEST(FastaFiles, HaveIdsAndSequencesOverManyLines) {
                                           ">p some words\nACD\n\nef*\r\n>q\nW \n");
   EXPECT_THAT(data.ids, ElementsAre("p", "q"));
   EXPECT_THAT(data.values, ElementsAre("ACDEF*", "W"));
+  const auto is = [](Index first, long line) {
+    return AllOf(Field(&SequenceLine::first, first), Field(&SequenceLine::line, line));
+  };
+  EXPECT_THAT(data.lines, ElementsAre(ElementsAre(is(0, 2), is(3, 4)), ElementsAre(is(0, 6))));
 }
 
 TEST(FastaFiles, AreStringsToo) {
