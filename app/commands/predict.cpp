@@ -216,10 +216,16 @@ template <class Writer>
 void predict_rows(const TrainedModel& model, const PredictOptions& options, Session& session) {
   const QueryFiles files = query_files(model.record, options);
   QueryReader reader(model.record, files, session.context);
+  const bool takes_both =
+      takes_both_directions(settings_of(model.record.method, model.record.settings));
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
-    const std::string note =
-        query_note(model.record.matrices[m].rule, !files.matrices[m].from_training.empty());
-    if (!note.empty()) session.context.message(note);
+    const ModelMatrix& matrix = model.record.matrices[m];
+    const bool has_from = !files.matrices[m].from_training.empty();
+    const std::string note = query_note(matrix.rule, has_from, takes_both);
+    if (note.empty()) continue;
+    session.context.message(files.matrices.size() == 1
+                                ? note
+                                : fmt::format("matrix {}: {}", in_quotes(matrix.name), note));
   }
   const auto names = [&](const QueryChunk& chunk) { return names_of(files, chunk, model.record); };
   write_predictions<Writer>(model, reader, names, options, session);

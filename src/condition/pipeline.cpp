@@ -13,6 +13,7 @@
 #include "condition/scale.hpp"
 #include "condition/symmetrise.hpp"
 #include "condition/table.hpp"
+#include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
@@ -264,6 +265,9 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
   std::iota(work.kept.begin(), work.kept.end(), Index{0});
   work.ids = std::move(set.row_ids);
   work.threads = ctx.threads;
+  if (!combines(settings.symmetrise)) {
+    work.rule.was_asymmetric = asymmetry(set.block, ctx.threads).relative > kRoundingAsymmetry;
+  }
 
   Block block;
   if (nothing_to_do(work.rule, set.block)) {

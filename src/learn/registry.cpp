@@ -225,6 +225,29 @@ bool takes_missing_pairs(const AnySettings& settings) {
       settings);
 }
 
+bool takes_both_directions(const AnySettings& settings) {
+  return std::visit(
+      [](const auto& own) {
+        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
+        if constexpr (requires { Traits::one_direction; }) {
+          return !Traits::one_direction;
+        } else if constexpr (requires { enum_name(own.spectrum); }) {
+          return enum_name(own.spectrum) != "square";  // S S' is of the rows as they are
+        } else {
+          return true;
+        }
+      },
+      settings);
+}
+
+bool takes_neighbours(const AnySettings& settings) {
+  return std::visit(
+      [](const auto& own) {
+        return requires { own.neighbours; };
+      },
+      settings);
+}
+
 void check_matrices(const MethodChoice& choice, std::size_t matrices) {
   if (matrices <= 1 || method_info(choice.settings).several_matrices) return;
   std::vector<std::string> able;

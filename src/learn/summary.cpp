@@ -297,7 +297,7 @@ MatrixSummary summarise(const SimilaritySet& raw, const TrainingMatrix* conditio
       },
       block);
   summary.asymmetry = asymmetry(block, ctx.threads).relative;
-  summary.symmetric = summary.asymmetry <= 1e-12;
+  summary.symmetric = summary.asymmetry <= kRoundingAsymmetry;
   if (conditioned == nullptr) {
     const double sign = raw.kind == PairKind::kDistance ? -1 : 1;
     summarise_known(block, sign, labels, ctx, summary);

@@ -356,6 +356,20 @@ def test_a_query_without_a_known_neighbour_leaves_the_output_clean(kith, method)
     assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["id", "q1", "q2"]
 
 
+@pytest.mark.parametrize("method, noted", (("svm", True), ("knn", True), ("svm-square", False),
+                                           ("features-svm", False)))
+def test_methods_that_average_note_one_direction_of_what_was_left_as_it_is(kith, method, noted):
+    problem = Problem(symmetric=False).write(kith)
+    problem.train(kith, "--method", method)
+    message = kith("predict", "--model", "m.kith", "--similarity", "q.csv").stderr
+    assert ("not symmetric" in message and "--similarity-from" in message) == noted
+    kith.write("back.csv", csv(problem.back, problem.ids, problem.query_ids))
+    assert kith("predict", "--model", "m.kith", "--similarity", "q.csv", "--similarity-from",
+                "back.csv").stderr == ""
+    Problem().write(kith).train(kith, "--method", method)
+    assert kith("predict", "--model", "m.kith", "--similarity", "q.csv").stderr == ""
+
+
 def test_one_direction_of_an_asymmetric_model_is_worth_a_note(kith):
     Problem(symmetric=False).write(kith).train(kith, "--symmetrise", "mean")
     result = kith("predict", "--model", "m.kith", "--similarity", "q.csv")

@@ -210,6 +210,23 @@ TEST_P(Method, SaysTheSameOfAQueryAloneAndAmongOthers) {
   }
 }
 
+TEST_P(Method, TakesBothDirectionsOrOneAsItSays) {
+  const Fitted<AnyModel> fitted = fit_once(set_of(easy_.S, easy_.classes), choice_.settings);
+  const QueryBlock to = queries_of(easy_);
+  const QueryBlock from =
+      queries_of(0.9 * easy_.rows + 0.1 * easy_.rows.colwise().reverse(), easy_.self);
+  QueryBlock both = to;
+  QueryBlock expected = to;
+  for (std::size_t k = 0; k < to.matrices.size(); ++k) {
+    both.matrices[k].from_training = from.matrices[k].to_training;
+    if (!takes_both_directions(choice_.settings)) continue;
+    expected.matrices[k].to_training =
+        DenseBlock(RowMatrix(0.5 * (to_dense(to.matrices[k].to_training).values() +
+                                    to_dense(from.matrices[k].to_training).values())));
+  }
+  expect_alike(predict_once(fitted.model, both), predict_once(fitted.model, expected));
+}
+
 TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
   std::vector<SimilaritySet> given;
   for (int k = 0; k < GetParam().matrices; ++k) {

@@ -31,7 +31,7 @@ struct InputRule {
   Index given_samples = 0;      ///< before it
   std::vector<Index> kept;      ///< positions among the given samples; empty: all of them
   bool keeps_missing = false;   ///< sparse blocks in which an absent pair stays unknown
-  bool was_asymmetric = false;  ///< the two directions differed before they were combined
+  bool was_asymmetric = false;  ///< the two directions of what was given differed
 
   double fill = 0;              ///< similarity (double-centre: distance) of a missing pair
   double largest_distance = 0;  ///< max-minus
@@ -82,7 +82,8 @@ struct QueryNames {
                                           const RunContext& ctx, const QueryNames& names = {});
 
 /// What a user should know about new rows that come without `from_training`; empty: nothing.
-[[nodiscard]] std::string query_note(const InputRule& rule, bool has_from);
+/// `takes_both`: the method averages both directions where no setting has combined them.
+[[nodiscard]] std::string query_note(const InputRule& rule, bool has_from, bool takes_both);
 
 /// True when new rows need their self-similarities from outside (cosine with a given diagonal).
 [[nodiscard]] bool needs_self(const InputRule& rule);

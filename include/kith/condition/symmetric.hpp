@@ -29,5 +29,7 @@ struct Asymmetry {
   [[nodiscard]] bool is_symmetric() const { return largest_difference == 0; }
 };
 [[nodiscard]] Asymmetry asymmetry(const Block& block, int threads = 1);
+/// The largest relative asymmetry that is rounding of whatever computed the numbers.
+inline constexpr double kRoundingAsymmetry = 1e-12;
 
 }  // namespace kith

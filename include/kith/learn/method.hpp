@@ -29,6 +29,7 @@ struct GridAxis {
 ///   static constexpr bool probabilities;    // whether models can have them
 ///   static constexpr bool takes_missing_pairs;  // optional: from sparse, incomplete matrices
 ///   static constexpr bool several_matrices;     // optional: learns from one matrix or more
+///   static constexpr bool one_direction;        // optional: S as it is, not its symmetric part
 ///   static std::vector<GridAxis> grid(const S& settings);
 template <class S>
 struct MethodTraits;

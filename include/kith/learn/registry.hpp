@@ -92,6 +92,11 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 [[nodiscard]] MethodInfo method_info(const AnySettings& settings);
 /// Whether it learns from a sparse matrix in which some pairs are not known.
 [[nodiscard]] bool takes_missing_pairs(const AnySettings& settings);
+/// Whether it averages similarities to and from training samples, where they differ; others use
+/// those *to* them alone.
+[[nodiscard]] bool takes_both_directions(const AnySettings& settings);
+/// Whether it goes by the neighbours of a sample: those most similar to it.
+[[nodiscard]] bool takes_neighbours(const AnySettings& settings);
 /// Throws Error naming the method, and those that do, where it learns from one matrix and several
 /// were given.
 void check_matrices(const MethodChoice& choice, std::size_t matrices);

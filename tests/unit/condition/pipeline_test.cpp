@@ -220,11 +220,21 @@ TEST(InputSymmetrise, SaysWhenNewRowsHaveOneDirectionOnly) {
   const InputSettings settings{.symmetrise = Symmetrise::kMean};
   const InputRule asymmetric =
       condition_training(set_of(random_table(4, 6, false)), settings, {}).rule;
-  EXPECT_THAT(query_note(asymmetric, false), HasSubstr("--similarity-from"));
-  EXPECT_EQ(query_note(asymmetric, true), "");
+  EXPECT_THAT(query_note(asymmetric, false, false), HasSubstr("--similarity-from"));
+  EXPECT_EQ(query_note(asymmetric, true, true), "");
   const InputRule symmetric =
       condition_training(set_of(random_table(4, 6, true)), settings, {}).rule;
-  EXPECT_EQ(query_note(symmetric, false), "");
+  EXPECT_EQ(query_note(symmetric, false, true), "");
+}
+
+TEST(InputSymmetrise, SaysOfTablesLeftAsTheyAreWhatAMethodMadeOfThem) {
+  const InputRule asymmetric = condition_training(set_of(random_table(4, 6, false)), {}, {}).rule;
+  EXPECT_THAT(query_note(asymmetric, false, true), HasSubstr("the mean of both directions"));
+  EXPECT_EQ(query_note(asymmetric, false, false), "");
+  EXPECT_EQ(query_note(asymmetric, true, true), "");
+  RowMatrix rounded = random_table(4, 6, true);
+  rounded(1, 2) *= 1 + 1e-15;
+  EXPECT_EQ(query_note(condition_training(set_of(rounded), {}, {}).rule, false, true), "");
 }
 
 TEST(InputFromDistance, DoubleCentringIsTheMatrixFormula) {

@@ -44,6 +44,7 @@ struct MethodTraits<FeaturesFisherSettings> {
   static constexpr std::string_view summary =
       "regularised linear discriminant on the rows of similarities";
   static constexpr bool probabilities = true;
+  static constexpr bool one_direction = true;
   static std::vector<GridAxis> grid(const FeaturesFisherSettings& /*settings*/) {
     return {discriminant_ridge_grid()};
   }

@@ -46,6 +46,7 @@ struct MethodTraits<FeaturesQuadraticSettings> {
   static constexpr std::string_view summary =
       "regularised quadratic discriminant on the rows of similarities";
   static constexpr bool probabilities = true;
+  static constexpr bool one_direction = true;
   static std::vector<GridAxis> grid(const FeaturesQuadraticSettings& /*settings*/) {
     return {discriminant_ridge_grid()};
   }

@@ -65,6 +65,7 @@ struct MethodTraits<FeatureSvmSettings> {
   static constexpr std::string_view summary =
       "support vector machine on the similarities to training samples as features";
   static constexpr bool probabilities = true;
+  static constexpr bool one_direction = true;
   static std::vector<GridAxis> grid(const FeatureSvmSettings& settings);
 };
 

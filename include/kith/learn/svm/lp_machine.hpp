@@ -41,6 +41,7 @@ struct MethodTraits<LpMachineSettings> {
   static constexpr std::string_view summary =
       "linear machine on similarities as features that needs few of them";
   static constexpr bool probabilities = true;
+  static constexpr bool one_direction = true;
   static std::vector<GridAxis> grid(const LpMachineSettings& /*settings*/) {
     return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
   }

@@ -44,6 +44,7 @@ struct MethodTraits<PSvmSettings> {
   static constexpr std::string_view summary =
       "potential support vector machine: labels regressed on few of the similarities";
   static constexpr bool probabilities = true;
+  static constexpr bool one_direction = true;
   static std::vector<GridAxis> grid(const PSvmSettings& settings);
 };
 
