@@ -19,6 +19,7 @@
 #include "kith/report/page.hpp"
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
+#include "method_options.hpp"
 #include "raw_options.hpp"
 
 namespace kith::app {
@@ -104,8 +105,11 @@ bool is_fixed(const Candidate& candidate, const std::string& key) {
   return std::find(fixed.begin(), fixed.end(), key) != fixed.end();
 }
 
-std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, ProtocolName protocol) {
-  std::vector<Candidate> candidates = parse_candidates(options.methods);
+std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, ProtocolName protocol,
+                                         const RunContext& ctx) {
+  const MethodsFlag methods{"--methods", options.methods, options.parser->count("--methods") > 0};
+  std::vector<Candidate> candidates =
+      parse_candidates(methods_to_compare(methods, options.input, options.raw, ctx));
   for (Candidate& candidate : candidates) apply(protocol, candidate);
   for (const std::string& text : options.settings) {
     for_candidates(candidates, "--set", text, [&](Candidate& candidate, const Assignment& one) {
@@ -179,6 +183,10 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
   return partitions;
 }
 
+Json measure_json(const RawMatrix& matrix) {
+  return relevant_settings(with_defaults(matrix.measure, matrix.samples));
+}
+
 /// What the pairs are and where they come from: of each matrix its name, and how it was measured.
 Json matrices_json(const LabelledInput& input, const ExperimentData& data) {
   Json matrices = Json::array();
@@ -187,7 +195,7 @@ Json matrices_json(const LabelledInput& input, const ExperimentData& data) {
     Json one = {{"name", set.name},
                 {"source", set.source},
                 {"kind", set.kind == PairKind::kDistance ? "distances" : "similarities"}};
-    if (!input.samples.empty()) one["measure"] = relevant_settings(input.samples[m].measure);
+    if (!input.samples.empty()) one["measure"] = measure_json(input.samples[m]);
     matrices.push_back(std::move(one));
   }
   return matrices;
@@ -197,7 +205,7 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
   Json json = {{"command", options.command_line}, {"kith", kVersion}, {"blas", blas_description()}};
   for (const RawMatrix& one : input.samples) {
     json["data"].push_back(source_of(one.samples));
-    json["measure"].push_back(relevant_settings(one.measure));
+    json["measure"].push_back(measure_json(one));
   }
   if (input.samples.empty()) {
     json["similarity"] = Json::array();
@@ -281,11 +289,12 @@ int run(const EvaluateOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, "a comparison needs labels: give --labels FILE");
   }
   check_store_flags(options);
-  ExperimentPlan plan;
-  plan.candidates = chosen_candidates(options, protocol);
   Session session(options.common);
   RunContext& ctx = session.context;
+  ExperimentPlan plan;
+  plan.candidates = chosen_candidates(options, protocol, ctx);
   LabelledInput input = read_labelled(options.input, options.raw, ctx);
+  note_neighbours(options.input, input, plan.candidates, ctx);
   InputSettings condition = input.condition;
   if (options.parser->count("--scale") == 0) apply(protocol, condition);
   const ExperimentData data = experiment_data(input, condition, ctx);
@@ -330,7 +339,8 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
   parser
       .add_option("--methods", options.methods,
                   "what to compare, separated by commas; `kith methods` lists them, "
-                  "name=METHOD gives one a name of its own")
+                  "name=METHOD gives one a name of its own; without it, of several matrices, " +
+                      std::string(kSeveralComparison))
       ->type_name("LIST")
       ->capture_default_str()
       ->group("Comparison");

@@ -11,6 +11,7 @@
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/model/trained_model.hpp"
+#include "method_options.hpp"
 #include "raw_options.hpp"
 
 namespace kith::app {
@@ -40,7 +41,10 @@ AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunCo
     throw Error(ErrorCode::kInvalidArgument,
                 "--set has no meaning with --method auto, which chooses the settings");
   }
-  const std::vector<Candidate> candidates = parse_candidates(options.among);
+  const MethodsFlag among{"--among", options.among, options.parser->count("--among") > 0};
+  const std::vector<Candidate> candidates =
+      parse_candidates(methods_to_compare(among, options.input, options.raw, ctx));
+  note_neighbours(options.input, input, candidates, ctx);
   const ExperimentData data =
       input.samples.empty()
           ? make_experiment_data(input.matrices, input.labels, input.condition, ctx)
@@ -128,6 +132,9 @@ int run(const TrainOptions& options) {
     AutoChoice best = choose(options, input, session.context);
     choice = std::move(best.choice);
     why = std::move(best.why);
+  } else {
+    const Candidate only{.name = choice.name, .choice = choice, .axes = {}};
+    note_neighbours(options.input, input, std::span(&only, 1), session.context);
   }
   const PreparedTraining prepared = prepared_of(input, choice, session.context);
   Training training = train(prepared, choice, session.context);
@@ -169,7 +176,9 @@ Command add_train(CLI::App& program) {
       ->group("Method");
   parser
       ->add_option("--among", options->among,
-                   "what --method auto chooses from, separated by commas")
+                   "what --method auto chooses from, separated by commas; without it, of several "
+                   "matrices, " +
+                       std::string(kSeveralComparison))
       ->type_name("LIST")
       ->capture_default_str()
       ->group("Method");

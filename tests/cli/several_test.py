@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several matrices from training to prediction and evaluation: names, ids, orders, formats."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -252,6 +254,22 @@ def test_auto_chooses_among_methods_for_several(kith):
     found = several.train("--among", "average-svm,mkl", method="auto")
     assert found["selection"]["chosen"] in ("average-svm", "mkl")
     several.predict()
+
+
+def test_without_a_list_the_methods_for_several_are_compared(kith):
+    Several(kith, n=24)
+    flags = ["--similarity", "one=one.csv", "--similarity", "two=two.csv", "--labels", "l.txt"]
+    names = ["average-svm", "mkl", "mkl-mixed", "eskl", "rekl"]
+    result = kith("train", *flags, "--method", "auto", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)["selection"]
+    assert [one["method"] for one in found["candidates"]] == names
+    assert ",".join(names) in result.stderr and "--among" in result.stderr
+    result = kith("evaluate", *flags, "--grid", "*:cost=1", "--grid", "*:rho=1", "--repeats", "2",
+                  "--folds", "2", "--json")
+    assert result.returncode == 0, result.stderr
+    assert [one["method"] for one in json.loads(result.stdout)["methods"]] == names
+    assert ",".join(names) in result.stderr and "--methods" in result.stderr
 
 
 def test_methods_says_who_takes_several(kith):

@@ -194,3 +194,18 @@ def test_constant_and_zero_matrices_train(kith):
         kith.write("s.csv", csv(np.full((5, 5), value)))
         found = kith.json("train", "--similarity", "s.csv", "--labels", "l.txt", "--model", "m.kith")
         assert found["status"] == "solved"
+
+
+def test_neighbours_of_centred_distances_are_worth_a_note(kith):
+    problem = Problem().write(kith)
+    points = np.random.default_rng(2).normal(size=(30, 2))
+    kith.write("d.csv", csv(np.linalg.norm(points[:, None] - points, axis=2), problem.ids, problem.ids))
+    flags = ["--distance", "d.csv", "--labels", "l.txt"]
+    message = kith("train", *flags, "--method", "knn").stderr
+    assert "knn: " in message and "--from-distance negative" in message
+    assert "--from-distance" not in kith("train", *flags, "--method", "svm").stderr
+    for rule in ("negative", "double-centre"):  # said or chosen: nothing to say
+        assert kith("train", *flags, "--method", "knn", "--from-distance", rule).stderr == ""
+    message = kith("evaluate", *flags, "--methods", "knn,svm-clip,kri-clip", "--grid", "*:cost=1",
+                   "--grid", "*:ridge=1", "--repeats", "2", "--folds", "2").stderr
+    assert "knn, kri-clip: " in message

@@ -66,6 +66,12 @@ TEST(Candidate, HasNoProbabilitiesUnlessTheyAreAskedFor) {
   EXPECT_TRUE(std::get<SvmSettings>(costly.choice.settings).probability);
 }
 
+TEST(Candidate, AreByDefaultMethodsForSeveralMatricesWhereThereAreSeveral) {
+  for (const Candidate& one : parse_candidates(kSeveralComparison)) {
+    EXPECT_TRUE(method_info(one.choice.settings).several_matrices) << one.name;
+  }
+}
+
 TEST(GridPoints, CapNeighboursAtTheTrainingPartAndCountEqualCapsOnce) {
   const Candidate knn = parse_candidate("knn");
   EXPECT_THAT(neighbours_of(grid_points(knn, 20)),
