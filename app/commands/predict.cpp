@@ -212,12 +212,17 @@ void write_predictions(const TrainedModel& model, Reader& reader, const Names& n
   out.commit();
 }
 
+bool averages_directions(const ModelRecord& record) {
+  Json settings = record.settings;
+  for (const char* of_decision : {"priors", "costs"}) settings.erase(of_decision);
+  return takes_both_directions(settings_of(record.method, settings));
+}
+
 template <class Writer>
 void predict_rows(const TrainedModel& model, const PredictOptions& options, Session& session) {
   const QueryFiles files = query_files(model.record, options);
   QueryReader reader(model.record, files, session.context);
-  const bool takes_both =
-      takes_both_directions(settings_of(model.record.method, model.record.settings));
+  const bool takes_both = averages_directions(model.record);
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
     const ModelMatrix& matrix = model.record.matrices[m];
     const bool has_from = !files.matrices[m].from_training.empty();

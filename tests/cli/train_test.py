@@ -208,4 +208,4 @@ def test_neighbours_of_centred_distances_are_worth_a_note(kith):
         assert kith("train", *flags, "--method", "knn", "--from-distance", rule).stderr == ""
     message = kith("evaluate", *flags, "--methods", "knn,svm-clip,kri-clip", "--grid", "*:cost=1",
                    "--grid", "*:ridge=1", "--repeats", "2", "--folds", "2").stderr
-    assert "knn, kri-clip: " in message
+    assert "knn and kri-clip: " in message
