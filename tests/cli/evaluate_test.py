@@ -221,7 +221,7 @@ def test_settings_are_fixed_and_grids_are_chosen(problem):
     (("--methods", "knn,,sda"), ("empty name",)),
     (("--methods", "knn", "--set", "knn:neighbours=3", "--grid", "knn:neighbours=1,2"), ("neighbours", "fixed")),
     (("--methods", "knn", "--set", "*:cost=1"), ("no method compared", "cost")),
-    (("--similarity", "other=s.csv"), ("one matrix", "2 were given")),
+    (("--similarity", "other=s.csv", "--methods", "knn"), ("one matrix", "2 were given")),
     (("--methods", "svm-clip", "--set", "svm-clip:costs=zz:a=5"), ("zz", "classes are a and b")),
 ])
 def test_what_cannot_be_is_refused_by_name(problem, arguments, words):
