@@ -47,16 +47,40 @@ void refuse_measure_flags(const CLI::App& command) {
   refuse(fmt::format("--{} is about raw samples, and no --data FILE is given", flag));
 }
 
-void check_raw_flags(const InputOptions& input, const RawOptions& raw) {
+/// What is done to similarities is nothing to vectors.
+void refuse_similarity_flags(const CLI::App& command, const InputNeeds& needs) {
+  const auto check = [&](const std::string& field) {
+    if (!given(command, field)) return;
+    refuse(fmt::format("--{} is about similarities, and {} learns from vectors alone", field,
+                       needs.vectors));
+  };
+  check("measure");
+  for (const FieldInfo& field : fields(MeasureSettings{})) {
+    if (has_flag(field.name)) check(field.name);
+  }
+  for (const FieldInfo& field : fields(InputSettings{})) check(field.name);
+}
+
+void check_raw_flags(const InputOptions& input, const RawOptions& raw, const InputNeeds& needs) {
   if (!input.similarity.empty() || !input.distance.empty()) {
     refuse(
         "--data and --similarity or --distance exclude each other: the pairs are either measured "
         "or read");
   }
+  refuse_read_flags(*raw.command);
+  if (!needs.vectors.empty() && raw.data.size() != 1) {
+    refuse(fmt::format("{} learns from the vectors of one file, and {} times --data was given",
+                       needs.vectors, raw.data.size()));
+  }
+  if (needs.similarities.empty()) {
+    refuse_similarity_flags(*raw.command, needs);
+    return;
+  }
   if (raw.measures.empty()) {
     refuse(
-        "--data needs --measure NAME, what is computed for each pair; `kith measure --help` "
-        "lists the measures");
+        fmt::format("--data needs --measure NAME, what is computed for each pair: {} learns from "
+                    "similarities; `kith measure --help` lists the measures",
+                    needs.similarities));
   }
   if (raw.data.size() != 1 && raw.data.size() != raw.measures.size()) {
     refuse(
@@ -64,7 +88,6 @@ void check_raw_flags(const InputOptions& input, const RawOptions& raw) {
                     "one for each in the same order",
                     raw.data.size(), raw.measures.size()));
   }
-  refuse_read_flags(*raw.command);
 }
 
 /// --measure as it was typed: [name=]MEASURE[:key=value,...].
@@ -226,9 +249,30 @@ std::vector<RawMatrix> parse_matrices(const RawOptions& raw, const std::vector<N
   return matrices;
 }
 
+/// The samples that are measured, where a method learns from them as well.
+VectorData vectors_of(const std::vector<RawMatrix>& matrices, const InputNeeds& needs) {
+  const RawMatrix& first = matrices.front();
+  if (const auto* vectors = std::get_if<VectorData>(&first.samples)) return *vectors;
+  refuse(fmt::format("{} learns from vectors, and {} is of {}", needs.vectors,
+                     enum_name(first.measure.measure),
+                     enum_name(measure_info(first.measure.measure).data)));
+}
+
+LabelledInput read_vectors(const InputOptions& input, const RawOptions& raw,
+                           const RunContext& ctx) {
+  LabelledInput found;
+  found.vectors = std::get<VectorData>(
+      read_raw(parse_named_file(raw.data.front()).path, RawKind::kVectors, ctx));
+  found.labels =
+      join_labels(read_labels(input.labels), found.vectors->ids, found.vectors->values.rows(), ctx)
+          .labels;
+  return found;
+}
+
 LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
-                             const RunContext& ctx) {
-  check_raw_flags(input, raw);
+                             const InputNeeds& needs, const RunContext& ctx) {
+  check_raw_flags(input, raw, needs);
+  if (needs.similarities.empty()) return read_vectors(input, raw, ctx);
   std::vector<NamedFile> files;
   std::vector<std::string> paths;
   for (const std::string& text : raw.data) {
@@ -237,6 +281,7 @@ LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
   }
   LabelledInput found{.matrices = {},
                       .samples = parse_matrices(raw, files),
+                      .vectors = std::nullopt,
                       .labels = {},
                       .condition = input.condition};
   check_from_distance(found, raw);
@@ -244,6 +289,7 @@ LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
   for (const RawMatrix& matrix : found.samples) check_settings(matrix.measure);
   found.samples = read_samples(std::move(found.samples), paths, ctx);
   check_names_differ(found.samples);
+  if (!needs.vectors.empty()) found.vectors = vectors_of(found.samples, needs);
   found.labels = join_labels(read_labels(input.labels), ids_of(found.samples),
                              size_of(found.samples.front().samples), ctx)
                      .labels;
@@ -268,7 +314,8 @@ void add_raw_options(CLI::App& command, RawOptions& options) {
   command
       .add_option("--data", options.data,
                   "samples of which --measure computes the pairs (repeatable: one file for all "
-                  "measures, or one for each); `kith measure --help` says how they are written")
+                  "measures, or one for each), or vectors for methods that learn from them; `kith "
+                  "measure --help` says how they are written")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group(kGroup);
@@ -284,21 +331,46 @@ void add_raw_options(CLI::App& command, RawOptions& options) {
 }
 
 LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
-                            const RunContext& ctx) {
-  if (!raw.data.empty()) return read_raw_input(input, raw, ctx);
+                            const InputNeeds& needs, const RunContext& ctx) {
+  if (!raw.data.empty()) return read_raw_input(input, raw, needs, ctx);
+  if (!needs.vectors.empty()) {
+    refuse(fmt::format("{} learns from vectors: give them with --data FILE", needs.vectors));
+  }
   refuse_measure_flags(*raw.command);
-  LabelledInput found{
-      .matrices = read_matrices(input, ctx), .samples = {}, .labels = {}, .condition = {}};
+  LabelledInput found;
+  found.matrices = read_matrices(input, ctx);
   found.condition = input.condition;
   found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
   return found;
 }
 
+void add_need(InputNeeds& needs, const MethodChoice& choice) {
+  (learns_from_vectors(choice.settings) ? needs.vectors : needs.similarities) = choice.name;
+}
+
+ExperimentData experiment_data(const LabelledInput& input, MatchedSets matrices,
+                               const InputSettings& condition, RunContext& ctx) {
+  if (input.samples.empty() && input.vectors) {
+    return make_experiment_data(*input.vectors, input.labels);
+  }
+  ExperimentData data =
+      input.samples.empty()
+          ? make_experiment_data(std::move(matrices), input.labels, condition, ctx)
+          : make_experiment_data(input.samples, input.labels, condition, ctx);
+  if (!input.vectors) return data;
+  if (data.samples() != input.vectors->values.rows()) {
+    refuse("--missing drop-sample leaves out samples, which methods on vectors would keep");
+  }
+  data.vectors = DenseBlock(input.vectors->values);
+  return data;
+}
+
 void refuse_read_flags(const CLI::App& command) {
   for (const FieldInfo& field : fields(ReadSettings{})) {
     if (!given(command, field.name)) continue;
-    refuse(fmt::format("--{} is about files of matrices; --data FILE is read as its measure needs",
-                       field.name));
+    refuse(fmt::format(
+        "--{} is about files of matrices; --data FILE is read as its measure or method needs",
+        field.name));
   }
 }
 

@@ -3,10 +3,13 @@
 // measure the pairs themselves.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "input_options.hpp"
+#include "kith/evaluate/experiment.hpp"
+#include "kith/learn/registry.hpp"
 #include "kith/measure/raw_matrix.hpp"
 
 namespace kith::app {
@@ -20,16 +23,28 @@ struct RawOptions {
 /// After add_input_options, whose flag --gamma is then the measures' as well.
 void add_raw_options(CLI::App& command, RawOptions& options);
 
-/// Either tables or raw samples, with their labels and what is to be done to the similarities.
+/// What the methods at hand learn from.
+struct InputNeeds {
+  std::string vectors;       ///< the name of a method that learns from vectors; empty: none does
+  std::string similarities;  ///< of one that learns from similarities
+};
+void add_need(InputNeeds& needs, const MethodChoice& choice);
+
+/// Tables, raw samples or vectors, with their labels and what is to be done to the similarities.
 struct LabelledInput {
   MatchedSets matrices;
-  std::vector<RawMatrix> samples;  ///< not empty: `matrices` is
+  std::vector<RawMatrix> samples;     ///< not empty: `matrices` is
+  std::optional<VectorData> vectors;  ///< there where a method learns from them
   Labels labels;
   InputSettings condition;
 };
 /// Throws Error naming the flag where one is absent, excludes another or would be ignored.
 [[nodiscard]] LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
-                                          const RunContext& ctx);
+                                          const InputNeeds& needs, const RunContext& ctx);
+
+/// What `evaluate` and `train --method auto` compare methods on; `matrices` are those of the input.
+[[nodiscard]] ExperimentData experiment_data(const LabelledInput& input, MatchedSets matrices,
+                                             const InputSettings& condition, RunContext& ctx);
 
 /// Throws Error naming a flag of how matrices are read: --data has another way.
 void refuse_read_flags(const CLI::App& command);

@@ -4,7 +4,7 @@
 kith_batch(kith core/context core/error core/rng core/settings core/status core/text)
 kith_batch(kith numerics/blas numerics/pivoted_cholesky numerics/rank_one_update
   numerics/symmetric_eigen)
-kith_batch(kith numerics/arrowhead numerics/lanczos numerics/psd)
+kith_batch(kith numerics/arrowhead numerics/lanczos numerics/principal_axes numerics/psd)
 kith_batch(kith optim/free_set optim/mixed_mkl optim/projected_gradient optim/symmetric_view)
 kith_batch(kith optim/certificate optim/float_columns optim/regularised_mkl optim/robust_active
   optim/robust_dual optim/robust_kernel)
@@ -18,6 +18,7 @@ kith_batch(kith optim/boxed_lasso optim/boxed_lasso_certificate optim/lasso_inte
 kith_batch(kith optim/spectrum_cones optim/spectrum_inner optim/spectrum_interior)
 kith_batch(kith optim/mirror_descent optim/narrow_pairs optim/simplex_qp optim/spectrum_norm)
 kith_batch(kith optim/metric_descent optim/metric_problem optim/squared_hinge)
+kith_batch(kith optim/lbfgs optim/margin_radius optim/radius_mkl)
 kith_batch(kith data/block data/formats/checks data/formats/csv_layout data/formats/delimited
   data/formats/edges data/formats/id_table data/formats/mapped_file data/formats/npy_header
   data/labels)
@@ -51,6 +52,10 @@ kith_batch(kith learn/calibration learn/embedding/pe_fisher learn/learner
   learn/neighbours/nearest learn/svm/column_machines)
 kith_batch(kith learn/kernel_learning/emkl learn/kernel_learning/eskl learn/kernel_learning/rekl
   learn/kernel_learning/trace_pairs)
+kith_batch(kith learn/feature_scale learn/metric/linear_msvm learn/metric/metric_pairs
+  learn/metric/nonlinear_msvm)
+kith_batch(kith learn/kernel_learning/base_kernels learn/metric/metric_knn
+  learn/metric/neighbour_maps learn/svm/vector_svm)
 kith_batch(kith model/archive model/fingerprint model/measure_archive model/model_file
   model/query_files)
 kith_batch(kith model/raw_queries model/record_rules model/strict_json model/tensor_file

@@ -159,6 +159,9 @@ PartitionSettings partition_settings(const EvaluateOptions& options, ProtocolNam
   if (options.parser->count("--repeats") == 0) settings.repeats = of_protocol.repeats;
   if (options.parser->count("--folds") == 0) settings.folds = of_protocol.folds;
   if (options.parser->count("--stratify") == 0) settings.stratify = of_protocol.stratify;
+  if (options.parser->count("--test-fraction") == 0) {
+    settings.test_fraction = of_protocol.test_fraction;
+  }
   return settings;
 }
 
@@ -207,7 +210,8 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
     json["data"].push_back(source_of(one.samples));
     json["measure"].push_back(measure_json(one));
   }
-  if (input.samples.empty()) {
+  if (input.samples.empty() && input.vectors) json["data"] = {input.vectors->source};
+  if (input.samples.empty() && !input.vectors) {
     json["similarity"] = Json::array();
     for (const SimilaritySet& set : data.matrices.sets) json["similarity"].push_back(set.source);
   }
@@ -219,15 +223,8 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
 /// Of the data set: several measures of one file are named after themselves, not after it.
 std::string data_set_name(const LabelledInput& input, const ExperimentData& data) {
   if (!input.samples.empty()) return name_of(input.samples.front().samples);
+  if (input.vectors) return name_of(*input.vectors);
   return data.matrices.sets.front().name;
-}
-
-/// Takes the matrices out of `input`.
-ExperimentData experiment_data(LabelledInput& input, const InputSettings& condition,
-                               RunContext& ctx) {
-  return input.samples.empty()
-             ? make_experiment_data(std::move(input.matrices), input.labels, condition, ctx)
-             : make_experiment_data(input.samples, input.labels, condition, ctx);
 }
 
 /// A store keeps portraits with the data set it adds; for one that it has there is nothing to do.
@@ -293,11 +290,13 @@ int run(const EvaluateOptions& options) {
   RunContext& ctx = session.context;
   ExperimentPlan plan;
   plan.candidates = chosen_candidates(options, protocol, ctx);
-  LabelledInput input = read_labelled(options.input, options.raw, ctx);
+  InputNeeds needs;
+  for (const Candidate& candidate : plan.candidates) add_need(needs, candidate.choice);
+  LabelledInput input = read_labelled(options.input, options.raw, needs, ctx);
   note_neighbours(options.input, input, plan.candidates, ctx);
   InputSettings condition = input.condition;
   if (options.parser->count("--scale") == 0) apply(protocol, condition);
-  const ExperimentData data = experiment_data(input, condition, ctx);
+  const ExperimentData data = experiment_data(input, std::move(input.matrices), condition, ctx);
   plan.name = options.data_name.empty() ? data_set_name(input, data) : options.data_name;
   plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
@@ -361,7 +360,7 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
           "--protocol", options.protocol,
           "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of "
           "[CGR]; cy: 10 partitions, 5 folds, cost 1; ktbb: 5 partitions with equal classes, "
-          "5 folds")
+          "5 folds; zgzz: 10 partitions of 70 and 30 %, 5 folds")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Comparison");

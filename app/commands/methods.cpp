@@ -53,6 +53,7 @@ Json method_json(const MethodInfo& method) {
           {"summary", method.summary},
           {"probabilities", method.probabilities},
           {"several_matrices", method.several_matrices},
+          {"learns_from_vectors", method.learns_from_vectors},
           {"settings", settings},
           {"grid", grid}};
 }
@@ -64,6 +65,8 @@ std::string method_text(const MethodInfo& method, const OutputStyle& style) {
     text += wrap("learns from one matrix or several: --similarity name=FILE, repeated", style.width,
                  "  ");
   }
+  if (method.learns_from_vectors)
+    text += wrap("learns from vectors: --data FILE", style.width, "  ");
   text += "\nSettings (--set NAME=VALUE)\n";
   for (const FieldInfo& field : all_fields(method)) {
     const std::string value = field.default_value.empty() ? "empty" : field.default_value;

@@ -309,6 +309,12 @@ int run(const PredictOptions& options) {
   check_input_flags(options);
   Session session(options.common);
   const TrainedModel model = load_trained(options.model);
+  if (model.record.features > 0 && options.data.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the model was trained on vectors of {} features: give new ones with "
+                            "--data FILE",
+                            model.record.features));
+  }
   say_how_training_ended(model.record, session);
   if (options.common.json) {
     predict_all<JsonWriter>(model, options, session);

@@ -26,6 +26,7 @@ struct TrainOptions {
   const CLI::App* parser = nullptr;
   std::vector<std::string> settings;
   std::string model;
+  std::string similarity_out;
 };
 
 /// Folds of the cross-validation that chooses, as [TR] 6.2 has inside each partition.
@@ -45,18 +46,15 @@ AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunCo
   const std::vector<Candidate> candidates =
       parse_candidates(methods_to_compare(among, options.input, options.raw, ctx));
   note_neighbours(options.input, input, candidates, ctx);
-  const ExperimentData data =
-      input.samples.empty()
-          ? make_experiment_data(input.matrices, input.labels, input.condition, ctx)
-          : make_experiment_data(input.samples, input.labels, input.condition, ctx);
+  const ExperimentData data = experiment_data(input, input.matrices, input.condition, ctx);
   const Index folds = std::min(kAutoFolds, data.samples());
   const Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
   const SelectionEntry& best = selection.entries[selection.best];
   AutoChoice result{.choice = candidates[selection.best].choice, .why = selection_json(selection)};
   result.choice.settings = best.settings;
-  if (settings_json(best.settings).contains("probability")) {
+  for (const char* evidence : {"probability", "certificate"}) {
     // Off while choosing, as in `evaluate`; a model has them.
-    set(result.choice, "probability", "yes");
+    if (settings_json(best.settings).contains(evidence)) set(result.choice, evidence, "yes");
   }
   ctx.message(fmt::format("chose {} with an inner error of {} %", best.name,
                           format_short(100 * best.loss, 3)));
@@ -65,6 +63,7 @@ AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunCo
 
 PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& choice,
                              RunContext& ctx) {
+  if (learns_from_vectors(choice.settings)) return prepare_training(*input.vectors, input.labels);
   if (!input.samples.empty()) {
     return prepare_training(input.samples, input.labels, input.condition, ctx);
   }
@@ -106,13 +105,50 @@ std::string training_text(const Json& json, const TrainOptions& options) {
                           100 * one["inner_error"].get<double>());
     }
   }
-  text += fmt::format("  needs         similarities to {} of {} training samples\n",
-                      json["columns_needed"].get<Index>(), json["n"].get<Index>());
+  text +=
+      json.contains("features")
+          ? fmt::format("  needs         vectors of {} features\n", json["features"].get<Index>())
+          : fmt::format("  needs         similarities to {} of {} training samples\n",
+                        json["columns_needed"].get<Index>(), json["n"].get<Index>());
   for (const Json& sentence : json["applied"]) {
     text += fmt::format("  applied       {}\n", sentence.get<std::string>());
   }
   if (!options.model.empty()) text += fmt::format("  model         {}\n", options.model);
   return text;
+}
+
+/// What the methods at hand learn from; throws where a flag asks for what none of them has.
+InputNeeds needs_of(const TrainOptions& options, const MethodChoice& choice) {
+  InputNeeds needs;
+  if (options.method != "auto") {
+    add_need(needs, choice);
+  } else {
+    for (const Candidate& candidate : parse_candidates(options.among)) {
+      add_need(needs, candidate.choice);
+    }
+  }
+  return needs;
+}
+
+void check_similarity_out(const TrainOptions& options, const MethodChoice& choice) {
+  if (options.similarity_out.empty()) return;
+  if (options.method == "auto" || !learns_metric(choice.settings)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("--write-similarity writes a learned metric, and {} learns none",
+                            options.method));
+  }
+  (void)writable_format(options.similarity_out, std::nullopt);
+}
+
+void write_similarity(const TrainOptions& options, const TrainedModel& model,
+                      const TrainingSet& set, const RunContext& ctx) {
+  if (options.similarity_out.empty()) return;
+  SimilaritySet learned;
+  learned.name = model.record.method;
+  learned.block = DenseBlock(RowMatrix(learned_similarity(model.model, set.vectors, ctx)));
+  learned.row_ids = set.ids;
+  learned.column_ids = set.ids;
+  write_similarity(options.similarity_out, std::nullopt, learned, set.labels.ids, ctx);
 }
 
 int run(const TrainOptions& options) {
@@ -124,8 +160,10 @@ int run(const TrainOptions& options) {
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
   }
+  check_similarity_out(options, choice);
   Session session(options.common);
-  const LabelledInput input = read_labelled(options.input, options.raw, session.context);
+  const LabelledInput input =
+      read_labelled(options.input, options.raw, needs_of(options, choice), session.context);
   session.use_blas_for(input.labels.size());
   Json why;
   if (automatic) {
@@ -140,6 +178,7 @@ int run(const TrainOptions& options) {
   Training training = train(prepared, choice, session.context);
   if (automatic) training.model.record.certificate["selection"] = std::move(why);
   if (!options.model.empty()) save(training.model, options.model);
+  write_similarity(options, training.model, prepared.set, session.context);
   Json json = training_json(training);
   if (!options.model.empty()) json["model"] = options.model;
   session.end_progress();
@@ -185,6 +224,12 @@ Command add_train(CLI::App& program) {
   parser->add_option("--model", options->model, "file to write the model to")
       ->type_name("FILE")
       ->group("Method");
+  parser
+      ->add_option("--write-similarity", options->similarity_out,
+                   "file to write the similarities to that a learned metric gives the training "
+                   "samples")
+      ->type_name("FILE")
+      ->group("Method");
   add_input_options(*parser, options->input);
   add_raw_options(*parser, options->raw);
   add_common_options(*parser, options->common);
@@ -200,6 +245,9 @@ Command add_train(CLI::App& program) {
       "  kith train --data words.tsv --measure edit --labels languages.tsv --model words.kith\n"
       "  kith train --data p.fasta --measure sw --measure nw:score=normalised --labels labels.tsv "
       "--method mkl\n"
+      "  kith train --data features.csv --labels labels.txt --method linear-msvm "
+      "--write-similarity "
+      "s.csv\n"
       "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
       "m.kith");
   return {parser, [options] { return run(*options); }};

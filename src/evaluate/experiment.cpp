@@ -308,6 +308,14 @@ ExperimentData make_experiment_data(std::span<const RawMatrix> matrices, const L
   return data;
 }
 
+ExperimentData make_experiment_data(const VectorData& samples, const Labels& labels) {
+  PreparedTraining prepared = prepare_training(samples, labels);  // throws where nothing can learn
+  ExperimentData data{
+      .matrices = {.sets = {}, .ids = samples.ids}, .labels = labels, .input = {}, .symmetric = {}};
+  data.vectors = std::move(prepared.set.vectors);
+  return data;
+}
+
 std::uint64_t fingerprint(const ExperimentData& data) {
   TrainingSet set;
   for (const SimilaritySet& one : data.matrices.sets) {
@@ -315,6 +323,7 @@ std::uint64_t fingerprint(const ExperimentData& data) {
   }
   set.labels = data.labels;
   set.ids = data.matrices.ids;
+  set.vectors = data.vectors;
   const std::uint64_t of_tables = fingerprint(set);
   // Different samples can have the same pairs as a whole and other ones on a part.
   Xxh64 hash;
@@ -338,10 +347,11 @@ void apply(ProtocolName protocol, InputSettings& input) {
 }
 
 void apply(ProtocolName protocol, PartitionSettings& partitions) {
-  if (protocol == ProtocolName::kCy) {
+  if (protocol == ProtocolName::kCy || protocol == ProtocolName::kZgzz) {
     partitions.repeats = 10;
-    partitions.folds = 5;  // [CY] 6.1 names no number
+    partitions.folds = 5;  // [CY] 6.1 names no number; [ZGZZ] IV.A does
   }
+  if (protocol == ProtocolName::kZgzz) partitions.test_fraction = 0.3;
   if (protocol == ProtocolName::kKtbb) {  // [KTBB] 4
     partitions.repeats = 5;
     partitions.folds = 5;
@@ -372,9 +382,10 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
     throw Error(ErrorCode::kInvalidArgument, "there is no method to evaluate");
   }
   for (const Candidate& candidate : candidates) {
-    check_matrices(candidate.choice, data.matrices.sets.size());
+    check_input_kind(candidate.choice, data.matrices.sets.size(), data.vectors.cols() > 0);
     (void)make_decision_rule(candidate.choice.decision, data.labels);
   }
+  if (data.matrices.sets.empty()) return;
   InputSettings input = data.input;
   input.transform = InputTransform::kNone;  // breaks no rule, and costs n^3
   (void)prepare_training(data.matrices, data.labels, input, ctx,

@@ -52,8 +52,8 @@ Candidate parse_candidate(std::string_view text) {
   }
   Candidate candidate{.name = std::string(name), .choice = parse_method(method), .axes = {}};
   for (const FieldInfo& field : method_info(candidate.choice.settings).fields) {
-    if (field.name != "probability") continue;
-    set(candidate.choice, "probability", "no");
+    if (field.name != "probability" && field.name != "certificate") continue;
+    set(candidate.choice, field.name, "no");
     candidate.choice.fixed.pop_back();  // a default of ours, not a wish of the user
   }
   candidate.axes = axes_of(candidate.choice, {});

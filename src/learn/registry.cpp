@@ -24,6 +24,12 @@ constexpr bool several_matrices() {
   return false;
 }
 
+template <class Traits>
+constexpr bool learns_from_vectors() {
+  if constexpr (requires { Traits::learns_from_vectors; }) return Traits::learns_from_vectors;
+  return false;
+}
+
 template <class S>
 MethodInfo info_of(const S& settings) {
   using Traits = MethodTraits<S>;
@@ -32,6 +38,7 @@ MethodInfo info_of(const S& settings) {
           .summary = std::string(Traits::summary),
           .probabilities = Traits::probabilities,
           .several_matrices = several_matrices<Traits>(),
+          .learns_from_vectors = learns_from_vectors<Traits>(),
           .fields = fields(settings),
           .grid = Traits::grid(settings)};
 }
@@ -240,6 +247,14 @@ bool takes_both_directions(const AnySettings& settings) {
       settings);
 }
 
+bool learns_from_vectors(const AnySettings& settings) {
+  return std::visit(
+      [](const auto& own) {
+        return learns_from_vectors<MethodTraits<std::decay_t<decltype(own)>>>();
+      },
+      settings);
+}
+
 bool takes_neighbours(const AnySettings& settings) {
   return std::visit(
       [](const auto& own) {
@@ -248,16 +263,36 @@ bool takes_neighbours(const AnySettings& settings) {
       settings);
 }
 
-void check_matrices(const MethodChoice& choice, std::size_t matrices) {
-  if (matrices <= 1 || method_info(choice.settings).several_matrices) return;
+namespace {
+
+std::vector<std::string> names_with(bool MethodInfo::*ability) {
   std::vector<std::string> able;
   for (const MethodInfo& method : all_methods()) {
-    if (method.several_matrices) able.push_back(method.name);
+    if (method.*ability) able.push_back(method.name);
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} learns from one matrix, and {} were given; these learn from several: "
-                          "{}",
-                          choice.name, matrices, list_some(able, 60)));
+  return able;
+}
+
+}  // namespace
+
+void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vectors) {
+  const auto refuse = [&](const std::string& rule) {
+    throw Error(ErrorCode::kInvalidArgument, choice.name + " " + rule);
+  };
+  if (learns_from_vectors(choice.settings)) {
+    if (!vectors) refuse("learns from vectors, and similarities were given: give --data FILE");
+    return;
+  }
+  if (matrices == 0) {
+    refuse(
+        fmt::format("learns from similarities, and vectors alone were given: give --measure "
+                    "NAME; these learn from vectors: {}",
+                    list_some(names_with(&MethodInfo::learns_from_vectors), 60)));
+  }
+  if (matrices > 1 && !method_info(choice.settings).several_matrices) {
+    refuse(fmt::format("learns from one matrix, and {} were given; these learn from several: {}",
+                       matrices, list_some(names_with(&MethodInfo::several_matrices), 60)));
+  }
 }
 
 Json settings_json(const AnySettings& settings) {
@@ -364,6 +399,35 @@ std::vector<Index> needed_columns(const AnyModel& model) {
 
 void archive(AnyModel& model, Archive& archiver) {
   std::visit([&](auto& own) { archive(own, archiver); }, model);
+}
+
+namespace {
+
+/// A function for this very model: every model would also turn into an AnyModel.
+template <class Model>
+concept MetricModel = requires {
+  static_cast<Matrix (*)(const Model&, const DenseBlock&, const RunContext&)>(&learned_similarity);
+};
+
+}  // namespace
+
+bool learns_metric(const AnySettings& settings) {
+  return std::visit(
+      [](const auto& own) {
+        return MetricModel<typename MethodTraits<std::decay_t<decltype(own)>>::Model>;
+      },
+      settings);
+}
+
+Matrix learned_similarity(const AnyModel& model, const DenseBlock& vectors, const RunContext& ctx) {
+  return std::visit(
+      [&](const auto& own) -> Matrix {
+        if constexpr (MetricModel<std::decay_t<decltype(own)>>) {
+          return learned_similarity(own, vectors, ctx);
+        }
+        throw Error(ErrorCode::kInvalidArgument, "the method learns no metric");
+      },
+      model);
 }
 
 }  // namespace kith

@@ -78,6 +78,19 @@ SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
   }
 }
 
+const DenseBlock& SharedWork::vectors() const {
+  if (train_.vectors.cols() == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the method learns from vectors, and the training samples have none");
+  }
+  if (train_.vectors.rows() != train_.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} vectors for {} labelled training samples", train_.vectors.rows(),
+                            train_.size()));
+  }
+  return train_.vectors;
+}
+
 SharedWork::Part& SharedWork::part(Index which) {
   if (which < 0 || static_cast<std::size_t>(which) >= parts_.size()) {
     throw Error(ErrorCode::kInvalidArgument,

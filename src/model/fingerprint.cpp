@@ -70,6 +70,7 @@ std::uint64_t fingerprint(const TrainingSet& train) {
   add_texts(hash, train.ids);
   add_numbers(hash,
               std::span(train.weights.data(), static_cast<std::size_t>(train.weights.size())));
+  if (train.vectors.cols() > 0) add_block(hash, train.vectors);
   return hash.digest();
 }
 

@@ -64,18 +64,24 @@ Json matrices_json(const ModelRecord& record) {
 
 std::map<std::string, std::string> metadata_of(const ModelRecord& record) {
   using detail::strict_text;
-  return {{"applied", strict_text(Json(record.applied), "what was applied")},
-          {"blas_threads", std::to_string(record.blas_threads)},
-          {"certificate", strict_text(record.certificate, "the certificate")},
-          {"class_names", strict_text(Json(record.class_names), "a class name")},
-          {"fingerprint", hex_digits(record.fingerprint)},
-          {"given_samples", std::to_string(record.given_samples)},
-          {"kith_version", record.kith_version},
-          {"matrices", strict_text(matrices_json(record), "a matrix name or input rule")},
-          {"method", record.method},
-          {"samples", std::to_string(record.samples)},
-          {"seed", std::to_string(record.seed)},
-          {"settings", strict_text(record.settings, "the settings")}};
+  std::map<std::string, std::string> texts = {
+      {"applied", strict_text(Json(record.applied), "what was applied")},
+      {"blas_threads", std::to_string(record.blas_threads)},
+      {"certificate", strict_text(record.certificate, "the certificate")},
+      {"class_names", strict_text(Json(record.class_names), "a class name")},
+      {"fingerprint", hex_digits(record.fingerprint)},
+      {"given_samples", std::to_string(record.given_samples)},
+      {"kith_version", record.kith_version},
+      {"matrices", strict_text(matrices_json(record), "a matrix name or input rule")},
+      {"method", record.method},
+      {"samples", std::to_string(record.samples)},
+      {"seed", std::to_string(record.seed)},
+      {"settings", strict_text(record.settings, "the settings")}};
+  if (record.features > 0) texts["features"] = std::to_string(record.features);
+  if (!record.feature_names.empty()) {
+    texts["feature_names"] = strict_text(Json(record.feature_names), "a feature name");
+  }
+  return texts;
 }
 
 TensorFile tensor_file(ModelRecord record, const ArchiveFunction& write_parts) {
@@ -107,6 +113,8 @@ class Texts {
  public:
   Texts(std::map<std::string, std::string> texts, std::string source)
       : texts_(std::move(texts)), source_(std::move(source)) {}
+
+  [[nodiscard]] bool has(const char* key) const { return texts_.contains(key); }
 
   std::string text(const char* key) {
     const auto node = texts_.extract(key);
@@ -234,6 +242,10 @@ LoadedModel model_of(ReadTensorFile read, const std::string& source) {
   record.blas_threads = texts.number<int>("blas_threads");
   record.applied = texts.list("applied");
   record.certificate = texts.json("certificate");
+  if (record.format_version >= 2 && texts.has("features")) {
+    record.features = texts.number<Index>("features");
+    if (texts.has("feature_names")) record.feature_names = texts.list("feature_names");
+  }
   visit_arrays(loaded.parts, record);
   record.matrices = matrices_of(texts, record, loaded.parts);
   texts.finish();

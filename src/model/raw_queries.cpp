@@ -9,6 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "measure/columns.hpp"
 
 namespace kith {
 namespace {
@@ -27,10 +28,43 @@ std::vector<RawMatrix> unread_matrices(const ModelRecord& record) {
   return matrices;
 }
 
+/// The new samples of each matrix, or those of the one that stands for a model on vectors.
+std::vector<RawMatrix> read_queries(const ModelRecord& record, std::span<const std::string> files,
+                                    const RunContext& ctx) {
+  if (record.features == 0) return read_samples(unread_matrices(record), files, ctx);
+  RawMatrix vectors;
+  vectors.samples = read_raw(files.front(), RawKind::kVectors, ctx);
+  const VectorData trained{.source = "the model",
+                           .ids = {},
+                           .values = {},
+                           .absent_is_zero = false,
+                           .columns = record.feature_names};
+  if (std::optional<VectorData> moved =
+          detail::in_column_order(std::get<VectorData>(vectors.samples), trained)) {
+    vectors.samples = std::move(*moved);
+  }
+  return {std::move(vectors)};
+}
+
+/// The vectors as wide as those of the model. A format that leaves out zeros may be narrower, or
+/// have features that no training sample had: they have no weight.
+DenseBlock of_width(const VectorData& data, Index features) {
+  if (data.values.cols() == features) return DenseBlock(data.values);
+  if (!data.absent_is_zero) {
+    throw bad_input({data.source}, fmt::format("vectors of {} features; the model was trained on "
+                                               "{}",
+                                               data.values.cols(), features));
+  }
+  RowMatrix values = RowMatrix::Zero(data.values.rows(), features);
+  const Index common = std::min(features, data.values.cols());
+  values.leftCols(common) = data.values.leftCols(common);
+  return DenseBlock(std::move(values));
+}
+
 }  // namespace
 
 Index files_of_samples(const ModelRecord& record) {
-  Index files = 0;
+  Index files = record.features > 0 ? 1 : 0;
   for (const ModelMatrix& matrix : record.matrices) {
     if (matrix.measure) files = std::max(files, matrix.measure->file + 1);
   }
@@ -45,8 +79,13 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
         "the model was trained on a matrix and cannot measure raw samples: give their rows with "
         "--similarity or --distance, or train it with --data and --measure");
   }
-  if (wanted == 1 && record.matrices.size() > 1) {
+  if (wanted == 1 && record.matrices.size() != 1) {
     if (files.size() == 1 && files.front().name.empty()) return {files.front().path};
+    if (record.features > 0) {
+      refuse_files(
+          fmt::format("{} files of {}; the model takes vectors from one file without a name",
+                      files.size(), flag));
+    }
     refuse_files(
         fmt::format("{} files of {}; the model measures all of its {} matrices from one "
                     "file without a name",
@@ -67,7 +106,7 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
 
 RawQueryReader::RawQueryReader(const ModelRecord& record, std::span<const std::string> files,
                                const RunContext& ctx)
-    : record_(&record), ctx_(ctx), matrices_(read_samples(unread_matrices(record), files, ctx)) {
+    : record_(&record), ctx_(ctx), matrices_(read_queries(record, files, ctx)) {
   ctx_.sink = nullptr;  // progress is of queries, which the caller counts
 }
 
@@ -80,6 +119,11 @@ QueryChunk RawQueryReader::next(Index most_rows) {
   QueryChunk chunk;
   for (const Index i : positions) {
     chunk.ids.push_back(ids.empty() ? std::to_string(i + 1) : ids[static_cast<std::size_t>(i)]);
+  }
+  if (record_->features > 0) {
+    const RawData part = select(matrices_.front().samples, positions);
+    chunk.queries.vectors = of_width(std::get<VectorData>(part), record_->features);
+    return chunk;
   }
   for (std::size_t m = 0; m < matrices_.size(); ++m) {
     chunk.queries.matrices.push_back(

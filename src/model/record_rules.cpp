@@ -85,6 +85,17 @@ std::string broken_files(const std::vector<ModelMatrix>& matrices) {
   return shared || own ? "" : "its matrices share some files of samples and not others";
 }
 
+std::string broken_features(const ModelRecord& record) {
+  if (record.features < 0) return fmt::format("{} features", record.features);
+  const Index names = std::ssize(record.feature_names);
+  if (names > 0 && names != record.features) {
+    return fmt::format("{} names of {} features", names, record.features);
+  }
+  if (record.features == 0 || (record.matrices.empty() && record.positions.empty())) return {};
+  return fmt::format("vectors of {} features, but also {} matrices of {} columns", record.features,
+                     record.matrices.size(), record.positions.size());
+}
+
 std::string broken_decision(const DecisionRule& rule, Index classes) {
   const auto fits = [&](Index size) { return size == 0 || size == classes; };
   if (fits(rule.priors.size()) && fits(rule.training_shares.size()) && fits(rule.costs.rows()) &&
@@ -108,6 +119,7 @@ std::string broken_rule(const ModelRecord& record) {
     if (std::string rule = broken_matrix(matrix, columns); !rule.empty()) return rule;
   }
   if (std::string rule = broken_files(record.matrices); !rule.empty()) return rule;
+  if (std::string rule = broken_features(record); !rule.empty()) return rule;
   if (record.blas_threads < 1) return fmt::format("{} BLAS threads", record.blas_threads);
   return broken_decision(record.decision, static_cast<Index>(record.class_names.size()));
 }

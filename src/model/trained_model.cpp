@@ -152,9 +152,52 @@ PreparedTraining prepare_training(std::span<const RawMatrix> matrices, const Lab
   return prepared;
 }
 
+PreparedTraining prepare_training(const VectorData& samples, const Labels& labels) {
+  if (samples.values.cols() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, samples.source + ": the vectors have no features");
+  }
+  PreparedTraining prepared;
+  prepared.set.labels = labels;
+  prepared.set.ids = samples.ids;
+  prepared.set.vectors = DenseBlock(samples.values);
+  prepared.feature_names = samples.columns;
+  prepared.kept = all_positions(labels.size());
+  check_classes(labels);
+  return prepared;
+}
+
+namespace {
+
+/// What new samples must be: rows over some columns, with the rules for them, or vectors.
+void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool vectors,
+                   ModelRecord& record) {
+  const TrainingSet& set = prepared.set;
+  record.samples = set.size();
+  record.given_samples = set.size();
+  if (vectors) {
+    record.features = set.vectors.cols();
+    record.feature_names = prepared.feature_names;
+    return;
+  }
+  record.given_samples = prepared.rules.front().given_samples;
+  record.kept = prepared.rules.front().kept;
+  RequiredColumns required = required_columns(prepared.rules, needed_columns(model), set.size());
+  record.positions = std::move(required.positions);
+  for (const Index i : record.positions) {
+    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
+  }
+  for (std::size_t m = 0; m < set.matrices.size(); ++m) {
+    record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
+    if (prepared.measures.empty()) continue;
+    record.matrices.back().measure = restricted(prepared.measures[m], record.positions);
+  }
+}
+
+}  // namespace
+
 Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   const TrainingSet& set = prepared.set;
-  check_matrices(choice, set.matrices.size());
+  check_input_kind(choice, set.matrices.size(), set.vectors.cols() > 0);
   const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
   Json settings = settings_json(choice.settings);
   if (!decision.empty() && settings.value("probability", true) == false) {
@@ -182,20 +225,7 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   record.method = choice.method;
   record.settings = std::move(settings);
   record.class_names = set.labels.names;
-  record.samples = set.size();
-  record.given_samples = prepared.rules.front().given_samples;
-  record.kept = prepared.rules.front().kept;
-  const std::vector<Index> needed = needed_columns(fitted.model);
-  RequiredColumns required = required_columns(prepared.rules, needed, set.size());
-  record.positions = std::move(required.positions);
-  for (const Index i : record.positions) {
-    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
-  }
-  for (std::size_t m = 0; m < set.matrices.size(); ++m) {
-    record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
-    if (prepared.measures.empty()) continue;
-    record.matrices.back().measure = restricted(prepared.measures[m], record.positions);
-  }
+  state_queries(prepared, fitted.model, learns_from_vectors(choice.settings), record);
   record.decision = decision;
   record.fingerprint = fingerprint(set);
   record.seed = ctx.rng.seed();
@@ -268,6 +298,7 @@ Json training_json(const Training& training) {
   if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
   add_traces(json, training.info);
   json["columns_needed"] = record.positions.size();
+  if (record.features > 0) json["features"] = record.features;
   json["applied"] = record.applied;
   json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);
   json["seed"] = record.seed;
@@ -294,25 +325,38 @@ TrainedModel load_trained(const std::string& path) {
   return model;
 }
 
-Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
-                   std::span<const QueryNames> names) {
-  if (raw.matrices.size() != model.record.matrices.size()) {
+namespace {
+
+/// Rows under the input rules of the model.
+QueryBlock conditioned_rows(const ModelRecord& record, QueryBlock raw, RunContext& ctx,
+                            std::span<const QueryNames> names) {
+  if (raw.matrices.size() != record.matrices.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} matrices of new rows; the model was trained on {}",
-                            raw.matrices.size(), model.record.matrices.size()));
+                            raw.matrices.size(), record.matrices.size()));
   }
   QueryBlock conditioned;
   for (std::size_t m = 0; m < raw.matrices.size(); ++m) {
     QueryMatrix& matrix = raw.matrices[m];
-    keep_needed_columns(matrix.to_training, model.record);
-    if (matrix.from_training) keep_needed_columns(*matrix.from_training, model.record);
-    const ModelMatrix& known = model.record.matrices[m];
+    keep_needed_columns(matrix.to_training, record);
+    if (matrix.from_training) keep_needed_columns(*matrix.from_training, record);
+    const ModelMatrix& known = record.matrices[m];
     conditioned.matrices.push_back(detail::of_matrix(known.name, raw.matrices.size(), [&] {
       return condition_query(known.rule, std::move(matrix), ctx,
                              m < names.size() ? names[m] : QueryNames{});
     }));
   }
-  Prediction prediction = predict(model.model, conditioned, ctx);
+  return conditioned;
+}
+
+}  // namespace
+
+Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                   std::span<const QueryNames> names) {
+  Prediction prediction =
+      model.record.features > 0
+          ? predict(model.model, raw, ctx)
+          : predict(model.model, conditioned_rows(model.record, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);
   return prediction;
 }

@@ -18,12 +18,13 @@ struct TrainingMatrix {
 };
 
 /// Everything a fit may look at. Usually one matrix; several are over the same samples in the same
-/// order.
+/// order. Samples that are vectors have them as well, or have them alone.
 struct TrainingSet {
   std::vector<TrainingMatrix> matrices;
   Labels labels;
   std::vector<std::string> ids;  ///< empty: samples are known by position
   Vector weights;                ///< per sample, positive; empty: all 1
+  DenseBlock vectors{};          ///< samples x features, finite; no columns: none are known
 
   [[nodiscard]] Index size() const { return labels.size(); }
 };
@@ -39,9 +40,10 @@ struct QueryMatrix {
 /// each.
 struct QueryBlock {
   std::vector<QueryMatrix> matrices;
+  DenseBlock vectors{};  ///< queries x features, where the training samples have vectors
 
   [[nodiscard]] Index size() const {
-    return matrices.empty() ? 0 : rows(matrices.front().to_training);
+    return matrices.empty() ? vectors.rows() : rows(matrices.front().to_training);
   }
 };
 

@@ -34,6 +34,8 @@ struct ExperimentData {
   /// by the labels of that part alone. The table has then seen every label; it shows what breaks an
   /// input rule, and no fit sees it.
   std::vector<std::optional<RawMatrix>> by_part{};
+  /// The samples as vectors, for methods that learn from them; there may be no table beside them.
+  DenseBlock vectors{};
 
   /// Of table m, or nothing.
   [[nodiscard]] const RawMatrix* measured_by_part(std::size_t m) const {
@@ -54,29 +56,32 @@ struct ExperimentData {
                                                   const Labels& labels, const InputSettings& input,
                                                   RunContext& ctx);
 
+/// Vectors alone, for methods that learn from them.
+[[nodiscard]] ExperimentData make_experiment_data(const VectorData& samples, const Labels& labels);
+
 /// Throws Error in the words of `train` where the whole table breaks an input rule (a missing pair,
-/// a diagonal that cannot be scaled by), or where there are several tables and a candidate learns
-/// from one.
+/// a diagonal that cannot be scaled by), or where a candidate does not learn from what there is:
+/// one table or several, vectors or none.
 void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
                  RunContext& ctx);
 
-/// XXH64 over the raw numbers, labels and ids, and over raw samples and the settings of their
-/// measure where training parts are measured from them.
+/// XXH64 over the raw numbers, vectors, labels and ids, and over raw samples and the settings of
+/// their measure where training parts are measured from them.
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
 
 /// Repeats, folds and grids by the name of a paper.
-enum class ProtocolName { kTr, kCgr, kCy, kKtbb };
+enum class ProtocolName { kTr, kCgr, kCy, kKtbb, kZgzz };
 template <>
 struct EnumNames<ProtocolName> {
-  static constexpr std::array<std::string_view, 4> names = {"tr", "cgr", "cy", "ktbb"};
+  static constexpr std::array<std::string_view, 5> names = {"tr", "cgr", "cy", "ktbb", "zgzz"};
 };
 struct Protocol {
   ProtocolName name = ProtocolName::kTr;
   PartitionSettings partitions;
 };
 /// What the protocol changes in the input (cgr: scale to [0, 1]), in the numbers of partitions and
-/// folds (cy: 10 and 5; ktbb: 5 and 5, of equal classes) and in the grids (cy: cost 1; ktbb: costs
-/// up to 1e3).
+/// folds (cy: 10 and 5; ktbb: 5 and 5, of equal classes; zgzz: 10 and 5, 30 % for testing) and in
+/// the grids (cy: cost 1; ktbb: costs up to 1e3).
 void apply(ProtocolName protocol, InputSettings& input);
 void apply(ProtocolName protocol, PartitionSettings& partitions);
 void apply(ProtocolName protocol, Candidate& candidate);

@@ -19,7 +19,8 @@ struct Candidate {
 };
 
 /// "svm-clip", or "mine=svm-clip" to give it a name of its own: the method with the grid of its
-/// paper. Probabilities are off where a method can do without them, since errors do not need them.
+/// paper. Probabilities and bounds that only certify are off where a method can do without them,
+/// since errors do not need them.
 [[nodiscard]] Candidate parse_candidate(std::string_view text);
 
 /// Every one of a list separated by commas. Throws Error on a name that stands twice.

@@ -30,6 +30,7 @@ struct GridAxis {
 ///   static constexpr bool takes_missing_pairs;  // optional: from sparse, incomplete matrices
 ///   static constexpr bool several_matrices;     // optional: learns from one matrix or more
 ///   static constexpr bool one_direction;        // optional: S as it is, not its symmetric part
+///   static constexpr bool learns_from_vectors;  // optional: from vectors, and from no matrix
 ///   static std::vector<GridAxis> grid(const S& settings);
 template <class S>
 struct MethodTraits;

@@ -20,6 +20,7 @@
 #include "kith/learn/generative/mixture_sda.hpp"
 #include "kith/learn/generative/sda.hpp"
 #include "kith/learn/kernel_learning/average_svm.hpp"
+#include "kith/learn/kernel_learning/base_kernels.hpp"
 #include "kith/learn/kernel_learning/emkl.hpp"
 #include "kith/learn/kernel_learning/eskl.hpp"
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
@@ -29,6 +30,9 @@
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
+#include "kith/learn/metric/linear_msvm.hpp"
+#include "kith/learn/metric/metric_knn.hpp"
+#include "kith/learn/metric/nonlinear_msvm.hpp"
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/learn/neighbours/kri.hpp"
 #include "kith/learn/neighbours/krr.hpp"
@@ -37,6 +41,7 @@
 #include "kith/learn/svm/lp_machine.hpp"
 #include "kith/learn/svm/p_svm.hpp"
 #include "kith/learn/svm/svm_knn.hpp"
+#include "kith/learn/svm/vector_svm.hpp"
 
 namespace kith {
 
@@ -51,7 +56,9 @@ using Methods = MethodList<  //
     MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
     PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
     PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings,
-    AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings>;
+    AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings, VectorSvmSettings,
+    LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings, SimpleMklSettings,
+    RklSettings>;
 using AnySettings = Methods::AnySettings;
 using AnyModel = Methods::AnyModel;
 
@@ -61,7 +68,8 @@ struct MethodInfo {
   std::string paper;
   std::string summary;
   bool probabilities = false;
-  bool several_matrices = false;  ///< learns from more than one matrix
+  bool several_matrices = false;     ///< learns from more than one matrix
+  bool learns_from_vectors = false;  ///< and from no matrix
   std::vector<FieldInfo> fields;
   std::vector<GridAxis> grid;
 };
@@ -97,9 +105,12 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 [[nodiscard]] bool takes_both_directions(const AnySettings& settings);
 /// Whether it goes by the neighbours of a sample: those most similar to it.
 [[nodiscard]] bool takes_neighbours(const AnySettings& settings);
+/// Whether it learns from vectors, and from no matrix.
+[[nodiscard]] bool learns_from_vectors(const AnySettings& settings);
 /// Throws Error naming the method, and those that do, where it learns from one matrix and several
-/// were given.
-void check_matrices(const MethodChoice& choice, std::size_t matrices);
+/// were given; and where it learns from vectors and there are none, or from a matrix and there are
+/// vectors alone.
+void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vectors);
 [[nodiscard]] Json settings_json(const AnySettings& settings);
 /// The settings of `method` with the fields of `json`; throws on unknown methods and fields.
 [[nodiscard]] AnySettings settings_of(std::string_view method, const Json& json);
@@ -121,5 +132,11 @@ void check_matrices(const MethodChoice& choice, std::size_t matrices);
 /// such a model is not to be written. The model is only read.
 [[nodiscard]] std::optional<std::string> not_finite(AnyModel& model);
 void archive(AnyModel& model, Archive& archiver);
+/// Whether its models have a learned_similarity.
+[[nodiscard]] bool learns_metric(const AnySettings& settings);
+/// The similarities that the learned metric gives each pair of the vectors. Throws
+/// Error(kInvalidArgument) where the method learns none.
+[[nodiscard]] Matrix learned_similarity(const AnyModel& model, const DenseBlock& vectors,
+                                        const RunContext& ctx);
 
 }  // namespace kith

@@ -23,7 +23,7 @@
 
 namespace kith {
 
-/// Version 1: kith 0.1. Version 2: a matrix may have a measure.
+/// Version 1: kith 0.1. Version 2: a matrix may have a measure, a model may take vectors.
 inline constexpr TensorFormat kModelFormat{"kith-model", 2};
 
 /// One training matrix: its name, the rule for new rows, over the stored columns, and how these
@@ -48,6 +48,8 @@ struct ModelRecord {
   std::vector<Index> positions;  ///< columns a query must have, ascending, among `samples`
   std::vector<std::string> ids;  ///< of those columns; empty: known by position
   std::vector<ModelMatrix> matrices;
+  Index features = 0;  ///< of the vectors that queries are; 0: queries are rows of similarities
+  std::vector<std::string> feature_names{};  ///< empty: features are known by position
   DecisionRule decision;
 
   std::uint64_t fingerprint = 0;  ///< of the training set (model/fingerprint)

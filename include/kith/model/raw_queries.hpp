@@ -14,7 +14,7 @@
 namespace kith {
 
 /// How many files of new samples the model takes: none where it was trained on matrices, one for
-/// all of its matrices, or one for each.
+/// all of its matrices or of vectors, or one for each matrix.
 [[nodiscard]] Index files_of_samples(const ModelRecord& record);
 
 /// The files in the order of the matrices, or the one for all of them: by name where they have

@@ -23,6 +23,7 @@ struct PreparedTraining {
   std::vector<Index> kept;           ///< positions among the given samples
   /// One per matrix where they were measured from raw data; empty: they were read.
   std::vector<MeasureRule> measures{};
+  std::vector<std::string> feature_names{};  ///< of vectors, where they have names
 };
 
 /// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the
@@ -37,6 +38,10 @@ struct PreparedTraining {
 [[nodiscard]] PreparedTraining prepare_training(std::span<const RawMatrix> matrices,
                                                 const Labels& labels, const InputSettings& settings,
                                                 RunContext& ctx);
+
+/// The vectors alone, for a method that learns from them. Throws Error unless there are at least
+/// two classes and a feature.
+[[nodiscard]] PreparedTraining prepare_training(const VectorData& samples, const Labels& labels);
 
 /// The rows and columns `samples` of every table, in that order.
 [[nodiscard]] MatchedSets select_samples(const MatchedSets& matrices,
@@ -65,8 +70,8 @@ void save(const TrainedModel& model, const std::string& path);
 [[nodiscard]] TrainedModel load_trained(const std::string& path);
 
 /// Raw rows as read, one QueryMatrix per training matrix, over `record.positions` in that order (or
-/// over all training samples). Conditions them, predicts, and applies priors and costs. `names`,
-/// one per matrix or none, are for errors.
+/// over all training samples); vectors for a model that takes them. Conditions rows, predicts, and
+/// applies priors and costs. `names`, one per matrix or none, are for errors.
 [[nodiscard]] Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                                  std::span<const QueryNames> names = {});
 

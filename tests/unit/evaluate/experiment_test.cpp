@@ -211,7 +211,8 @@ TEST(Experiment, GoesOnWhereItWasInterrupted) {
 TEST(Experiment, WorksWithAClassThatATrainingPartLacks) {
   test::Sample sample = test::make_sample(42, 0, 2, 7);
   sample.classes[0] = 2;  // a class of one
-  const ExperimentData data = data_of(sample.S, sample.classes);
+  ExperimentData data = data_of(sample.S, sample.classes);
+  data.vectors = DenseBlock(RowMatrix(sample.S));  // for methods that learn from them
   ExperimentPlan plan;
   plan.name = "made";
   Partition partition;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What methods on vectors do to features before they learn, measured on the training part alone.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "kith/learn/learner.hpp"
+
+namespace kith {
+
+enum class FeatureScaling { kStandard, kRange, kNone };
+template <>
+struct EnumNames<FeatureScaling> {
+  static constexpr std::array<std::string_view, 3> names = {"standard", "range", "none"};
+};
+/// What every method on vectors says of its setting `scaling`.
+inline constexpr std::string_view kScalingHelp =
+    "of each feature, over the training part: standard (mean 0, deviation 1), range (0 to 1), none";
+
+/// x -> (x - offset) factor, feature by feature.
+struct FeatureScale {
+  Vector offset;
+  Vector factor;  ///< 0 for a feature that is the same in all training samples, unless none
+};
+[[nodiscard]] FeatureScale learn_scale(const DenseBlock& vectors, FeatureScaling scaling);
+/// Throws Error(kInvalidArgument) naming both numbers where the width is not that of the scale.
+[[nodiscard]] Matrix scaled(const FeatureScale& scale, const DenseBlock& vectors);
+void archive(FeatureScale& scale, Archive& archiver);
+
+/// How two vectors are compared.
+enum class VectorKernel { kLinear, kRbf, kPolynomial };
+template <>
+struct EnumNames<VectorKernel> {
+  static constexpr std::array<std::string_view, 3> names = {"linear", "rbf", "polynomial"};
+};
+struct KernelRule {
+  VectorKernel kernel = VectorKernel::kRbf;
+  double gamma = 1;  ///< of rbf: exp(-gamma |x - z|^2)
+  Index degree = 2;  ///< of polynomial: (1 + x'z)^degree
+};
+/// What a kernel is computed from: x'z, or |x - z|^2 for rbf. One table serves every gamma and
+/// degree.
+[[nodiscard]] Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z,
+                                  int threads);
+/// The kernel of a table. Throws Error(kInvalidArgument) where numbers leave the range of doubles.
+[[nodiscard]] Matrix kernel_of_table(const KernelRule& rule, Matrix table);
+
+}  // namespace kith

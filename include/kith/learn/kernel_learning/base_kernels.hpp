@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// `simple-mkl` and `rkl`: kernels of vectors, combined with learned weights. The kernels are those
+// of [ZGZZ] IV.A, seven Gaussians (gamma 1e-3 to 1e3) and five polynomials (degree 1 to 5).
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/feature_scale.hpp"
+#include "kith/learn/kernel_learning/kernel_sum.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+
+namespace kith {
+
+/// The twelve, each with its name.
+struct BaseKernel {
+  std::string_view name;
+  KernelRule rule;
+};
+[[nodiscard]] std::span<const BaseKernel> base_kernels();
+/// All of them between rows of X and rows of Z.
+[[nodiscard]] std::vector<Matrix> base_kernel_rows(const MatrixRef& X, const MatrixRef& Z,
+                                                   int threads);
+
+struct SimpleMklSettings {
+  double cost = 1;
+  FeatureScaling scaling = FeatureScaling::kStandard;
+  bool probability = true;
+  double tolerance = 1e-8;
+};
+void describe(SimpleMklSettings& settings, FieldVisitor& field);
+
+struct RklSettings {
+  double cost = 1;
+  FeatureScaling scaling = FeatureScaling::kStandard;
+  bool probability = true;
+  double tolerance = 1e-6;
+};
+void describe(RklSettings& settings, FieldVisitor& field);
+
+/// Weights and machines over the base kernels of scaled vectors.
+struct BaseKernelModel {
+  FeatureScale scale;
+  Matrix samples;  ///< scaled, those that the sum needs
+  KernelSumModel sum;
+};
+struct SimpleMklModel {
+  BaseKernelModel kernels;
+};
+struct RklModel {
+  BaseKernelModel kernels;
+};
+
+[[nodiscard]] Fitted<SimpleMklModel> fit(SharedWork& work, const SimpleMklSettings& settings,
+                                         RunContext& ctx);
+/// One set of kernels serves every cost.
+[[nodiscard]] std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
+                                                           std::span<const SimpleMklSettings> path,
+                                                           RunContext& ctx);
+[[nodiscard]] Prediction predict(const SimpleMklModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+/// None: it looks at vectors alone.
+[[nodiscard]] std::vector<Index> needed_columns(const SimpleMklModel& model);
+void archive(SimpleMklModel& model, Archive& archiver);
+
+[[nodiscard]] Fitted<RklModel> fit(SharedWork& work, const RklSettings& settings, RunContext& ctx);
+/// One set of kernels serves every cost. Not convex, so that none starts from another.
+[[nodiscard]] std::vector<Fitted<RklModel>> fit_path(SharedWork& work,
+                                                     std::span<const RklSettings> path,
+                                                     RunContext& ctx);
+[[nodiscard]] Prediction predict(const RklModel& model, const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const RklModel& model);
+void archive(RklModel& model, Archive& archiver);
+
+static_assert(Learner<SimpleMklSettings, SimpleMklModel>);
+static_assert(Learner<RklSettings, RklModel>);
+
+template <>
+struct MethodTraits<SimpleMklSettings> {
+  using Model = SimpleMklModel;
+  static constexpr std::string_view name = "simple-mkl";
+  static constexpr std::string_view paper = "[ZGZZ] baseline";
+  static constexpr std::string_view summary =
+      "support vector machine on the best combination of twelve kernels of vectors";
+  static constexpr bool probabilities = true;
+  static constexpr bool learns_from_vectors = true;
+  static std::vector<GridAxis> grid(const SimpleMklSettings& settings);
+};
+template <>
+struct MethodTraits<RklSettings> {
+  using Model = RklModel;
+  static constexpr std::string_view name = "rkl";
+  static constexpr std::string_view paper = "[ZGZZ] baseline";
+  static constexpr std::string_view summary =
+      "twelve kernels of vectors combined by the ratio of margin and radius";
+  static constexpr bool probabilities = true;
+  static constexpr bool learns_from_vectors = true;
+  static std::vector<GridAxis> grid(const RklSettings& settings);
+};
+
+}  // namespace kith

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// `linear-msvm` ([ZGZZ] Algorithm 1): a linear map of the features and a support vector machine,
+// learned together.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/feature_scale.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/metric/metric_pairs.hpp"
+
+namespace kith {
+
+struct LinearMsvmSettings {
+  MetricSettings metric;
+  FeatureScaling scaling = FeatureScaling::kStandard;
+};
+void describe(LinearMsvmSettings& settings, FieldVisitor& field);
+
+struct LinearMsvmModel {
+  FeatureScale scale;
+  MetricPairs pairs;  ///< over scaled features
+};
+
+[[nodiscard]] Fitted<LinearMsvmModel> fit(SharedWork& work, const LinearMsvmSettings& settings,
+                                          RunContext& ctx);
+/// The principal axes of each pair serve every setting.
+[[nodiscard]] std::vector<Fitted<LinearMsvmModel>> fit_path(
+    SharedWork& work, std::span<const LinearMsvmSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const LinearMsvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+/// None: it looks at vectors alone.
+[[nodiscard]] std::vector<Index> needed_columns(const LinearMsvmModel& model);
+/// S_L of all pairs of the vectors.
+[[nodiscard]] Matrix learned_similarity(const LinearMsvmModel& model, const DenseBlock& vectors,
+                                        const RunContext& ctx);
+void archive(LinearMsvmModel& model, Archive& archiver);
+
+static_assert(Learner<LinearMsvmSettings, LinearMsvmModel>);
+
+template <>
+struct MethodTraits<LinearMsvmSettings> {
+  using Model = LinearMsvmModel;
+  static constexpr std::string_view name = "linear-msvm";
+  static constexpr std::string_view paper = "[ZGZZ] Alg. 1";
+  static constexpr std::string_view summary =
+      "linear map of the features learned together with a support vector machine";
+  static constexpr bool probabilities = true;
+  static constexpr bool learns_from_vectors = true;
+  static std::vector<GridAxis> grid(const LinearMsvmSettings& settings);
+};
+
+}  // namespace kith

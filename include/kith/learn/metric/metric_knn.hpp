@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nca-knn` and `lmnn-knn`: nearest neighbours under a learned linear map of the features.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/feature_scale.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/neighbours/knn.hpp"
+#include "kith/optim/metric_problem.hpp"
+
+namespace kith {
+
+struct NcaKnnSettings {
+  Index neighbours = 3;
+  MapStart start = MapStart::kIdentity;
+  std::string dimensions = "all";
+  FeatureScaling scaling = FeatureScaling::kStandard;
+  TieRule ties = TieRule::kRandom;
+  Index iterations = 200;
+};
+void describe(NcaKnnSettings& settings, FieldVisitor& field);
+
+struct LmnnKnnSettings {
+  Index neighbours = 3;
+  Index targets = 3;
+  double push = 0.5;
+  FeatureScaling scaling = FeatureScaling::kStandard;
+  TieRule ties = TieRule::kRandom;
+  Index iterations = 200;
+};
+void describe(LmnnKnnSettings& settings, FieldVisitor& field);
+
+/// A map, the images of the training samples, and who votes among them.
+struct MappedNeighbours {
+  FeatureScale scale;
+  Matrix map;     ///< d x features
+  Matrix images;  ///< training samples x d
+  KnnModel knn;
+};
+struct NcaKnnModel {
+  MappedNeighbours mapped;
+};
+struct LmnnKnnModel {
+  MappedNeighbours mapped;
+};
+
+[[nodiscard]] Fitted<NcaKnnModel> fit(SharedWork& work, const NcaKnnSettings& settings,
+                                      RunContext& ctx);
+/// One map serves every number of neighbours.
+[[nodiscard]] std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work,
+                                                        std::span<const NcaKnnSettings> path,
+                                                        RunContext& ctx);
+[[nodiscard]] Prediction predict(const NcaKnnModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const NcaKnnModel& model);
+/// The inner products of images.
+[[nodiscard]] Matrix learned_similarity(const NcaKnnModel& model, const DenseBlock& vectors,
+                                        const RunContext& ctx);
+void archive(NcaKnnModel& model, Archive& archiver);
+
+[[nodiscard]] Fitted<LmnnKnnModel> fit(SharedWork& work, const LmnnKnnSettings& settings,
+                                       RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work,
+                                                         std::span<const LmnnKnnSettings> path,
+                                                         RunContext& ctx);
+[[nodiscard]] Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const LmnnKnnModel& model);
+[[nodiscard]] Matrix learned_similarity(const LmnnKnnModel& model, const DenseBlock& vectors,
+                                        const RunContext& ctx);
+void archive(LmnnKnnModel& model, Archive& archiver);
+
+static_assert(Learner<NcaKnnSettings, NcaKnnModel>);
+static_assert(Learner<LmnnKnnSettings, LmnnKnnModel>);
+
+template <>
+struct MethodTraits<NcaKnnSettings> {
+  using Model = NcaKnnModel;
+  static constexpr std::string_view name = "nca-knn";
+  static constexpr std::string_view paper = "[ZGZZ] baseline";
+  static constexpr std::string_view summary =
+      "nearest neighbours under the map of neighbourhood components analysis";
+  static constexpr bool probabilities = true;
+  static constexpr bool learns_from_vectors = true;
+  static std::vector<GridAxis> grid(const NcaKnnSettings& settings);
+};
+template <>
+struct MethodTraits<LmnnKnnSettings> {
+  using Model = LmnnKnnModel;
+  static constexpr std::string_view name = "lmnn-knn";
+  static constexpr std::string_view paper = "[ZGZZ] baseline";
+  static constexpr std::string_view summary =
+      "nearest neighbours under the large-margin nearest neighbour metric";
+  static constexpr bool probabilities = true;
+  static constexpr bool learns_from_vectors = true;
+  static std::vector<GridAxis> grid(const LmnnKnnSettings& settings);
+};
+
+}  // namespace kith

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A linear map learned together with a machine for each pair of classes: what `linear-msvm` and
+// `nonlinear-msvm` share.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/learner.hpp"
+#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/optim/metric_descent.hpp"
+
+namespace kith {
+
+enum class MetricSolver { kProjection, kConvex };
+template <>
+struct EnumNames<MetricSolver> {
+  static constexpr std::array<std::string_view, 2> names = {"projection", "convex"};
+};
+
+/// The settings that both methods have.
+struct MetricSettings {
+  double cost = 1;
+  std::string dimensions = "all";  ///< all, a number, or energy:SHARE
+  MapStart start = MapStart::kIdentity;
+  MachineStart start_machine = MachineStart::kSvm;
+  MetricSolver solver = MetricSolver::kProjection;
+  BallProjection projection = BallProjection::kScaled;
+  double tolerance = 1e-6;
+  bool probability = true;
+  bool certificate = true;
+};
+void describe(MetricSettings& settings, FieldVisitor& field);
+
+/// What `dimensions` says.
+struct DimensionRule {
+  std::optional<Index> count;    ///< a number
+  std::optional<double> energy;  ///< a share of it
+};
+/// Throws Error(kInvalidArgument) naming the method, the text and the forms there are.
+[[nodiscard]] DimensionRule parse_dimensions(std::string_view method, std::string_view text);
+
+/// Machines and maps of all pairs, over rows of `columns` numbers (features, or kernel values of
+/// training samples).
+struct MetricPairs {
+  PairTable pairs;
+  Matrix directions;  ///< columns x pairs: v = L'w, so that a row has decision values r'v + b
+  Vector intercepts;
+  Matrix sigmoids;              ///< 2 x pairs (slope, offset); empty: no probabilities
+  Matrix maps;                  ///< rows of the L of all pairs, one below the other, x columns
+  Matrix centres;               ///< pairs x columns: what a row is taken relative to before its L
+  std::vector<Index> map_ends;  ///< one per pair: where its rows of `maps` end
+};
+void archive(MetricPairs& pairs, Archive& archiver);
+/// Throws Error(kBadInput) unless it is for rows of `columns` numbers.
+void check_columns(const MetricPairs& pairs, Index columns);
+
+/// Where the rows come from: `rows` are samples x columns. `columns_are_samples`: column j belongs
+/// to sample j, and a pair of classes sees the columns of its own samples alone.
+struct MetricRows {
+  const Matrix* rows = nullptr;
+  bool columns_are_samples = false;
+};
+
+/// One fit for each of `path`, which share the principal axes of each pair. Not convex, so none
+/// starts from another.
+[[nodiscard]] std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows,
+                                                            const TrainingSet& train,
+                                                            std::span<const MetricSettings> path,
+                                                            const RunContext& ctx);
+
+[[nodiscard]] Prediction predict_metric(const MetricPairs& pairs, const MatrixRef& rows);
+
+/// S_L(x, z) = (L x)'(L z), the mean over the pairs of classes, of every row of one with every row
+/// of the other.
+[[nodiscard]] Matrix metric_similarity(const MetricPairs& pairs, const MatrixRef& rows,
+                                       const MatrixRef& others);
+
+}  // namespace kith

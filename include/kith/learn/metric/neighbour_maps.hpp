@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear maps under which samples of a class are near each other: what nca-knn and lmnn-knn learn.
+// Samples are the rows of X, in coordinates of their span.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/core/status.hpp"
+#include "kith/core/types.hpp"
+
+namespace kith {
+
+struct LearnedMap {
+  Matrix L;  ///< d x features
+  SolveInfo info;
+};
+
+/// Neighbourhood components analysis (Goldberger, Roweis, Hinton, Salakhutdinov 2004): minus the
+/// expected share of samples that a stochastic neighbour of their own class is drawn for,
+///
+///   f(A) = -1/n sum_i sum_{j of i's class} p_ij,   p_ij ~ exp(-|A x_i - A x_j|^2), j != i.
+///
+/// Fills the gradient in A. O(n^2 (d + 1) + n d r).
+[[nodiscard]] double nca_objective(const MatrixRef& X, std::span<const int> classes,
+                                   const MatrixRef& A, Matrix& gradient);
+/// A stationary point of it by L-BFGS.
+[[nodiscard]] LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix start,
+                                   long iterations, const RunContext& ctx);
+
+/// The program of large-margin nearest neighbours (Weinberger, Saul 2005) over positive
+/// semidefinite M, with d(i, j) = (x_i - x_j)'M(x_i - x_j) and the `targets` nearest samples T_i of
+/// i's class:
+///
+///   min  (1 - push) sum_{i, j in T_i} d(i, j)
+///        + push sum_{i, j in T_i, l of another class} max(0, 1 + d(i, j) - d(i, l)).
+struct LmnnProblem {
+  Matrix X;
+  std::vector<int> classes;
+  std::vector<std::vector<Index>> targets;  ///< of each sample, nearest first
+  double push = 0.5;
+};
+[[nodiscard]] LmnnProblem make_lmnn(const MatrixRef& X, std::span<const int> classes, Index targets,
+                                    double push);
+/// Its value at M = L'L; fills a subgradient in M.
+[[nodiscard]] double lmnn_objective(const LmnnProblem& problem, const MatrixRef& L,
+                                    Matrix& gradient);
+/// Projected subgradient steps from the identity; none raises the objective. kkt_residual is the
+/// share of the last gradient that the projection leaves.
+[[nodiscard]] LearnedMap learn_lmnn(const LmnnProblem& problem, long iterations,
+                                    const RunContext& ctx);
+
+}  // namespace kith

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nonlinear-msvm` ([ZGZZ] Algorithm 2): the same in the space of a kernel, on the columns of its
+// matrix.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kith/learn/feature_scale.hpp"
+#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/metric/metric_pairs.hpp"
+
+namespace kith {
+
+struct NonlinearMsvmSettings {
+  MetricSettings metric;
+  KernelRule kernel;
+  FeatureScaling scaling = FeatureScaling::kStandard;
+};
+void describe(NonlinearMsvmSettings& settings, FieldVisitor& field);
+
+struct NonlinearMsvmModel {
+  FeatureScale scale;
+  KernelRule kernel;
+  Matrix samples;     ///< scaled training vectors, one per row
+  MetricPairs pairs;  ///< over kernel values with all training samples
+};
+
+[[nodiscard]] Fitted<NonlinearMsvmModel> fit(SharedWork& work,
+                                             const NonlinearMsvmSettings& settings,
+                                             RunContext& ctx);
+/// One table of distances or products serves every kernel; the principal axes of each pair every
+/// setting on the same kernel.
+[[nodiscard]] std::vector<Fitted<NonlinearMsvmModel>> fit_path(
+    SharedWork& work, std::span<const NonlinearMsvmSettings> path, RunContext& ctx);
+[[nodiscard]] Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const NonlinearMsvmModel& model);
+[[nodiscard]] Matrix learned_similarity(const NonlinearMsvmModel& model, const DenseBlock& vectors,
+                                        const RunContext& ctx);
+void archive(NonlinearMsvmModel& model, Archive& archiver);
+
+static_assert(Learner<NonlinearMsvmSettings, NonlinearMsvmModel>);
+
+template <>
+struct MethodTraits<NonlinearMsvmSettings> {
+  using Model = NonlinearMsvmModel;
+  static constexpr std::string_view name = "nonlinear-msvm";
+  static constexpr std::string_view paper = "[ZGZZ] Alg. 2";
+  static constexpr std::string_view summary =
+      "linear map in the space of a kernel learned together with a support vector machine";
+  static constexpr bool probabilities = true;
+  static constexpr bool learns_from_vectors = true;
+  static std::vector<GridAxis> grid(const NonlinearMsvmSettings& settings);
+};
+
+}  // namespace kith

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of several kernels by the ratio of margin and radius (Gai, Chen, Zhang 2010, named RKL in
+// [ZGZZ]): with K = sum_m theta_m K_m and R(K) the radius of the smallest ball around the samples,
+//
+//   min_{theta >= 0}  G(theta) = max_a 1'a - 1/(2 R^2) a'YKYa,   0 <= a <= cost, y'a = 0.
+//
+// G does not change when theta, or all kernels, are scaled, so that theta is sought in the simplex.
+#pragma once
+
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/core/status.hpp"
+#include "kith/core/types.hpp"
+
+namespace kith {
+
+/// The smallest ball around samples with kernel K: its centre is sum_i beta_i phi(x_i).
+struct EnclosingBall {
+  Vector beta;         ///< >= 0, of sum 1
+  double squared = 0;  ///< R^2
+};
+/// max_beta beta'diag(K) - beta'K beta. `near` is a beta to begin from, or empty.
+[[nodiscard]] EnclosingBall enclosing_ball(const MatrixRef& K, const Vector& near = {});
+
+struct RadiusMkl {
+  std::vector<Matrix> kernels;  ///< positive semidefinite, of one size
+  Vector y;                     ///< +1 or -1
+  Vector cost;
+};
+
+/// G and what it was found from.
+struct RadiusPoint {
+  double value = 0;
+  Vector gradient;  ///< of G in theta; theta'gradient = 0
+  Vector alpha;
+  double b = 0;
+  EnclosingBall ball;
+};
+/// `near` is the point of a theta close by, or nothing.
+[[nodiscard]] RadiusPoint radius_point(const RadiusMkl& problem, const VectorRef& theta,
+                                       double tolerance, const RunContext& ctx,
+                                       const RadiusPoint* near = nullptr);
+
+struct RadiusMklSettings {
+  double tolerance = 1e-6;  ///< of the machine, and the relative decrease that ends the descent
+  long max_iterations = 200;
+};
+struct RadiusMklSolution {
+  Vector theta;  ///< in the simplex
+  RadiusPoint point;
+  /// objective is G; kkt_residual the largest of -g_m and theta_m |g_m|, relative to G;
+  /// kStationary: the descent ended by its tolerance, or no step lowers G. G is not convex.
+  SolveInfo info;
+  std::vector<double> objectives;  ///< before the first step and after each; never rises
+};
+/// Projected gradient steps from equal weights.
+[[nodiscard]] RadiusMklSolution radius_mkl(const RadiusMkl& problem,
+                                           const RadiusMklSettings& settings,
+                                           const RunContext& ctx = {});
+
+/// The point of the simplex nearest to v.
+[[nodiscard]] Vector project_to_simplex(const VectorRef& v);
+
+}  // namespace kith

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/feature_scale.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+
+namespace kith {
+namespace {
+
+/// A deviation that is this small beside the values is rounding: the feature is constant.
+constexpr double kConstant = 1e-13;
+
+/// A squared distance this small beside the squared norms it is the difference of has lost too many
+/// digits: it is summed anew from the differences.
+constexpr double kCancelled = 1e-6;
+
+Matrix squared_distances(const MatrixRef& X, const MatrixRef& Z, int threads) {
+  const Matrix x = X.transpose();  // samples side by side in memory
+  const Matrix z = Z.transpose();
+  const Vector x_norms = x.colwise().squaredNorm().transpose();
+  const Vector z_norms = z.colwise().squaredNorm().transpose();
+  Matrix D(x.cols(), z.cols());
+  D.noalias() = x.transpose() * z;
+  parallel_for(static_cast<std::size_t>(z.cols()), threads, [&](std::size_t column) {
+    const auto j = static_cast<Index>(column);
+    for (Index i = 0; i < x.cols(); ++i) {
+      const double norms = x_norms(i) + z_norms(j);
+      const double distance = norms - 2 * D(i, j);
+      D(i, j) = distance > kCancelled * norms ? distance : (x.col(i) - z.col(j)).squaredNorm();
+    }
+  });
+  return D;
+}
+
+}  // namespace
+
+FeatureScale learn_scale(const DenseBlock& vectors, FeatureScaling scaling) {
+  const Index features = vectors.cols();
+  FeatureScale scale{.offset = Vector::Zero(features), .factor = Vector::Ones(features)};
+  if (scaling == FeatureScaling::kNone || vectors.rows() == 0) return scale;
+  for (Index j = 0; j < features; ++j) {
+    const Vector column = vectors.values().col(j);
+    double width = 0;
+    if (scaling == FeatureScaling::kRange) {
+      scale.offset(j) = column.minCoeff();
+      width = column.maxCoeff() - scale.offset(j);
+    } else {
+      scale.offset(j) = column.mean();
+      width = std::sqrt((column.array() - scale.offset(j)).square().mean());
+    }
+    const bool constant = !(width > kConstant * column.cwiseAbs().maxCoeff());
+    scale.factor(j) = constant ? 0 : 1 / width;
+  }
+  if (!scale.offset.allFinite() || !scale.factor.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the features are so large that their spread overflows; divide them by a constant");
+  }
+  return scale;
+}
+
+Matrix scaled(const FeatureScale& scale, const DenseBlock& vectors) {
+  if (vectors.cols() != scale.offset.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("vectors of {} features; the model was trained on {}", vectors.cols(),
+                            scale.offset.size()));
+  }
+  Matrix X = vectors.values();
+  X.rowwise() -= scale.offset.transpose();
+  X.array().rowwise() *= scale.factor.transpose().array();
+  return X;
+}
+
+void archive(FeatureScale& scale, Archive& archiver) {
+  archiver("feature_offset", scale.offset);
+  archiver("feature_factor", scale.factor);
+  if (scale.offset.size() != scale.factor.size()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} offsets and {} factors of features; there must be one of each",
+                            scale.offset.size(), scale.factor.size()));
+  }
+}
+
+Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z, int threads) {
+  if (kernel == VectorKernel::kRbf) return squared_distances(X, Z, threads);
+  return X * Z.transpose();
+}
+
+Matrix kernel_of_table(const KernelRule& rule, Matrix table) {
+  switch (rule.kernel) {
+    case VectorKernel::kLinear:
+      break;
+    case VectorKernel::kRbf:
+      table = (-rule.gamma * table.array()).exp();
+      break;
+    case VectorKernel::kPolynomial:
+      table = (1 + table.array()).pow(static_cast<double>(rule.degree));
+      break;
+  }
+  if (!table.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the features are so large that their kernel overflows; scale them");
+  }
+  return table;
+}
+
+}  // namespace kith

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nca-knn` and `lmnn-knn`: a linear map of the scaled features is learned from all classes at once
+// (neighbour_maps.hpp has both programs), and the nearest training samples vote under it.
+//
+// The features are first centred and brought to their principal directions, where NCA's starts are
+// those of [ZGZZ] IV.A: the identity and the PCA projection, which are one matrix there, or a
+// random one. [ZGZZ] keeps the best of the three results; here `start` is searched by the inner
+// cross-validation, which does not see the test part.
+//
+// Cost: O(n^2 d + n r^2) for each step of NCA, O(k n^2 + n^2 r + r^3) of LMNN with k targets. One
+// map serves every number of neighbours.
+#include "kith/learn/metric/metric_knn.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/learn/metric/metric_pairs.hpp"
+#include "kith/learn/metric/neighbour_maps.hpp"
+#include "kith/numerics/principal_axes.hpp"
+
+namespace kith {
+namespace {
+
+GridAxis few_neighbours() {  // [ZGZZ] IV.A
+  return {.field = "neighbours", .values = {"1", "3", "5", "7", "9"}, .simpler = Simpler::kLarger};
+}
+
+/// The map and what it says of itself, on scaled features.
+struct MapOfFeatures {
+  FeatureScale scale;
+  Matrix map;
+  Matrix images;
+  SolveInfo info;
+};
+
+MapOfFeatures over_features(FeatureScale scale, const Matrix& rows, const PrincipalAxes& axes,
+                            LearnedMap learned) {
+  MapOfFeatures found{.scale = std::move(scale),
+                      .map = learned.L * axes.Q.transpose(),
+                      .images = {},
+                      .info = learned.info};
+  found.images.noalias() = rows * found.map.transpose();
+  return found;
+}
+
+MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const RunContext& ctx) {
+  FeatureScale scale = learn_scale(work.vectors(), settings.scaling);
+  const Matrix rows = scaled(scale, work.vectors());
+  const PrincipalAxes axes = principal_axes(rows);
+  const DimensionRule rule = parse_dimensions("nca-knn", settings.dimensions);
+  const Index r = axes.Z.cols();
+  const Index d = rule.energy ? dimensions_by_energy(axes.spread, *rule.energy)
+                              : std::min(r, rule.count.value_or(r));
+  Matrix start = Matrix::Identity(d, r);
+  if (settings.start == MapStart::kRandom) {
+    Rng rng = ctx.rng.stream("nca start");
+    for (Index i = 0; i < start.size(); ++i) start.data()[i] = 0.1 * rng.normal();
+  }
+  LearnedMap learned =
+      learn_nca(axes.Z, work.train().labels.ids, std::move(start), settings.iterations, ctx);
+  return over_features(std::move(scale), rows, axes, std::move(learned));
+}
+
+MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const RunContext& ctx) {
+  FeatureScale scale = learn_scale(work.vectors(), settings.scaling);
+  const Matrix rows = scaled(scale, work.vectors());
+  const PrincipalAxes axes = principal_axes(rows);
+  const LmnnProblem problem =
+      make_lmnn(axes.Z, work.train().labels.ids, settings.targets, settings.push);
+  return over_features(std::move(scale), rows, axes, learn_lmnn(problem, settings.iterations, ctx));
+}
+
+/// What a map depends on.
+auto map_key(const NcaKnnSettings& s) {
+  return std::tuple(s.start, s.dimensions, s.scaling, s.iterations);
+}
+auto map_key(const LmnnKnnSettings& s) {
+  return std::tuple(s.targets, s.push, s.scaling, s.iterations);
+}
+
+template <class Model, class Settings>
+std::vector<Fitted<Model>> fit_maps(SharedWork& work, std::span<const Settings> path,
+                                    RunContext& ctx) {
+  std::map<decltype(map_key(path.front())), MapOfFeatures> maps;
+  std::vector<Fitted<Model>> fitted;
+  for (const Settings& settings : path) {
+    validate(settings, MethodTraits<Settings>::name);
+    auto [found, is_new] = maps.try_emplace(map_key(settings));
+    if (is_new) found->second = learn_map(work, settings, ctx);
+    const MapOfFeatures& map = found->second;
+    Fitted<Model> one;
+    one.model.mapped = {.scale = map.scale, .map = map.map, .images = map.images, .knn = {}};
+    one.model.mapped.knn.voters = make_voters(work.train(), settings.ties, ctx);
+    one.model.mapped.knn.neighbours = std::min(settings.neighbours, work.train().size());
+    one.info.subproblems.push_back({"map", map.info});
+    fitted.push_back(std::move(one));
+  }
+  return fitted;
+}
+
+Prediction vote(const MappedNeighbours& mapped, const QueryBlock& queries, RunContext& ctx) {
+  const Matrix images = scaled(mapped.scale, queries.vectors) * mapped.map.transpose();
+  QueryBlock near;
+  near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-kernel_table(
+                               VectorKernel::kRbf, images, mapped.images, ctx.threads))),
+                           .from_training = std::nullopt,
+                           .self = std::nullopt});
+  return predict(mapped.knn, near, ctx);
+}
+
+Matrix similarity_of(const MappedNeighbours& mapped, const DenseBlock& vectors) {
+  Matrix images = scaled(mapped.scale, vectors) * mapped.map.transpose();
+  images.rowwise() -= Eigen::RowVectorXd(mapped.images.colwise().mean());
+  return images * images.transpose();
+}
+
+void archive(MappedNeighbours& mapped, Archive& archiver) {
+  kith::archive(mapped.scale, archiver);
+  archiver("map", mapped.map);
+  archiver("images", mapped.images);
+  kith::archive(mapped.knn, archiver);
+  if (mapped.map.cols() == mapped.scale.offset.size() &&
+      mapped.images.cols() == mapped.map.rows() &&
+      mapped.images.rows() == mapped.knn.voters.size()) {
+    return;
+  }
+  throw Error(ErrorCode::kBadInput, "the map, its images and the voters do not fit each other");
+}
+
+}  // namespace
+
+void describe(NcaKnnSettings& settings, FieldVisitor& field) {
+  field("neighbours", settings.neighbours, at_least(1), "how many neighbours vote");
+  field("start", settings.start, "the map that the optimisation begins with");
+  field("dimensions", settings.dimensions,
+        "rows of the map: all, a number, or energy:0.9 for as many as hold that share of the "
+        "energy");
+  field("scaling", settings.scaling, kScalingHelp);
+  field("ties", settings.ties,
+        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("iterations", settings.iterations, at_least(1), "most steps of the optimisation");
+}
+
+void describe(LmnnKnnSettings& settings, FieldVisitor& field) {
+  field("neighbours", settings.neighbours, at_least(1), "how many neighbours vote");
+  field("targets", settings.targets, at_least(1),
+        "how many samples of its class each sample is pulled towards");
+  field("push", settings.push, between(0, 1), "weight of the margin violations beside the pull");
+  field("scaling", settings.scaling, kScalingHelp);
+  field("ties", settings.ties,
+        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("iterations", settings.iterations, at_least(1), "most steps of the optimisation");
+}
+
+std::vector<GridAxis> MethodTraits<NcaKnnSettings>::grid(const NcaKnnSettings& /*unused*/) {
+  return {{.field = "start", .values = {"identity", "random"}, .simpler = Simpler::kSmaller},
+          few_neighbours()};
+}
+
+std::vector<GridAxis> MethodTraits<LmnnKnnSettings>::grid(const LmnnKnnSettings& /*unused*/) {
+  return {few_neighbours()};
+}
+
+std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work, std::span<const NcaKnnSettings> path,
+                                          RunContext& ctx) {
+  return fit_maps<NcaKnnModel>(work, path, ctx);
+}
+Fitted<NcaKnnModel> fit(SharedWork& work, const NcaKnnSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+Prediction predict(const NcaKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return vote(model.mapped, queries, ctx);
+}
+std::vector<Index> needed_columns(const NcaKnnModel& /*model*/) { return {}; }
+Matrix learned_similarity(const NcaKnnModel& model, const DenseBlock& vectors,
+                          const RunContext& /*ctx*/) {
+  return similarity_of(model.mapped, vectors);
+}
+void archive(NcaKnnModel& model, Archive& archiver) { archive(model.mapped, archiver); }
+
+std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work, std::span<const LmnnKnnSettings> path,
+                                           RunContext& ctx) {
+  return fit_maps<LmnnKnnModel>(work, path, ctx);
+}
+Fitted<LmnnKnnModel> fit(SharedWork& work, const LmnnKnnSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
+  return vote(model.mapped, queries, ctx);
+}
+std::vector<Index> needed_columns(const LmnnKnnModel& /*model*/) { return {}; }
+Matrix learned_similarity(const LmnnKnnModel& model, const DenseBlock& vectors,
+                          const RunContext& /*ctx*/) {
+  return similarity_of(model.mapped, vectors);
+}
+void archive(LmnnKnnModel& model, Archive& archiver) { archive(model.mapped, archiver); }
+
+}  // namespace kith

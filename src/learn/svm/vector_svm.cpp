@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vector-svm`: [ZGZZ] (1) for each pair of classes, over scaled vectors x_i,
+//
+//   min_{w, b} 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w'phi(x_i) + b))^p,   p = 1 (hinge) or 2
+//   (squared),
+//
+// phi the map of the kernel. p = 1 is solved through its dual (optim/smo); p = 2 by Newton's method
+// in the coordinates of a factor K = Z Z' (optim/squared_hinge), where w = Z'c gives the
+// coefficients c_i = 2 C y_i max(0, 1 - y_i f_i) of the kernel expansion. The objective is (1)
+// itself.
+//
+// Cost: one table of products or distances; then one solution per pair and setting, O(n r^2) for
+// p = 2 and a kernel of rank r.
+#include "kith/learn/svm/vector_svm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/numerics/pivoted_cholesky.hpp"
+#include "kith/optim/squared_hinge.hpp"
+
+namespace kith {
+namespace {
+
+double weight_of(const TrainingSet& train, Index sample) {
+  return train.weights.size() > 0 ? train.weights(sample) : 1;
+}
+
+/// (1) with p = 1 of each pair, from the decision values of all samples without intercept.
+void state_primal(MachineTable& table, std::span<const ClassPair> pairs, const TrainingSet& train,
+                  const Matrix& decisions, double cost) {
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto column = static_cast<Index>(p);
+    double norm = 0;
+    double loss = 0;
+    for (std::size_t k = 0; k < pairs[p].samples.size(); ++k) {
+      const Index i = pairs[p].samples[k];
+      const double f = decisions(i, column);
+      norm += table.coefficients(i, column) * f;
+      loss += weight_of(train, i) *
+              std::max(0.0, 1 - pairs[p].signs[k] * (f + table.intercepts(column)));
+    }
+    table.info.subproblems[p].info.objective = 0.5 * norm + cost * loss;
+  }
+}
+
+/// The machine with squared hinge of one pair.
+struct SquaredMachine {
+  Vector c;
+  double b = 0;
+  SolveInfo info;
+  Sigmoid sigmoid;
+};
+
+SquaredMachine squared_machine(const Matrix& K, const ClassPair& pair, const TrainingSet& train,
+                               const MachineSettings& settings, const Rng& folds,
+                               const RunContext& ctx) {
+  const Matrix Z = pivoted_cholesky(K(pair.samples, pair.samples)).X;
+  SignedSamples samples{.X = Z, .y = Vector(Z.rows()), .cost = Vector(Z.rows())};
+  for (Index i = 0; i < Z.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    samples.y(i) = pair.signs[at];
+    samples.cost(i) = settings.cost * weight_of(train, pair.samples[at]);
+  }
+  const SquaredHingeSolution solution = squared_hinge_svm(samples, ctx, settings.tolerance);
+  const Vector f = (Z * solution.w).array() + solution.b;
+  SquaredMachine machine{.c = {}, .b = solution.b, .info = solution.info, .sigmoid = {}};
+  machine.c =
+      2 * samples.cost.array() * samples.y.array() * (1 - samples.y.array() * f.array()).max(0);
+  if (!settings.probability) return machine;
+  const auto held_out = [&](const FoldSplit& split) -> Vector {
+    const SignedSamples rest{.X = Z(split.outside, Eigen::all),
+                             .y = samples.y(split.outside),
+                             .cost = samples.cost(split.outside)};
+    const SquaredHingeSolution part = squared_hinge_svm(rest, ctx, kCalibrationTolerance);
+    return (Z(split.inside, Eigen::all) * part.w).array() + part.b;
+  };
+  machine.sigmoid = cross_fitted_sigmoid(pair.signs, folds, held_out, [&] { return f; });
+  return machine;
+}
+
+MachineTable squared_pairs(const Matrix& K, const TrainingSet& train,
+                           std::span<const ClassPair> pairs, const MachineSettings& settings,
+                           const RunContext& ctx) {
+  std::vector<SquaredMachine> machines(pairs.size());
+  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
+    machines[p] =
+        squared_machine(K, pairs[p], train, settings, ctx.rng.stream("svm calibration", p), ctx);
+  });
+  const auto count = static_cast<Index>(pairs.size());
+  MachineTable table{.coefficients = Matrix::Zero(train.size(), count),
+                     .intercepts = Vector(count),
+                     .sigmoids = settings.probability ? Matrix(2, count) : Matrix(),
+                     .info = {}};
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto column = static_cast<Index>(p);
+    table.coefficients.col(column)(pairs[p].samples) = machines[p].c;
+    table.intercepts(column) = machines[p].b;
+    if (settings.probability) {
+      table.sigmoids.col(column) << machines[p].sigmoid.slope, machines[p].sigmoid.offset;
+    }
+    table.info.subproblems.push_back({pair_name(pairs[p], train.labels), machines[p].info});
+  }
+  return table;
+}
+
+/// What the settings of one group have in common.
+struct Shared {
+  const TrainingSet* train = nullptr;
+  FeatureScale scale;
+  Matrix samples;
+  std::vector<ClassPair> pairs;
+};
+
+Fitted<VectorSvmModel> model_of(const Shared& shared, const KernelRule& rule, MachineTable table) {
+  VectorSvmModel model{.scale = shared.scale,
+                       .kernel = rule,
+                       .pairs = pair_table(shared.pairs, shared.train->labels),
+                       .supports = {},
+                       .coefficients = {},
+                       .intercepts = std::move(table.intercepts),
+                       .sigmoids = std::move(table.sigmoids)};
+  if (rule.kernel == VectorKernel::kLinear) {
+    model.coefficients.noalias() = shared.samples.transpose() * table.coefficients;
+  } else {
+    std::vector<Index> supports;
+    for (Index i = 0; i < table.coefficients.rows(); ++i) {
+      if ((table.coefficients.row(i).array() != 0).any()) supports.push_back(i);
+    }
+    model.supports = shared.samples(supports, Eigen::all);
+    model.coefficients = table.coefficients(supports, Eigen::all);
+  }
+  return {std::move(model), std::move(table.info)};
+}
+
+/// Settings on the same kernel, of the same loss and tolerance, ascending in cost.
+std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matrix& K,
+                                               std::span<const VectorSvmSettings> ascending,
+                                               const RunContext& ctx) {
+  std::vector<MachineSettings> machines;
+  for (const VectorSvmSettings& s : ascending) {
+    machines.push_back({s.cost, s.probability, s.tolerance});
+  }
+  std::vector<MachineTable> tables;
+  if (ascending.front().loss == MarginLoss::kHinge) {
+    tables = train_pairs(K, *shared.train, shared.pairs, machines, /*convex=*/true, ctx);
+    for (std::size_t step = 0; step < tables.size(); ++step) {
+      state_primal(tables[step], shared.pairs, *shared.train, K * tables[step].coefficients,
+                   ascending[step].cost);
+    }
+  } else {
+    for (const MachineSettings& one : machines) {
+      tables.push_back(squared_pairs(K, *shared.train, shared.pairs, one, ctx));
+    }
+  }
+  std::vector<Fitted<VectorSvmModel>> fitted;
+  for (MachineTable& table : tables) {
+    fitted.push_back(model_of(shared, ascending.front().kernel, std::move(table)));
+  }
+  return fitted;
+}
+
+using TableKey = std::pair<FeatureScaling, VectorKernel>;
+using KernelKey = std::tuple<double, Index, MarginLoss, double>;
+using Groups = std::map<TableKey, std::map<KernelKey, std::vector<std::size_t>>>;
+
+Groups groups_of(std::span<const VectorSvmSettings> path) {
+  Groups groups;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const KernelRule& rule = path[i].kernel;
+    const double gamma = rule.kernel == VectorKernel::kRbf ? rule.gamma : 0;
+    const Index degree = rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0;
+    groups[{path[i].scaling, rule.kernel}][{gamma, degree, path[i].loss, path[i].tolerance}]
+        .push_back(i);
+  }
+  for (auto& [table, kernels] : groups) {
+    for (auto& [kernel, members] : kernels) {
+      std::stable_sort(members.begin(), members.end(),
+                       [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+void describe(VectorSvmSettings& settings, FieldVisitor& field) {
+  field("kernel", settings.kernel.kernel, "how two vectors are compared");
+  field("loss", settings.loss, "of a margin violation: itself or its square");
+  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
+  field("degree", settings.kernel.degree, at_least(1), "of kernel polynomial: (1 + x'z)^degree");
+  field("scaling", settings.scaling, kScalingHelp);
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("tolerance", settings.tolerance, above(0.0),
+        "largest KKT violation and relative gap accepted");
+}
+
+std::vector<GridAxis> MethodTraits<VectorSvmSettings>::grid(const VectorSvmSettings& settings) {
+  std::vector<GridAxis> axes = {
+      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  if (settings.kernel.kernel == VectorKernel::kRbf) {
+    axes.push_back(
+        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
+  }
+  return axes;
+}
+
+std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
+                                             std::span<const VectorSvmSettings> path,
+                                             RunContext& ctx) {
+  for (const VectorSvmSettings& settings : path) validate(settings, "vector-svm");
+  std::vector<Fitted<VectorSvmModel>> fitted(path.size());
+  for (const auto& [key, kernels] : groups_of(path)) {
+    Shared shared{.train = &work.train(),
+                  .scale = learn_scale(work.vectors(), key.first),
+                  .samples = {},
+                  .pairs = class_pairs(work.train().labels)};
+    shared.samples = scaled(shared.scale, work.vectors());
+    const Matrix table = kernel_table(key.second, shared.samples, shared.samples, ctx.threads);
+    for (const auto& [numbers, members] : kernels) {
+      std::vector<VectorSvmSettings> ascending;
+      for (const std::size_t i : members) ascending.push_back(path[i]);
+      const Matrix K = kernel_of_table(ascending.front().kernel, table);
+      std::vector<Fitted<VectorSvmModel>> solved = fit_kernel(shared, K, ascending, ctx);
+      for (std::size_t k = 0; k < members.size(); ++k) fitted[members[k]] = std::move(solved[k]);
+    }
+  }
+  return fitted;
+}
+
+Fitted<VectorSvmModel> fit(SharedWork& work, const VectorSvmSettings& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+}
+
+Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  const Matrix rows = scaled(model.scale, queries.vectors);
+  Matrix decisions;
+  if (model.kernel.kernel == VectorKernel::kLinear) {
+    decisions.noalias() = rows * model.coefficients;
+  } else {
+    decisions.noalias() = kernel_of_table(model.kernel, kernel_table(model.kernel.kernel, rows,
+                                                                     model.supports, ctx.threads)) *
+                          model.coefficients;
+  }
+  decisions.rowwise() += model.intercepts.transpose();
+  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
+}
+
+std::vector<Index> needed_columns(const VectorSvmModel& /*model*/) { return {}; }
+
+void archive(VectorSvmModel& model, Archive& archiver) {
+  archive(model.scale, archiver);
+  archiver("kernel", model.kernel.kernel);
+  archiver("gamma", model.kernel.gamma);
+  archiver("degree", model.kernel.degree);
+  archive(model.pairs, archiver);
+  archiver("supports", model.supports);
+  archiver("coefficients", model.coefficients);
+  archiver("intercepts", model.intercepts);
+  archiver("sigmoids", model.sigmoids);
+  if (!archiver.loading()) return;
+  const bool linear = model.kernel.kernel == VectorKernel::kLinear;
+  const auto count = static_cast<Index>(model.pairs.first.size());
+  const Index features = model.scale.offset.size();
+  const Index rows = linear ? features : model.supports.rows();
+  if (model.coefficients.rows() == rows && model.coefficients.cols() == count &&
+      model.intercepts.size() == count && (linear || model.supports.cols() == features)) {
+    return;
+  }
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} x {} coefficients for {} rows and {} pairs of classes",
+                          model.coefficients.rows(), model.coefficients.cols(), rows, count));
+}
+
+}  // namespace kith

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// By the envelope theorem, with q_m = a'Y K_m Y a and r_m = beta'diag(K_m) - beta'K_m beta at the
+// maximising a and beta (q, R^2 their sums weighted by theta),
+//
+//   dG/dtheta_m = (q r_m / R^2 - q_m) / (2 R^2).
+//
+// Each trial of a step is one machine and one ball, both started from those of the last point.
+#include "kith/optim/radius_mkl.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/optim/simplex_qp.hpp"
+#include "kith/optim/smo.hpp"
+
+namespace kith {
+namespace {
+
+constexpr double kBallRidge =
+    1e-10;  // of the mean of the diagonal: makes the ball's program definite
+constexpr double kSufficient = 1e-4;
+constexpr int kMostTrials = 30;
+
+Matrix weighted_sum(const RadiusMkl& problem, const VectorRef& theta) {
+  Matrix K = Matrix::Zero(problem.y.size(), problem.y.size());
+  for (std::size_t m = 0; m < problem.kernels.size(); ++m) {
+    const double weight = theta(static_cast<Index>(m));
+    if (weight != 0) K += weight * problem.kernels[m];
+  }
+  return K;
+}
+
+double residual_of(const Vector& theta, const RadiusPoint& point) {
+  double worst = 0;
+  for (Index m = 0; m < theta.size(); ++m) {
+    worst = std::max({worst, -point.gradient(m), theta(m) * std::abs(point.gradient(m))});
+  }
+  return point.value > 0 ? worst / point.value : worst;
+}
+
+void check(const RadiusMkl& problem) {
+  const Index n = problem.y.size();
+  const bool fits = !problem.kernels.empty() && problem.cost.size() == n &&
+                    std::all_of(problem.kernels.begin(), problem.kernels.end(),
+                                [&](const Matrix& K) { return K.rows() == n && K.cols() == n; });
+  if (!fits) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "kernels, signs and costs of a machine do not fit each other");
+  }
+}
+
+}  // namespace
+
+EnclosingBall enclosing_ball(const MatrixRef& K, const Vector& near) {
+  const Index n = K.rows();
+  EnclosingBall ball{.beta = Vector::Constant(n, n > 0 ? 1.0 / static_cast<double>(n) : 0)};
+  const Vector diagonal = K.diagonal();
+  const double size = n > 0 ? diagonal.mean() : 0;
+  if (size > 0) {
+    Matrix H = 2 * K;
+    H.diagonal().array() += kBallRidge * size;
+    ball.beta = convex_simplex_qp(H, diagonal, near).w;
+  }
+  ball.squared = std::max(0.0, ball.beta.dot(diagonal) - ball.beta.dot(K * ball.beta));
+  return ball;
+}
+
+RadiusPoint radius_point(const RadiusMkl& problem, const VectorRef& theta, double tolerance,
+                         const RunContext& ctx, const RadiusPoint* near) {
+  Matrix K = weighted_sum(problem, theta);
+  RadiusPoint point;
+  point.ball = enclosing_ball(K, near != nullptr ? near->ball.beta : Vector());
+  const double R2 = point.ball.squared;
+  if (R2 > 0) K /= R2;
+  const SvmDual dual{.K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
+  SmoSolution machine = smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx,
+                            near != nullptr ? std::optional(near->alpha) : std::nullopt);
+  point.value = machine.info.objective;
+  point.alpha = std::move(machine.alpha);
+  point.b = machine.b;
+  point.gradient = Vector::Zero(theta.size());
+  if (!(R2 > 0)) return point;
+  const Vector u = problem.y.cwiseProduct(point.alpha);
+  const Vector& beta = point.ball.beta;
+  Vector q(theta.size());
+  Vector r(theta.size());
+  for (Index m = 0; m < theta.size(); ++m) {
+    const Matrix& Km = problem.kernels[static_cast<std::size_t>(m)];
+    q(m) = u.dot(Km * u);
+    r(m) = beta.dot(Km.diagonal()) - beta.dot(Km * beta);
+  }
+  point.gradient = (theta.dot(q) / theta.dot(r) * r - q) / (2 * R2);
+  return point;
+}
+
+Vector project_to_simplex(const VectorRef& v) {
+  Vector sorted = v;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double sum = 0;
+  double level = 0;
+  for (Index i = 0; i < sorted.size(); ++i) {
+    sum += sorted(i);
+    const double next = (sum - 1) / static_cast<double>(i + 1);
+    if (sorted(i) <= next) break;
+    level = next;
+  }
+  return (v.array() - level).max(0);
+}
+
+RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& settings,
+                             const RunContext& ctx) {
+  check(problem);
+  const auto count = static_cast<Index>(problem.kernels.size());
+  RadiusMklSolution found;
+  found.theta = Vector::Constant(count, 1.0 / static_cast<double>(count));
+  found.point = radius_point(problem, found.theta, settings.tolerance, ctx);
+  found.objectives.push_back(found.point.value);
+  found.info.status = SolveStatus::kIterationLimit;
+  double step = 0;  // of the last iteration
+  while (found.info.iterations < settings.max_iterations) {
+    ctx.check_stop();
+    const Vector& g = found.point.gradient;
+    const double steepest = g.cwiseAbs().maxCoeff();
+    if (!(steepest > settings.tolerance * std::abs(found.point.value))) {
+      found.info.status = SolveStatus::kStationary;
+      break;
+    }
+    step = step > 0 ? 4 * step : 1 / steepest;
+    std::optional<RadiusPoint> next;
+    Vector theta;
+    for (int halving = 0; halving < kMostTrials && !next; ++halving, step /= 2) {
+      theta = project_to_simplex(found.theta - step * g);
+      const double promised = g.dot(found.theta - theta);
+      if (!(promised > 0)) continue;
+      RadiusPoint trial = radius_point(problem, theta, settings.tolerance, ctx, &found.point);
+      if (trial.value <= found.point.value - kSufficient * promised) next = std::move(trial);
+    }
+    found.info.status = SolveStatus::kStationary;
+    if (!next) break;
+    const double decrease = found.point.value - next->value;
+    found.theta = std::move(theta);
+    found.point = std::move(*next);
+    found.objectives.push_back(found.point.value);
+    ++found.info.iterations;
+    if (decrease <= settings.tolerance * std::abs(found.point.value)) break;
+    found.info.status = SolveStatus::kIterationLimit;
+  }
+  found.info.objective = found.point.value;
+  found.info.kkt_residual = residual_of(found.theta, found.point);
+  return found;
+}
+
+}  // namespace kith

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nca-knn` and `lmnn-knn`.
+#include "kith/learn/metric/neighbour_maps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kith/learn/metric/metric_knn.hpp"
+#include "kith/optim/lbfgs.hpp"
+#include "support/training_sets.hpp"
+
+namespace kith {
+namespace {
+
+/// Two classes apart in the first feature, with wide noise in the others.
+struct Samples {
+  Matrix X;
+  std::vector<int> classes;
+};
+Samples samples(Index n, Index features, std::uint64_t seed) {
+  Rng rng(seed);
+  Samples made{Matrix(n, features), {}};
+  for (Index i = 0; i < n; ++i) {
+    made.classes.push_back(static_cast<int>(i) % 2);
+    for (Index j = 0; j < features; ++j) made.X(i, j) = rng.normal();
+    made.X(i, 0) = 0.3 * made.X(i, 0) + static_cast<double>(i % 2);
+  }
+  return made;
+}
+
+Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
+  Rng rng(seed);
+  Matrix A(rows, cols);
+  for (Index i = 0; i < A.size(); ++i) A.data()[i] = rng.normal();
+  return A;
+}
+
+TEST(Lbfgs, FindsTheMinimumOfRosenbrocksValley) {
+  const SmoothFunction f = [](const Vector& x, Vector& g) {
+    const double a = x(1) - x(0) * x(0);
+    g.resize(2);
+    g << -400 * a * x(0) - 2 * (1 - x(0)), 200 * a;
+    return 100 * a * a + (1 - x(0)) * (1 - x(0));
+  };
+  const LbfgsSolution found =
+      lbfgs(f, Vector{{-1.2, 1}}, {.gradient_tolerance = 1e-9, .decrease_tolerance = 0});
+  EXPECT_EQ(found.info.status, SolveStatus::kStationary);
+  EXPECT_LT((found.x - Vector::Ones(2)).norm(), 1e-6);
+}
+
+TEST(Nca, HasTheGradientOfItsObjective) {
+  const Samples data = samples(15, 4, 1);
+  const Matrix A = random_matrix(2, 4, 2);
+  Matrix gradient, unused;
+  (void)nca_objective(data.X, data.classes, A, gradient);
+  constexpr double kH = 1e-6;
+  for (Index i = 0; i < A.size(); ++i) {
+    Matrix plus = A;
+    Matrix minus = A;
+    plus.data()[i] += kH;
+    minus.data()[i] -= kH;
+    const double slope = (nca_objective(data.X, data.classes, plus, unused) -
+                          nca_objective(data.X, data.classes, minus, unused)) /
+                         (2 * kH);
+    EXPECT_NEAR(gradient.data()[i], slope, 1e-7);
+  }
+}
+
+TEST(Nca, IsTheExpectedShareOfRightNeighbours) {
+  // Three samples, the third of another class: each of the first two draws the other with p.
+  Matrix X(3, 1);
+  X << 0, 1, 2;
+  const std::vector<int> classes = {0, 0, 1};
+  Matrix gradient;
+  const double first = std::exp(-1.0) / (std::exp(-1.0) + std::exp(-4.0));
+  EXPECT_NEAR(nca_objective(X, classes, Matrix::Identity(1, 1), gradient), -(first + 0.5) / 3,
+              1e-12);
+}
+
+TEST(Nca, LearnsWhichFeatureTells) {
+  const Samples data = samples(60, 4, 3);
+  RunContext ctx;
+  Matrix unused;
+  const Matrix start = Matrix::Identity(4, 4);
+  const LearnedMap learned = learn_nca(data.X, data.classes, start, 200, ctx);
+  EXPECT_LT(learned.info.objective, nca_objective(data.X, data.classes, start, unused) - 0.1);
+  for (Index j = 1; j < 4; ++j) {
+    EXPECT_GT(learned.L.col(0).norm(), 1.5 * learned.L.col(j).norm());
+  }
+}
+
+TEST(Lmnn, HasTheGradientOfItsObjective) {
+  const Samples data = samples(15, 3, 4);
+  const LmnnProblem problem = make_lmnn(data.X, data.classes, 2, 0.5);
+  const Matrix L = random_matrix(3, 3, 5);
+  const Matrix direction = random_matrix(3, 3, 6);
+  Matrix gradient, unused;
+  (void)lmnn_objective(problem, L, gradient);
+  constexpr double kH = 1e-6;  // along L + h direction, M moves by h (L'd + d'L)
+  const double slope = (lmnn_objective(problem, L + kH * direction, unused) -
+                        lmnn_objective(problem, L - kH * direction, unused)) /
+                       (2 * kH);
+  const Matrix change = L.transpose() * direction + direction.transpose() * L;
+  EXPECT_NEAR(gradient.cwiseProduct(change).sum(), slope, 1e-4 * std::abs(slope));
+}
+
+TEST(Lmnn, CountsItsTermsAsDefined) {
+  // Samples 0, 1 | 3 on a line, one target: pulls 1 + 1, and 3 is nearer than 1 + 1 to neither.
+  Matrix X(3, 1);
+  X << 0, 1, 2;
+  const LmnnProblem problem = make_lmnn(X, std::vector<int>{0, 0, 1}, 1, 0.5);
+  Matrix gradient;
+  // Sample 1: d(1, 0) = 1 and d(1, 2) = 1 violate by 1; sample 0: 1 + 1 - 4 < 0.
+  EXPECT_NEAR(lmnn_objective(problem, Matrix::Identity(1, 1), gradient), 0.5 * 2 + 0.5 * 1, 1e-12);
+}
+
+TEST(Lmnn, ImprovesOnTheIdentityAndLearnsWhichFeatureTells) {
+  const Samples data = samples(60, 4, 7);
+  const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
+  RunContext ctx;
+  Matrix unused;
+  const LearnedMap learned = learn_lmnn(problem, 200, ctx);
+  EXPECT_LT(learned.info.objective, 0.9 * lmnn_objective(problem, Matrix::Identity(4, 4), unused));
+  EXPECT_NEAR(learned.info.objective, lmnn_objective(problem, learned.L, unused),
+              1e-9 * learned.info.objective);
+  EXPECT_GT(learned.L.col(0).norm(), 1.5 * learned.L.col(1).norm());
+}
+
+template <class Settings>
+double error_of_method(const Samples& train, const Samples& test) {
+  TrainingSet set;
+  set.labels = test::numbered_labels(train.classes);
+  set.vectors = DenseBlock(RowMatrix(train.X));
+  QueryBlock queries;
+  queries.vectors = DenseBlock(RowMatrix(test.X));
+  RunContext ctx;
+  SharedWork work(set);
+  const auto fitted = fit(work, Settings{}, ctx);
+  const Prediction prediction = predict(fitted.model, queries, ctx);
+  double wrong = 0;
+  for (std::size_t i = 0; i < test.classes.size(); ++i) {
+    wrong += prediction.labels[i] != test.classes[i];
+  }
+  return wrong / static_cast<double>(test.classes.size());
+}
+
+TEST(MetricKnn, PredictsNewSamples) {
+  const Samples train = samples(80, 6, 8);
+  const Samples test = samples(80, 6, 9);
+  EXPECT_LT(error_of_method<NcaKnnSettings>(train, test), 0.2);
+  EXPECT_LT(error_of_method<LmnnKnnSettings>(train, test), 0.2);
+}
+
+}  // namespace
+}  // namespace kith

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/radius_mkl.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kith/core/error.hpp"
+#include "kith/core/rng.hpp"
+
+namespace kith {
+namespace {
+
+Matrix gram(const Matrix& X, double gamma) {
+  Matrix K(X.rows(), X.rows());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.rows(); ++j) {
+      K(i, j) = std::exp(-gamma * (X.row(i) - X.row(j)).squaredNorm());
+    }
+  }
+  return K;
+}
+
+/// Two clouds under four kernels, the last of which knows nothing of the classes.
+RadiusMkl radius_problem(Index n, double cost, std::uint64_t seed) {
+  Rng rng(seed);
+  Matrix X(n, 3);
+  RadiusMkl problem{.kernels = {}, .y = Vector(n), .cost = Vector::Constant(n, cost)};
+  for (Index i = 0; i < n; ++i) {
+    problem.y(i) = i % 2 == 0 ? 1 : -1;
+    for (Index j = 0; j < 3; ++j) X(i, j) = rng.normal() + (j == 0 ? problem.y(i) : 0);
+  }
+  problem.kernels = {gram(X, 0.1), gram(X, 1), X * X.transpose() + Matrix::Ones(n, n),
+                     gram(X.rightCols(1), 1)};
+  return problem;
+}
+
+TEST(EnclosingBall, HoldsEverySampleAndTouchesThoseWithWeight) {
+  Rng rng(1);
+  Matrix X(30, 4);
+  for (double& x : X.reshaped()) x = rng.normal();
+  const EnclosingBall ball = enclosing_ball(X * X.transpose());
+  EXPECT_NEAR(ball.beta.sum(), 1, 1e-9);
+  EXPECT_GE(ball.beta.minCoeff(), 0);
+  const Vector centre = X.transpose() * ball.beta;
+  for (Index i = 0; i < 30; ++i) {
+    const double squared = (X.row(i).transpose() - centre).squaredNorm();
+    EXPECT_LE(squared, ball.squared * (1 + 1e-6));
+    if (ball.beta(i) <= 1e-6) continue;
+    EXPECT_NEAR(squared, ball.squared, 1e-5 * ball.squared);
+  }
+}
+
+TEST(EnclosingBall, OfTwoSamplesIsHalfTheirDistance) {
+  Matrix K(2, 2);
+  K << 1, -1, -1, 4;  // at distance sqrt(7)
+  EXPECT_NEAR(enclosing_ball(K).squared, 7.0 / 4, 1e-8);
+}
+
+TEST(ProjectToSimplex, IsTheNearestPoint) {
+  EXPECT_TRUE(project_to_simplex(Vector{{0.2, 0.8}}).isApprox(Vector{{0.2, 0.8}}));
+  EXPECT_TRUE(project_to_simplex(Vector{{2.0, 0.0}}).isApprox(Vector{{1.0, 0.0}}));
+  EXPECT_TRUE(project_to_simplex(Vector{{0.5, 0.5, 0.3}}).isApprox(Vector{{0.4, 0.4, 0.2}}));
+}
+
+TEST(RadiusMkl, HasTheGradientOfItsValue) {
+  const RadiusMkl problem = radius_problem(24, 2, 2);
+  const Vector theta{{0.4, 0.1, 0.3, 0.2}};
+  RunContext ctx;
+  const RadiusPoint point = radius_point(problem, theta, 1e-11, ctx);
+  EXPECT_NEAR(point.gradient.dot(theta), 0, 1e-9);
+  constexpr double kH = 1e-4;
+  for (Index m = 0; m < 4; ++m) {
+    Vector plus = theta;
+    Vector minus = theta;
+    plus(m) += kH;
+    minus(m) -= kH;
+    const double slope = (radius_point(problem, plus, 1e-11, ctx).value -
+                          radius_point(problem, minus, 1e-11, ctx).value) /
+                         (2 * kH);
+    EXPECT_NEAR(point.gradient(m), slope, 1e-3 * point.gradient.cwiseAbs().maxCoeff());
+  }
+}
+
+TEST(RadiusMkl, DoesNotChangeWithTheScaleOfAllKernels) {
+  RadiusMkl problem = radius_problem(24, 2, 3);
+  const RadiusMklSolution one = radius_mkl(problem, {});
+  for (Matrix& K : problem.kernels) K *= 7;
+  const RadiusMklSolution two = radius_mkl(problem, {});
+  EXPECT_NEAR(one.info.objective, two.info.objective, 1e-4 * one.info.objective);
+}
+
+TEST(RadiusMkl, NeverRisesAndIsNoWorseThanAnyKernelNearIt) {
+  for (const double cost : {0.1, 1.0, 10.0}) {
+    const RadiusMkl problem = radius_problem(30, cost, 4);
+    const RadiusMklSolution found = radius_mkl(problem, {});
+    EXPECT_EQ(found.info.status, SolveStatus::kStationary);
+    EXPECT_NEAR(found.theta.sum(), 1, 1e-9);
+    EXPECT_GE(found.theta.minCoeff(), 0);
+    for (std::size_t t = 1; t < found.objectives.size(); ++t) {
+      EXPECT_LE(found.objectives[t], found.objectives[t - 1]);
+    }
+    RunContext ctx;
+    for (Index m = 0; m < 4; ++m) {
+      const Vector aside = 0.95 * found.theta + 0.05 * Vector::Unit(4, m);
+      EXPECT_GE(radius_point(problem, aside, 1e-9, ctx).value, found.info.objective * (1 - 1e-3));
+    }
+    EXPECT_LT(found.info.kkt_residual, 0.05);
+  }
+}
+
+TEST(RadiusMkl, RefusesKernelsOfOtherSizes) {
+  RadiusMkl problem = radius_problem(10, 1, 5);
+  problem.kernels[1] = Matrix::Identity(9, 9);
+  EXPECT_THROW((void)radius_mkl(problem, {}), Error);
+}
+
+}  // namespace
+}  // namespace kith
