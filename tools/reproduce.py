@@ -24,6 +24,7 @@ import textwrap
 import time
 
 sys.dont_write_bytecode = True  # the tree stays as it is
+import reproduce_zgzz  # noqa: E402
 import reproduction_cy  # noqa: E402
 import reproduction_ktbb  # noqa: E402
 import reproduction_tables as tables  # noqa: E402
@@ -407,6 +408,7 @@ def page(laboratory, cells, found):
     lines += note_lines(found)
     lines += reproduction_cy.section(laboratory.options)
     lines += reproduction_ktbb.section(laboratory.options)
+    lines += reproduce_zgzz.section(laboratory.options)
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -76,7 +76,8 @@ RadiusPoint radius_point(const RadiusMkl& problem, const VectorRef& theta, doubl
   point.ball = enclosing_ball(K, near != nullptr ? near->ball.beta : Vector());
   const double R2 = point.ball.squared;
   if (R2 > 0) K /= R2;
-  const SvmDual dual{.K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
+  const SvmDual dual{
+      .K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
   SmoSolution machine = smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx,
                             near != nullptr ? std::optional(near->alpha) : std::nullopt);
   point.value = machine.info.objective;
