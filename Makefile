@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands people type. CMake does the work; CMakePresets.json says how.
 .DEFAULT_GOAL := build
-.PHONY: build test demo install bench format tidy coverage asan tsan fuzz clean help
+.PHONY: build test demo install wheel bench format tidy coverage asan tsan fuzz clean help
 .PHONY: dependencies reproduce
 
 PREFIX ?= /usr/local
@@ -36,6 +36,11 @@ demo: build ## build, then run kith on the data that ships with it
 
 install: build ## build, then install below PREFIX (default /usr/local); DESTDIR is honoured
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+wheel: build ## build, then write a wheel of the Python package to build/wheel
+	@KITH_BUILD_DIR="$(CURDIR)/build/release" /usr/bin/python3 -m pip wheel --quiet --no-build-isolation \
+	  --no-deps --wheel-dir build/wheel .
+	@ls build/wheel/*.whl
 
 bench: dependencies ## build and run the benchmarks
 	@tools/install_dependencies.sh bench

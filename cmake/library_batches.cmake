@@ -42,7 +42,7 @@ kith_batch(kith learn/generative/medoids learn/generative/mixture_sda learn/gene
   learn/registry learn/summary learn/svm/kernel_svm learn/svm/pair_machines)
 kith_batch(kith learn/embedding/features_fisher learn/embedding/linear_scores
   learn/generative/local_sda learn/kernel_learning/learned_kernel learn/svm/p_svm learn/svm/svm_knn)
-kith_batch(kith learn/advice learn/embedding/discriminant learn/embedding/features_quadratic
+kith_batch(kith learn/advice learn/method_json learn/embedding/discriminant learn/embedding/features_quadratic
   learn/generative/max_entropy learn/kernel_learning/learned_pairs learn/kernel_learning/robust_svm)
 kith_batch(kith learn/generative/sda learn/kernel_learning/full_kernel_svm
   learn/kernel_learning/kernel_sum learn/kernel_learning/spectrum_pair
@@ -64,5 +64,5 @@ kith_batch(kith evaluate/details evaluate/experiment evaluate/metrics evaluate/p
   evaluate/results evaluate/selection evaluate/store_differences evaluate/store_rows)
 kith_batch(kith evaluate/fold_part evaluate/grid evaluate/partitions evaluate/results_json
   evaluate/sqlite evaluate/statistics evaluate/store evaluate/store_file evaluate/unit)
-kith_batch(kith report/escape report/inspection report/text_art)
+kith_batch(kith report/escape report/inspect report/inspection report/text_art)
 kith_batch(kith report/page report/png report/results_table)

@@ -8,7 +8,9 @@ build_packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-pytest
   libeigen3-dev libopenblas-pthread-dev libtbb-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev libsqlite3-dev zlib1g-dev libzstd-dev libmatio-dev libhdf5-dev libedlib-dev
-  libparasail-dev libgtest-dev libgmock-dev libsvm-dev python3-sklearn python3-cvxopt clang-format)
+  libparasail-dev libgtest-dev libgmock-dev libsvm-dev python3-sklearn python3-cvxopt clang-format
+  pybind11-dev python3-dev python3-setuptools python3-wheel python3-pip python3-venv python3-scipy
+  python3-pandas python3-hypothesis)
 test_packages=(chromium)
 bench_packages=(libbenchmark-dev python3-pandas python3-scipy parasail)
 developer_packages=(clang clang-tidy libclang-rt-14-dev gcovr)

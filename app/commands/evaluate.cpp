@@ -227,16 +227,6 @@ std::string data_set_name(const LabelledInput& input, const ExperimentData& data
   return data.matrices.sets.front().name;
 }
 
-/// A store keeps portraits with the data set it adds; for one that it has there is nothing to do.
-void add_portraits(Json& about, const ExperimentData& data, const Store& store,
-                   const std::string& name, const RunContext& ctx) {
-  for (const std::int64_t number : store.experiments()) {
-    if (store.experiment(number).name == name) return;
-  }
-  Json portraits = portraits_json(data, ctx);
-  if (!portraits.empty()) about["portraits"] = std::move(portraits);
-}
-
 /// The store says what is left when a run ends early.
 std::string how_to_go_on(const EvaluateOptions& options) {
   if (options.store.empty()) {

@@ -5,8 +5,7 @@
 #include "commands.hpp"
 #include "input_options.hpp"
 #include "kith/data/atomic_file.hpp"
-#include "kith/report/inspection.hpp"
-#include "kith/report/page.hpp"
+#include "kith/report/inspect.hpp"
 
 namespace kith::app {
 namespace {
@@ -16,32 +15,6 @@ struct InspectOptions {
   InputOptions input;
   std::string html;
 };
-
-struct Conditioned {
-  std::optional<ConditionedInput> input;  // none: pairs are missing and --missing is error
-  std::optional<Labels> labels;           // of the samples that were kept
-};
-
-/// The matrix under the input rules. `inspect` describes incomplete matrices instead of refusing
-/// them.
-Conditioned condition(const SimilaritySet& set, const std::optional<JoinedLabels>& joined,
-                      const InputSettings& settings, const RunContext& ctx) {
-  Conditioned result;
-  if (joined) result.labels = joined->labels;
-  if (settings.missing == MissingRule::kError && missing_pairs(set.block) > 0) return result;
-  result.input = condition_training(set, settings, ctx);
-  if (joined) result.labels = select(joined->labels, result.input->kept);
-  return result;
-}
-
-/// The ids of the samples that were kept.
-std::vector<std::string> kept_ids(const std::vector<std::string>& ids,
-                                  const std::optional<ConditionedInput>& input) {
-  if (ids.empty() || !input) return ids;
-  std::vector<std::string> kept;
-  for (const Index i : input->kept) kept.push_back(ids[static_cast<std::size_t>(i)]);
-  return kept;
-}
 
 void write_page(const std::string& path, const Inspection& inspection,
                 const std::vector<PortrayedMatrix>& matrices) {
@@ -59,40 +32,13 @@ int run(const InspectOptions& options) {
       read_joined_labels(options.input, matrices, session.context);
   session.use_blas_for(matrices.sets.front().rows());
 
-  Inspection inspection;
-  std::vector<TrainingMatrix> complete;
-  std::vector<PortrayedMatrix> portrayed;
-  for (const SimilaritySet& set : matrices.sets) {
-    const Conditioned conditioned =
-        condition(set, joined, options.input.condition, session.context);
-    const Labels* labels = conditioned.labels ? &*conditioned.labels : nullptr;
-    const TrainingMatrix* matrix = conditioned.input ? &conditioned.input->matrix : nullptr;
-    Portrait portrait;
-    if (options.html.empty()) {
-      portrait.summary = summarise(set, matrix, labels, {}, session.context);
-    } else {
-      portrait = portray(set, matrix, labels, {}, session.context);
-    }
-    if (conditioned.input) portrait.summary.applied = conditioned.input->applied;
-    inspection.matrices.push_back(portrait.summary);
-    if (!options.html.empty()) {
-      portrayed.push_back(
-          {std::move(portrait), conditioned.labels, kept_ids(matrices.ids, conditioned.input)});
-    }
-    if (matrix != nullptr && matrices.sets.size() > 1) complete.push_back(*matrix);
-  }
-  if (complete.size() == matrices.sets.size() && complete.size() > 1) {
-    inspection.agreement = agreement(complete);
-  }
-  if (joined) {
-    inspection.labels = joined->labels;
-    inspection.unmatched_labels = joined->unmatched;
-  }
-  inspection.advice = advise(inspection.matrices, joined ? &joined->labels : nullptr);
-  inspection.blas_threads = session.context.blas_threads;
+  Inspected inspected =
+      inspect(matrices, joined, options.input.condition,
+              options.html.empty() ? Portraits::kNone : Portraits::kDrawn, session.context);
+  Inspection& inspection = inspected.inspection;
   inspection.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (!options.html.empty()) write_page(options.html, inspection, portrayed);
+  if (!options.html.empty()) write_page(options.html, inspection, inspected.portraits);
   if (options.common.json) {
     print_json(inspection_json(inspection));
   } else {

@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "kith/core/text.hpp"
+#include "kith/learn/method_json.hpp"
 #include "kith/learn/registry.hpp"
 #include "kith/report/text_art.hpp"
 
@@ -21,41 +22,6 @@ std::string joined(const std::vector<std::string>& values) {
   std::string text;
   for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
   return text;
-}
-
-/// The fields of a method, and priors and costs where it has probabilities.
-std::vector<FieldInfo> all_fields(const MethodInfo& method) {
-  std::vector<FieldInfo> all = method.fields;
-  if (method.probabilities) {
-    for (FieldInfo& field : fields<DecisionSettings>()) all.push_back(std::move(field));
-  }
-  return all;
-}
-
-Json method_json(const MethodInfo& method) {
-  Json settings = Json::array();
-  for (const FieldInfo& field : all_fields(method)) {
-    settings.push_back({{"name", field.name},
-                        {"type", field.type},
-                        {"default", field.default_value},
-                        {"rule", field.rule},
-                        {"help", field.help}});
-    if (!field.choices.empty()) settings.back()["choices"] = field.choices;
-  }
-  Json grid = Json::array();
-  for (const GridAxis& axis : method.grid) {
-    grid.push_back({{"setting", axis.field},
-                    {"values", axis.values},
-                    {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
-  }
-  return {{"name", method.name},
-          {"paper", method.paper},
-          {"summary", method.summary},
-          {"probabilities", method.probabilities},
-          {"several_matrices", method.several_matrices},
-          {"learns_from_vectors", method.learns_from_vectors},
-          {"settings", settings},
-          {"grid", grid}};
 }
 
 std::string method_text(const MethodInfo& method, const OutputStyle& style) {

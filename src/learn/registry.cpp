@@ -247,18 +247,20 @@ bool takes_both_directions(const AnySettings& settings) {
       settings);
 }
 
-bool learns_from_vectors(const AnySettings& settings) {
+bool takes_neighbours(const AnySettings& settings) {
   return std::visit(
       [](const auto& own) {
-        return learns_from_vectors<MethodTraits<std::decay_t<decltype(own)>>>();
+        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
+        if (learns_from_vectors<Traits>()) return false;  // of images, not of similarities
+        return requires { own.neighbours; };
       },
       settings);
 }
 
-bool takes_neighbours(const AnySettings& settings) {
+bool learns_from_vectors(const AnySettings& settings) {
   return std::visit(
       [](const auto& own) {
-        return requires { own.neighbours; };
+        return learns_from_vectors<MethodTraits<std::decay_t<decltype(own)>>>();
       },
       settings);
 }

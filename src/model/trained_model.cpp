@@ -77,6 +77,18 @@ void keep_needed_columns(Block& block, const ModelRecord& record) {
   block = select(block, every_row, record.positions);
 }
 
+TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
+  TrainedModel model;
+  try {
+    model.model = model_of(loaded.record.method);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kBadInput, name + ": " + error.what());
+  }
+  loaded.read_parts([&](Archive& archiver) { archive(model.model, archiver); });
+  model.record = std::move(loaded.record);
+  return model;
+}
+
 }  // namespace
 
 MatchedSets select_samples(const MatchedSets& matrices, std::span<const Index> samples) {
@@ -312,17 +324,15 @@ void save(const TrainedModel& model, const std::string& path) {
   save_model(path, model.record, [&](Archive& archiver) { archive(parts, archiver); });
 }
 
-TrainedModel load_trained(const std::string& path) {
-  LoadedModel loaded = load_model(path);
-  TrainedModel model;
-  try {
-    model.model = model_of(loaded.record.method);
-  } catch (const Error& error) {
-    throw Error(ErrorCode::kBadInput, path + ": " + error.what());
-  }
-  loaded.read_parts([&](Archive& archiver) { archive(model.model, archiver); });
-  model.record = std::move(loaded.record);
-  return model;
+std::string trained_bytes(const TrainedModel& model) {
+  AnyModel parts = model.model;
+  return model_bytes(model.record, [&](Archive& archiver) { archive(parts, archiver); });
+}
+
+TrainedModel load_trained(const std::string& path) { return with_parts(load_model(path), path); }
+
+TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name) {
+  return with_parts(load_model_bytes(bytes, name), name);
 }
 
 namespace {

@@ -174,6 +174,15 @@ Json portraits_json(const ExperimentData& data, const RunContext& ctx) {
   return portraits;
 }
 
+void add_portraits(Json& about, const ExperimentData& data, const Store& store,
+                   const std::string& name, const RunContext& ctx) {
+  for (const std::int64_t number : store.experiments()) {
+    if (store.experiment(number).name == name) return;
+  }
+  Json portraits = portraits_json(data, ctx);
+  if (!portraits.empty()) about["portraits"] = std::move(portraits);
+}
+
 Json report_document(const Store& store, const std::vector<ExperimentResult>& results) {
   Json document = head("report");
   document["metric"] = enum_name(results.front().metric);

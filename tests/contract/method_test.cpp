@@ -262,6 +262,9 @@ TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
   EXPECT_EQ(content_of(folder.path("m.kith")), content_of(folder.path("again.kith")));
   EXPECT_EQ(settings_json(settings_of(loaded.record.method, loaded.record.settings)),
             settings_json(choice_.settings));
+  const std::string bytes = trained_bytes(training.model);
+  EXPECT_EQ(bytes, content_of(folder.path("m.kith")));
+  EXPECT_EQ(trained_bytes(load_trained_bytes(bytes, "memory")), bytes);
 }
 
 TEST_P(Method, NeedsNoColumnButThoseItNames) {

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kith/condition/pipeline.hpp"
@@ -68,6 +69,9 @@ struct Training {
 
 void save(const TrainedModel& model, const std::string& path);
 [[nodiscard]] TrainedModel load_trained(const std::string& path);
+/// What `save` would write, and the same back; `name` stands for the file in messages.
+[[nodiscard]] std::string trained_bytes(const TrainedModel& model);
+[[nodiscard]] TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name);
 
 /// Raw rows as read, one QueryMatrix per training matrix, over `record.positions` in that order (or
 /// over all training samples); vectors for a model that takes them. Conditions rows, predicts, and

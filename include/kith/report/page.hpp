@@ -26,6 +26,11 @@ namespace kith {
 /// to say.
 [[nodiscard]] Json portraits_json(const ExperimentData& data, const RunContext& ctx);
 
+/// A store keeps portraits in `about` of the data set it adds; for one of that name that it has
+/// there is nothing to do.
+void add_portraits(Json& about, const ExperimentData& data, const Store& store,
+                   const std::string& name, const RunContext& ctx);
+
 /// Everything a page shows of a store: `data_sets`, each as `results_json` has it, with more about
 /// samples and methods; `ranks`; `tables`, ready for download.
 [[nodiscard]] Json report_document(const Store& store,

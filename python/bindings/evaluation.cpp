@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nested cross-validation into a store: kith/evaluate, and its tables: kith/report.
+#include <pybind11/stl.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "kith/core/error.hpp"
+#include "kith/evaluate/experiment.hpp"
+#include "kith/evaluate/results.hpp"
+#include "kith/report/inspect.hpp"
+#include "kith/report/results_table.hpp"
+#include "kith/version.hpp"
+#include "running.hpp"
+
+namespace py = pybind11;
+
+namespace kith::python {
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+/// (training samples, test samples, inner fold of each training sample)
+using GivenPartition = std::tuple<std::vector<Index>, std::vector<Index>, std::vector<int>>;
+
+/// What is compared and how, as Python hands it over.
+struct GivenPlan {
+  std::string name;
+  std::string protocol;
+  std::vector<std::string> methods;
+  std::map<std::string, Texts> settings;                                         ///< by candidate
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> grids;  ///< by candidate
+  Texts partition_settings;
+  std::vector<GivenPartition> partitions;  ///< empty: drawn
+};
+
+Candidate& find(std::vector<Candidate>& candidates, const std::string& name) {
+  for (Candidate& one : candidates) {
+    if (one.name == name) return one;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "'" + name + "' is not among the methods compared");
+}
+
+std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protocol,
+                                     std::size_t matrices) {
+  std::string list;
+  for (const std::string& method : plan.methods) list += (list.empty() ? "" : ",") + method;
+  const std::string_view usual = matrices > 1 ? kSeveralComparison : kDefaultComparison;
+  std::vector<Candidate> candidates =
+      parse_candidates(plan.methods.empty() ? usual : std::string_view(list));
+  for (Candidate& one : candidates) apply(protocol, one);
+  for (const auto& [name, texts] : plan.settings) {
+    for (const auto& [key, text] : texts) fix(find(candidates, name), key, text);
+  }
+  for (const auto& [name, axes] : plan.grids) {
+    for (const auto& [key, values] : axes) search(find(candidates, name), key, values);
+  }
+  return candidates;
+}
+
+std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSettings& settings,
+                                     const ExperimentData& data, const RunContext& ctx) {
+  if (plan.partitions.empty()) return draw_partitions(data.labels, settings, ctx.rng);
+  std::vector<Partition> partitions;
+  for (const auto& [train, test, fold_of] : plan.partitions) {
+    partitions.push_back({train, test, fold_of});
+  }
+  check_partitions(partitions, data.samples());
+  return partitions;
+}
+
+Json failures_json(const std::vector<UnitFailure>& failures) {
+  Json json = Json::array();
+  for (const UnitFailure& one : failures) {
+    json.push_back(
+        {{"method", one.name}, {"partition", one.partition + 1}, {"message", one.message}});
+  }
+  return json;
+}
+
+std::string evaluate(const std::vector<GivenMatrix>& matrices,
+                     const std::vector<std::string>& labels, const std::vector<std::string>& ids,
+                     const Texts& input, const GivenPlan& given, const std::string& store_path,
+                     bool append, const RunOptions& options) {
+  const auto protocol = parse_enum<ProtocolName>("protocol", given.protocol);
+  InputSettings condition;
+  apply(protocol, condition);
+  for (const auto& [key, text] : input) set_field(condition, "input", key, text);
+  PartitionSettings settings;
+  apply(protocol, settings);
+  for (const auto& [key, text] : given.partition_settings) {
+    set_field(settings, "evaluate", key, text);
+  }
+  MatchedSets sets = matched_sets(matrices, ids);
+  const Labels classes = make_labels(labels);
+  const Json json = run(options, 0, [&](RunContext& ctx) {
+    const ExperimentData data = make_experiment_data(std::move(sets), classes, condition, ctx);
+    ExperimentPlan plan;
+    plan.name = given.name;
+    plan.candidates = candidates_of(given, protocol, matrices.size());
+    plan.partitions = partitions_of(given, settings, data, ctx);
+    plan.partitions_given = !given.partitions.empty();
+    plan.protocol = {.name = protocol, .partitions = settings};
+    plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
+    plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
+    Store store(store_path);
+    add_portraits(plan.about, data, store, plan.name, ctx);
+    const ExperimentRun done =
+        run_experiment(data, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
+    Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
+    results["failures"] = failures_json(done.failures);
+    return results;
+  });
+  return json.dump();
+}
+
+std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric) {
+  std::vector<ExperimentResult> results;
+  for (const std::int64_t number : store.experiments()) {
+    results.push_back(summarise(store, number, parse_enum<Metric>("metric", metric)));
+  }
+  return results;
+}
+
+/// The results of every data set of a store, as `kith report` writes them: "json", "html" or a
+/// table.
+std::string report(const std::string& path, const std::string& metric, const std::string& format) {
+  const Store store(path, StoreAccess::kReadOnly);
+  const std::vector<ExperimentResult> results = every_result(store, metric);
+  if (format == "json") return results_json(store, results).dump();
+  if (format == "html") {
+    check_has_page();
+    return html_page(report_document(store, results));
+  }
+  return results_table(results, parse_enum<TableFormat>("format", format), {});
+}
+
+/// (what `kith inspect --json` prints, its text, and its page where `page` asks for it)
+py::tuple inspect_matrices(const std::vector<GivenMatrix>& matrices,
+                           const std::vector<std::string>& labels,
+                           const std::vector<std::string>& ids, const Texts& input, bool page,
+                           const RunOptions& options) {
+  if (page) check_has_page();
+  InputSettings settings;
+  for (const auto& [key, text] : input) set_field(settings, "input", key, text);
+  const MatchedSets sets = matched_sets(matrices, ids);
+  std::optional<JoinedLabels> joined;
+  if (!labels.empty()) joined = JoinedLabels{make_labels(labels), {}};
+  if (joined && joined->labels.size() != sets.sets.front().rows()) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(labels.size()) + " labels for " +
+                                                 std::to_string(sets.sets.front().rows()) +
+                                                 " samples");
+  }
+  const Inspected found = run(options, sets.sets.front().rows(), [&](RunContext& ctx) {
+    return inspect(sets, joined, settings, page ? Portraits::kDrawn : Portraits::kNone, ctx);
+  });
+  return py::make_tuple(
+      inspection_json(found.inspection).dump(), inspection_text(found.inspection, {}),
+      page ? html_page(inspection_document(found.inspection, found.portraits)) : std::string());
+}
+
+}  // namespace
+
+void bind_evaluation(py::module_& module) {
+  py::class_<GivenPlan>(module, "Plan")
+      .def(py::init<>())
+      .def_readwrite("name", &GivenPlan::name)
+      .def_readwrite("protocol", &GivenPlan::protocol)
+      .def_readwrite("methods", &GivenPlan::methods)
+      .def_readwrite("settings", &GivenPlan::settings)
+      .def_readwrite("grids", &GivenPlan::grids)
+      .def_readwrite("partition_settings", &GivenPlan::partition_settings)
+      .def_readwrite("partitions", &GivenPlan::partitions);
+  module.def("evaluate", &evaluate, py::arg("matrices"), py::arg("labels"), py::arg("ids"),
+             py::arg("input"), py::arg("plan"), py::arg("store"), py::arg("append"),
+             py::arg("options"));
+  module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"));
+  module.def("inspect", &inspect_matrices, py::arg("matrices"), py::arg("labels"), py::arg("ids"),
+             py::arg("input"), py::arg("page"), py::arg("options"));
+}
+
+}  // namespace kith::python

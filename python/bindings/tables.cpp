@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of similarities (kith/data/formats) and kernels from them (kith/condition/spectrum).
+#include <pybind11/stl.h>
+
+#include <map>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "kith/condition/spectrum.hpp"
+#include "kith/core/error.hpp"
+#include "kith/data/formats.hpp"
+#include "running.hpp"
+
+namespace py = pybind11;
+
+namespace kith::python {
+namespace {
+
+py::dict read_table(const std::string& path, const std::map<std::string, std::string>& given,
+                    const RunOptions& options) {
+  ReadSettings settings;
+  for (const auto& [key, text] : given) set_field(settings, "read", key, text);
+  const SimilaritySet set =
+      run(options, 0, [&](RunContext& ctx) { return read_similarity(path, settings, ctx); });
+  py::dict table;
+  table["values"] = array_of(set.block);
+  table["row_ids"] = set.row_ids;
+  table["column_ids"] = set.column_ids;
+  table["name"] = set.name;
+  table["format"] = set.format;
+  return table;
+}
+
+void write_table(const std::string& path, const std::optional<std::string>& format,
+                 const py::object& values, const std::vector<std::string>& row_ids,
+                 const std::vector<std::string>& column_ids, const RunOptions& options) {
+  SimilaritySet set;
+  set.name = path;
+  set.source = path;
+  set.block = block_of(values);
+  set.row_ids = row_ids;
+  set.column_ids = column_ids;
+  std::optional<Format> chosen;
+  if (format) chosen = parse_enum<Format>("format", *format);
+  run_in_background(options, 0,
+                    [&](RunContext& ctx) { write_similarity(path, chosen, set, {}, ctx); });
+}
+
+/// The treatment of new rows that belongs to a kernel.
+struct RowMap {
+  TestTransform transform;
+  Index samples = 0;
+};
+
+/// (kernel, its RowMap, its consistency)
+py::tuple spectrum_kernel(const std::string& spectrum, double beta, const py::object& S,
+                          const RunOptions& options) {
+  const auto kind = parse_enum<Spectrum>("spectrum", spectrum);
+  const DenseBlock block = to_dense(block_of(S));
+  if (block.rows() != block.cols()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a spectrum belongs to a square matrix, and this one is " +
+                    std::to_string(block.rows()) + " x " + std::to_string(block.cols()));
+  }
+  double distance = 0;
+  Conditioned made = run(options, block.rows(), [&](RunContext& ctx) {
+    Conditioned conditioned = condition_kernel(kind, block, ctx, beta);
+    distance = consistency(conditioned, block);
+    return conditioned;
+  });
+  const py::array_t<double> kernel = array_of(made.kernel);
+  return py::make_tuple(kernel, RowMap{std::move(made.transform), block.rows()}, distance);
+}
+
+py::object map_rows(const RowMap& map, const py::object& rows, const RunOptions& options) {
+  const DenseBlock block = to_dense(block_of(rows));
+  if (block.cols() != map.samples) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(block.cols()) +
+                                                 " columns; the kernel was made from " +
+                                                 std::to_string(map.samples) + " samples");
+  }
+  RowMatrix done = run(options, map.samples, [&](RunContext& /*ctx*/) {
+    return transform_rows(map.transform, RowMatrix(block.values()));
+  });
+  return array_of(Block(DenseBlock(std::move(done))));
+}
+
+py::tuple map_state(const RowMap& map) {
+  if (const auto* spectral = std::get_if<SpectralMap>(&map.transform)) {
+    return py::make_tuple("spectral", map.samples, array_of(spectral->eigen->U),
+                          array_of(Matrix(spectral->eigen->lambda)),
+                          array_of(Matrix(spectral->multipliers)));
+  }
+  if (const auto* square = std::get_if<SquareMap>(&map.transform)) {
+    return py::make_tuple("square", map.samples, array_of(Block(square->S)));
+  }
+  return py::make_tuple("unchanged", map.samples);
+}
+
+RowMap map_from(const py::tuple& state) {
+  const auto matrix = [&](std::size_t at) {
+    return Matrix(std::get<DenseBlock>(block_of(state[at])).values());
+  };
+  RowMap map{Unchanged{}, state[1].cast<Index>()};
+  const auto kind = state[0].cast<std::string>();
+  if (kind == "spectral") {
+    auto eigen = std::make_shared<SymmetricEigen>();
+    eigen->U = matrix(2);
+    eigen->lambda = matrix(3).col(0);
+    map.transform = SpectralMap{std::move(eigen), matrix(4).col(0)};
+  } else if (kind == "square") {
+    map.transform = SquareMap{DenseBlock(RowMatrix(matrix(2)))};
+  }
+  return map;
+}
+
+}  // namespace
+
+void bind_tables(py::module_& module) {
+  module.def("read", &read_table, py::arg("path"), py::arg("settings"), py::arg("options"));
+  module.def("write", &write_table, py::arg("path"), py::arg("format"), py::arg("values"),
+             py::arg("row_ids"), py::arg("column_ids"), py::arg("options"));
+  py::class_<RowMap>(module, "RowMap")
+      .def("__call__", &map_rows, py::arg("rows"), py::arg("options"))
+      .def(py::pickle(&map_state, &map_from));
+  module.def("spectrum_kernel", &spectrum_kernel, py::arg("spectrum"), py::arg("beta"),
+             py::arg("similarity"), py::arg("options"));
+}
+
+}  // namespace kith::python

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classification from who is like whom: pairwise similarities, usually indefinite.
+
+>>> import kith, numpy as np
+>>> S = np.array([[4., 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 3], [0, 1, 3, 4]])
+>>> model = kith.SVM(spectrum="clip").fit(S, ["cat", "cat", "dog", "dog"])
+>>> model.predict([[3, 3, 1, 0]])
+array(['cat'], dtype='<U3')
+
+One class per method (`kith.methods()` lists them), `kith.Spectrum` for kernels, `kith.inspect`,
+`kith.evaluate`, `kith.measure`, `kith.read` and `kith.write`, `kith.load` and `kith.save`.
+"""
+from . import measure
+from ._core import version as __version__
+from ._estimators import CLASSES as _CLASSES
+from ._estimators import SimilarityClassifier, load, methods, save
+from ._evaluation import Evaluation, evaluate, open_store
+from ._inspection import Inspection, inspect
+from ._spectrum import Spectrum
+from ._tables import Table, read, write
+
+globals().update(_CLASSES)
+
+__all__ = sorted([
+    "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "inspect",
+    "load", "measure", "methods", "open_store", "read", "save", "write", *_CLASSES,
+])

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One scikit-learn classifier per method, made from what the library says of it."""
+import inspect as _signatures
+import json
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from . import _arrays, _core
+from ._run import keyword, run_options, text_of, texts_of, warn_unless_solved
+
+_METHODS = {one["name"]: one for one in json.loads(_core.methods())}
+_CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
+             "rkl", "msvm", "nca", "lmnn"}
+
+#: What every class takes beside the settings of its method, with what it means.
+_COMMON = {
+    "distance": (False, "the numbers are distances, not similarities"),
+    "input": (None, "what is done to the similarities first, as the flags of the command line say: "
+                    "{'scale': 'unit', 'symmetrise': 'mean', ...}"),
+    "seed": (1, "seed of every random choice"),
+    "threads": (None, "threads for independent pieces of work; None: all cores. Results do not depend on it"),
+    "blas_threads": (None, "threads inside one decomposition; None: 1 below 2,000 samples, else all cores"),
+    "verbose": (False, "progress (through tqdm where it is installed) and messages"),
+}
+
+
+def class_name(method):
+    """"spectrum-svm": "SpectrumSVM"."""
+    return "".join(part.upper() if part in _CAPITALS else part.capitalize()
+                   for part in method.split("-"))
+
+
+def default_of(field):
+    """A default as Python has it. A number that may be absent has the word for that, or None."""
+    text = field["default"]
+    if field["type"] == "yes/no":
+        return text == "yes"
+    if field["type"] in ("count", "number"):
+        try:
+            return int(text) if field["type"] == "count" else float(text)
+        except ValueError:
+            return text  # "none", "all", "auto"
+    if field["name"] in ("priors", "costs"):
+        return None
+    return text
+
+
+def _has_scores(self):
+    check_is_fitted(self, "model_")
+    return True
+
+
+def _has_probabilities(self):
+    if not _METHODS[self._method]["probabilities"]:
+        raise AttributeError(f"{self._method} has no probabilities")
+    if getattr(self, "probability", True) is False:
+        raise AttributeError("probabilities were switched off: probability=False")
+    return True
+
+
+class SimilarityClassifier(ClassifierMixin, BaseEstimator):
+    """What all classes of methods share; use one of them, such as `kith.SVM`.
+
+    Attributes after `fit`: `classes_`, `n_features_in_` (training samples), `certificate_` (objective,
+    gap, KKT residual, status, ...), `fit_` (everything `kith train --json` prints), `model_`.
+    """
+
+    _method = None
+
+    def fit(self, X, y):
+        """Learns from the similarities X of the training samples, n x n, and their classes y; or, where
+        the method learns a metric, from their vectors, n x features.
+
+        Methods that learn from several matrices take a list of them, a dict of names and matrices
+        or an array (m, n, n). A frame's index are the ids of the samples. Where the method looks at
+        neighbours alone X may be a sparse matrix, in which an absent pair is unknown.
+        """
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+        texts = _class_texts(classes)
+        if len(classes) == 1:
+            raise ValueError(f"the {len(y)} training samples are all of one class ({texts[0]!r}); "
+                             "a classifier needs at least two")
+        own = [texts[label] for label in labels]
+        learn = self._fit_vectors if self._takes_vectors() else self._fit_matrices
+        with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
+            model = learn(X, own, options)
+        self._take(model, dict(zip(texts, classes)))
+        warn_unless_solved(self.certificate_["status"], self._method)
+        return self
+
+    def _takes_vectors(self):
+        return _METHODS[self._method]["learns_from_vectors"]
+
+    def _fit_vectors(self, X, labels, options):
+        X = _arrays.check_matrix(X, False, False, "vectors")
+        _check_counts(X.shape[0], len(labels))
+        return _core.fit_vectors(self._method, self._assignments(), X, labels, options)
+
+    def _fit_matrices(self, X, labels, options):
+        given = _arrays.as_list(X)
+        names = _arrays.names_of(X, len(given))
+        matrices = [_square(one, self, name) for one, name in zip(given, names)]
+        for one in matrices:
+            _check_counts(one.shape[0], len(labels))
+        return _core.fit(self._method, self._assignments(),
+                         [(name, one, bool(self.distance)) for name, one in zip(names, matrices)],
+                         labels, _common_ids(given), texts_of(self.input), options)
+
+    def _assignments(self):
+        """The settings that differ from their defaults, as `--set` takes them."""
+        assignments = []
+        for field in _METHODS[self._method]["settings"]:
+            value = getattr(self, keyword(field["name"]))
+            default = default_of(field)
+            if value is None or (type(value) is type(default) and value == default):
+                continue
+            if field["name"] not in ("priors", "costs") and isinstance(value, dict):
+                raise ValueError(f"{keyword(field['name'])} is {value!r}, and must be {field['rule']}")
+            assignments.append(f"{field['name']}={text_of(value, field['name'])}")
+        return assignments
+
+    def _take(self, model, value_of_text):
+        """A fitted model; its classes are in the library's order, `classes_` in NumPy's."""
+        record = json.loads(model.record())
+        self.model_ = model
+        self.fit_ = json.loads(model.fit_json() or "null")
+        self.certificate_ = record["certificate"]
+        self.n_features_in_ = record["features"] or record["given_samples"] or record["samples"]
+        own = [value_of_text[text] for text in record["classes"]]
+        self.classes_ = np.unique(np.asarray(own))
+        where = {value: i for i, value in enumerate(self.classes_.tolist())}
+        self._position = np.array([where[np.asarray(value).item()] for value in own])
+        self._matrices = [one["name"] for one in record["matrices"]]
+        self._ids = record["ids"]
+        self._positions = record["positions"]
+        self._samples = record["samples"]
+
+    def _predict(self, X, self_similarity=None, from_training=None):
+        check_is_fitted(self, "model_")
+        ask = self._ask_vectors if self._takes_vectors() else self._ask_rows
+        with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
+            labels, scores, probabilities = ask(X, self_similarity, from_training, options)
+        order = np.argsort(self._position)
+        return (self.classes_[self._position[labels]],
+                None if scores is None else scores[:, order],
+                None if probabilities is None else probabilities[:, order])
+
+    def _ask_vectors(self, X, self_similarity, from_training, options):
+        if self_similarity is not None or from_training is not None:
+            raise ValueError(f"{self._method} takes vectors, and similarities were given")
+        X = _arrays.check_matrix(X, False, False, "vectors")
+        self._check_width(X, "a vector")
+        return self.model_.predict_vectors(X, options)
+
+    def _ask_rows(self, X, self_similarity, from_training, options):
+        rows = _arrays.as_list(X)
+        if isinstance(X, dict) and not _arrays.is_sparse(X):
+            rows = [X[name] for name in self._matrices if name in X]
+        count = len(self._matrices)
+        back = _arrays.as_list(from_training) if from_training is not None else [None] * len(rows)
+        selves = [self_similarity] * len(rows)
+        if self_similarity is not None and count > 1:
+            selves = list(self_similarity)
+        if not len(rows) == len(back) == len(selves) == count:
+            raise ValueError(f"{len(rows)} matrices of new rows; the model was trained on {count}")
+        queries = [(self._rows(one), None if other is None else self._rows(other),
+                    None if own is None else np.asarray(own, dtype=float).ravel())
+                   for one, other, own in zip(rows, back, selves)]
+        try:
+            return self.model_.predict(queries, options)
+        except ValueError as error:  # flags of the command line are keywords here
+            raise ValueError(str(error).replace("--self", "self_similarity")) from None
+
+    def _check_width(self, X, what):
+        if X.shape[1] not in (self.n_features_in_, len(self._positions) or self.n_features_in_):
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                             f"{self.n_features_in_} features as input: {what}")
+
+    def _rows(self, X):
+        """New rows over the training samples: by id where both have ids, else by position."""
+        names = _arrays.column_ids_of(X)
+        if names and self._ids and not _arrays.is_sparse(X):
+            by_id = {name: i for i, name in enumerate(names)}
+            lacking = [one for one in self._ids if one not in by_id]
+            if lacking:
+                raise ValueError(f"{len(lacking)} of the {len(self._ids)} training samples the model "
+                                 f"needs are not among the columns: {', '.join(lacking[:5])}")
+            values = np.asarray(getattr(X, "values", X), dtype=float)
+            return np.ascontiguousarray(values[:, [by_id[one] for one in self._ids]])
+        rows = _arrays.check_matrix(X, _METHODS[self._method]["missing_pairs"], _allows_missing(self))
+        self._check_width(rows, "one column per training sample")
+        return rows
+
+    def predict(self, X, self_similarity=None, from_training=None):
+        """Classes of new samples from their similarities to the training samples, (queries, n).
+
+        `self_similarity`: of each query to itself, which some methods need unless the diagonal of the
+        training matrix is constant. `from_training`: of the training samples to the queries,
+        (queries, n), where the two directions differ.
+        """
+        return self._predict(X, self_similarity, from_training)[0]
+
+    @available_if(_has_scores)
+    def decision_function(self, X, self_similarity=None, from_training=None):
+        """Scores that order the classes, (queries, classes); of two classes half the second's lead,
+        which for a support vector machine is its decision value."""
+        scores = self._predict(X, self_similarity, from_training)[1]
+        if scores is None:
+            raise AttributeError(f"{self._method} has no scores")
+        return (scores[:, 1] - scores[:, 0]) / 2 if scores.shape[1] == 2 else scores
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X, self_similarity=None, from_training=None):
+        """Probabilities, (queries, classes), in the order of `classes_`."""
+        probabilities = self._predict(X, self_similarity, from_training)[2]
+        if probabilities is None:
+            raise AttributeError(f"{self._method} was fitted without probabilities")
+        return probabilities
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "model_")
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"pairwise": not self._takes_vectors(), "allow_nan": _allows_missing(self)}
+
+    def __sklearn_tags__(self):  # scikit-learn from 1.6 on
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = not self._takes_vectors()
+        tags.input_tags.allow_nan = _allows_missing(self)
+        tags.input_tags.sparse = _METHODS[self._method]["missing_pairs"]
+        return tags
+
+
+def _allows_missing(estimator):
+    return dict(getattr(estimator, "input", None) or {}).get("missing", "error") != "error"
+
+
+def _check_counts(samples, labels):
+    if samples != labels:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {samples} "
+                         f"samples and {labels} labels")
+
+
+def _in_order(frame):
+    """A square frame with its columns in the order of its rows."""
+    rows, columns = _arrays.ids_of(frame), _arrays.column_ids_of(frame)
+    if not _arrays.is_frame(frame) or _arrays.is_default_index(frame) or rows == columns:
+        return frame
+    lacking = sorted(set(rows) - set(columns)) or sorted(set(columns) - set(rows))
+    if lacking or len(set(rows)) != len(rows):
+        raise ValueError(f"the rows and the columns of the frame are of different samples: "
+                         f"{', '.join(lacking[:5]) or 'an id stands twice'}")
+    where = {name: i for i, name in enumerate(columns)}
+    return frame.iloc[:, [where[name] for name in rows]]
+
+
+def _square(X, estimator, name):
+    X = _in_order(X)
+    sparse = _METHODS[estimator._method]["missing_pairs"]
+    matrix = _arrays.check_matrix(X, sparse, _allows_missing(estimator), name)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"X must be a square matrix of similarities between the training samples, "
+                         f"and is {matrix.shape[0]} x {matrix.shape[1]}")
+    return matrix
+
+
+def _common_ids(given):
+    """Ids of the samples, where the first matrix has some; the others must have the same."""
+    ids = [] if _arrays.is_default_index(given[0]) else _arrays.ids_of(given[0])
+    for other in given[1:]:
+        if ids and _arrays.ids_of(other) not in ([], ids):
+            raise ValueError("the matrices are of different samples, or in another order")
+    return ids
+
+
+def _class_texts(classes):
+    texts = [str(one) for one in classes.tolist()]
+    if len(set(texts)) != len(texts):
+        raise ValueError(f"two classes look the same as text: {texts}")
+    return texts
+
+
+def _make_class(method, info):
+    fields = info["settings"]
+    defaults = {keyword(field["name"]): default_of(field) for field in fields}
+    common = {name: what for name, what in _COMMON.items()
+              if not (info["learns_from_vectors"] and name in ("distance", "input"))}
+    defaults.update({name: value for name, (value, _) in common.items()})
+
+    def __init__(self, **settings):
+        unknown = set(settings) - set(defaults)
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no setting {sorted(unknown)[0]!r}; it has "
+                            f"{', '.join(defaults)}")
+        for name, default in defaults.items():
+            setattr(self, name, settings.get(name, default))
+
+    parameter = _signatures.Parameter
+    __init__.__signature__ = _signatures.Signature(
+        [parameter("self", parameter.POSITIONAL_OR_KEYWORD)] +
+        [parameter(name, parameter.KEYWORD_ONLY, default=value) for name, value in defaults.items()])
+    lines = [f"{info['summary'][0].upper()}{info['summary'][1:]} ({info['paper']}).", "",
+             f"`kith methods {method}` on the command line. Settings:", ""]
+    for field in fields:
+        lines.append(f"{keyword(field['name'])} : {field['type']}, default {default_of(field)!r}")
+        lines.append(f"    {field['help']}; {field['rule']}")
+    for name, (value, help_text) in common.items():
+        lines += [f"{name} : default {value!r}", f"    {help_text}"]
+    name = class_name(method)
+    lines += ["", "Example", "-------", ">>> import kith, numpy as np",
+              ">>> S = np.kron([[2., 1.], [1., 2.]], np.ones((4, 4))) + np.eye(8)"
+              if not info["learns_from_vectors"] else
+              ">>> S = np.kron([[-1., 0.5], [1., 0.5]], np.ones((4, 1))) + 0.1 * np.eye(8)[:, :2]",
+              ">>> y = np.repeat(['cat', 'dog'], 4)",
+              f">>> model = kith.{name}().fit(S, y)",
+              ">>> print(*model.predict(S[[0, 7]]))", "cat dog"]
+    return type(name, (SimilarityClassifier,), {
+        "__init__": __init__, "__doc__": "\n".join(lines), "_method": method, "__module__": "kith"})
+
+
+CLASSES = {class_name(method): _make_class(method, info) for method, info in _METHODS.items()}
+
+
+def methods():
+    """Every method: its name, paper, summary, settings and grid, as `kith methods --json` has them."""
+    return json.loads(_core.methods())
+
+
+def save(estimator, path):
+    """Writes a fitted estimator as a model file, which the command line and C++ read too."""
+    check_is_fitted(estimator, "model_")
+    estimator.model_.save(str(path))
+
+
+def load(path):
+    """A fitted estimator from a model file, whoever wrote it. Class names that are whole numbers
+    become whole numbers."""
+    model = _core.load(str(path))
+    record = json.loads(model.record())
+    kind = CLASSES[class_name(record["method"])]
+    settings = {}
+    for field in _METHODS[record["method"]]["settings"]:
+        if field["name"] in record["settings"]:
+            settings[keyword(field["name"])] = record["settings"][field["name"]]
+    settings.update(_matrix_settings(record["matrices"][0]) if record["matrices"] else {})
+    estimator = kind(**settings, seed=record["seed"])
+    estimator._take(model, {text: _value_of(text, record["classes"]) for text in record["classes"]})
+    return estimator
+
+
+def _matrix_settings(matrix):
+    """How the similarities of a model are treated, as its class takes it."""
+    defaults = {keyword(field["name"]): default_of(field) for field in json.loads(_core.input_fields())}
+    given = {keyword(key): value for key, value in matrix["input"].items()}
+    changed = {key: value for key, value in given.items() if value != defaults[key]}
+    return {"distance": matrix["distance"], "input": changed or None}
+
+
+def _value_of(text, all_texts):
+    whole = all(one.lstrip("-").isdigit() and str(int(one)) == one for one in all_texts)
+    return int(text) if whole else text

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel from indefinite similarities, with the same map for new rows."""
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _arrays, _core
+from ._run import run_options
+
+
+class Spectrum(TransformerMixin, BaseEstimator):
+    """Turns similarities into a kernel that scikit-learn's `SVC(kernel="precomputed")` can learn from.
+
+    `fit_transform(S)` is the kernel of the training samples; `transform(rows)` is what new rows look
+    like under the same map, so that training and test samples are treated alike.
+
+    spectrum : none, clip, flip, shift, square or diffusion
+    beta : of diffusion, exp(beta S)
+
+    >>> import kith, numpy as np
+    >>> S = np.array([[1., 2.], [2., 1.]])
+    >>> kith.Spectrum("clip").fit_transform(S)
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    """
+
+    def __init__(self, spectrum="clip", *, beta=1.0, threads=None, blas_threads=None):
+        self.spectrum = spectrum
+        self.beta = beta
+        self.threads = threads
+        self.blas_threads = blas_threads
+
+    def fit(self, X, y=None):
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X, y=None):
+        S = _arrays.check_matrix(X, False, False)
+        if S.shape[0] != S.shape[1]:
+            raise ValueError(f"X must be a square matrix of similarities, and is {S.shape[0]} x {S.shape[1]}")
+        with run_options(self.threads, self.blas_threads) as options:
+            kernel, self.map_, self.consistency_ = _core.spectrum_kernel(
+                self.spectrum, float(self.beta), S, options)
+        self.n_features_in_ = S.shape[1]
+        return kernel
+
+    def transform(self, X):
+        check_is_fitted(self, "map_")
+        rows = _arrays.check_matrix(X, False, False)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {rows.shape[1]} features, but Spectrum is expecting "
+                             f"{self.n_features_in_} features as input: one column per training sample")
+        with run_options(self.threads, self.blas_threads) as options:
+            return self.map_(rows, options)
+
+    def get_feature_names_out(self, input_features=None):
+        check_is_fitted(self, "map_")
+        return np.array([f"sample{i}" for i in range(self.n_features_in_)], dtype=object)
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"pairwise": True}
+
+    def __sklearn_tags__(self):  # scikit-learn from 1.6 on
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags

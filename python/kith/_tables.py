@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of similarities, in every format of the command line."""
+import dataclasses
+import os
+
+import numpy as np
+
+from . import _arrays, _core
+from ._run import run_options, texts_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Similarities (or distances) as a file has them. `values` is an array, or a sparse matrix where the
+    file lists pairs; ids are empty where the file has none. Works wherever an array does."""
+
+    values: object
+    row_ids: tuple = ()
+    column_ids: tuple = ()
+    name: str = ""
+    format: str = ""
+
+    @property
+    def shape(self):
+        return self.values.shape
+
+    def __array__(self, dtype=None):
+        values = self.values.toarray() if _arrays.is_sparse(self.values) else self.values
+        return np.asarray(values, dtype=dtype)
+
+    def to_frame(self):
+        """A pandas frame with the ids."""
+        import pandas
+        return pandas.DataFrame(np.asarray(self), index=list(self.row_ids) or None,
+                                columns=list(self.column_ids) or None)
+
+
+def read(path, **settings):
+    """Reads a matrix: csv, tsv, npy, MatrixMarket, LIBSVM text, PHYLIP, edge lists, BLAST tables or
+    MATLAB files, plain or compressed. Settings: format, duplicates, score_column, variable."""
+    with run_options() as options:
+        made = _core.read(os.fspath(path), texts_of(settings), options)
+    return Table(made["values"], tuple(made["row_ids"]), tuple(made["column_ids"]), made["name"],
+                 made["format"])
+
+
+def write(path, X, format=None):
+    """Writes a matrix in the format of the file's ending, or the one named; numbers read back to the
+    same bits. The ids of a frame or a `Table` are written where the format has a place for them."""
+    values = X.values if hasattr(X, "row_ids") or _arrays.is_frame(X) else X
+    if not _arrays.is_sparse(values):
+        values = np.asarray(values, dtype=float)
+    rows = [] if _arrays.is_default_index(X) else _arrays.ids_of(X)
+    columns = [] if _arrays.is_default_index(X) else _arrays.column_ids_of(X)
+    with run_options() as options:
+        _core.write(os.fspath(path), format, values, rows, columns, options)

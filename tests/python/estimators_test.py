@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every method of the registry: the same numbers from Python as from the command line."""
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import kith
+from conftest import Sample
+
+METHODS = {one["name"]: one for one in kith.methods()}
+CLASSES = [getattr(kith, name) for name in kith.__all__
+           if isinstance(getattr(kith, name), type)
+           and issubclass(getattr(kith, name), kith.SimilarityClassifier)
+           and getattr(kith, name)._method]
+
+
+def read_predictions(text):
+    lines = [line.split("\t") for line in text.strip().split("\n")]
+    head, rows = lines[0], lines[1:]
+    labels = np.array([row[head.index("label")] for row in rows])
+    columns = {name: np.array([float(row[i]) for row in rows])
+               for i, name in enumerate(head) if ":" in name}
+    return labels, columns
+
+
+def test_there_is_a_class_for_every_method():
+    assert {one._method for one in CLASSES} == set(METHODS)
+    assert kith.SVM._method == "svm"
+    assert kith.SpectrumSVM._method == "spectrum-svm"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda one: one.__name__)
+def test_python_and_the_command_line_give_the_same_numbers(kind, classes, program, tmp_path):
+    sample = Sample(n=30 + 6 * (classes == 3), classes=classes)
+    vectors = METHODS[kind._method]["learns_from_vectors"]
+    S, rows = (sample.points[:len(sample.y)], sample.points[len(sample.y):]) if vectors else (sample.S, sample.rows)
+    np.save(tmp_path / "s.npy", S)
+    np.save(tmp_path / "rows.npy", rows)
+    (tmp_path / "y.txt").write_text("\n".join(sample.y) + "\n")
+    flag = "--data" if vectors else "--similarity"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mine = kind().fit(S, sample.y)
+    program("train", flag, "s.npy", "--labels", "y.txt", "--method", kind._method, "--model",
+            "cli.kith", "--quiet")
+    labels, columns = read_predictions(
+        program("predict", "--model", "cli.kith", flag, "rows.npy", "--quiet"))
+    for model in (mine, kith.load(tmp_path / "cli.kith"), pickle.loads(pickle.dumps(mine))):
+        np.testing.assert_array_equal(model.predict(rows), labels)
+        scores = model._predict(rows)[1]
+        for i, name in enumerate(model.classes_):
+            np.testing.assert_array_equal(scores[:, i], columns[f"score:{name}"])
+        if METHODS[kind._method]["probabilities"]:
+            probabilities = model.predict_proba(rows)
+            for i, name in enumerate(model.classes_):
+                np.testing.assert_array_equal(probabilities[:, i], columns[f"probability:{name}"])
+    kith.save(mine, tmp_path / "python.kith")
+    again, _ = read_predictions(
+        program("predict", "--model", "python.kith", flag, "rows.npy", "--quiet"))
+    np.testing.assert_array_equal(again, labels)
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda one: one.__name__)
+def test_the_example_of_each_class_runs(kind):
+    import doctest
+    found = doctest.DocTestFinder().find(kind, kind.__name__, globs={})
+    examples = [one for one in found if one.name == kind.__name__]
+    assert len(examples) == 1 and len(examples[0].examples) == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert doctest.DocTestRunner().run(examples[0]).failed == 0
+
+
+def test_settings_are_those_of_the_command_line():
+    for kind in CLASSES:
+        own = kind().get_params()
+        for field in METHODS[kind._method]["settings"]:
+            name = field["name"].replace("-", "_")
+            assert name in own or name + "_" in own, (kind, name)
+
+
+def test_a_setting_that_breaks_its_rule_is_a_value_error_with_the_librarys_message(binary):
+    with pytest.raises(ValueError, match="cost.*above 0"):
+        kith.SVM(cost=-1).fit(binary.S, binary.y)
+    with pytest.raises(TypeError, match="no setting 'cosst'"):
+        kith.SVM(cosst=1)
+    with pytest.raises(ValueError, match="one of none, clip"):
+        kith.SVM(spectrum="klip").fit(binary.S, binary.y)
+    with pytest.raises(ValueError, match="cost"):
+        kith.SVM(cost=[1, 2]).fit(binary.S, binary.y)
+
+
+def test_a_missed_tolerance_is_a_warning(binary):
+    from sklearn.exceptions import ConvergenceWarning
+    with pytest.warns(ConvergenceWarning, match="missed its tolerance"):
+        model = kith.RobustSVM(solver="projected-gradient", iterations=1,
+                               test_treatment="map").fit(binary.S, binary.y)
+    assert model.certificate_["status"] not in ("solved", "stationary")
+
+
+def test_classes_keep_their_type_and_are_sorted(binary):
+    numbers = np.where(binary.y == "ant", 10, 2)
+    model = kith.SVM().fit(binary.S, numbers)
+    assert model.classes_.tolist() == [2, 10]
+    assert model.predict(binary.rows).dtype == numbers.dtype
+    texts = kith.SVM().fit(binary.S, numbers.astype(str))
+    assert texts.classes_.tolist() == ["10", "2"]  # as scikit-learn sorts texts
+    np.testing.assert_array_equal(texts.predict(binary.rows), model.predict(binary.rows).astype(str))
+    np.testing.assert_array_equal(texts.predict_proba(binary.rows)[:, ::-1],
+                                  model.predict_proba(binary.rows))
+
+
+def test_decision_function_of_two_classes_is_the_lead_of_the_second(binary):
+    model = kith.SVM().fit(binary.S, binary.y)
+    lead = model.decision_function(binary.rows)
+    assert lead.shape == (7,)
+    np.testing.assert_array_equal(model.predict(binary.rows), model.classes_[(lead > 0).astype(int)])
+
+
+def test_several_matrices_come_as_a_list_an_array_or_a_dict(binary):
+    other = binary.S ** 2 / 12
+    rows = binary.rows ** 2 / 12
+    as_list = kith.MKL().fit([binary.S, other], binary.y)
+    as_array = kith.MKL().fit(np.stack([binary.S, other]), binary.y)
+    as_dict = kith.MKL().fit({"a": binary.S, "b": other}, binary.y)
+    expected = as_list.decision_function([binary.rows, rows])
+    np.testing.assert_array_equal(as_array.decision_function(np.stack([binary.rows, rows])), expected)
+    np.testing.assert_array_equal(as_dict.decision_function({"b": rows, "a": binary.rows}), expected)
+    assert set(as_dict.certificate_["kernel_weights"]) == {"a", "b"}
+    with pytest.raises(ValueError, match="learns from one matrix"):
+        kith.SVM().fit([binary.S, other], binary.y)
+    with pytest.raises(ValueError, match="1 matrices of new rows; the model was trained on 2"):
+        as_list.predict(binary.rows)
+
+
+def test_distances_and_input_rules_are_those_of_the_command_line(binary, program, tmp_path):
+    square = np.add.outer(np.diag(binary.S), np.diag(binary.S)) - 2 * binary.S
+    D = np.sqrt(np.maximum(square, 0))
+    np.save(tmp_path / "d.npy", D)
+    (tmp_path / "y.txt").write_text("\n".join(binary.y) + "\n")
+    program("train", "--distance", "d.npy", "--from-distance", "max-minus", "--scale", "unit",
+            "--labels", "y.txt", "--model", "m.kith", "--quiet")
+    mine = kith.SVM(distance=True, input={"from_distance": "max-minus", "scale": "unit"}).fit(D, binary.y)
+    theirs = kith.load(tmp_path / "m.kith")
+    np.testing.assert_array_equal(mine.decision_function(D), theirs.decision_function(D))
+    assert theirs.distance and theirs.input == {"from_distance": "max-minus", "scale": "unit"}
+
+
+def test_priors_and_costs_are_dicts(binary):
+    plain = kith.SVM().fit(binary.S, binary.y)
+    weighed = kith.SVM(priors={"ant": 0.999, "bee": 0.001}).fit(binary.S, binary.y)
+    assert (weighed.predict_proba(binary.rows)[:, 0] > plain.predict_proba(binary.rows)[:, 0]).all()
+    assert "bee" not in kith.SVM(costs={("ant", "bee"): 1e6}).fit(binary.S, binary.y).predict(binary.rows)
+
+
+def test_one_class_and_shapes_are_refused(binary):
+    with pytest.raises(ValueError, match="all of one class"):
+        kith.SVM().fit(binary.S, ["a"] * 30)
+    with pytest.raises(ValueError, match="square"):
+        kith.SVM().fit(binary.S[:, :5], binary.y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        kith.SVM().fit(binary.S, binary.y[:-1])
+    with pytest.raises(ValueError, match="expecting 30 features"):
+        kith.SVM().fit(binary.S, binary.y).predict(binary.rows[:, :4])
+    with pytest.raises(ValueError, match="NaN"):
+        kith.SVM().fit(np.full((30, 30), np.nan), binary.y)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files, frames and sparse matrices; measures; the store of an evaluation."""
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+
+import kith
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.npy", "s.tsv.gz", "s.mtx"])
+def test_what_is_written_reads_back_to_the_same_bits(binary, tmp_path, name):
+    kith.write(tmp_path / name, binary.S)
+    table = kith.read(tmp_path / name)
+    np.testing.assert_array_equal(np.asarray(table), binary.S)
+    assert table.name == "s"
+
+
+def test_a_frame_keeps_its_ids(binary, tmp_path):
+    ids = [f"x{i}" for i in range(30)]
+    frame = pandas.DataFrame(binary.S, index=ids, columns=ids)
+    kith.write(tmp_path / "s.csv", frame)
+    pandas.testing.assert_frame_equal(kith.read(tmp_path / "s.csv").to_frame(), frame)
+
+
+def test_columns_of_frames_are_matched_by_id(binary, tmp_path, program):
+    ids = [f"x{i}" for i in range(30)]
+    frame = pandas.DataFrame(binary.S, index=ids, columns=ids)
+    rows = pandas.DataFrame(binary.rows, columns=ids)
+    model = kith.SVM().fit(frame, binary.y)
+    expected = model.decision_function(rows)
+    np.testing.assert_array_equal(kith.SVM().fit(binary.S, binary.y).decision_function(binary.rows), expected)
+    shuffled = rows[ids[::-1]].assign(extra=1.0)
+    np.testing.assert_array_equal(model.decision_function(shuffled), expected)
+    with pytest.raises(ValueError, match="not among the columns"):
+        model.predict(rows[ids[:3]])
+    kith.save(model, tmp_path / "m.kith")
+    shuffled.to_csv(tmp_path / "rows.csv", index_label="id")
+    said = program("predict", "--model", "m.kith", "--similarity", "rows.csv", "--quiet")
+    assert [line.split("\t")[1] for line in said.strip().split("\n")[1:]] == model.predict(rows).tolist()
+
+
+def test_columns_of_a_frame_must_be_those_of_its_rows(binary):
+    frame = pandas.DataFrame(binary.S, index=[f"x{i}" for i in range(30)],
+                             columns=[f"x{i}" for i in range(30)])
+    moved = frame[frame.columns[::-1]]
+    expected = kith.SVM().fit(frame, binary.y).decision_function(binary.rows)
+    np.testing.assert_array_equal(kith.SVM().fit(moved, binary.y).decision_function(binary.rows), expected)
+    with pytest.raises(ValueError, match="x0"):
+        kith.SVM().fit(frame.rename(columns={"x0": "y0"}), binary.y)
+
+
+def test_a_sparse_matrix_is_one_with_unknown_pairs(binary):
+    near = np.where(binary.S >= np.sort(binary.S, axis=1)[:, [-8]], binary.S, 0)
+    near = scipy.sparse.csr_matrix(np.maximum(near, near.T))
+    rows = scipy.sparse.csr_matrix(np.where(binary.rows > 2, binary.rows, 0))
+    model = kith.KNN(neighbours=3).fit(near, binary.y)
+    assert set(model.predict(rows)) <= {"ant", "bee"}
+    with pytest.raises(TypeError, match="sparse"):
+        kith.SVM().fit(near, binary.y)
+
+
+def test_errors_of_files_are_os_errors_and_of_content_value_errors(tmp_path):
+    with pytest.raises(OSError, match="nothing.csv"):
+        kith.read(tmp_path / "nothing.csv")
+    (tmp_path / "bad.csv").write_text("1,2\n3,x\n")
+    with pytest.raises(ValueError, match=r"bad.csv:2:\d+.*x"):
+        kith.read(tmp_path / "bad.csv")
+    with pytest.raises(OSError):
+        kith.load(tmp_path / "nothing.kith")
+
+
+def test_measures_are_those_of_the_command_line(tmp_path, program):
+    words = ["kitten", "sitting", "bitten", "mitten"]
+    (tmp_path / "w.txt").write_text("\n".join(words) + "\n")
+    for measure in ("edit", "edit-distance", "spectrum", "compression-distance"):
+        program("measure", "--data", "w.txt", "--measure", measure, "--out", "s.npy", "--quiet")
+        mine = getattr(kith.measure, measure.replace("-", "_"))(words)
+        np.testing.assert_array_equal(mine, np.load(tmp_path / "s.npy"))
+    X = np.random.default_rng(1).normal(size=(6, 3))
+    np.testing.assert_allclose(kith.measure.gaussian(X, gamma=0.5),
+                               np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1)), rtol=1e-12)
+    np.testing.assert_allclose(kith.measure.linear(X[:2], X), X[:2] @ X.T, rtol=1e-12)
+    assert kith.measure.jaccard([{"a", "b"}, {"b", "c"}])[0, 1] == pytest.approx(1 / 3)
+    assert kith.measure.dtw([[0, 1, 2], [0, 0, 1, 2]])[0, 1] == 0
+    assert kith.measure.smith_waterman(["MKV", "MKI"]).shape == (2, 2)
+    with pytest.raises(TypeError, match="no setting 'gama'"):
+        kith.measure.gaussian(X, gama=1)
+    with pytest.raises(ValueError, match="gamma.*above 0"):
+        kith.measure.gaussian(X, gamma=-1)
+
+
+def test_evaluate_keeps_a_store_that_the_command_line_reads(three, tmp_path, program):
+    store = tmp_path / "run.db"
+    found = kith.evaluate(three.S, three.y, ["knn", "svm-clip"], repeats=2, folds=3, store=store, name="demo",
+                          grids={"svm-clip": {"cost": [0.1, 1]}})
+    assert found.table["method"].tolist() == ["knn", "svm-clip"]
+    assert "<table>" in found._repr_html_() and "svm-clip" in str(found)
+    assert program("report", "--store", "run.db", "--format", "csv") == found.format("csv")
+    again = kith.open_store(store)
+    assert again.rows == found.rows
+    np.save(tmp_path / "demo.npy", three.S)
+    (tmp_path / "y.txt").write_text("\n".join(three.y) + "\n")
+    theirs = program("evaluate", "--similarity", "demo.npy", "--labels", "y.txt", "--methods", "knn,svm-clip",
+                     "--repeats", 2, "--folds", 3, "--grid", "svm-clip:cost=0.1,1", "--json", "--quiet")
+    import json
+    assert [one["errors"] for one in json.loads(theirs)["methods"]] == [one["errors"] for one in found.rows]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside scikit-learn: cross-validation, grid search, pipelines, clones, tags."""
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import kith
+from conftest import Sample
+
+
+def test_cross_validation_cuts_rows_and_columns(three):
+    errors = cross_val_score(kith.SVM(), three.S, three.y, cv=4)
+    assert len(errors) == 4 and errors.mean() > 0.6
+    train, test = np.arange(24), np.arange(24, 36)
+    own = kith.SVM().fit(three.S[np.ix_(train, train)], three.y[train])
+    again = cross_val_score(kith.SVM(), three.S, three.y, cv=[(train, test)])
+    assert again[0] == own.score(three.S[np.ix_(test, train)], three.y[test])
+
+
+def test_clones_have_the_settings_and_nothing_else(binary):
+    model = kith.SpectrumSVM(gamma=0.5, centre="flip").fit(binary.S, binary.y)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params() and not hasattr(copy, "model_")
+    copy.set_params(gamma=2.0)
+    assert copy.gamma == 2.0 and model.gamma == 0.5
+    assert "gamma=0.5" in repr(model)
+
+
+def test_spectrum_before_svc_is_our_svm():
+    sample = Sample(n=40)
+    pipe = make_pipeline(kith.Spectrum("clip"), SVC(kernel="precomputed", C=2.0, tol=1e-8))
+    pipe.fit(sample.S, sample.y)
+    own = kith.SVM(spectrum="clip", cost=2.0).fit(sample.S, sample.y)
+    np.testing.assert_allclose(pipe.decision_function(sample.rows), own.decision_function(sample.rows),
+                               atol=1e-4)
+    assert cross_val_score(pipe, sample.S, sample.y, cv=4).shape == (4,)
+
+
+@pytest.mark.parametrize("spectrum", ["clip", "flip", "square"])
+def test_spectrum_treats_training_samples_as_it_treats_new_ones(binary, spectrum):
+    transformer = kith.Spectrum(spectrum)
+    kernel = transformer.fit_transform(binary.S)
+    np.testing.assert_allclose(transformer.transform(binary.S), kernel, atol=1e-9 * np.abs(kernel).max())
+    assert transformer.consistency_ < 1e-12
+    assert np.linalg.eigvalsh(kernel)[0] > -1e-9 * np.abs(kernel).max()
+
+
+def test_grid_search_equals_evaluate_on_the_same_folds(three):
+    n = len(three.y)
+    rng = np.random.default_rng(3)
+    order = rng.permutation(n)
+    train, test = np.sort(order[:28]), np.sort(order[28:])
+    folds = np.arange(28) % 4
+    costs = [0.01, 0.1, 1.0, 10.0]
+    search = GridSearchCV(kith.SVM(spectrum="flip", probability=False), {"cost": costs},
+                          cv=PredefinedSplit(folds))
+    search.fit(three.S[np.ix_(train, train)], three.y[train])
+    found = kith.evaluate(three.S, three.y, "svm-flip", grids={"svm-flip": {"cost": costs}},
+                          partitions=[(train, test, folds)])
+    chosen = found.results["methods"][0]["chosen"][0]["cost"]
+    # Among equally good costs evaluate takes the smallest, as GridSearchCV takes the first.
+    assert float(chosen) == search.best_params_["cost"]
+    error = 1 - search.score(three.S[np.ix_(test, train)], three.y[test])
+    assert found.rows[0]["error"] == pytest.approx(error)
+
+
+def test_the_tag_of_newer_releases_says_pairwise(monkeypatch):
+    # Debian's scikit-learn has no __sklearn_tags__ to inherit: a stand-in with the fields of 1.6.
+    tags = types.SimpleNamespace(input_tags=types.SimpleNamespace(pairwise=False, allow_nan=False,
+                                                                  sparse=False))
+    for base in (kith.SimilarityClassifier.__mro__[2], kith.Spectrum.__mro__[2]):
+        monkeypatch.setattr(base, "__sklearn_tags__", lambda self: tags, raising=False)
+    assert kith.KNN().__sklearn_tags__().input_tags.pairwise
+    assert kith.KNN().__sklearn_tags__().input_tags.sparse
+    assert not kith.SVM().__sklearn_tags__().input_tags.sparse
+    assert kith.Spectrum().__sklearn_tags__().input_tags.pairwise
+    assert kith.SVM()._get_tags()["pairwise"]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=strategies.integers(0, 10 ** 6), scale=strategies.floats(1e-3, 1e3))
+def test_the_order_of_samples_does_not_matter(seed, scale):
+    sample = Sample(seed=7)
+    order = np.random.default_rng(seed).permutation(len(sample.y))
+    model = kith.SVM(cost=1 / scale).fit(scale * sample.S, sample.y)
+    other = kith.SVM(cost=1 / scale).fit(scale * sample.S[np.ix_(order, order)], sample.y[order])
+    np.testing.assert_allclose(model.decision_function(scale * sample.rows),
+                               other.decision_function(scale * sample.rows[:, order]), atol=1e-3)
