@@ -372,8 +372,12 @@ RobustSolution run(const RobustProblem& problem, Term term, double size,
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
-  // From what is returned, by another route than the iteration's.
   const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
+  // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
+  // in it. Every solver returns the middle.
+  const Vector f = K * problem.y.cwiseProduct(solution.alpha);
+  solution.b = detail::least_loss_intercept(f, problem.y, problem.cost);
+  // From what is returned, by another route than the iteration's.
   const SvmDual machine{
       .K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
   solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;

@@ -157,6 +157,29 @@ TEST(RobustSvm, ForLargeRhoIsTheMachineOnTheClippedMatrix) {
             1e-4 * two.scores.cwiseAbs().maxCoeff());
 }
 
+TEST(LearnedKernels, TakeTheMiddleWhereTheInterceptIsFree) {
+  // Classes of equal size and a cost that every multiplier reaches: b has an interval to itself.
+  const Sample sample = make_sample(40, 15, 2, 5);
+  ASSERT_EQ(std::count(sample.classes.begin(), sample.classes.end(), 0), 20);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  const QueryBlock queries = query_block(sample.rows, sample.self);
+  for (const double cost : {1e-4, 1e-3}) {
+    const auto clipped = fit_once(set, SvmSettings{.cost = cost, .tolerance = 1e-9});
+    const Matrix expected = predict_once(clipped.model, queries).scores;
+    const auto robust = fit_once(
+        set,
+        RobustSvmSettings{.cost = cost, .rho = 1e9, .test_treatment = LearnedTreatment::kProject});
+    const auto full =
+        fit_once(set, FullKernelSettings{.eta = 1 / (2 * 40 * cost),
+                                         .gamma = 1e3,
+                                         .test_treatment = LearnedTreatment::kProject});
+    for (const Matrix& scores :
+         {predict_once(robust.model, queries).scores, predict_once(full.model, queries).scores}) {
+      EXPECT_LT((scores - expected).cwiseAbs().maxCoeff(), 1e-6) << cost;
+    }
+  }
+}
+
 TEST(RobustSvm, HasAProvedObjectiveAndItsOffset) {
   const Sample sample = make_sample(40, 1, 2, 6);
   const auto fitted = fit_once(training_set(sample.S, sample.classes),
