@@ -148,8 +148,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             labels, scores, probabilities = ask(X, self_similarity, from_training, options)
         order = np.argsort(self._position)
         return (self.classes_[self._position[labels]],
-                None if scores is None else scores[:, order],
-                None if probabilities is None else probabilities[:, order])
+                None if scores is None else _first_among_equals(scores, labels)[:, order],
+                None if probabilities is None else _first_among_equals(probabilities, labels)[:, order])
 
     def _ask_vectors(self, X, self_similarity, from_training, options):
         if self_similarity is not None or from_training is not None:
@@ -235,6 +235,20 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = _allows_missing(self)
         tags.input_tags.sparse = _METHODS[self._method]["missing_pairs"]
         return tags
+
+
+def _first_among_equals(values, labels):
+    """Of classes with the same largest value, the one that was predicted gets the next number above:
+    scikit-learn expects the largest to be the prediction. Where priors or costs chose another class,
+    values stay as they are."""
+    rows = np.arange(len(labels))
+    own = values[rows, labels]
+    tied = (own == values.max(axis=1)) & (np.argmax(values, axis=1) != labels)
+    if not tied.any():
+        return values
+    values = values.copy()
+    values[rows[tied], labels[tied]] = np.nextafter(own[tied], np.inf)
+    return values
 
 
 def _allows_missing(estimator):
