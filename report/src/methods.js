@@ -187,7 +187,7 @@ function weights(method, parts) {
   const chart = plot({
     width: 340, height: 62 + 30 * names.length, marginLeft: 100, marginBottom: 40,
     x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true, nice: true, zero: true },
-    y: { domain: names.map((_, i) => i), tickFormat: (i) => short(names[i], 14), label: null, tickSize: 0 },
+    y: { type: "point", domain: names.map((_, i) => i), tickFormat: (i) => short(names[i], 14), label: null, tickSize: 0 },
     marks: [
       Plot.ruleX([0]),
       Plot.dot(rows, { x: "weight", y: (d) => names.indexOf(d.matrix), fill: "var(--accent)", fillOpacity: 0.7, r: 5, ariaLabel: () => "weight", title: (d) => `${visible(d.matrix)}${d.part ? `, ${visible(d.part)}` : ""}: ${few(d.weight)}`, tip: true }),

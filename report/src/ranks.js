@@ -16,7 +16,7 @@ function diagram(ranked, difference, sets) {
     marginRight: 20,
     marginBottom: 40,
     x: { label: "average rank (1 is best)", grid: true, labelAnchor: "center", labelArrow: "none", domain: [1, Math.max(2, ranked.length)] },
-    y: { domain: ranked.map((_, i) => i), tickFormat: (i) => short(ranked[i].method, 20), label: null, tickSize: 0 },
+    y: { type: "point", domain: ranked.map((_, i) => i), tickFormat: (i) => short(ranked[i].method, 20), label: null, tickSize: 0 },
     marks: [
       difference ? Plot.ruleY(ranked, { y: (_, i) => i, x1: (d) => d.rank - difference / 2, x2: (d) => d.rank + difference / 2, stroke: "var(--dot)", strokeOpacity: 0.35, strokeWidth: 8, clip: true }) : null,
       Plot.dot(ranked, { y: (_, i) => i, x: "rank", r: 5, fill: (d) => (difference && d.rank - ranked[0].rank < difference ? "var(--accent)" : "var(--dot)"), ariaLabel: () => "rank", title: (d) => `${visible(d.method)}: average rank ${fixed(d.rank, 2)}`, tip: true }),

@@ -101,6 +101,10 @@ test("what a method learned is drawn", async () => {
   await drawn("learned", "learned-spectrum-0", "multiplier", (parts) => sum(parts, (part) => part.multipliers.length));
   await drawn("learned", "bounds-1", "bound", (parts) => 2 * parts[0].bounds.length);
   await drawn("weights", "weights-0", "weight", (parts) => sum(parts, (part) => part.kernel_weights.length));
+  const page = await open(browser, join(folder, "weights.html"));
+  await page.getByRole("button", { name: "open all" }).click();
+  const ticks = await page.locator('figure[data-chart=weights-0] [aria-label="y-axis tick label"] text').allTextContents();
+  assert.deepEqual(ticks, ["first", "second"]);
 });
 
 test("a table sorts by the column that is pressed, both ways", async () => {
