@@ -2,6 +2,7 @@
 // A chart with its title, its words for those who cannot see it, and its download.
 import * as Plot from "@observablehq/plot";
 import { h, s } from "./dom.js";
+import { alike } from "./numbers.js";
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif";
 
@@ -13,6 +14,16 @@ export function plot(options) {
   const chart = Plot.plot({ className: "plot", style: {}, ...options, width: fitting(options.width) });
   chart.querySelectorAll("style").forEach((style) => style.remove());
   return chart;
+}
+
+/** The domain of an axis around values that are all the same, where the library would have none; else its own choice. */
+export function around(values, { unit = null, low = -Infinity, high = Infinity } = {}) {
+  const known = values.filter(Number.isFinite);
+  const [least, most] = known.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  if (known.length > 0 && !alike(least, most)) return undefined;
+  const middle = known.length > 0 ? most : 0;
+  const step = unit ?? (0.1 * Math.abs(middle) || 1);
+  return [Math.max(Math.min(low, middle), middle - step), Math.min(Math.max(high, middle), middle + step)];
 }
 
 export function save(fileName, type, content) {

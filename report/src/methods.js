@@ -2,7 +2,7 @@
 // Each method: what it chose, how it got there, where it errs, what its solver says.
 import * as Plot from "@observablehq/plot";
 import { h, name, short, visible } from "./dom.js";
-import { figure, plot } from "./figure.js";
+import { around, figure, plot } from "./figure.js";
 import { METRICS, settingsText } from "./model.js";
 import { count, few, percent, seconds } from "./numbers.js";
 import { value } from "./results.js";
@@ -54,7 +54,7 @@ function validation(method) {
     chart = plot({
       width: 340, height: 230, marginLeft: 46, marginBottom: 40, marginTop: 28,
       x: { type: "point", ...ticks(axes[0]), labelAnchor: "center", labelArrow: "none" },
-      y: { label: "loss (%)", grid: true, ticks: 5, nice: true, transform: (v) => 100 * v },
+      y: { label: "loss (%)", grid: true, ticks: 5, nice: true, domain: around(points.map((point) => 100 * point.loss), { unit: 5, low: 0, high: 100 }), transform: (v) => 100 * v },
       marks: [
         Plot.line(points, { x: (d) => d.key[0], y: "loss", stroke: "var(--accent)", strokeWidth: 2 }),
         Plot.dot(points, { x: (d) => d.key[0], y: "loss", fill: "var(--accent)", r: 3, ariaLabel: () => "point", title: (d) => `${axes[0].field} ${visible(axes[0].values[d.key[0]])}: ${percent(d.loss)}`, tip: true }),
@@ -186,7 +186,7 @@ function weights(method, parts) {
   const names = [...new Set(rows.map((row) => row.matrix))];
   const chart = plot({
     width: 340, height: 62 + 30 * names.length, marginLeft: 100, marginBottom: 40,
-    x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true, nice: true, zero: true },
+    x: { label: "weight", labelAnchor: "center", labelArrow: "none", ticks: 5, grid: true, nice: true, zero: true, domain: rows.every((row) => row.weight === 0) ? [0, 1] : undefined },
     y: { type: "point", domain: names.map((_, i) => i), tickFormat: (i) => short(names[i], 14), label: null, tickSize: 0 },
     marks: [
       Plot.ruleX([0]),
@@ -209,7 +209,7 @@ function spectra(method, parts) {
   const chart = plot({
     width: 340, height: 250, marginLeft: 46, marginBottom: 40,
     x: { type: "symlog", label: "eigenvalue (symmetric log scale)", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
-    y: { label: "multiplier", grid: true, ticks: 5 },
+    y: { label: "multiplier", grid: true, ticks: 5, domain: around(rows.map((row) => row.g)) },
     marks: [
       Plot.ruleX([0], { stroke: "var(--line)" }),
       Plot.dot(rows, { x: "lambda", y: "g", r: 2.5, fill: (d) => (d.lambda < 0 ? "var(--warm)" : "var(--accent)"), fillOpacity: 0.6, ariaLabel: () => "multiplier", title: (d) => `${visible(d.part)}\n${few(d.lambda)} times ${few(d.g)}`, tip: true }),
@@ -232,7 +232,7 @@ function bounds(method, parts) {
   const chart = plot({
     width: 340, height: 250, marginLeft: 62, marginBottom: 40,
     x: { label: "iteration", labelAnchor: "center", labelArrow: "none", ticks: 5 },
-    y: { label: "bounds on the objective", grid: true, ticks: 5, tickFormat: (v) => few(v, 4) },
+    y: { label: "bounds on the objective", grid: true, ticks: 5, domain: around(rows.map((row) => row.v)), tickFormat: (v) => few(v, 4) },
     marks: [
       Plot.line(rows, { x: "iteration", y: "v", z: "side", stroke: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), strokeWidth: 2 }),
       Plot.dot(rows, { x: "iteration", y: "v", r: 2, fill: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), ariaLabel: () => "bound", title: (d) => `iteration ${d.iteration}\n${d.side} ${few(d.v, 8)}`, tip: true }),

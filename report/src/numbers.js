@@ -13,6 +13,9 @@ export function fixed(value, digits) {
   return (value < 0 ? "-" : "") + kept;
 }
 
+/** Equal but for rounding: the share is that of the program. */
+export const alike = (a, b) => Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));
+
 export function percent(share, digits = 2) {
   return share === null || share === undefined ? "\u2013" : `${fixed(100 * share, digits)} %`;
 }

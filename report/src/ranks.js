@@ -5,7 +5,7 @@ import { h, name, short, visible } from "./dom.js";
 import { figure, plot } from "./figure.js";
 import { METRICS } from "./model.js";
 import { count, few, fixed } from "./numbers.js";
-import { downloads, value } from "./results.js";
+import { downloads, meanText } from "./results.js";
 import { table } from "./table.js";
 
 function diagram(ranked, difference, sets) {
@@ -48,7 +48,7 @@ export function ranksSection(doc, choose) {
       cell: (row) => {
         const method = cell(set, row);
         if (!method) return "";
-        const text = `${value(doc, method.mean)} (${value(doc, method.sd)})`;
+        const text = meanText(doc, method);
         return method.best ? h("b", {}, text, h("span", { class: "badge" }, " \u2605")) : text;
       },
     })),

@@ -2,7 +2,7 @@
 // The first screen: who is best, whether that means anything, the table, the errors per partition.
 import * as Plot from "@observablehq/plot";
 import { h, name, visible, short } from "./dom.js";
-import { figure, fitting, plot, save } from "./figure.js";
+import { around, figure, fitting, plot, save } from "./figure.js";
 import { METRICS, settingsText } from "./model.js";
 import { count, few, fixed, list, pValue, seconds } from "./numbers.js";
 import { table } from "./table.js";
@@ -11,7 +11,13 @@ const WHERE = { error: "lowest error", "balanced-error": "lowest balanced error"
 
 export function value(doc, number, digits = 2) {
   const metric = METRICS[doc.metric];
-  return metric.unit === "%" ? fixed(number === null ? null : 100 * number, digits) : few(number, 4);
+  return metric.unit === "%" ? fixed(number === null ? null : 100 * number, digits) : fixed(number, 4);
+}
+
+/** The cell of the table: one partition has no standard deviation. */
+export function meanText(doc, method) {
+  if (method.mean === null) return method.finished.length > 0 ? "\u2013" : "";
+  return method.finished.length > 1 ? `${value(doc, method.mean)} (${value(doc, method.sd)})` : value(doc, method.mean);
 }
 
 export function methodLink(method, best = false) {
@@ -81,7 +87,7 @@ function resultTable(doc, set) {
         number: true,
         key: (m) => m.mean,
         cell: (m) => [
-          `${value(doc, m.mean)} (${value(doc, m.sd)})`,
+          meanText(doc, m),
           m.finished.length < planned ? h("span", { class: "faint" }, ` [${m.finished.length} of ${planned}]`) : null,
         ],
       },
@@ -111,13 +117,8 @@ function strips(doc, set) {
       .map((v, i) => ({ m: `${m}`, v: v === null ? NaN : v * scale, partition: method.finished[i], best: method.best, method }))
       .filter((point) => Number.isFinite(point.v))
   );
-  const spans = shown.map((method, m) => ({
-    m: `${m}`,
-    mean: method.mean * scale,
-    low: (method.mean - (method.sd ?? 0)) * scale,
-    high: (method.mean + (method.sd ?? 0)) * scale,
-    best: method.best,
-  }));
+  const spans = shown.map((method, m) => ({ m: `${m}`, mean: method.mean * scale, sd: (method.sd ?? 0) * scale, best: method.best }));
+  const bands = spans.filter((span, m) => shown[m].finished.length > 1 && span.sd > 1e-12 * Math.abs(span.mean));
   const colour = (d) => (d.best ? "var(--accent)" : "var(--dot)");
   const longest = Math.max(...shown.map((method) => label(method).length), 6);
   const chart = plot({
@@ -126,10 +127,10 @@ function strips(doc, set) {
     marginLeft: Math.min(170, fitting(560) / 3, 14 + 7 * longest),
     marginBottom: 38,
     marginRight: 16,
-    x: { label: `${metric.title}${metric.unit ? ` (${metric.unit})` : ""} on each test part`, grid: true, nice: true, labelAnchor: "center", labelArrow: "none" },
+    x: { label: `${metric.title}${metric.unit ? ` (${metric.unit})` : ""} on each test part`, grid: true, nice: true, labelAnchor: "center", labelArrow: "none", ticks: 6, domain: around(points.map((point) => point.v), metric.unit === "%" ? { unit: 5, low: 0, high: 100 } : { low: 0 }) },
     y: { domain: names, tickFormat: (m) => label(shown[Number(m)]), label: null, tickSize: 0 },
     marks: [
-      Plot.ruleY(spans, { y: "m", x1: "low", x2: "high", stroke: colour, strokeWidth: 9, strokeOpacity: 0.22, strokeLinecap: "round" }),
+      Plot.ruleY(bands, { y: "m", x1: (d) => d.mean - d.sd, x2: (d) => d.mean + d.sd, ariaLabel: () => "band", stroke: colour, strokeWidth: 9, strokeOpacity: 0.22, strokeLinecap: "round" }),
       Plot.dot(points, {
         y: "m", x: "v", r: 3.2, fill: colour, fillOpacity: 0.55, ariaLabel: () => "partition",
         title: (d) => `${visible(d.method.method)}, partition ${d.partition}: ${few(d.v, 4)}${metric.unit ? ` ${metric.unit}` : ""}`,
@@ -144,9 +145,9 @@ function strips(doc, set) {
     marks: points.length,
     file: "errors-per-partition",
     words: `${metric.title} of each method on each partition. ${shown
-      .map((m) => `${visible(m.method)} ${value(doc, m.mean)}, standard deviation ${value(doc, m.sd)}${m.best ? ", best group" : ""}`)
+      .map((m) => `${visible(m.method)} ${value(doc, m.mean)}${m.finished.length > 1 ? `, standard deviation ${value(doc, m.sd)}` : ""}${m.best ? ", best group" : ""}`)
       .join("; ")}.`,
-    caption: "A dot is a test part, the upright line the mean, the band one standard deviation to each side. Coloured: the best group.",
+    caption: `A dot is a test part, the upright line the mean${bands.length > 0 ? ", the band one standard deviation to each side" : ""}. Coloured: the best group.`,
   });
 }
 

@@ -28,6 +28,16 @@ function evaluate(data, store, ...more) {
 }
 
 const documentOf = (file) => JSON.parse(readFileSync(join(folder, file), "utf8").match(/id="document">(.*?)<\/script>/s)[1]);
+
+/** The page of `source` with another document. */
+function variant(source, file, change) {
+  const document = documentOf(source);
+  change(document, document.data_sets[0]);
+  const text = JSON.stringify(document).replaceAll("<", "\\u003c");
+  writeFileSync(join(folder, file), readFileSync(join(folder, source), "utf8").replace(/(id="document">).*?(<\/script>)/s, (_, a, b) => a + text + b));
+  return join(folder, file);
+}
+const tickLabels = (page, chart, axis) => page.locator(`figure[data-chart="${chart}"] [aria-label="${axis}-axis tick label"] text`).allTextContents();
 const marks = (page, chart, mark) => page.locator(`figure[data-chart="${chart}"] svg [aria-label="${mark}"]`).count();
 
 before(async () => {
@@ -60,11 +70,43 @@ test("the first screen has the numbers of the store", async () => {
   assert.deepEqual(page.complaints, []);
 });
 
+test("errors that are all the same have an axis with room, and no band", async () => {
+  const flat = variant("one.html", "flat.html", (_, set) => {
+    for (const method of set.methods) {
+      Object.assign(method.metrics.error, { mean: 0, sd: 0, values: method.finished.map(() => 0) });
+      method.details.validation = method.details.validation.map(() => 0);
+    }
+  });
+  const page = await open(browser, flat);
+  assert.equal(await marks(page, "errors-per-partition", "partition"), 5 * METHODS.length);
+  assert.equal(await marks(page, "errors-per-partition", "band"), 0);
+  assert.deepEqual(await tickLabels(page, "errors-per-partition", "x"), ["0", "1", "2", "3", "4", "5"]);
+  assert.ok(!(await page.locator("figure[data-chart=errors-per-partition] figcaption").innerText()).includes("band"));
+  await page.getByRole("button", { name: "open all" }).click();
+  assert.deepEqual(await tickLabels(page, "validation-0", "y"), ["0", "1", "2", "3", "4", "5"]);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("one partition has no standard deviation", async () => {
+  const single = variant("one.html", "single.html", (_, set) => {
+    set.partitions = 1;
+    for (const method of set.methods) {
+      method.finished = method.finished.slice(0, 1);
+      Object.assign(method.metrics.error, { mean: 0.2, sd: 0, values: [0.2] });
+    }
+  });
+  const page = await open(browser, single);
+  const cells = await page.locator("table.results tbody td:nth-child(2)").allInnerTexts();
+  assert.deepEqual(cells, METHODS.map(() => "20.00"));
+  assert.deepEqual(page.complaints, []);
+});
+
 test("every chart is there with its marks", async () => {
   const page = await open(browser, join(folder, "one.html"));
   const found = JSON.parse(await page.locator("#document").textContent());
   assert.equal(await marks(page, "errors-per-partition", "partition"), 5 * METHODS.length);
   assert.equal(await marks(page, "errors-per-partition", "mean"), METHODS.length);
+  assert.equal(await marks(page, "errors-per-partition", "band"), METHODS.length);
   assert.equal(await marks(page, "map", "sample"), N);
   assert.equal(await marks(page, "spectrum", "eigenvalue"), N);
   assert.equal(await marks(page, "class-sizes", "class"), 3);
@@ -103,8 +145,7 @@ test("what a method learned is drawn", async () => {
   await drawn("weights", "weights-0", "weight", (parts) => sum(parts, (part) => part.kernel_weights.length));
   const page = await open(browser, join(folder, "weights.html"));
   await page.getByRole("button", { name: "open all" }).click();
-  const ticks = await page.locator('figure[data-chart=weights-0] [aria-label="y-axis tick label"] text').allTextContents();
-  assert.deepEqual(ticks, ["first", "second"]);
+  assert.deepEqual(await tickLabels(page, "weights-0", "y"), ["first", "second"]);
 });
 
 test("a table sorts by the column that is pressed, both ways", async () => {
@@ -251,26 +292,23 @@ function largestPicture() {
 }
 
 test("a large store is ready soon and stays small", async () => {
-  const html = readFileSync(join(folder, "one.html"), "utf8");
-  const document = documentOf("one.html");
-  const set = document.data_sets[0];
   const n = 3000;
-  const grown = (list) => Array.from({ length: n }, (_, i) => list[i % N]);
-  Object.assign(set, { n, labels: grown(set.labels), ids: grown(set.ids).map((id, i) => `${id} ${i}`), tested: grown(set.tested) });
-  const portrait = set.portraits[0];
-  portrait.picture = { ...largestPicture(), samples_per_pixel: 3 };
-  portrait.order = Array.from({ length: n }, (_, i) => i);
-  portrait.neighbours = Array.from({ length: n * portrait.nearest }, (_, i) => (i * 7) % n);
-  portrait.eigenvalues = Array.from({ length: n }, (_, i) => 100 / (i + 1) - 0.5);
-  Object.assign(portrait.map, { x: grown(portrait.map.x), y: grown(portrait.map.y) });
-  set.methods = Array.from({ length: 30 }, (_, m) => {
-    const method = structuredClone(set.methods[m % 3]);
-    method.method = `${method.method} ${m}`;
-    Object.assign(method.details, { wrong: grown(method.details.wrong), said: grown(method.details.said) });
-    return method;
+  const file = variant("one.html", "large.html", (_, set) => {
+    const grown = (list) => Array.from({ length: n }, (_, i) => list[i % N]);
+    Object.assign(set, { n, labels: grown(set.labels), ids: grown(set.ids).map((id, i) => `${id} ${i}`), tested: grown(set.tested) });
+    const portrait = set.portraits[0];
+    portrait.picture = { ...largestPicture(), samples_per_pixel: 3 };
+    portrait.order = Array.from({ length: n }, (_, i) => i);
+    portrait.neighbours = Array.from({ length: n * portrait.nearest }, (_, i) => (i * 7) % n);
+    portrait.eigenvalues = Array.from({ length: n }, (_, i) => 100 / (i + 1) - 0.5);
+    Object.assign(portrait.map, { x: grown(portrait.map.x), y: grown(portrait.map.y) });
+    set.methods = Array.from({ length: 30 }, (_, m) => {
+      const method = structuredClone(set.methods[m % 3]);
+      method.method = `${method.method} ${m}`;
+      Object.assign(method.details, { wrong: grown(method.details.wrong), said: grown(method.details.said) });
+      return method;
+    });
   });
-  const file = join(folder, "large.html");
-  writeFileSync(file, html.replace(/(id="document">).*?(<\/script>)/s, (_, a, b) => a + JSON.stringify(document).replaceAll("<", "\\u003c") + b));
   assert.ok(statSync(file).size < 5e6);
   const page = await open(browser, file);
   const ready = await page.evaluate(() => performance.now());
