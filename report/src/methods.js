@@ -249,12 +249,14 @@ function bounds(method, parts) {
   });
 }
 
-function fixedSettings(method) {
+export function settingsWords(method) {
   const entries = Object.entries(method.settings ?? {});
   const text = entries.map(([key, v]) => `${key} = ${typeof v === "object" ? JSON.stringify(v) : v}`).join(", ");
   const grid = method.grid.map((axis) => `${axis.field}: ${axis.values.join(", ")}`);
-  return h("p", { class: "note" }, "Method ", h("code", {}, visible(method.base_method)), text ? `; fixed: ${visible(text)}` : "", grid.length > 0 ? `; searched: ${visible(grid.join("; "))}` : "", ".");
+  return ["method ", h("code", {}, visible(method.base_method)), text ? `; fixed: ${visible(text)}` : "", grid.length > 0 ? `; searched: ${visible(grid.join("; "))}` : ""];
 }
+
+const fixedSettings = (method) => h("p", { class: "note settings" }, settingsWords(method), ".");
 
 function content(doc, set, method) {
   const parts = method.details.learned ?? [];
@@ -278,13 +280,14 @@ export function methodsSection(doc, set) {
         "summary",
         {},
         h("b", {}, name(method.method, 40)),
-        h("span", {}, `${value(doc, method.mean)}${metric.unit ? ` ${metric.unit}` : ""}`, method.best ? h("span", { class: "badge" }, " \u2605 best group") : null),
+        h("span", {}, method.finished.length === 0 ? "no partition finished yet" : `${value(doc, method.mean)}${method.mean !== null && metric.unit ? ` ${metric.unit}` : ""}`, method.best ? h("span", { class: "badge" }, " \u2605 best group") : null),
         h("span", { class: "faint" }, visible(settingsText(method.chosen_most.settings, method.grid)))
       )
     );
     // Drawn when it is opened: a page of thirty methods is ready at once.
     details.fill = () => {
-      if (details.childElementCount === 1 && method.finished.length > 0) details.append(content(doc, set, method));
+      if (details.childElementCount > 1) return;
+      details.append(method.finished.length > 0 ? content(doc, set, method) : h("div", {}, fixedSettings(method)));
     };
     details.addEventListener("toggle", () => details.open && details.fill());
     return details;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of the page, and what follows from it without any statistics of our own.
 
+import { alike } from "./numbers.js";
+
 export const METRICS = {
   error: { title: "error", unit: "%", smaller: true },
   "balanced-error": { title: "balanced error", unit: "%", smaller: true },
@@ -34,12 +36,24 @@ function prepare(set, index, doc) {
     method.seconds = secondsOf(doc, set, method);
     method.tested = method.details.tested ?? set.tested;
   });
+  level(set.methods);
+  set.most = Math.max(0, ...set.methods.map((method) => method.finished.length));
+  const behind = (method) => (method.mean === null ? 2 : method.finished.length < set.most ? 1 : 0);
   set.ordered = [...set.methods].sort((a, b) => {
-    if (a.mean === null || b.mean === null) return (a.mean === null) - (b.mean === null);
-    const difference = a.mean - b.mean;
-    return (metric.smaller ? difference : -difference) || a.index - b.index;
+    const difference = behind(a) - behind(b) || (a.level === b.level ? 0 : a.level - b.level) * (metric.smaller ? 1 : -1);
+    return difference || a.index - b.index;
   });
   set.winner = set.methods.find((method) => method.best && method.p_value === null) ?? null;
+  set.leaders = set.winner ? set.ordered.filter((method) => behind(method) === 0 && method.level === set.winner.level) : [];
+}
+
+/** Means that are equal but for rounding get one level; equals stay in the order of the store. */
+function level(methods) {
+  let last = null;
+  for (const method of [...methods].sort((a, b) => a.mean - b.mean)) {
+    if (method.mean !== null) last = last !== null && alike(last, method.mean) ? last : method.mean;
+    method.level = method.mean === null ? null : last;
+  }
 }
 
 function secondsOf(doc, set, method) {

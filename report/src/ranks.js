@@ -4,8 +4,8 @@ import * as Plot from "@observablehq/plot";
 import { h, name, short, visible } from "./dom.js";
 import { figure, plot } from "./figure.js";
 import { METRICS } from "./model.js";
-import { count, few, fixed } from "./numbers.js";
-import { downloads, meanText } from "./results.js";
+import { alike, count, few, fixed } from "./numbers.js";
+import { downloads, meanText, together } from "./results.js";
 import { table } from "./table.js";
 
 function diagram(ranked, difference, sets) {
@@ -44,7 +44,7 @@ export function ranksSection(doc, choose) {
     ...doc.data_sets.map((set, d) => ({
       title: short(set.name, 24),
       number: true,
-      key: (row) => cell(set, row)?.mean ?? null,
+      key: (row) => cell(set, row)?.level ?? null,
       cell: (row) => {
         const method = cell(set, row);
         if (!method) return "";
@@ -54,12 +54,13 @@ export function ranksSection(doc, choose) {
     })),
     { title: "average rank", number: true, key: (row) => rankOf.get(row) ?? null, cell: (row) => fixed(rankOf.get(row), 2) },
   ];
+  const leaders = ranked.filter((row) => alike(row.rank, ranked[0].rank)).map((row) => row.method);
   const behind = difference ? ranked.filter((row) => row.rank - ranked[0].rank >= difference).length : 0;
   return h(
     "section",
     { id: "ranks" },
-    h("h1", {}, ranked.length > 0 ? [name(ranked[0].method), ` has the best average rank over ${doc.data_sets.length} data sets: ${fixed(ranked[0].rank, 2)} among ${count(ranked.length, "method")}`] : [`${count(doc.data_sets.length, "data set")}, no method finished on all of them`]),
-    ranked.length > 1 ? h("p", { class: "lead" }, behind === 0 ? "No method is significantly behind it: the critical difference of average ranks is " : `${behind} of the ${count(ranked.length - 1, "other method")} ${behind === 1 ? "is" : "are"} significantly behind it: the critical difference of average ranks is `, few(difference, 3), ".") : null,
+    h("h1", {}, ranked.length > 0 ? [together(leaders), ` ${leaders.length > 1 ? "share" : "has"} the best average rank over ${doc.data_sets.length} data sets: ${fixed(ranked[0].rank, 2)} among ${count(ranked.length, "method")}`] : [`${count(doc.data_sets.length, "data set")}, no method finished on all of them`]),
+    ranked.length > 1 ? h("p", { class: "lead" }, behind === 0 ? `No method is significantly behind ${leaders.length > 1 ? "them" : "it"}: the critical difference of average ranks is ` : `${ranked.length === 2 ? "The other method" : `${behind} of the ${ranked.length - 1} other methods`} ${behind === 1 ? "is" : "are"} significantly behind ${leaders.length > 1 ? "them" : "it"}: the critical difference of average ranks is `, few(difference, 3), ".") : null,
     table(columns, { rows: names, sort: ranked.length > 0 ? { column: columns.length - 1, down: false } : null, label: `${metric.title} on every data set`, className: "results" }),
     h("p", { class: "note" }, `${metric.title}${metric.unit ? ` in ${metric.unit}` : ""}: mean (standard deviation). \u2605 best group of that data set.`),
     downloads(doc),

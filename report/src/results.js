@@ -24,13 +24,20 @@ export function methodLink(method, best = false) {
   return h("a", { href: `#method-${method.index}` }, name(method.method, 40), best ? h("span", { class: "badge", title: "in the best group" }, "\u00a0\u2605") : null);
 }
 
+/** "a", "a and b", "a and 5 other methods". */
+export function together(titles) {
+  if (titles.length > 3) return [name(titles[0]), ` and ${titles.length - 1} other methods`];
+  return list(titles.map((title) => name(title)));
+}
+
 function headline(doc, set) {
   const metric = METRICS[doc.metric];
-  if (!set.winner) return ["No method has a result for ", name(set.name), " yet."];
+  if (!set.winner && set.most > 0) return [`No method has ${metric.title === "error" ? "an error" : `a value of ${metric.title}`} on `, name(set.name)];
+  if (!set.winner) return ["No result for ", name(set.name), " yet"];
   const unit = metric.unit ? ` ${metric.unit}` : "";
   return [
-    name(set.winner.method),
-    " has the ",
+    together(set.leaders.map((method) => method.method)),
+    set.leaders.length > 1 ? " share the " : " has the ",
     WHERE[doc.metric] ?? `highest ${metric.title}`,
     " on ",
     name(set.name),
@@ -40,24 +47,30 @@ function headline(doc, set) {
 
 /** Whether the difference means anything. */
 function verdict(doc, set) {
-  const others = set.ordered.filter((method) => method !== set.winner && method.mean !== null);
-  if (!set.winner || others.length === 0) return "It is the only method with results; there is nothing to compare it with.";
+  const others = set.ordered.filter((method) => !set.leaders.includes(method) && method.mean !== null);
+  if (!set.winner && set.most > 0) return "The store has results, but none of this metric.";
+  if (!set.winner) {
+    return `${set.partitions > 1 ? `None of the ${set.partitions} partitions` : "The partition"} is finished for any of the ${count(set.methods.length, "method")}. The same kith evaluate command goes on where it stopped.`;
+  }
+  if (others.length === 0) {
+    return set.leaders.length > 1 ? "Their means are equal: these partitions do not tell them apart." : "It is the only method with results; there is nothing to compare it with.";
+  }
   const close = others.filter((method) => method.best);
   const clear = others.filter((method) => !method.best && method.p_value !== null && method.p_value <= 0.05);
   const partitions = set.winner.finished.length;
   if (partitions < 5) {
     return `With ${count(partitions, "partition")} no difference can be significant at 5 %: take the order as a first impression.`;
   }
-  if (clear.length === 0) return `But none of the ${count(others.length, "other method")} is significantly worse: the order may be chance.`;
+  if (clear.length === 0) return `But ${others.length === 1 ? "the other method is not" : `none of the ${others.length} other methods is`} significantly worse: the order may be chance.`;
   const names = close.map((method) => name(method.method, 30));
   const tied =
     close.length === 0
-      ? " No other method keeps up with it."
+      ? ` No other method keeps up with ${set.leaders.length > 1 ? "them" : "it"}.`
       : close.length <= 4
         ? [" ", list(names), close.length === 1 ? " is" : " are", " not significantly worse and ", close.length === 1 ? "shares" : "share", " the best group."]
         : ` ${close.length} others are not significantly worse and share the best group.`;
   return [
-    clear.length === others.length ? `All ${count(others.length, "other method")}` : `${clear.length} of the ${count(others.length, "other method")}`,
+    others.length === 1 ? "The other method" : clear.length === others.length ? `All ${others.length} other methods` : `${clear.length} of the ${others.length} other methods`,
     clear.length === 1 ? " is" : " are",
     " significantly worse (one-sided Wilcoxon signed-rank test at 5 %).",
     tied,
@@ -66,7 +79,7 @@ function verdict(doc, set) {
 
 function warnings(set) {
   const notes = [];
-  if (set.complete === false) {
+  if (set.complete === false && set.most > 0) {
     notes.push("The evaluation is not finished: some methods lack partitions, and only those with the most can be best.");
   }
   const missed = set.methods.filter((method) => method.met_tolerance === false);
@@ -85,10 +98,10 @@ function resultTable(doc, set) {
       {
         title: `${metric.title}${metric.unit ? `, ${metric.unit}` : ""}`,
         number: true,
-        key: (m) => m.mean,
+        key: (m) => m.level,
         cell: (m) => [
           meanText(doc, m),
-          m.finished.length < planned ? h("span", { class: "faint" }, ` [${m.finished.length} of ${planned}]`) : null,
+          m.finished.length < planned ? h("span", { class: "faint" }, `${m.finished.length > 0 ? " " : ""}[${m.finished.length} of ${planned}]`) : null,
         ],
       },
       { title: "p", number: true, class: "faint", key: (m) => m.p_value, cell: (m) => pValue(m.p_value) },
@@ -140,10 +153,10 @@ function strips(doc, set) {
     ],
   });
   return figure({
-    title: `${metric.title[0].toUpperCase()}${metric.title.slice(1)} on every partition, the best first`,
+    title: `${metric.title[0].toUpperCase()}${metric.title.slice(1)} on every partition${set.winner === shown[0] && shown.length > 1 ? ", the best first" : ""}`,
     chart,
     marks: points.length,
-    file: "errors-per-partition",
+    file: `${doc.metric === "error" ? "errors" : doc.metric}-per-partition`,
     words: `${metric.title} of each method on each partition. ${shown
       .map((m) => `${visible(m.method)} ${value(doc, m.mean)}${m.finished.length > 1 ? `, standard deviation ${value(doc, m.sd)}` : ""}${m.best ? ", best group" : ""}`)
       .join("; ")}.`,
@@ -152,7 +165,7 @@ function strips(doc, set) {
 }
 
 export function downloads(doc) {
-  const file = (ending) => `kith-report.${ending}`;
+  const file = (ending) => `kith-report${doc.metric === "error" ? "" : `-${doc.metric}`}.${ending}`;
   const button = (text, ending, type, content) =>
     h("button", { type: "button", "data-download": ending, onclick: () => save(file(ending), type, content()) }, text);
   return h(
@@ -169,6 +182,7 @@ export function downloads(doc) {
 export function resultsSection(doc, set) {
   const metric = METRICS[doc.metric];
   const classes = set.class_names.length;
+  const kind = set.protocol?.partitions === "given" ? "given" : "random";
   return h(
     "section",
     { id: "results" },
@@ -178,7 +192,7 @@ export function resultsSection(doc, set) {
       "p",
       { class: "faint about" },
       `${count(set.methods.length, "method")} on ${count(set.n, "sample")} of ${count(classes, "class", "classes")}; `,
-      `mean over ${count(set.partitions, set.protocol?.partitions === "given" ? "given partition" : "random partition")} with the standard deviation in brackets; `,
+      set.partitions > 1 ? `mean over ${set.partitions} ${kind} partitions with the standard deviation in brackets; ` : `one ${kind} partition; `,
       set.methods.some((method) => method.grid.length > 0) ? "settings chosen by cross-validation inside each training part. " : "every setting fixed. ",
       metric.smaller ? "Smaller is better." : "Larger is better."
     ),
@@ -190,7 +204,7 @@ export function resultsSection(doc, set) {
         "div",
         {},
         resultTable(doc, set),
-        h(
+        set.winner && h(
           "p",
           { class: "note" },
           h("span", { class: "badge" }, "\u2605"),
@@ -198,7 +212,7 @@ export function resultsSection(doc, set) {
         ),
         doc.data_sets.length > 1 ? null : downloads(doc)
       ),
-      strips(doc, set)
+      set.ordered.some((method) => method.mean !== null) ? strips(doc, set) : null
     )
   );
 }

@@ -65,8 +65,8 @@ test("the first screen has the numbers of the store", async () => {
     assert.equal(text.includes("\u2605"), method.best);
     assert.ok(lines.some((line) => line.includes(method.method)));
   }
-  const best = stored.methods.reduce((a, b) => (b.mean_error < a.mean_error ? b : a));
-  assert.match(await page.locator("h1").innerText(), new RegExp(`^${best.method} has the lowest error on one: `));
+  const best = stored.methods.find((method) => method.best && method.p_value === null);
+  assert.match(await page.locator("h1").innerText(), new RegExp(`^${best.method} .*the lowest error on one: `));
   assert.deepEqual(page.complaints, []);
 });
 
@@ -98,6 +98,42 @@ test("one partition has no standard deviation", async () => {
   const page = await open(browser, single);
   const cells = await page.locator("table.results tbody td:nth-child(2)").allInnerTexts();
   assert.deepEqual(cells, METHODS.map(() => "20.00"));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("means that are equal but for rounding are equals, in the order of the store", async () => {
+  const equal = variant("one.html", "equal.html", (_, set) => {
+    const means = [0.4, 0.1 + 0.2, 0.3];
+    set.methods.forEach((method, m) => {
+      Object.assign(method.metrics.error, { mean: means[m], sd: 0.1, values: method.finished.map((i) => means[m] + 0.01 * (i - 3)) });
+      Object.assign(method, { best: true, p_value: m === 1 ? null : 1 });
+    });
+  });
+  const page = await open(browser, equal);
+  assert.equal(await page.locator("h1").innerText(), "nearest-mean and svm-clip share the lowest error on one: 30.00 %");
+  assert.match(await page.locator("p.lead").innerText(), /^But the other method is not significantly worse/);
+  const order = ["nearest-mean", "svm-clip", "knn"];
+  const names = () => page.locator("table.results tbody tr td:first-child bdi").allInnerTexts();
+  assert.deepEqual(await names(), order);
+  assert.deepEqual(await tickLabels(page, "errors-per-partition", "y"), order);
+  await page.locator("table.results th").nth(1).getByRole("button").click();
+  assert.deepEqual(await names(), order);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("a store without a finished partition says so", async () => {
+  const none = variant("one.html", "none.html", (_, set) => {
+    set.complete = false;
+    for (const method of set.methods) {
+      Object.assign(method, { finished: [], best: false, p_value: null, mean_error: null, chosen: [], chosen_most: { settings: null, partitions: 0 }, metrics: {} });
+      method.details.partitions = [];
+    }
+  });
+  const page = await open(browser, none);
+  assert.equal(await page.locator("h1").innerText(), "No result for one yet");
+  assert.match(await page.locator("p.lead").innerText(), /^None of the 5 partitions is finished for any of the 3 methods\./);
+  assert.ok(!(await page.locator("#results").innerText()).includes("only method"));
+  assert.equal(await page.locator("figure[data-chart=errors-per-partition]").count(), 0);
   assert.deepEqual(page.complaints, []);
 });
 
