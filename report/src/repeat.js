@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How to do it again: command, versions, seed, data, protocol.
 import { h, name, visible } from "./dom.js";
+import { settingsWords } from "./methods.js";
 
 /** Lists as lines, objects as "key value" pairs: nothing of JSON but what has no other form. */
 function plain(v) {
@@ -25,10 +26,19 @@ function rows(title, object) {
   ];
 }
 
+/** Methods that the first command does not name: a store keeps the command that began it, not those that went on. */
+function addedLater(command, methods) {
+  const flags = [...command.matchAll(/ --methods[ =]('[^']*'|\S+)/g)].map((found) => found[1].replaceAll("'", ""));
+  const named = new Set(flags.flatMap((list) => list.split(",")).map((one) => one.split("=")[0].trim()));
+  const later = methods.filter((method) => !named.has(method.method));
+  return later.length < methods.length ? later : [];
+}
+
 export function repeatSection(doc, set) {
   const about = { ...set.about };
   const command = about.command;
   delete about.command;
+  const later = command ? addedLater(command, set.methods) : [];
   // What each matrix is says where it comes from, too.
   if (about.matrices) for (const key of ["similarity", "data", "measure"]) delete about[key];
   return h(
@@ -36,7 +46,13 @@ export function repeatSection(doc, set) {
     { id: "repeat" },
     h("h2", {}, "How to repeat it"),
     command ? [h("p", {}, "The command that put the data set into the store:"), h("pre", { tabindex: "0" }, visible(command))] : null,
-    h("p", {}, "The same command with the same data gives the same numbers: partitions, folds and every choice follow from the seed, whatever the number of threads."),
+    later.length > 0
+      ? [
+          h("p", {}, "Further commands, which the store does not keep, added:"),
+          h("ul", { id: "later" }, later.map((method) => h("li", {}, name(method.method), ": ", settingsWords(method)))),
+        ]
+      : null,
+    h("p", {}, `The same ${later.length > 0 ? "methods with the same settings" : "command"} on the same data give${later.length > 0 ? "" : "s"} the same numbers: partitions, folds and every choice follow from the seed, whatever the number of threads.`),
     h(
       "div",
       { class: "columns" },
