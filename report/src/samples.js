@@ -24,8 +24,7 @@ function answers(set, i) {
   return [...said].sort((a, b) => b[1] - a[1]);
 }
 
-function neighbours(set, i) {
-  const portrait = set.portraits[0];
+function neighbours(set, i, portrait = set.portraits[0]) {
   if (!portrait || !portrait.neighbours || portrait.nearest === 0) return [];
   return portrait.neighbours.slice(i * portrait.nearest, (i + 1) * portrait.nearest).filter((j) => j >= 0);
 }
@@ -56,8 +55,9 @@ function histogram(rows) {
 
 function panel(set, i, rows) {
   const row = rows[i];
-  const near = neighbours(set, i);
   const portrait = set.portraits[0];
+  // Several matrices need not agree on who is near.
+  const near = set.portraits.map((one) => ({ title: set.portraits.length > 1 ? one.name : null, found: neighbours(set, i, one) })).filter((one) => one.found.length > 0);
   const methods = table(
     [
       { title: "method", key: (m) => m.method, cell: (m) => h("a", { href: `#method-${m.index}` }, name(m.method, 30)) },
@@ -79,7 +79,10 @@ function panel(set, i, rows) {
       h(
         "div",
         {},
-        near.length > 0 ? [h("h3", {}, "Nearest neighbours"), h("ol", {}, near.map((j) => h("li", {}, sampleLink(set, j), " ", classMark(set, set.labels[j]))))] : null,
+        near.map(({ title, found }) => [
+          h("h3", {}, "Nearest neighbours", title === null ? null : [" by ", name(title, 40)]),
+          h("ol", {}, found.map((j) => h("li", {}, sampleLink(set, j), " ", classMark(set, set.labels[j])))),
+        ]),
         portrait?.map ? sampleMap(set, portrait, { marked: i, width: 380 }) : null
       )
     )
@@ -107,7 +110,7 @@ export function samplesSection(set) {
           return other ? [classMark(set, other[0]), h("span", { class: "faint" }, ` by ${count(other[1], "method")}`)] : "";
         },
       },
-      { title: "nearest", class: "setting screen", cell: (r) => neighbours(set, r.i).slice(0, 3).map((j, k) => [k > 0 ? ", " : "", sampleLink(set, j, 18)]) },
+      { title: set.portraits.length > 1 ? `nearest by ${short(set.portraits[0].name, 20)}` : "nearest", class: "setting screen", cell: (r) => neighbours(set, r.i).slice(0, 3).map((j, k) => [k > 0 ? ", " : "", sampleLink(set, j, 18)]) },
     ],
     { rows: listed, sort: { column: 2, down: true }, label: "samples", most: 25 }
   );
@@ -130,7 +133,7 @@ export function samplesSection(set) {
     "section",
     { id: "samples" },
     h("h2", {}, "The samples"),
-    h("p", {}, `${count(never, "sample")} got the right label every time, ${count(always, "sample")} a wrong one every time: those may be mislabelled, or have their neighbours in other classes.`),
+    h("p", {}, `${count(never, "sample")} got the right label every time, `, always === 0 ? "none a wrong one every time." : `${count(always, "sample")} a wrong one every time: ${always === 1 ? "it may be mislabelled, or have its neighbours" : "those may be mislabelled, or have their neighbours"} in other classes.`),
     histogram(rows),
     h(
       "div",
