@@ -18,12 +18,13 @@ function facts(set, portrait) {
   fact("samples", count(portrait.n ?? set.n, "sample"), set.class_names.length > 0 ? ` of ${count(set.class_names.length, "class", "classes")}` : "");
   fact("read from", name(portrait.source ?? "", 80), ` (${portrait.format}${portrait.sparse ? ", sparse" : ""}, ${portrait.kind === "distance" ? "distances" : "similarities"})`);
   (portrait.applied ?? []).forEach((step, i) => fact(i === 0 ? "applied" : "", name(step)));
-  fact("range", `${few(portrait.min)} to ${few(portrait.max)}; diagonal `, portrait.diagonal_min === portrait.diagonal_max ? `${few(portrait.diagonal_min)} everywhere` : `${few(portrait.diagonal_min)} to ${few(portrait.diagonal_max)}`);
+  const range = (low, high) => (low === high ? `${few(low)} everywhere` : `${few(low)} to ${few(high)}`);
+  fact("range", `${range(portrait.min, portrait.max)}; diagonal ${range(portrait.diagonal_min, portrait.diagonal_max)}`);
   fact("symmetry", portrait.symmetric ? "symmetric" : `asymmetric: S and its transpose differ by ${percent(portrait.asymmetry)} of the norm`);
   if (portrait.missing > 0) fact("missing", `${count(portrait.missing, "pair")} without a value`);
   if (portrait.negative_eigenfraction !== null && portrait.negative_eigenfraction !== undefined) {
     fact("indefinite", portrait.negative_eigenvalues > 0 ? `${count(portrait.negative_eigenvalues, "negative eigenvalue")}, ${percent(portrait.negative_eigenfraction)} of the absolute spectrum` : "no: positive semidefinite");
-    fact("eigenvalues", `${few(portrait.lambda_min)} to ${few(portrait.lambda_max)}`);
+    fact("eigenvalues", portrait.lambda_min === portrait.lambda_max ? `all ${few(portrait.lambda_min)}` : `${few(portrait.lambda_min)} to ${few(portrait.lambda_max)}`);
   } else if (portrait.no_spectrum_because) {
     fact("spectrum", name(portrait.no_spectrum_because));
   }
@@ -49,7 +50,7 @@ function spectrum(portrait) {
     marginLeft: 52,
     marginBottom: 40,
     x: { label: "rank, largest first", labelAnchor: "center", labelArrow: "none", ticks: 6 },
-    y: { type: "sqrt", label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: (v) => few(v, 2) },
+    y: { type: "sqrt", domain: values.every((lambda) => lambda === 0) ? [0, 1] : undefined, label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: (v) => few(v, 2) },
     marks: [
       many
         ? [false, true].map((sign) =>
@@ -177,6 +178,7 @@ export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } 
         chart,
         file: "map",
         marks: all.length,
+        legend: () => (set.class_names.length > 1 ? set.class_names.map((title, c) => ({ mark: swatch(c), text: short(title, 22) })) : []),
         words: `Classical scaling of ${all.length} samples to two dimensions, coloured by class. The axes have eigenvalues ${few(largest[0])} and ${few(largest[1])}.`,
         caption: [
           `Classical scaling: the two largest eigenvalues (${few(largest[0])}, ${few(largest[1])}) of the centred matrix, ${percent(share, 1)} of its squared spectrum. `,

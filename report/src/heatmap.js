@@ -170,10 +170,10 @@ export function heatmap(set, portrait, index) {
       h("div", { class: "tools" }, h("label", {}, "rows", rows), h("label", {}, "columns", columns), reset),
     ],
     caption: [
-      h("span", {}, `${few(low, 3)} `, ramp, ` ${few(high, 3)}. `),
+      low === high ? `Every value is ${few(low, 3)}. ` : h("span", {}, `${few(low, 3)} `, ramp, ` ${few(high, 3)}. `),
       blocks.length > 0 ? "Inside a class the most typical samples come first. Click a block to look closer, again to go back." : "",
       step > 1 ? ` A pixel is the mean over ${step} \u00d7 ${step} pairs.` : "",
-      " The 1 % smallest and the 1 % largest take the colours of the ends.",
+      low === high ? "" : " The 1 % smallest and the 1 % largest take the colours of the ends.",
       asymmetric,
       missing,
       readout,

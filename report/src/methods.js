@@ -28,9 +28,10 @@ function surface(details) {
   return { axes: shown, hidden: axes.slice(2), points: [...best.values()] };
 }
 
-const ticks = (axis) => {
+const ticks = (axis, room = Infinity) => {
   const text = axis.values.map((v) => (String(Number(v)).length < v.length ? String(Number(v)) : v)).map((v) => (v.length > 4 && Number(v) ? Number(v).toExponential().replace("e+", "e") : v));
-  const every = Math.ceil(axis.values.length / 10);
+  const longest = 8 + 6.8 * Math.max(...text.map((v) => Math.min(9, v.length)));
+  const every = Math.max(Math.ceil(axis.values.length / 10), Math.ceil((axis.values.length * longest) / room));
   return { domain: axis.values.map((_, i) => i), tickFormat: (i) => (i % every === 0 ? short(text[i], 9) : ""), label: axis.field };
 };
 
@@ -53,7 +54,7 @@ function validation(method) {
   if (axes.length === 1) {
     chart = plot({
       width: 340, height: 230, marginLeft: 46, marginBottom: 40, marginTop: 28,
-      x: { type: "point", ...ticks(axes[0]), labelAnchor: "center", labelArrow: "none" },
+      x: { type: "point", ...ticks(axes[0], 280), labelAnchor: "center", labelArrow: "none" },
       y: { label: "loss (%)", grid: true, ticks: 5, nice: true, domain: around(points.map((point) => 100 * point.loss), { unit: 5, low: 0, high: 100 }), transform: (v) => 100 * v },
       marks: [
         Plot.line(points, { x: (d) => d.key[0], y: "loss", stroke: "var(--accent)", strokeWidth: 2 }),
@@ -64,7 +65,7 @@ function validation(method) {
   } else {
     chart = plot({
       width: 340, height: Math.min(340, 90 + 22 * axes[1].values.length), marginLeft: 56, marginBottom: 40,
-      x: { type: "band", ...ticks(axes[0]), labelAnchor: "center", labelArrow: "none" },
+      x: { type: "band", ...ticks(axes[0], 280), labelAnchor: "center", labelArrow: "none" },
       y: { type: "band", ...ticks(axes[1]), domain: axes[1].values.map((_, i) => i).reverse(), labelAnchor: "center" },
       color: { type: "linear", range: ["#1a1852", "#2a5c9e", "#4c9eb8", "#b2d8c8", "#fcfaee"], interpolate: "rgb" },
       marks: [

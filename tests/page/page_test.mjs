@@ -182,6 +182,10 @@ test("what a method learned is drawn", async () => {
   const page = await open(browser, join(folder, "weights.html"));
   await page.getByRole("button", { name: "open all" }).click();
   assert.deepEqual(await tickLabels(page, "weights-0", "y"), ["first", "second"]);
+  await page.evaluate(() => (location.hash = "sample-0"));
+  await page.waitForSelector("#sample");
+  assert.deepEqual((await page.locator("#sample h3").allInnerTexts()).slice(1), ["Nearest neighbours by first", "Nearest neighbours by second"]);
+  assert.equal(await page.locator("#sample-table th").last().innerText(), "nearest by first");
 });
 
 test("a table sorts by the column that is pressed, both ways", async () => {
@@ -303,6 +307,10 @@ test("tables and charts are downloaded", async () => {
   const svg = await saved(() => page.locator("figure[data-chart=errors-per-partition] button").click());
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   assert.ok(!svg.includes("var(--"));
+  await page.emulateMedia({ colorScheme: "dark" });
+  const map = await saved(() => page.locator("figure[data-chart=map] > button").click());
+  assert.ok(map.includes('fill="#ffffff"') && map.includes("color:#1b1f24"), "light whatever the page is");
+  assert.deepEqual([...map.matchAll(/<text [^>]*dy="0.35em"[^>]*>([^<]*)</g)].map((found) => found[1]).sort(), [`${HOSTILE.slice(0, 21).replaceAll("<", "&lt;").replaceAll(">", "&gt;")}\u2026`, "\\u{202e}right to left", "plain"].sort());
   const matrix = await saved(() => page.locator("figure[data-chart=matrix] > button").click());
   assert.match(matrix, /<image [^>]*href="data:image\/png;base64,/);
   const words = matrix.match(/<text [^>]*>/g);
@@ -360,6 +368,25 @@ test("inspect writes the data part alone", async () => {
   assert.equal(await marks(page, "map", "sample"), N);
   assert.equal(await page.locator("#results, #methods, #samples").count(), 0);
   assert.ok((await page.locator("#app").innerText()).includes("What to try, and why"));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("methods that later commands added are named", async () => {
+  const later = variant("one.html", "later.html", (_, set) => (set.about.command = "kith evaluate --methods knn,svm-clip --store one.db"));
+  const page = await open(browser, later);
+  assert.deepEqual(await page.locator("#later li bdi").allInnerTexts(), ["nearest-mean"]);
+  const whole = await open(browser, join(folder, "one.html"));
+  assert.equal(await whole.locator("#later").count(), 0);
+  assert.deepEqual([...page.complaints, ...whole.complaints], []);
+});
+
+test("a matrix of zeros has a spectrum of zeros", async () => {
+  writeFileSync(join(folder, "zeros.csv"), "0,0,0,0\n".repeat(4));
+  kith("inspect", "--similarity", "zeros.csv", "--html", "zeros.html");
+  const page = await open(browser, join(folder, "zeros.html"));
+  const heights = await page.locator('figure[data-chart=spectrum] [aria-label="eigenvalue"]').evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("height"))));
+  assert.deepEqual(heights, [0, 0, 0, 0]);
+  assert.match(await page.locator("#app").innerText(), /0 everywhere; diagonal 0 everywhere/);
   assert.deepEqual(page.complaints, []);
 });
 
