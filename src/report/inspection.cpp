@@ -9,6 +9,7 @@
 
 #include "kith/core/text.hpp"
 #include "kith/report/text_art.hpp"
+#include "report/escape.hpp"
 
 namespace kith {
 namespace {
@@ -45,14 +46,14 @@ std::string class_section(const MatrixSummary& matrix, const TextStyle& style) {
   std::size_t name_width = display_width(table.header.front());
   for (const ClassSummary& one : matrix.classes) {
     most = std::max(most, one.count);
-    name_width = std::max(name_width, display_width(shortened(one.name, kClassNameWidth)));
+    name_width = std::max(name_width, display_width(shortened(visible(one.name), kClassNameWidth)));
   }
   constexpr int kOtherColumns = 46;  // the numbers and the gaps
   const int bar = std::clamp(style.width - kOtherColumns - static_cast<int>(name_width), 0, 16);
   for (std::size_t c = 0; c < std::min(kClassesShown, matrix.classes.size()); ++c) {
     const ClassSummary& one = matrix.classes[c];
     table.rows.push_back(
-        {one.name, std::to_string(one.count),
+        {visible(one.name), std::to_string(one.count),
          draw_bar(static_cast<double>(one.count), static_cast<double>(most), bar, style.unicode),
          std::isnan(one.within) ? "-" : format_short(one.within),
          std::isnan(one.between) ? "-" : format_short(one.between)});
@@ -139,11 +140,11 @@ std::string spectrum_section(const MatrixSummary& matrix, const TextStyle& style
 std::string agreement_section(const Inspection& inspection, const TextStyle& style) {
   TextTable table{.header = {""}, .rows = {}, .right = {false}};
   for (const MatrixSummary& matrix : inspection.matrices) {
-    table.header.push_back(matrix.name);
+    table.header.push_back(visible(matrix.name));
     table.right.push_back(true);
   }
   for (Index a = 0; a < inspection.agreement.rows(); ++a) {
-    std::vector<std::string> row = {inspection.matrices[static_cast<std::size_t>(a)].name};
+    std::vector<std::string> row = {visible(inspection.matrices[static_cast<std::size_t>(a)].name)};
     for (Index b = 0; b < inspection.agreement.cols(); ++b) {
       row.push_back(fmt::format("{:.2f}", inspection.agreement(a, b)));
     }
@@ -212,16 +213,17 @@ Json summary_json(const MatrixSummary& matrix) {
 std::string inspection_text(const Inspection& inspection, const TextStyle& style) {
   std::string text;
   for (const MatrixSummary& matrix : inspection.matrices) {
-    text += heading(matrix.name, style).substr(text.empty() ? 1 : 0);
+    text += heading(visible(matrix.name), style).substr(text.empty() ? 1 : 0);
     std::string shape = plural(matrix.n, "sample");
     if (inspection.labels) shape += ", " + plural(inspection.labels->class_count(), "class");
     if (inspection.labels && inspection.labels->class_count() != 1) {
       shape.replace(shape.rfind("classs"), 6, "classes");
     }
-    text += wrap(fmt::format("{}, {} from {} ({}{})", shape,
-                             matrix.kind == PairKind::kDistance ? "distances" : "similarities",
-                             matrix.source, matrix.format, matrix.sparse ? ", sparse" : ""),
-                 style.width, "  ");
+    text +=
+        wrap(fmt::format("{}, {} from {} ({}{})", shape,
+                         matrix.kind == PairKind::kDistance ? "distances" : "similarities",
+                         visible(matrix.source), matrix.format, matrix.sparse ? ", sparse" : ""),
+             style.width, "  ");
     if (!matrix.classes.empty()) text += class_section(matrix, style);
     text += matrix_section(matrix, style);
     text += spectrum_section(matrix, style);

@@ -44,6 +44,17 @@ TEST(InspectionText, FitsTheWidthAndNamesEveryFact) {
   }
 }
 
+TEST(InspectionText, ShowsMarksATerminalWouldObey) {
+  Inspection inspection = example();
+  inspection.matrices.front().name = "scores\u202e";
+  inspection.matrices.front().classes.front().name = "\u202eabc\x1b[31m";
+  const std::string text = inspection_text(inspection, {.unicode = true, .width = 80});
+  EXPECT_THAT(text, testing::HasSubstr("scores\\u{202e}"));
+  EXPECT_THAT(text, testing::HasSubstr("\\u{202e}abc\\u{1b}[31m"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\u202e")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\x1b")));
+}
+
 TEST(InspectionJson, HoldsTheContractsFieldsAndNoNan) {
   const Json json = inspection_json(example());
   EXPECT_EQ(json["n"], 3);
