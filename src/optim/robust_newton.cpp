@@ -281,6 +281,10 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
   while (true) {
     ctx.check_stop();
     const Bounds now = bounds(model, x, point);
+    if (model.term == Term::kSquared && std::isfinite(now.gap)) {
+      const double difference = now.gap * now.objective;
+      best.trace.push_back({now.objective, now.objective + difference, difference, 0});
+    }
     if (x.mu() < 0.9 * best_mu) {
       best_mu = x.mu();
       best_at = info.iterations;

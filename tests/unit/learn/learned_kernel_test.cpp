@@ -424,6 +424,21 @@ TEST(RobustSvm, EndsAtTheIterationsItIsGivenAndSaysSo) {
   }
 }
 
+TEST(RobustSvm, RecordsTheBoundsOfEachIterationOfNewton) {
+  const Sample sample = make_sample(30, 1, 2, 8);
+  const auto fitted = fit_once(training_set(sample.S, sample.classes),
+                               RobustSvmSettings{.cost = 10, .probability = false});
+  const Subproblem& one = fitted.info.subproblems.front();
+  ASSERT_GT(one.trace.size(), 3U);
+  const double rest = one.info.objective - one.objective_offset;
+  for (const BoundsStep& step : one.trace) {
+    EXPECT_LE(step.lower, one.info.objective + 1e-6 * rest);
+    EXPECT_GE(step.upper, one.info.objective - 1e-6 * rest);
+  }
+  EXPECT_LE(one.trace.back().gap, 1e-8 * rest * 1.01);
+  EXPECT_GT(one.trace.front().gap, one.trace.back().gap);
+}
+
 TEST(RobustSvm, RecordsTheBoundsOfEachIterationOfExchange) {
   const Sample sample = make_sample(20, 1, 2, 12);
   const TrainingSet set = training_set(sample.S, sample.classes);
