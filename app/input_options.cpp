@@ -63,6 +63,17 @@ NamedFile parse_named_file(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+void add_files(std::vector<std::string>& files, const std::vector<std::string>& named) {
+  for (const std::string& text : named) files.push_back(parse_named_file(text).path);
+}
+
+std::vector<std::string> files_of(const InputOptions& options) {
+  std::vector<std::string> files = {options.labels};
+  add_files(files, options.similarity);
+  add_files(files, options.distance);
+  return files;
+}
+
 void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags) {
   command
       .add_option("--similarity", options.similarity,

@@ -34,6 +34,11 @@ void add_input_options(CLI::App& command, InputOptions& options, InputFlags flag
 
 /// `name=FILE`, unless a file of that whole name exists.
 [[nodiscard]] NamedFile parse_named_file(const std::string& text);
+/// The files of flags that take `FILE` or `name=FILE`.
+void add_files(std::vector<std::string>& files, const std::vector<std::string>& named);
+
+/// Every file that is read.
+[[nodiscard]] std::vector<std::string> files_of(const InputOptions& options);
 
 /// The matrices as read, square and over the same samples, before any conditioning.
 [[nodiscard]] MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx);

@@ -1,7 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_options.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
 namespace kith::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One file, through links of either kind. A path where nothing is yet has no identity but its
+/// name.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::exists(a, error) || fs::exists(b, error)) {
+    return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
+  }
+  const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error);
+  const fs::path second = fs::weakly_canonical(fs::absolute(b, error), error);
+  return !first.empty() && first == second;
+}
+
+}  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
   command
@@ -20,6 +45,25 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
       ->type_name("NAME")
       ->default_str("by the ending of --out")
       ->group("Output");
+}
+
+void refuse_overwriting(std::span<const OutputFile> outputs, std::span<const std::string> inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [flag, path] = outputs[i];
+    if (path.empty()) continue;
+    for (const std::string& input : inputs) {
+      if (input.empty() || !same_file(path, input)) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} {} is also an input, which it would destroy; choose another file",
+                              flag, in_quotes(path)));
+    }
+    for (const OutputFile& other : outputs.first(i)) {
+      if (other.path.empty() || !same_file(path, other.path)) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} and {} would both write {}; choose another file for one of them",
+                              other.flag, flag, in_quotes(path)));
+    }
+  }
 }
 
 }  // namespace kith::app

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "commands.hpp"
 #include "input_options.hpp"
@@ -18,6 +19,8 @@ struct ConvertOptions {
 };
 
 int run(const ConvertOptions& options) {
+  const OutputFile out{"--out", options.output.path};
+  refuse_overwriting(std::span(&out, 1), files_of(options.input));
   Session session(options.common);
   const SimilaritySet set = read_one(options.input, session.context);
   std::vector<int> class_ids;

@@ -20,6 +20,7 @@
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
 #include "method_options.hpp"
+#include "output_options.hpp"
 #include "raw_options.hpp"
 
 namespace kith::app {
@@ -237,6 +238,19 @@ std::string how_to_go_on(const EvaluateOptions& options) {
       options.store);
 }
 
+/// Partitions that are there are read, others written.
+void check_outputs(const EvaluateOptions& options) {
+  std::vector<std::string> inputs = files_of(options.input);
+  add_files(inputs, options.raw.data);
+  std::vector<OutputFile> outputs = {{"--store", options.store}};
+  if (exists(options.partition_file)) {
+    inputs.push_back(options.partition_file);
+  } else {
+    outputs.push_back({"--partitions", options.partition_file});
+  }
+  refuse_overwriting(outputs, inputs);
+}
+
 /// Of what was asked for now; the store may have more.
 bool missed_tolerance(const ExperimentResult& result, const ExperimentPlan& plan) {
   return std::any_of(result.methods.begin(), result.methods.end(), [&](const MethodResult& method) {
@@ -276,6 +290,7 @@ int run(const EvaluateOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, "a comparison needs labels: give --labels FILE");
   }
   check_store_flags(options);
+  check_outputs(options);
   Session session(options.common);
   RunContext& ctx = session.context;
   ExperimentPlan plan;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include "commands.hpp"
 #include "input_options.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/report/inspect.hpp"
+#include "output_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -24,6 +26,8 @@ void write_page(const std::string& path, const Inspection& inspection,
 }
 
 int run(const InspectOptions& options) {
+  const OutputFile page{"--html", options.html};
+  refuse_overwriting(std::span(&page, 1), files_of(options.input));
   if (!options.html.empty()) check_has_page();
   const auto began = std::chrono::steady_clock::now();
   Session session(options.common);

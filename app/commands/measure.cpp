@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -65,6 +67,8 @@ Measured measured(const MeasureOptions& options, const RunContext& ctx) {
 
 int run(const MeasureOptions& options) {
   const auto began = std::chrono::steady_clock::now();
+  const OutputFile out{"--out", options.output.path};
+  refuse_overwriting(std::span(&out, 1), std::array{options.data, options.against, options.labels});
   static_cast<void>(writable_format(options.output.path, options.output.format));
   const Session session(options.common);
   const auto [set, settings] = measured(options, session.context);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "commands.hpp"
 #include "input_options.hpp"
@@ -13,6 +13,7 @@
 #include "kith/data/atomic_file.hpp"
 #include "kith/model/query_files.hpp"
 #include "kith/model/raw_queries.hpp"
+#include "output_options.hpp"
 #include "raw_options.hpp"
 
 namespace kith::app {
@@ -255,21 +256,14 @@ void predict_all(const TrainedModel& model, const PredictOptions& options, Sessi
   }
 }
 
-/// An output that is also an input would destroy it.
 void refuse_overwriting_inputs(const PredictOptions& options) {
   std::vector<std::string> inputs = {options.model};
   for (const auto* files :
        {&options.similarity, &options.distance, &options.from, &options.self, &options.data}) {
-    for (const std::string& text : *files) inputs.push_back(parse_named_file(text).path);
+    add_files(inputs, *files);
   }
-  for (const std::string& input : inputs) {
-    std::error_code none;
-    if (!options.out.empty() && std::filesystem::is_regular_file(options.out, none) &&
-        std::filesystem::equivalent(options.out, input, none)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("--out {} is also an input, which it would destroy", options.out));
-    }
-  }
+  const OutputFile out{"--out", options.out};
+  refuse_overwriting(std::span(&out, 1), inputs);
 }
 
 void check_input_flags(const PredictOptions& options) {

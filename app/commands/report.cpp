@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "commands.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/report/page.hpp"
+#include "output_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -70,16 +72,6 @@ ReportFormat chosen_format(const ReportOptions& options) {
   if (ending == ".json") return ReportFormat::kJson;
   if (ending == ".html" || ending == ".htm") return ReportFormat::kHtml;
   return ReportFormat::kText;
-}
-
-/// Writing over the store would destroy what is reported.
-void check_out(const ReportOptions& options) {
-  std::error_code absent;
-  if (!options.out.empty() && std::filesystem::equivalent(options.store, options.out, absent)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("--out {} is the store itself; choose another file", in_quotes(options.out)));
-  }
 }
 
 /// The experiments to show: all, or those named by --data in that order.
@@ -172,7 +164,8 @@ std::string report_text(const Store& store, const std::vector<ExperimentResult>&
 int run(const ReportOptions& options) {
   // A contradiction and a page that cannot be had are said before any work.
   if (chosen_format(options) == ReportFormat::kHtml) check_has_page();
-  check_out(options);
+  const OutputFile out{"--out", options.out};
+  refuse_overwriting(std::span(&out, 1), std::span(&options.store, 1));
   Session session(options.common);
   const Store store(options.store, StoreAccess::kReadOnly);
   std::vector<ExperimentResult> results;

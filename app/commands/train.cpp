@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "kith/evaluate/selection.hpp"
 #include "kith/model/trained_model.hpp"
 #include "method_options.hpp"
+#include "output_options.hpp"
 #include "raw_options.hpp"
 
 namespace kith::app {
@@ -130,6 +132,14 @@ InputNeeds needs_of(const TrainOptions& options, const MethodChoice& choice) {
   return needs;
 }
 
+void refuse_overwriting_inputs(const TrainOptions& options) {
+  std::vector<std::string> inputs = files_of(options.input);
+  add_files(inputs, options.raw.data);
+  refuse_overwriting(std::array{OutputFile{"--model", options.model},
+                                OutputFile{"--write-similarity", options.similarity_out}},
+                     inputs);
+}
+
 void check_similarity_out(const TrainOptions& options, const MethodChoice& choice) {
   if (options.similarity_out.empty()) return;
   if (options.method == "auto" || !learns_metric(choice.settings)) {
@@ -160,6 +170,7 @@ int run(const TrainOptions& options) {
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
   }
+  refuse_overwriting_inputs(options);
   check_similarity_out(options, choice);
   Session session(options.common);
   const LabelledInput input =

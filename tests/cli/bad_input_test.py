@@ -126,3 +126,67 @@ def test_a_packing_that_is_not_read_is_named(kith):
     for name, packing in (("s.csv.bz2", "bzip2"), ("s.csv.xz", "xz"), ("s.zip", "zip")):
         message = kith.refusal("inspect", "--similarity", name)
         assert f"{name}: packed with {packing}" in message and "gzip or zstd" in message
+
+
+LABELLED = ["--labels", "l.txt"]
+MATRIX = ["--similarity", "name=s.csv", *LABELLED]
+RAW = ["--data", "x.csv", *LABELLED]
+TRAIN = ["--method", "linear-msvm", "--model", "new.kith"]
+
+# a command that reads, the flag that writes, and the files that it must not write
+INPUTS = {
+    "measure": (["measure", "--data", "x.csv", "--measure", "linear"], "--out", ["x.csv"]),
+    "measure against": (["measure", "--data", "x.csv", "--against", "s.csv", "--measure", "linear"], "--out",
+                        ["x.csv", "s.csv"]),
+    "measure labels": (["measure", *RAW, "--measure", "value-difference"], "--out", ["l.txt"]),
+    "convert": (["convert", *MATRIX, "--out-format", "csv"], "--out", ["s.csv", "l.txt"]),
+    "convert distances": (["convert", "--distance", "s.csv"], "--out", ["s.csv"]),
+    "inspect": (["inspect", *MATRIX], "--html", ["s.csv", "l.txt"]),
+    "train": (["train", *MATRIX], "--model", ["s.csv", "l.txt"]),
+    "train from raw data": (["train", *RAW, "--measure", "linear"], "--model", ["x.csv", "l.txt"]),
+    "train a metric": (["train", *RAW, *TRAIN], "--write-similarity", ["x.csv"]),
+    "evaluate": (["evaluate", *MATRIX], "--store", ["s.csv", "l.txt"]),
+    "evaluate raw data": (["evaluate", *RAW, "--measure", "linear"], "--store", ["x.csv"]),
+    "evaluate partitions": (["evaluate", *MATRIX, "--partitions", "p.txt"], "--store", ["p.txt"]),
+    "predict": (["predict", "--model", "m.kith", "--similarity", "s.csv"], "--out", ["m.kith", "s.csv"]),
+    "report": (["report", "--store", "run.db"], "--out", ["run.db"]),
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_no_output_destroys_an_input(kith, name):
+    command, flag, inputs = INPUTS[name]
+    for file in ("s.csv", "x.csv"):
+        kith.write(file, GOOD)
+    for file in ("l.txt", "p.txt", "m.kith", "run.db"):
+        kith.write(file, "a\nb\n")
+    before = {path.name: path.read_bytes() for path in kith.folder.iterdir()}
+    for file in inputs:
+        soft, hard = "soft-" + file, "hard-" + file
+        os.symlink(file, kith.folder / soft)
+        os.link(kith.folder / file, kith.folder / hard)
+        for output in (file, "./" + file, soft, hard):
+            message = kith.refusal(*command, flag, output)
+            assert f'{flag} "{output}" is also an input' in message, message
+        os.remove(kith.folder / soft)
+        os.remove(kith.folder / hard)
+    assert before == {path.name: path.read_bytes() for path in kith.folder.iterdir()}
+
+
+def test_two_outputs_are_two_files(kith):
+    kith.write("s.csv", GOOD)
+    kith.write("x.csv", GOOD)
+    kith.write("l.txt", "a\nb\n")
+    message = kith.refusal("train", *RAW, *TRAIN, "--write-similarity", "./new.kith")
+    assert "--model and --write-similarity would both write" in message
+    message = kith.refusal("evaluate", *MATRIX, "--store", "new", "--partitions", "./new")
+    assert "--store and --partitions would both write" in message
+    assert sorted(os.listdir(kith.folder)) == ["l.txt", "s.csv", "x.csv"]
+
+
+def test_an_output_may_be_a_device_that_is_read_as_well(kith):
+    kith.write("s.csv", GOOD)
+    for _ in range(2):  # the second time over what the first has written
+        assert kith("convert", "--similarity", "s.csv", "--out", "t.csv").returncode == 0
+    result = kith("convert", "--similarity", "/dev/stdin", "--out", "/dev/null", "--out-format", "csv", input=GOOD)
+    assert result.returncode == 0, result.stderr

@@ -154,7 +154,7 @@ def test_what_cannot_be_done_is_refused_by_name(one):
 
 def test_the_store_is_never_written_over(one):
     before = (one.folder / "run.db").read_bytes()
-    assert "the store itself" in one.refusal("report", "--store", "run.db", "--out", "./run.db")
+    assert "also an input" in one.refusal("report", "--store", "run.db", "--out", "./run.db")
     assert (one.folder / "run.db").read_bytes() == before
 
 
