@@ -47,6 +47,8 @@ std::string_view kernel_hint(std::optional<long long> index) {
                     : "";
 }
 
+constexpr long long kGreatestIndex = std::numeric_limits<std::int32_t>::max();
+
 /// The entries of one line, whose indices ascend from 1.
 void read_entries(const LineReader& lines, const std::vector<std::string_view>& fields, Index row,
                   std::vector<Entry>& entries) {
@@ -55,7 +57,12 @@ void read_entries(const LineReader& lines, const std::vector<std::string_view>& 
     const std::size_t colon = fields[k].find(':');
     const std::optional<long long> index =
         colon == std::string_view::npos ? std::nullopt : parse_integer(fields[k].substr(0, colon));
-    if (!index || *index <= before || *index > std::numeric_limits<std::int32_t>::max()) {
+    if (index > kGreatestIndex) {
+      throw bad_input(lines.place_of(fields[k]),
+                      fmt::format("the index of {} is too large; the greatest is {}",
+                                  in_quotes(fields[k]), kGreatestIndex));
+    }
+    if (!index || *index <= before) {
       throw bad_input(lines.place_of(fields[k]),
                       fmt::format("{} is not index:value with an index above {}; the indices of a "
                                   "line ascend from 1{}",

@@ -124,6 +124,8 @@ def test_help_explains_every_measure(kith):
     ("a,1\n", ["dtw", "--band", "-1"], ["--band", "at least 0"]),
     ("a,1,x\n", ["dtw"], ["x.fasta:1:5: ", '"x"']),
     ("1,2\n0,0\n", ["cosine"], ["x.fasta", "sample 2", "zeros"]),
+    ("1,2\n1e-200,0\n", ["cosine"], ["x.fasta", "sample 2", "so small"]),
+    ("0 1:1 999999999999:0.5\n", ["linear"], ["x.fasta:1:7: ", '"999999999999:0.5"', "too large", "2147483647"]),
     ("1e300,1e300\n", ["linear"], ["sample 1", "not finite"]),
     ("a,b\n", ["value-difference"], ["--labels"]),
     ("a b\n", ["jaccard", "--labels", "l.txt"], ["--labels", "jaccard"]),
