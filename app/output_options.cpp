@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -26,6 +28,18 @@ bool same_file(const std::string& a, const std::string& b) {
   return !first.empty() && first == second;
 }
 
+constexpr std::array<std::string_view, 6> kWritable = {"csv",           "tsv",    "npy",
+                                                       "matrix-market", "libsvm", "edges"};
+
+/// A format that can be read alone is said to be one by whoever writes.
+Format parse_writable(const std::string& text) {
+  const auto& known = EnumNames<Format>::names;
+  if (std::find(known.begin(), known.end(), text) == known.end()) {
+    detail::refuse_choice("--out-format", text, kWritable);
+  }
+  return parse_enum<Format>("--out-format", text);
+}
+
 }  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
@@ -38,9 +52,7 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
   command
       .add_option_function<std::string>(
           "--out-format",
-          [&options](const std::string& text) {
-            options.format = parse_enum<Format>("--out-format", text);
-          },
+          [&options](const std::string& text) { options.format = parse_writable(text); },
           "format to write: csv, tsv, npy, matrix-market, libsvm, edges")
       ->type_name("NAME")
       ->default_str("by the ending of --out")

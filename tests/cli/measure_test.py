@@ -99,6 +99,9 @@ def test_bad_input_is_refused_by_name(kith, content, words):
     (["--measure", "edit"], "--out"),
     (["--measure", "edit", "--out", "s.what"], "s.what"),
     (["--measure", "edit", "--out", "s.mat"], "can be read but not written"),
+    (["--measure", "edit", "--out", "s.csv", "--out-format", "mat"], "can be read but not written"),
+    (["--measure", "edit", "--out", "s.csv", "--out-format", "foo"],
+     "one of csv, tsv, npy, matrix-market, libsvm, edges\n"),
 ])
 def test_bad_usage_is_refused(kith, flags, word):
     kith.write("x.txt", "one\ntwo\n")
