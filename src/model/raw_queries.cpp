@@ -86,10 +86,14 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
           fmt::format("{} files of {}; the model takes vectors from one file without a name",
                       files.size(), flag));
     }
-    refuse_files(
-        fmt::format("{} files of {}; the model measures all of its {} matrices from one "
-                    "file without a name",
-                    files.size(), flag, record.matrices.size()));
+    refuse_files(fmt::format(
+        "the model measures all of its {} matrices from one file, and {}; give {} FILE once, "
+        "without name=",
+        record.matrices.size(),
+        files.size() == 1 ? fmt::format("{} is given for {} alone", in_quotes(files.front().path),
+                                        in_quotes(files.front().name))
+                          : fmt::format("{} are given", files.size()),
+        flag));
   }
   std::vector<std::string> paths;
   for (const Index f : files_by_matrix(record, files, flag)) {

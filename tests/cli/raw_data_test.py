@@ -275,6 +275,10 @@ def test_several_measures_of_one_file_predict_as_their_matrices(kith):
     assert [row["label"] for row in one] == [row["label"] for row in other]
     assert [float(row["score:a"]) for row in one] == pytest.approx([float(row["score:a"]) for row in other], rel=1e-5)
     assert run(kith, "predict", "--model", "raw.kith", *rows)
+    predict = ("predict", "--model", "raw.kith", "--data")
+    assert f'from one file, and "{new}" is given for "near" alone; give --data FILE once' in kith.refusal(
+        *predict, f"near={new}")
+    assert "from one file, and 2 are given" in kith.refusal(*predict, f"near={new}", "--data", f"pieces={new}")
 
 
 def two_views(kith):

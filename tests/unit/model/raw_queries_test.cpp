@@ -113,7 +113,8 @@ TEST(SampleFiles, AreTakenByNameOrByPosition) {
   EXPECT_THAT(refusal(two, {{"rings", "x"}}), HasSubstr("--data words=FILE"));
   const ModelRecord shared = trained_on_two(1).record;
   EXPECT_THAT(files(shared, {{"", "x"}}), ElementsAre("x"));
-  EXPECT_THAT(refusal(shared, {{"", "x"}, {"", "y"}}), HasSubstr("one file"));
+  EXPECT_THAT(refusal(shared, {{"", "x"}, {"", "y"}}), HasSubstr("one file, and 2"));
+  EXPECT_THAT(refusal(shared, {{"rings", "x"}}), HasSubstr("\"x\" is given for \"rings\" alone"));
   ModelRecord of_matrix = trained().record;
   EXPECT_THAT(files(of_matrix, {{"trees", "x"}}), ElementsAre("x"));
   of_matrix.matrices[0].measure.reset();
