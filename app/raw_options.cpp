@@ -130,6 +130,18 @@ std::string settings_of(const MeasureInfo& info) {
   return list.empty() ? "no settings" : list;
 }
 
+/// What a measure says of itself goes before what the flags say of all.
+void set_own(MeasureSettings& settings, const MeasureText& parts, const std::string& subject) {
+  const MeasureInfo& info = measure_info(settings.measure);
+  for (const auto& [key, value] : parts.settings) {
+    if (!info.takes(key)) {
+      refuse(fmt::format("{}: {} is no setting of {}; it has {}", subject, in_quotes(key),
+                         enum_name(info.measure), settings_of(info)));
+    }
+    set_field(settings, subject, key, value);
+  }
+}
+
 /// One measure with its own settings, and those of the flags that it takes.
 RawMatrix parse_matrix(const std::string& text, const RawOptions& raw) {
   const std::string subject = "--measure " + in_quotes(text);
@@ -141,13 +153,7 @@ RawMatrix parse_matrix(const std::string& text, const RawOptions& raw) {
   for (const auto& [key, value] : typed_settings(*raw.command)) {
     if (info.takes(key)) set_field(matrix.measure, "--" + key, key, value);
   }
-  for (const auto& [key, value] : parts.settings) {
-    if (!info.takes(key)) {
-      refuse(fmt::format("{}: {} is no setting of {}; it has {}", subject, in_quotes(key),
-                         enum_name(info.measure), settings_of(info)));
-    }
-    set_field(matrix.measure, subject, key, value);
-  }
+  set_own(matrix.measure, parts, subject);
   return matrix;
 }
 
@@ -328,6 +334,16 @@ void add_raw_options(CLI::App& command, RawOptions& options) {
   gamma->description(gamma->get_description() +
                      "; with --data, gamma of the measures gaussian, laplacian, polynomial and "
                      "sigmoid (1 / number of features)");
+}
+
+void set_measure(MeasureSettings& settings, const std::string& text) {
+  const std::string subject = "--measure " + in_quotes(text);
+  const MeasureText parts = parse_measure(text);
+  if (!parts.name.empty()) {
+    refuse(fmt::format("{}: names tell several matrices apart, and this is the only one", subject));
+  }
+  set_field(settings, parts.settings.empty() ? "--measure" : subject, "measure", parts.measure);
+  set_own(settings, parts, subject);
 }
 
 LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,

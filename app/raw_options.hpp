@@ -23,6 +23,9 @@ struct RawOptions {
 /// After add_input_options, whose flag --gamma is then the measures' as well.
 void add_raw_options(CLI::App& command, RawOptions& options);
 
+/// MEASURE[:key=value,...] of a command with one measure. Throws Error naming the rule.
+void set_measure(MeasureSettings& settings, const std::string& text);
+
 /// What the methods at hand learn from.
 struct InputNeeds {
   std::string vectors;       ///< the name of a method that learns from vectors; empty: none does

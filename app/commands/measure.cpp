@@ -16,9 +16,13 @@
 #include "kith/data/formats.hpp"
 #include "kith/data/labels.hpp"
 #include "output_options.hpp"
+#include "raw_options.hpp"
 
 namespace kith::app {
 namespace {
+
+/// --measure takes settings, too.
+constexpr std::array<std::string_view, 1> kOwnFlag = {"measure"};
 
 struct MeasureOptions {
   CommonOptions common;
@@ -26,6 +30,7 @@ struct MeasureOptions {
   std::string data;
   std::string against;
   std::string labels;
+  std::string measure;  ///< MEASURE[:key=value,...], as typed
   OutputOptions output;
 };
 
@@ -141,8 +146,15 @@ Command add_measure(CLI::App& program) {
                    "value-difference: classes of the samples of --against, or else of --data")
       ->type_name("FILE")
       ->group("Input");
-  add_settings_flags(*parser, options->settings, "Measure");
-  parser->get_option("--measure")->required()->default_str("");
+  const FieldInfo field = fields(options->settings).front();
+  parser
+      ->add_option(
+          "--measure", options->measure,
+          field.help + "; MEASURE:key=value,... gives settings as well (" + field.rule + ")")
+      ->required()
+      ->type_name("NAME")
+      ->group("Measure");
+  add_settings_flags(*parser, options->settings, "Measure", kOwnFlag);
   add_output_options(*parser, options->output);
   add_common_options(*parser, options->common);
   parser->footer(
@@ -156,7 +168,10 @@ Command add_measure(CLI::App& program) {
       "  kith measure --data series.csv --measure dtw --band 10 --out d.csv\n"
       "  kith measure --data features.csv --measure gaussian --perturb cy --xi 0.1 "
       "--out s.npy");
-  return {parser, [options] { return run(*options); }};
+  return {parser, [options] {
+            set_measure(options->settings, options->measure);
+            return run(*options);
+          }};
 }
 
 }  // namespace kith::app

@@ -102,11 +102,28 @@ def test_bad_input_is_refused_by_name(kith, content, words):
     (["--measure", "edit", "--out", "s.csv", "--out-format", "mat"], "can be read but not written"),
     (["--measure", "edit", "--out", "s.csv", "--out-format", "foo"],
      "one of csv, tsv, npy, matrix-market, libsvm, edges\n"),
+    (["--measure", "spectrum:kmer", "--out", "s.csv"], "MEASURE:key=value"),
+    (["--measure", "edit:kmer=2", "--out", "s.csv"], '"kmer" is no setting of edit'),
+    (["--measure", "hamming:kmer=2", "--out", "s.csv"], "one of edit, edit-distance, compression-distance"),
+    (["--measure", "near=edit", "--out", "s.csv"], "the only one"),
 ])
 def test_bad_usage_is_refused(kith, flags, word):
     kith.write("x.txt", "one\ntwo\n")
     assert word in kith.refusal("measure", "--data", "x.txt", *flags)
     assert os.listdir(kith.folder) == ["x.txt"]
+
+
+def test_a_measure_takes_its_settings_as_in_train(kith):
+    kith.write("x.fasta", ">p\nWAAC\n>q\nWCCA\n")
+    for out, flags in (("short.csv", ["sw:matrix=blosum45,score=normalised"]),
+                       ("long.csv", ["sw", "--matrix", "blosum45", "--score", "normalised"]),
+                       ("both.csv", ["sw:matrix=blosum45", "--matrix", "blosum80", "--score", "normalised"])):
+        measure(kith, "--data", "x.fasta", "--out", out, "--measure", *flags)
+    short = (kith.folder / "short.csv").read_bytes()
+    assert short == (kith.folder / "long.csv").read_bytes()
+    assert short == (kith.folder / "both.csv").read_bytes()
+    measure(kith, "--data", "x.fasta", "--out", "other.csv", "--measure", "sw:score=normalised")
+    assert short != (kith.folder / "other.csv").read_bytes()
 
 
 def test_help_explains_every_measure(kith):
