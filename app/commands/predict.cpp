@@ -188,6 +188,26 @@ QueryFiles query_files(const ModelRecord& record, const PredictOptions& options)
   return files;
 }
 
+/// Files without names are taken in the model's order, which a user may have in mind otherwise.
+void say_which_is_which(const ModelRecord& record, const QueryFiles& files,
+                        const PredictOptions& options, const RunContext& ctx) {
+  if (files.matrices.size() < 2) return;
+  for (const auto* given : {&options.similarity, &options.distance}) {
+    for (const std::string& text : *given) {
+      if (!parse_named_file(text).name.empty()) return;
+    }
+  }
+  std::string taken;
+  for (std::size_t m = 0; m < files.matrices.size(); ++m) {
+    taken += fmt::format("{}{} for {}", m == 0 ? "" : ", ", files.matrices[m].to_training,
+                         in_quotes(record.matrices[m].name));
+  }
+  ctx.message(
+      fmt::format("files without names are taken in the order of training: {}; name=FILE "
+                  "says which is which",
+                  taken));
+}
+
 /// Writes what the model says of every chunk that `reader` gives; `names` are for errors.
 template <class Writer, class Reader, class Names>
 void write_predictions(const TrainedModel& model, Reader& reader, const Names& names,
@@ -222,6 +242,7 @@ bool averages_directions(const ModelRecord& record) {
 template <class Writer>
 void predict_rows(const TrainedModel& model, const PredictOptions& options, Session& session) {
   const QueryFiles files = query_files(model.record, options);
+  say_which_is_which(model.record, files, options, session.context);
   QueryReader reader(model.record, files, session.context);
   const bool takes_both = averages_directions(model.record);
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {

@@ -165,6 +165,20 @@ def test_what_predict_refuses(kith, flags, words):
         assert word in message, message
 
 
+def test_files_without_names_are_said_to_be_which(kith):
+    several = Several(kith)
+    several.train()
+    files = ["--similarity", "q_one.csv", "--similarity", "q_two.csv", "--similarity", "q_three.csv"]
+    result = kith("predict", "--model", "m.kith", *files)
+    assert result.returncode == 0 and result.stdout == several.predict()
+    assert 'q_one.csv for "one", q_two.csv for "two", q_three.csv for "three"; name=FILE' in result.stderr
+    assert kith("predict", "--model", "m.kith", *files, "--quiet").stderr == ""
+    named = ["--similarity", "one=q_one.csv", "--similarity", "two=q_two.csv", "--similarity", "three=q_three.csv"]
+    assert "without names" not in kith("predict", "--model", "m.kith", *named).stderr
+    several.train(names=("one",), method="svm")
+    assert "without names" not in kith("predict", "--model", "m.kith", "--similarity", "q_one.csv").stderr
+
+
 def test_a_query_that_one_matrix_lacks_is_named(kith):
     several = Several(kith)
     several.train()
