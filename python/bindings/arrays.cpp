@@ -82,6 +82,14 @@ py::object array_or_none(const Matrix& values) {
   return array_of(values);
 }
 
+Labels labels_of(const std::vector<std::string>& labels, Index samples) {
+  if (std::ssize(labels) != samples) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(labels.size()) + " labels for " +
+                                                 std::to_string(samples) + " samples");
+  }
+  return make_labels(labels);
+}
+
 MatchedSets matched_sets(const std::vector<GivenMatrix>& given,
                          const std::vector<std::string>& ids) {
   std::vector<SimilaritySet> sets;

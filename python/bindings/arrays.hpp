@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kith/data/block.hpp"
+#include "kith/data/labels.hpp"
 #include "kith/data/similarity_set.hpp"
 
 namespace kith::python {
@@ -25,5 +26,8 @@ namespace kith::python {
 using GivenMatrix = std::tuple<std::string, pybind11::object, bool>;
 [[nodiscard]] MatchedSets matched_sets(const std::vector<GivenMatrix>& given,
                                        const std::vector<std::string>& ids);
+
+/// Throws Error unless there is one label per sample.
+[[nodiscard]] Labels labels_of(const std::vector<std::string>& labels, Index samples);
 
 }  // namespace kith::python

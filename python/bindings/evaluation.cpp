@@ -93,7 +93,7 @@ std::string evaluate(const std::vector<GivenMatrix>& matrices,
     set_field(settings, "evaluate", key, text);
   }
   MatchedSets sets = matched_sets(matrices, ids);
-  const Labels classes = make_labels(labels);
+  const Labels classes = labels_of(labels, sets.sets.front().rows());
   const Json json = run(options, 0, [&](RunContext& ctx) {
     const ExperimentData data = make_experiment_data(std::move(sets), classes, condition, ctx);
     ExperimentPlan plan;
@@ -146,12 +146,7 @@ py::tuple inspect_matrices(const std::vector<GivenMatrix>& matrices,
   for (const auto& [key, text] : input) set_field(settings, "input", key, text);
   const MatchedSets sets = matched_sets(matrices, ids);
   std::optional<JoinedLabels> joined;
-  if (!labels.empty()) joined = JoinedLabels{make_labels(labels), {}};
-  if (joined && joined->labels.size() != sets.sets.front().rows()) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(labels.size()) + " labels for " +
-                                                 std::to_string(sets.sets.front().rows()) +
-                                                 " samples");
-  }
+  if (!labels.empty()) joined = JoinedLabels{labels_of(labels, sets.sets.front().rows()), {}};
   const Inspected found = run(options, sets.sets.front().rows(), [&](RunContext& ctx) {
     return inspect(sets, joined, settings, page ? Portraits::kDrawn : Portraits::kNone, ctx);
   });

@@ -39,17 +39,11 @@ Model fit_model(const std::string& method, const std::vector<std::string>& assig
                 const std::map<std::string, std::string>& input, const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
   const MatchedSets sets = matched_sets(matrices, ids);
-  const Labels classes = make_labels(labels);
-  const auto n = static_cast<Index>(labels.size());
-  if (n != sets.sets.front().rows()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        std::to_string(n) + " labels for " + std::to_string(sets.sets.front().rows()) + " samples");
-  }
+  const Labels classes = labels_of(labels, sets.sets.front().rows());
   const InputSettings settings = input_settings(input);
   const MissingPairs missing =
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused;
-  return run(options, n, [&](RunContext& ctx) {
+  return run(options, classes.size(), [&](RunContext& ctx) {
     const PreparedTraining prepared = prepare_training(sets, classes, settings, ctx, missing);
     Training training = train(prepared, choice, ctx);
     std::string json = training_json(training).dump();
@@ -70,14 +64,9 @@ Model fit_vectors(const std::string& method, const std::vector<std::string>& ass
                   const py::object& vectors, const std::vector<std::string>& labels,
                   const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
-  const Labels classes = make_labels(labels);
-  VectorData samples{.source = "vectors",
-                     .values = RowMatrix(to_dense(block_of(vectors)).values())};
-  if (classes.size() != samples.values.rows()) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(labels.size()) + " labels for " +
-                                                 std::to_string(samples.values.rows()) +
-                                                 " samples");
-  }
+  const VectorData samples{.source = "vectors",
+                           .values = RowMatrix(to_dense(block_of(vectors)).values())};
+  const Labels classes = labels_of(labels, samples.values.rows());
   return run(options, classes.size(), [&](RunContext& ctx) {
     Training training = train(prepare_training(samples, classes), choice, ctx);
     std::string json = training_json(training).dump();

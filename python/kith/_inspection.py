@@ -20,11 +20,14 @@ class Inspection:
         return self._text
 
     def __repr__(self):
-        return f"<kith.Inspection of {len(self.facts['matrices'])} matrices>"
+        return f"<kith.Inspection of {', '.join(one['name'] for one in self._matrices())}>"
+
+    def _matrices(self):
+        return self.facts.get("matrices", [self.facts])  # of one matrix the facts are its own
 
     def __getitem__(self, key):
-        """A fact of the only matrix, or of the first: inspect(S)["spectrum"]."""
-        return self.facts["matrices"][0][key]
+        """A fact of the only matrix, or of the first: inspect(S)["symmetric"]."""
+        return self._matrices()[0][key]
 
     def _repr_html_(self):
         text = self._text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -105,3 +105,23 @@ def test_evaluate_keeps_a_store_that_the_command_line_reads(three, tmp_path, pro
                      "--repeats", 2, "--folds", 3, "--grid", "svm-clip:cost=0.1,1", "--json", "--quiet")
     import json
     assert [one["errors"] for one in json.loads(theirs)["methods"]] == [one["errors"] for one in found.rows]
+
+
+def test_inspect_is_that_of_the_command_line(three, tmp_path, program):
+    import json
+    np.save(tmp_path / "s.npy", three.S)
+    (tmp_path / "y.txt").write_text("\n".join(three.y) + "\n")
+    theirs = json.loads(program("inspect", "--similarity", "s.npy", "--labels", "y.txt", "--json", "--quiet"))
+    found = kith.inspect(three.S, three.y)
+    for key in ("n", "symmetric", "lambda_min", "lambda_max", "negative_eigenfraction", "classes"):
+        assert found[key] == theirs[key] == found.facts[key], key
+    assert "similarity" in repr(found) and "negative" in str(found) and "<pre>" in found._repr_html_()
+    several = kith.inspect({"one": three.S, "two": three.S ** 2}, three.y)
+    assert several["name"] == "one" and "two" in repr(several)
+    found.report(tmp_path / "s.html")
+    assert (tmp_path / "s.html").read_text().startswith("<!")
+
+
+def test_evaluate_refuses_another_number_of_labels(three):
+    with pytest.raises(ValueError, match="35 labels for 36 samples"):
+        kith.evaluate(three.S, three.y[:-1], ["knn"], repeats=1, folds=2)
