@@ -15,9 +15,6 @@
 namespace kith::app {
 namespace {
 
-/// Below this many samples one BLAS call gains nothing from a second thread.
-constexpr Index kOneBlasThreadBelow = 2000;
-
 /// The parser by itself turns -1 and numbers beyond the range into some other seed.
 std::string check_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -81,8 +78,7 @@ Session::Session(const CommonOptions& options) : options_(options), sink_(option
 }
 
 void Session::use_blas_for(Index n) {
-  const int automatic = n < kOneBlasThreadBelow ? 1 : available_cores();
-  context.blas_threads = options_.blas_threads > 0 ? options_.blas_threads : automatic;
+  context.blas_threads = options_.blas_threads > 0 ? options_.blas_threads : usual_blas_threads(n);
   blas_.reset();  // restore before setting anew
   blas_ = std::make_shared<BlasThreads>(context.blas_threads);
 }

@@ -20,9 +20,6 @@ namespace {
 
 /// How long a signal waits at most before it is seen.
 constexpr std::chrono::milliseconds kLookEvery{50};
-/// Below this many samples one BLAS call gains nothing from a second thread (INTERFACE: 1 below
-/// it).
-constexpr Index kOneBlasThreadBelow = 2000;
 
 /// The threads of BLAS are a setting of the process. Runs that want the same number share it; a run
 /// that wants another waits, so that no result depends on what else runs.
@@ -111,11 +108,6 @@ class Mailbox : public ProgressSink {
   std::vector<std::string> messages_;
 };
 
-int blas_threads_for(const RunOptions& options, Index n) {
-  if (options.blas_threads > 0) return options.blas_threads;
-  return n < kOneBlasThreadBelow ? 1 : available_cores();
-}
-
 }  // namespace
 
 void bind_run_options(py::module_& module) {
@@ -135,7 +127,7 @@ void run_in_background(const RunOptions& options, Index n,
   Mailbox mailbox;
   RunContext ctx;
   ctx.threads = options.threads > 0 ? options.threads : available_cores();
-  ctx.blas_threads = blas_threads_for(options, n);
+  ctx.blas_threads = options.blas_threads > 0 ? options.blas_threads : usual_blas_threads(n);
   ctx.rng = RngStreams(options.seed);
   ctx.sink = &mailbox;
   ctx.stop = StopToken(stop);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
 
 namespace kith {
 namespace {
@@ -46,6 +47,11 @@ std::string blas_description() {
 int blas_threads() {
   const OpenBlas& blas = open_blas();
   return blas.get_threads == nullptr ? 0 : blas.get_threads();
+}
+
+int usual_blas_threads(Index n) {
+  constexpr Index kOneThreadBelow = 2000;
+  return n < kOneThreadBelow ? 1 : available_cores();
 }
 
 BlasThreads::BlasThreads(int threads) : before_(blas_threads()) {

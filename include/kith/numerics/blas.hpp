@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "kith/core/types.hpp"
+
 namespace kith {
 
 /// The BLAS this process runs on, as it describes itself ("OpenBLAS 0.3.21 ... SkylakeX").
@@ -10,6 +12,10 @@ namespace kith {
 
 /// Threads a BLAS or LAPACK call uses at present; 0 if this BLAS does not say.
 [[nodiscard]] int blas_threads();
+
+/// What a fit of n samples uses unless the user says otherwise: 1 below 2,000, where one call gains
+/// nothing from a second thread, else all cores.
+[[nodiscard]] int usual_blas_threads(Index n);
 
 /// Holds BLAS and LAPACK to `threads` for as long as it lives, then restores what was before. The
 /// setting is process-wide: only the outermost code of a run makes one; units of a parallel_for
