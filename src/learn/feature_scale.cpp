@@ -85,6 +85,16 @@ void archive(FeatureScale& scale, Archive& archiver) {
   }
 }
 
+std::vector<GridAxis> machine_axes(const KernelRule& rule) {
+  std::vector<GridAxis> axes = {
+      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  if (rule.kernel == VectorKernel::kRbf) {
+    axes.push_back(
+        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
+  }
+  return axes;
+}
+
 Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z, int threads) {
   if (kernel == VectorKernel::kRbf) return squared_distances(X, Z, threads);
   return X * Z.transpose();

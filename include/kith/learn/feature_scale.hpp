@@ -4,8 +4,10 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
 
 namespace kith {
 
@@ -39,6 +41,8 @@ struct KernelRule {
   double gamma = 1;  ///< of rbf: exp(-gamma |x - z|^2)
   Index degree = 2;  ///< of polynomial: (1 + x'z)^degree
 };
+/// What is searched of a machine on such a kernel: its cost, and gamma where there is one.
+[[nodiscard]] std::vector<GridAxis> machine_axes(const KernelRule& rule);
 /// What a kernel is computed from: x'z, or |x - z|^2 for rbf. One table serves every gamma and
 /// degree.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z,

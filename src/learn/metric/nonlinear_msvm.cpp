@@ -57,13 +57,7 @@ void describe(NonlinearMsvmSettings& settings, FieldVisitor& field) {
 
 std::vector<GridAxis> MethodTraits<NonlinearMsvmSettings>::grid(
     const NonlinearMsvmSettings& settings) {
-  std::vector<GridAxis> axes = {
-      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-  if (settings.kernel.kernel == VectorKernel::kRbf) {
-    axes.push_back(
-        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
-  }
-  return axes;
+  return machine_axes(settings.kernel);
 }
 
 std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,

@@ -72,24 +72,6 @@ Matrix rbf(const Matrix& squared_distance, double gamma) {
   return (-gamma * squared_distance.array()).exp();
 }
 
-/// [TR] (3) of each pair, from the decision values of all samples without intercept.
-void state_primal(MachineTable& table, std::span<const ClassPair> pairs, const TrainingSet& train,
-                  const Matrix& decisions, double cost) {
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto column = static_cast<Index>(p);
-    double norm = 0;
-    double loss = 0;
-    for (std::size_t k = 0; k < pairs[p].samples.size(); ++k) {
-      const Index i = pairs[p].samples[k];
-      const double f = decisions(i, column);
-      const double weight = train.weights.size() > 0 ? train.weights(i) : 1;
-      norm += table.coefficients(i, column) * f;
-      loss += weight * std::max(0.0, 1 - pairs[p].signs[k] * (f + table.intercepts(column)));
-    }
-    table.info.subproblems[p].info.objective = 0.5 * norm + cost * loss;
-  }
-}
-
 void keep_supports(FeatureSvmModel& model, const DenseBlock& features, const Matrix& coefficients) {
   std::vector<Index> supports;
   for (Index i = 0; i < coefficients.rows(); ++i) {

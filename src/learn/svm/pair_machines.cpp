@@ -170,6 +170,23 @@ std::vector<MachineTable> train_pairs(const Matrix& K, const TrainingSet& train,
   return tables;
 }
 
+void state_primal(MachineTable& table, std::span<const ClassPair> pairs, const TrainingSet& train,
+                  const Matrix& decisions, double cost) {
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto column = static_cast<Index>(p);
+    double norm = 0;
+    double loss = 0;
+    for (std::size_t k = 0; k < pairs[p].samples.size(); ++k) {
+      const Index i = pairs[p].samples[k];
+      const double f = decisions(i, column);
+      const double weight = train.weights.size() > 0 ? train.weights(i) : 1;
+      norm += table.coefficients(i, column) * f;
+      loss += weight * std::max(0.0, 1 - pairs[p].signs[k] * (f + table.intercepts(column)));
+    }
+    table.info.subproblems[p].info.objective = 0.5 * norm + cost * loss;
+  }
+}
+
 std::vector<Sigmoid> sigmoids_of(const MatrixRef& sigmoids) {
   std::vector<Sigmoid> all;
   for (Index p = 0; p < sigmoids.cols(); ++p) {

@@ -33,24 +33,6 @@ double weight_of(const TrainingSet& train, Index sample) {
   return train.weights.size() > 0 ? train.weights(sample) : 1;
 }
 
-/// (1) with p = 1 of each pair, from the decision values of all samples without intercept.
-void state_primal(MachineTable& table, std::span<const ClassPair> pairs, const TrainingSet& train,
-                  const Matrix& decisions, double cost) {
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto column = static_cast<Index>(p);
-    double norm = 0;
-    double loss = 0;
-    for (std::size_t k = 0; k < pairs[p].samples.size(); ++k) {
-      const Index i = pairs[p].samples[k];
-      const double f = decisions(i, column);
-      norm += table.coefficients(i, column) * f;
-      loss += weight_of(train, i) *
-              std::max(0.0, 1 - pairs[p].signs[k] * (f + table.intercepts(column)));
-    }
-    table.info.subproblems[p].info.objective = 0.5 * norm + cost * loss;
-  }
-}
-
 /// The machine with squared hinge of one pair.
 struct SquaredMachine {
   Vector c;
@@ -204,13 +186,7 @@ void describe(VectorSvmSettings& settings, FieldVisitor& field) {
 }
 
 std::vector<GridAxis> MethodTraits<VectorSvmSettings>::grid(const VectorSvmSettings& settings) {
-  std::vector<GridAxis> axes = {
-      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-  if (settings.kernel.kernel == VectorKernel::kRbf) {
-    axes.push_back(
-        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
-  }
-  return axes;
+  return machine_axes(settings.kernel);
 }
 
 std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,

@@ -35,6 +35,11 @@ struct MachineTable {
                                                     std::span<const MachineSettings> ascending,
                                                     bool convex, const RunContext& ctx);
 
+/// Makes the objective of each pair that of its primal problem, 1/2 |w|^2 + cost times the losses,
+/// from the decision values (samples x pairs) without intercept: [TR] (3).
+void state_primal(MachineTable& table, std::span<const ClassPair> pairs, const TrainingSet& train,
+                  const Matrix& decisions, double cost);
+
 /// The columns of `sigmoids` as values.
 [[nodiscard]] std::vector<Sigmoid> sigmoids_of(const MatrixRef& sigmoids);
 
