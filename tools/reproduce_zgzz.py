@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[ZGZZ] Table II for `tools/reproduce.py`: methods on vectors, `kith evaluate --protocol zgzz`."""
+"""[ZGZZ] Table II and Figures 1 to 3 for `tools/reproduce.py`: methods on vectors, `kith evaluate --protocol zgzz`."""
 
 import dataclasses
 import json
@@ -11,6 +11,7 @@ import sys
 
 import reproduce_cy
 from reproduce_cy import read_table, shown, verdict, write_lines
+from reproduce_zgzz_figures import Figures
 
 PARTITIONS = 10
 FOLDS = 5
@@ -135,4 +136,13 @@ def section(options):
         found, spent[data] = workshop.run(data)
         lines += table_lines(data, printed[DATA[data].printed], found)
     lines += ["### zgzz: seconds", "", "Of processor time, as the runs above took it:", "", "| data | s |", "|---|---|"]
-    return [*lines, *(f"| {data} | {seconds:.0f} |" for data, seconds in spent.items()), ""]
+    lines += [*(f"| {data} | {seconds:.0f} |" for data, seconds in spent.items()), ""]
+    return lines + figure_lines(workshop, options.out)
+
+
+def figure_lines(workshop, out):
+    """Figures 1 to 3; their files lie beside the page."""
+    figures = Figures(workshop)
+    figures.run()
+    figures.write_files(out.parent / "figures")
+    return figures.lines()
