@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrays.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "kith/core/error.hpp"
+#include "running.hpp"
 
 namespace py = pybind11;
 
@@ -10,12 +14,25 @@ namespace {
 
 using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-/// Keeps a Python object alive from C++, whoever lets go of it last.
-std::shared_ptr<const void> keep(py::object object) {
-  return {new py::object(std::move(object)), [](const void* held) {
-            const py::gil_scoped_acquire gil;
-            delete static_cast<const py::object*>(held);
-          }};
+/// Square pieces of this many numbers a side are copied at a time, so that the order of the source
+/// costs nothing.
+constexpr Index kTile = 64;
+
+template <class Number>
+RowMatrix copied(const char* data, Index rows, Index cols, Index row_step, Index column_step) {
+  RowMatrix values(rows, cols);
+  for (Index top = 0; top < rows; top += kTile) {
+    for (Index left = 0; left < cols; left += kTile) {
+      for (Index i = top; i < std::min(top + kTile, rows); ++i) {
+        for (Index j = left; j < std::min(left + kTile, cols); ++j) {
+          Number one;  // the array may lie at any address
+          std::memcpy(&one, data + i * row_step + j * column_step, sizeof one);
+          values(i, j) = static_cast<double>(one);
+        }
+      }
+    }
+  }
+  return values;
 }
 
 SparseBlock sparse_block(const py::object& matrix) {
@@ -32,8 +49,11 @@ SparseBlock sparse_block(const py::object& matrix) {
   return block;
 }
 
-DenseBlock dense_block(const py::object& given) {
-  auto array = Doubles::ensure(given);
+}  // namespace
+
+ArrayView::ArrayView(const py::object& given) : single_(is_single(given)) {
+  py::array array = single_ || py::isinstance<py::array_t<double>>(given) ? py::array(given)
+                                                                          : Doubles::ensure(given);
   if (!array) {
     PyErr_Clear();
     throw Error(ErrorCode::kInvalidArgument, "similarities must be numbers");
@@ -42,20 +62,58 @@ DenseBlock dense_block(const py::object& given) {
     throw Error(ErrorCode::kInvalidArgument, "similarities must be a matrix, and have " +
                                                  std::to_string(array.ndim()) + " dimensions");
   }
-  const double* data = array.data();
-  const Index rows = array.shape(0);
-  const Index cols = array.shape(1);
-  return {data, rows, cols, keep(std::move(array))};
+  data_ = static_cast<const char*>(array.data());
+  rows_ = array.shape(0);
+  cols_ = array.shape(1);
+  row_step_ = array.strides(0);
+  column_step_ = array.strides(1);
+  owner_ = keep(std::move(array));
 }
 
-}  // namespace
+DenseBlock ArrayView::part(Index first, Index count) const {
+  constexpr Index kWidth = sizeof(double);
+  const char* from = data_ + first * row_step_;
+  const bool in_order = (column_step_ == kWidth || cols_ <= 1) &&
+                        (row_step_ == cols_ * kWidth || count <= 1) &&
+                        reinterpret_cast<std::uintptr_t>(from) % alignof(double) == 0;
+  if (single_) return DenseBlock(copied<float>(from, count, cols_, row_step_, column_step_));
+  if (!in_order) return DenseBlock(copied<double>(from, count, cols_, row_step_, column_step_));
+  return {reinterpret_cast<const double*>(from), count, cols_, owner_};
+}
 
-Block block_of(const py::object& array) {
+bool is_single(const py::object& array) { return py::isinstance<py::array_t<float>>(array); }
+
+Block block_of(const py::object& array, Borrowed* borrowed) {
   if (py::hasattr(array, "tocsr")) return sparse_block(array);
-  return dense_block(array);
+  const ArrayView view(array);
+  if (borrowed != nullptr) borrowed->push_back(view.owner());
+  return view.whole();
 }
 
-py::object array_of(const Block& block) {
+ResultArray::ResultArray(Index rows, Index cols, bool single) : cols_(cols), single_(single) {
+  py::array array = single ? py::array(py::array_t<float>({rows, cols}))
+                           : py::array(py::array_t<double>({rows, cols}));
+  data_ = array.mutable_data();
+  owner_ = keep(std::move(array));
+}
+
+void ResultArray::put(Index first, const Eigen::Ref<const RowMatrix>& values) const {
+  using Singles = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  if (single_) {
+    Eigen::Map<Singles>(static_cast<float*>(data_) + first * cols_, values.rows(), cols_) =
+        values.cast<float>();
+  } else {
+    Eigen::Map<RowMatrix>(static_cast<double*>(data_) + first * cols_, values.rows(), cols_) =
+        values;
+  }
+}
+
+py::object ResultArray::array() const {
+  auto* held = static_cast<PyObject*>(const_cast<void*>(owner_.get()));
+  return py::reinterpret_borrow<py::object>(held);
+}
+
+py::object array_of(const Block& block, Access access) {
   if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
     const py::object csr = py::module_::import("scipy.sparse").attr("csr_matrix");
     const auto values = py::array_t<double>(sparse->entries(), sparse->values.data());
@@ -68,7 +126,9 @@ py::object array_of(const Block& block) {
   // The array keeps the block alive: no copy.
   auto* held = new DenseBlock(std::get<DenseBlock>(block));
   const py::capsule owner(held, [](void* one) { delete static_cast<DenseBlock*>(one); });
-  return py::array_t<double>({held->rows(), held->cols()}, held->values().data(), owner);
+  py::array_t<double> array({held->rows(), held->cols()}, held->values().data(), owner);
+  if (access == Access::kReadOnly) array.attr("flags").attr("writeable") = false;
+  return array;
 }
 
 py::array_t<double> array_of(const Matrix& values) {
@@ -90,8 +150,8 @@ Labels labels_of(const std::vector<std::string>& labels, Index samples) {
   return make_labels(labels);
 }
 
-MatchedSets matched_sets(const std::vector<GivenMatrix>& given,
-                         const std::vector<std::string>& ids) {
+MatchedSets matched_sets(const std::vector<GivenMatrix>& given, const std::vector<std::string>& ids,
+                         Borrowed* borrowed) {
   std::vector<SimilaritySet> sets;
   for (const auto& [name, array, distance] : given) {
     SimilaritySet set;
@@ -99,7 +159,7 @@ MatchedSets matched_sets(const std::vector<GivenMatrix>& given,
     set.source = name;
     set.format = "array";
     set.kind = distance ? PairKind::kDistance : PairKind::kSimilarity;
-    set.block = block_of(array);
+    set.block = block_of(array, borrowed);
     if (!ids.empty() && std::ssize(ids) != set.rows()) {
       throw Error(ErrorCode::kInvalidArgument, std::to_string(ids.size()) + " ids for " +
                                                    std::to_string(set.rows()) + " samples");

@@ -14,13 +14,13 @@
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
 #include "running.hpp"
+#include "samples.hpp"
 
 namespace py = pybind11;
 
 namespace kith::python {
 namespace {
 
-using Texts = std::map<std::string, std::string>;
 /// (training samples, test samples, inner fold of each training sample)
 using GivenPartition = std::tuple<std::vector<Index>, std::vector<Index>, std::vector<int>>;
 
@@ -42,6 +42,60 @@ Candidate& find(std::vector<Candidate>& candidates, const std::string& name) {
   throw Error(ErrorCode::kInvalidArgument, "'" + name + "' is not among the methods compared");
 }
 
+/// What is learned from: pairs as they are, pairs that are measured, or vectors, which may stand
+/// beside measures.
+struct GivenData {
+  std::vector<GivenMatrix> matrices;
+  std::vector<GivenMeasure> measures;
+  std::optional<GivenSamples> vectors;
+  std::vector<std::string> ids;  ///< of `matrices`; samples bring their own
+};
+
+/// The same without Python.
+struct OwnData {
+  MatchedSets sets;
+  std::vector<RawMatrix> samples;
+  std::optional<VectorData> vectors;
+
+  [[nodiscard]] Index size() const {
+    if (!samples.empty()) return size_of(samples.front().samples);
+    return vectors ? vectors->values.rows() : sets.sets.front().rows();
+  }
+  [[nodiscard]] std::size_t tables() const { return samples.size() + sets.sets.size(); }
+};
+
+OwnData own_data(const GivenData& given) {
+  OwnData data;
+  if (!given.matrices.empty()) data.sets = matched_sets(given.matrices, given.ids);
+  if (!given.measures.empty()) data.samples = raw_matrices(given.measures);
+  if (given.vectors) data.vectors = vector_data(*given.vectors, "vectors");
+  return data;
+}
+
+/// As the command line makes it of --similarity, --data and --measure.
+ExperimentData experiment_data(OwnData own, const Labels& labels, const InputSettings& input,
+                               RunContext& ctx) {
+  if (own.tables() == 0) return make_experiment_data(*own.vectors, labels);
+  ExperimentData data = own.samples.empty()
+                            ? make_experiment_data(std::move(own.sets), labels, input, ctx)
+                            : make_experiment_data(own.samples, labels, input, ctx);
+  if (!own.vectors) return data;
+  if (data.samples() != own.vectors->values.rows()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "missing='drop-sample' leaves out samples, which methods on vectors would keep");
+  }
+  data.vectors = DenseBlock(std::move(own.vectors->values));
+  return data;
+}
+
+Json about_measures(const std::vector<RawMatrix>& samples) {
+  Json measures = Json::array();
+  for (const RawMatrix& one : samples) {
+    measures.push_back(relevant_settings(with_defaults(one.measure, one.samples)));
+  }
+  return measures;
+}
+
 std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protocol,
                                      std::size_t matrices) {
   std::string list;
@@ -57,6 +111,17 @@ std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protoco
     for (const auto& [key, values] : axes) search(find(candidates, name), key, values);
   }
   return candidates;
+}
+
+/// What the methods named learn from: (some from vectors, some from similarities).
+std::pair<bool, bool> needs_of(const std::vector<std::string>& methods) {
+  std::pair<bool, bool> needs{false, methods.empty()};
+  for (const std::string& method : methods) {
+    for (const Candidate& one : parse_candidates(method)) {
+      (learns_from_vectors(one.choice.settings) ? needs.first : needs.second) = true;
+    }
+  }
+  return needs;
 }
 
 std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSettings& settings,
@@ -79,8 +144,7 @@ Json failures_json(const std::vector<UnitFailure>& failures) {
   return json;
 }
 
-std::string evaluate(const std::vector<GivenMatrix>& matrices,
-                     const std::vector<std::string>& labels, const std::vector<std::string>& ids,
+std::string evaluate(const GivenData& data, const std::vector<std::string>& labels,
                      const Texts& input, const GivenPlan& given, const std::string& store_path,
                      bool append, const RunOptions& options) {
   const auto protocol = parse_enum<ProtocolName>("protocol", given.protocol);
@@ -92,27 +156,28 @@ std::string evaluate(const std::vector<GivenMatrix>& matrices,
   for (const auto& [key, text] : given.partition_settings) {
     set_field(settings, "evaluate", key, text);
   }
-  MatchedSets sets = matched_sets(matrices, ids);
-  const Labels classes = labels_of(labels, sets.sets.front().rows());
-  const Json json = run(options, 0, [&](RunContext& ctx) {
-    const ExperimentData data = make_experiment_data(std::move(sets), classes, condition, ctx);
+  OwnData own = own_data(data);
+  const Labels classes = labels_of(labels, own.size());
+  const auto compare = [=, own = std::move(own)](RunContext& ctx) mutable {
     ExperimentPlan plan;
+    plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
+    if (!own.samples.empty()) plan.about["measure"] = about_measures(own.samples);
     plan.name = given.name;
-    plan.candidates = candidates_of(given, protocol, matrices.size());
-    plan.partitions = partitions_of(given, settings, data, ctx);
+    plan.candidates = candidates_of(given, protocol, own.tables());
+    const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
+    plan.partitions = partitions_of(given, settings, made, ctx);
     plan.partitions_given = !given.partitions.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
-    plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
     Store store(store_path);
-    add_portraits(plan.about, data, store, plan.name, ctx);
+    add_portraits(plan.about, made, store, plan.name, ctx);
     const ExperimentRun done =
-        run_experiment(data, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
+        run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
     Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
     results["failures"] = failures_json(done.failures);
     return results;
-  });
-  return json.dump();
+  };
+  return run(options, 0, compare).dump();
 }
 
 std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric) {
@@ -144,11 +209,13 @@ py::tuple inspect_matrices(const std::vector<GivenMatrix>& matrices,
   if (page) check_has_page();
   InputSettings settings;
   for (const auto& [key, text] : input) set_field(settings, "input", key, text);
-  const MatchedSets sets = matched_sets(matrices, ids);
+  MatchedSets sets = matched_sets(matrices, ids);
+  const Index n = sets.sets.front().rows();
   std::optional<JoinedLabels> joined;
-  if (!labels.empty()) joined = JoinedLabels{labels_of(labels, sets.sets.front().rows()), {}};
-  const Inspected found = run(options, sets.sets.front().rows(), [&](RunContext& ctx) {
-    return inspect(sets, joined, settings, page ? Portraits::kDrawn : Portraits::kNone, ctx);
+  if (!labels.empty()) joined = JoinedLabels{labels_of(labels, n), {}};
+  const Portraits portraits = page ? Portraits::kDrawn : Portraits::kNone;
+  const Inspected found = run(options, n, [=, sets = std::move(sets)](RunContext& ctx) {
+    return inspect(sets, joined, settings, portraits, ctx);
   });
   return py::make_tuple(
       inspection_json(found.inspection).dump(), inspection_text(found.inspection, {}),
@@ -167,10 +234,17 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("grids", &GivenPlan::grids)
       .def_readwrite("partition_settings", &GivenPlan::partition_settings)
       .def_readwrite("partitions", &GivenPlan::partitions);
-  module.def("evaluate", &evaluate, py::arg("matrices"), py::arg("labels"), py::arg("ids"),
-             py::arg("input"), py::arg("plan"), py::arg("store"), py::arg("append"),
-             py::arg("options"));
-  module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"));
+  py::class_<GivenData>(module, "Data")
+      .def(py::init<>())
+      .def_readwrite("matrices", &GivenData::matrices)
+      .def_readwrite("measures", &GivenData::measures)
+      .def_readwrite("vectors", &GivenData::vectors)
+      .def_readwrite("ids", &GivenData::ids);
+  module.def("evaluate", &evaluate, py::arg("data"), py::arg("labels"), py::arg("input"),
+             py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
+  module.def("needs", &needs_of, py::arg("methods"));
+  module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
+             py::call_guard<py::gil_scoped_release>());
   module.def("inspect", &inspect_matrices, py::arg("matrices"), py::arg("labels"), py::arg("ids"),
              py::arg("input"), py::arg("page"), py::arg("options"));
 }

@@ -2,7 +2,6 @@
 // Similarities from raw samples: kith/measure.
 #include <pybind11/stl.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "arrays.hpp"
@@ -12,72 +11,42 @@
 #include "kith/measure/measure.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "running.hpp"
+#include "samples.hpp"
 
 namespace py = pybind11;
 
 namespace kith::python {
 namespace {
 
-using Words = std::vector<std::vector<std::string>>;
-
-RawData raw_data(const py::object& samples, RawKind kind, const std::string& source) {
-  switch (kind) {
-    case RawKind::kStrings:
-      return StringData{source, {}, samples.cast<std::vector<std::string>>()};
-    case RawKind::kVectors:
-      return VectorData{source, {}, RowMatrix(to_dense(block_of(samples)).values())};
-    case RawKind::kSeries: {
-      SeriesData data{source, {}, {}};
-      for (const py::handle one : samples) {
-        data.values.push_back(one.cast<std::vector<double>>());
-      }
-      return data;
-    }
-    case RawKind::kSequences:
-      return SequenceData{source, {}, samples.cast<std::vector<std::string>>()};
-    case RawKind::kSets:
-      return SetData{source, {}, samples.cast<Words>()};
-    case RawKind::kCategories:
-      return CategoryData{source, {}, samples.cast<Words>()};
-  }
-  throw Error(ErrorCode::kInternal, "a kind of samples without a form in Python");
-}
-
-MeasureSettings measure_settings(const std::string& measure,
-                                 const std::map<std::string, std::string>& given) {
-  MeasureSettings settings;
-  set_field(settings, "measure", "measure", measure);
-  for (const auto& [key, text] : given) {
-    if (!measure_info(settings.measure).takes(key) && key != "perturb" && key != "xi") {
-      throw Error(ErrorCode::kInvalidArgument, measure + " has no setting " + key);
-    }
-    set_field(settings, measure, key, text);
-  }
-  check_settings(settings);
-  return settings;
-}
-
-py::object measure_samples(const std::string& measure, const py::object& samples,
-                           const py::object& against, const std::vector<std::string>& labels,
-                           const std::map<std::string, std::string>& given,
+/// `single`: the values as float32.
+py::object measure_samples(const std::string& measure, const GivenSamples& samples,
+                           const std::optional<GivenSamples>& against,
+                           const std::vector<std::string>& labels, const Texts& given, bool single,
                            const RunOptions& options) {
   const MeasureSettings settings = measure_settings(measure, given);
   const RawKind kind = measure_info(settings.measure).data;
   RawData data = raw_data(samples, kind, "samples");
   std::optional<RawData> columns;
-  if (!against.is_none()) columns = raw_data(against, kind, "against");
+  if (against) columns = raw_data(*against, kind, "against");
   if (!labels.empty()) {
     auto* categories = std::get_if<CategoryData>(columns ? &*columns : &data);
     if (categories == nullptr) {
       throw Error(ErrorCode::kInvalidArgument, measure + " learns from no labels");
     }
-    categories->labels = make_labels(labels);
+    categories->labels = labels_of(labels, std::ssize(categories->values));
   }
-  const SimilaritySet set = run(options, size_of(data), [&](RunContext& ctx) {
-    return columns ? kith::measure(data, *columns, settings, ctx)
-                   : kith::measure(data, settings, ctx);
-  });
-  return array_of(set.block);
+  const Index n = size_of(data);
+  const ResultArray singles(single ? n : 0, columns ? size_of(*columns) : n, true);
+  const SimilaritySet set = run(options, n,
+                                [data = std::move(data), columns = std::move(columns), settings,
+                                 single, singles](RunContext& ctx) {
+                                  SimilaritySet made =
+                                      columns ? kith::measure(data, *columns, settings, ctx)
+                                              : kith::measure(data, settings, ctx);
+                                  if (single) singles.put(0, to_dense(made.block).values());
+                                  return single ? SimilaritySet{} : made;
+                                });
+  return single ? singles.array() : array_of(set.block);
 }
 
 std::string measures_text() {
@@ -91,7 +60,12 @@ std::string measures_text() {
         own.push_back(field);
       }
     }
+    Json aliases = Json::array();
+    for (const auto& [alias, target] : EnumNames<Measure>::aliases) {
+      if (target == enum_name(info.measure)) aliases.push_back(alias);
+    }
     all.push_back({{"name", enum_name(info.measure)},
+                   {"aliases", std::move(aliases)},
                    {"data", enum_name(info.data)},
                    {"distance", info.values == PairKind::kDistance},
                    {"labels", learns_from_labels(info.measure)},
@@ -106,7 +80,8 @@ std::string measures_text() {
 void bind_measures(py::module_& module) {
   module.def("measures", &measures_text);
   module.def("measure", &measure_samples, py::arg("measure"), py::arg("samples"),
-             py::arg("against"), py::arg("labels"), py::arg("settings"), py::arg("options"));
+             py::arg("against"), py::arg("labels"), py::arg("settings"), py::arg("single"),
+             py::arg("options"));
 }
 
 }  // namespace kith::python

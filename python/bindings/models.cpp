@@ -2,8 +2,10 @@
 // Fitting, predicting, saving: kith/model/trained_model.
 #include <pybind11/stl.h>
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <variant>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -12,6 +14,7 @@
 #include "kith/learn/method_json.hpp"
 #include "kith/model/trained_model.hpp"
 #include "running.hpp"
+#include "samples.hpp"
 
 namespace py = pybind11;
 
@@ -19,80 +22,214 @@ namespace kith::python {
 namespace {
 
 /// A fitted model with what `train --json` says of its fit; empty text for one read from a file.
+/// Shared with predictions that are still at work.
 struct Model {
-  TrainedModel trained;
+  std::shared_ptr<const TrainedModel> trained;
   std::string fit_json;
 };
 
 /// New rows under one matrix: (to training, from training or None, self or None).
 using GivenQueries = std::tuple<py::object, py::object, py::object>;
 
-InputSettings input_settings(const std::map<std::string, std::string>& given) {
+/// As many as the command line predicts at a time: the same numbers come out.
+constexpr Index kRowsAtATime = 1024;
+
+InputSettings input_settings(const Texts& given) {
   InputSettings settings;
   for (const auto& [key, text] : given) set_field(settings, "input", key, text);
   return settings;
 }
 
+Model fitted(TrainedModel trained, std::string fit_json) {
+  return {std::make_shared<const TrainedModel>(std::move(trained)), std::move(fit_json)};
+}
+
+Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
+  Training training = train(prepared, choice, ctx);
+  std::string json = training_json(training).dump();
+  return fitted(std::move(training.model), std::move(json));
+}
+
+/// A model that looks at training similarities when it predicts gets its own: the caller may change
+/// the array.
+Model on_its_own(Model model, const Borrowed& borrowed) {
+  const bool looks = std::any_of(borrowed.begin(), borrowed.end(),
+                                 [](const auto& array) { return !array.expired(); });
+  if (!looks) return model;
+  const py::gil_scoped_release release;
+  return fitted(load_trained_bytes(trained_bytes(*model.trained), "model"),
+                std::move(model.fit_json));
+}
+
 Model fit_model(const std::string& method, const std::vector<std::string>& assignments,
                 const std::vector<GivenMatrix>& matrices, const std::vector<std::string>& labels,
-                const std::vector<std::string>& ids,
-                const std::map<std::string, std::string>& input, const RunOptions& options) {
+                const std::vector<std::string>& ids, const Texts& input,
+                const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
-  const MatchedSets sets = matched_sets(matrices, ids);
+  Borrowed borrowed;
+  MatchedSets sets = matched_sets(matrices, ids, &borrowed);
   const Labels classes = labels_of(labels, sets.sets.front().rows());
   const InputSettings settings = input_settings(input);
   const MissingPairs missing =
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused;
-  return run(options, classes.size(), [&](RunContext& ctx) {
-    const PreparedTraining prepared = prepare_training(sets, classes, settings, ctx, missing);
-    Training training = train(prepared, choice, ctx);
-    std::string json = training_json(training).dump();
-    return Model{std::move(training.model), std::move(json)};
+  Model model = run(options, classes.size(), [=, sets = std::move(sets)](RunContext& ctx) {
+    return trained_on(prepare_training(sets, classes, settings, ctx, missing), choice, ctx);
+  });
+  return on_its_own(std::move(model), borrowed);
+}
+
+Model fit_samples(const std::string& method, const std::vector<std::string>& assignments,
+                  const std::vector<GivenMeasure>& measures, const std::vector<std::string>& labels,
+                  const Texts& input, const RunOptions& options) {
+  const MethodChoice choice = parse_method(method, assignments);
+  std::vector<RawMatrix> matrices = raw_matrices(measures);
+  const Labels classes = labels_of(labels, size_of(matrices.front().samples));
+  const InputSettings settings = input_settings(input);
+  return run(options, classes.size(), [=, matrices = std::move(matrices)](RunContext& ctx) {
+    return trained_on(prepare_training(matrices, classes, settings, ctx), choice, ctx);
   });
 }
 
-py::tuple prediction_of(const Model& model, QueryBlock block, const RunOptions& options) {
-  const Index n = model.trained.record.samples;
-  const Prediction prediction = run(
-      options, n, [&](RunContext& ctx) { return predict(model.trained, std::move(block), ctx); });
+Model fit_vectors(const std::string& method, const std::vector<std::string>& assignments,
+                  const GivenSamples& vectors, const std::vector<std::string>& labels,
+                  const RunOptions& options) {
+  const MethodChoice choice = parse_method(method, assignments);
+  VectorData samples = vector_data(vectors, "vectors");
+  const Labels classes = labels_of(labels, samples.values.rows());
+  return run(options, classes.size(), [=, samples = std::move(samples)](RunContext& ctx) {
+    return trained_on(prepare_training(samples, classes), choice, ctx);
+  });
+}
+
+/// What a model says of `count` queries, asked for some at a time: `part(first, count, ctx)` is
+/// their QueryBlock.
+template <class Part>
+py::tuple prediction_of(const Model& model, Index count, const RunOptions& options, Part part) {
+  const auto asked = [trained = model.trained, count, part = std::move(part)](RunContext& ctx) {
+    Prediction all;
+    for (Index first = 0; first == 0 || first < count; first += kRowsAtATime) {
+      ctx.check_stop();
+      const Index some = std::min(kRowsAtATime, count - first);
+      const Prediction one = predict(*trained, part(first, some, ctx), ctx);
+      if (first == 0) {
+        all.scores.resize(count, one.scores.cols());
+        all.probabilities.resize(count, one.probabilities.cols());
+      }
+      all.labels.insert(all.labels.end(), one.labels.begin(), one.labels.end());
+      if (one.scores.cols() > 0) all.scores.middleRows(first, some) = one.scores;
+      if (one.probabilities.cols() > 0) {
+        all.probabilities.middleRows(first, some) = one.probabilities;
+      }
+      ctx.progress("queries", static_cast<double>(first + some), static_cast<double>(count));
+    }
+    return all;
+  };
+  const Prediction prediction = run(options, model.trained->record.samples, asked);
   const py::array_t<int> labels(std::ssize(prediction.labels), prediction.labels.data());
   return py::make_tuple(labels, array_or_none(prediction.scores),
                         array_or_none(prediction.probabilities));
 }
 
-Model fit_vectors(const std::string& method, const std::vector<std::string>& assignments,
-                  const py::object& vectors, const std::vector<std::string>& labels,
-                  const RunOptions& options) {
-  const MethodChoice choice = parse_method(method, assignments);
-  const VectorData samples{.source = "vectors",
-                           .values = RowMatrix(to_dense(block_of(vectors)).values())};
-  const Labels classes = labels_of(labels, samples.values.rows());
-  return run(options, classes.size(), [&](RunContext& ctx) {
-    Training training = train(prepare_training(samples, classes), choice, ctx);
-    std::string json = training_json(training).dump();
-    return Model{std::move(training.model), std::move(json)};
+py::tuple predict_vectors(const Model& model, const GivenSamples& vectors,
+                          const RunOptions& options) {
+  const ArrayView view(std::get<0>(vectors));
+  return prediction_of(model, view.rows(), options, [view](Index first, Index count, RunContext&) {
+    return QueryBlock{.matrices = {}, .vectors = view.part(first, count)};
   });
 }
 
-py::tuple predict_vectors(const Model& model, const py::object& vectors,
-                          const RunOptions& options) {
-  QueryBlock block{.matrices = {}, .vectors = to_dense(block_of(vectors))};
-  return prediction_of(model, std::move(block), options);
+/// Rows of similarities, dense or sparse, of which some are asked for at a time.
+using QueryRows = std::variant<ArrayView, SparseBlock>;
+
+QueryRows query_rows(const py::object& given) {
+  if (py::hasattr(given, "tocsr")) return std::get<SparseBlock>(block_of(given));
+  return ArrayView(given);
+}
+
+Index count_of(const QueryRows& rows) {
+  return std::visit([](const auto& one) { return one.rows(); }, rows);
+}
+
+Block part_of(const QueryRows& rows, Index first, Index count) {
+  if (const auto* dense = std::get_if<ArrayView>(&rows)) return dense->part(first, count);
+  const auto& sparse = std::get<SparseBlock>(rows);
+  std::vector<Index> some(static_cast<std::size_t>(count));
+  std::iota(some.begin(), some.end(), first);
+  return select(sparse, some, all_positions(sparse.cols));
+}
+
+/// What is new under one matrix of the model.
+struct NewRows {
+  QueryRows to;
+  std::optional<QueryRows> from;
+  std::optional<Vector> self;
+};
+
+void check_count(Index found, Index queries, const std::string& what) {
+  if (found == queries) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::to_string(found) + " " + what + " for " + std::to_string(queries) + " queries");
 }
 
 py::tuple predict_rows(const Model& model, const std::vector<GivenQueries>& given,
                        const RunOptions& options) {
-  QueryBlock block;
+  std::vector<NewRows> matrices;
   for (const auto& [to, from, self] : given) {
-    QueryMatrix matrix{.to_training = block_of(to)};
-    if (!from.is_none()) matrix.from_training = block_of(from);
+    NewRows matrix{query_rows(to), std::nullopt, std::nullopt};
+    if (!from.is_none()) matrix.from = query_rows(from);
     if (!self.is_none()) {
       const auto values = self.cast<py::array_t<double, py::array::forcecast>>();
       matrix.self = Eigen::Map<const Vector>(values.data(), values.size());
     }
-    block.matrices.push_back(std::move(matrix));
+    matrices.push_back(std::move(matrix));
   }
-  return prediction_of(model, std::move(block), options);
+  const Index count = count_of(matrices.front().to);
+  for (const NewRows& one : matrices) {
+    check_count(count_of(one.to), count, "rows");
+    if (one.from) check_count(count_of(*one.from), count, "rows from the training samples");
+    if (one.self) check_count(one.self->size(), count, "similarities to themselves");
+  }
+  return prediction_of(model, count, options,
+                       [matrices = std::move(matrices)](Index first, Index some, RunContext&) {
+                         QueryBlock block;
+                         for (const NewRows& one : matrices) {
+                           QueryMatrix matrix{.to_training = part_of(one.to, first, some)};
+                           if (one.from) matrix.from_training = part_of(*one.from, first, some);
+                           if (one.self) matrix.self = one.self->segment(first, some);
+                           block.matrices.push_back(std::move(matrix));
+                         }
+                         return block;
+                       });
+}
+
+/// New samples for each matrix of the model, measured as its training samples were.
+py::tuple predict_samples(const Model& model, const std::vector<GivenSamples>& given,
+                          const RunOptions& options) {
+  std::vector<RawMatrix> matrices;
+  for (const GivenSamples& samples : given) {
+    const ModelMatrix& one = model.trained->record.matrices.at(matrices.size());
+    const MeasureSettings& settings = one.measure.value().settings;
+    matrices.push_back({one.name, settings,
+                        raw_data(samples, measure_info(settings.measure).data, one.name),
+                        one.measure->file});
+  }
+  matrices = match_samples(std::move(matrices));
+  const Index count = size_of(matrices.front().samples);
+  return prediction_of(
+      model, count, options,
+      [trained = model.trained, matrices = std::move(matrices)](Index first, Index some,
+                                                                RunContext& ctx) {
+        std::vector<Index> positions(static_cast<std::size_t>(some));
+        std::iota(positions.begin(), positions.end(), first);
+        RunContext quiet = ctx;  // progress is of queries
+        quiet.sink = nullptr;
+        QueryBlock block;
+        for (std::size_t m = 0; m < matrices.size(); ++m) {
+          block.matrices.push_back(measure_rows(*trained->record.matrices[m].measure,
+                                                select(matrices[m].samples, positions), quiet));
+        }
+        return block;
+      });
 }
 
 Json record_json(const ModelRecord& record) {
@@ -101,6 +238,9 @@ Json record_json(const ModelRecord& record) {
     matrices.push_back({{"name", matrix.name},
                         {"distance", matrix.rule.kind == PairKind::kDistance},
                         {"input", settings_json(matrix.rule.settings)}});
+    if (!matrix.measure) continue;
+    matrices.back()["measure"] = relevant_settings(matrix.measure->settings);
+    matrices.back()["file"] = matrix.measure->file;
   }
   return {{"method", record.method},
           {"settings", record.settings},
@@ -108,6 +248,7 @@ Json record_json(const ModelRecord& record) {
           {"samples", record.samples},
           {"given_samples", record.given_samples},
           {"features", record.features},
+          {"feature_names", record.feature_names},
           {"kept", record.kept},
           {"positions", record.positions},
           {"ids", record.ids},
@@ -141,22 +282,29 @@ void bind_models(py::module_& module) {
   py::class_<Model>(module, "Model")
       .def("predict", &predict_rows, py::arg("rows"), py::arg("options"))
       .def("predict_vectors", &predict_vectors, py::arg("vectors"), py::arg("options"))
-      .def("record", [](const Model& one) { return record_json(one.trained.record).dump(); })
+      .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("options"))
+      .def("record", [](const Model& one) { return record_json(one.trained->record).dump(); })
       .def("fit_json", [](const Model& one) { return one.fit_json; })
-      .def("save", [](const Model& one, const std::string& path) { save(one.trained, path); })
+      .def(
+          "save", [](const Model& one, const std::string& path) { save(*one.trained, path); },
+          py::arg("path"), py::call_guard<py::gil_scoped_release>())
       .def(py::pickle(
           [](const Model& one) {
-            return py::make_tuple(py::bytes(trained_bytes(one.trained)), one.fit_json);
+            return py::make_tuple(py::bytes(trained_bytes(*one.trained)), one.fit_json);
           },
           [](const py::tuple& state) {
             const auto bytes = state[0].cast<std::string>();
-            return Model{load_trained_bytes(bytes, "pickled model"), state[1].cast<std::string>()};
+            return fitted(load_trained_bytes(bytes, "pickled model"), state[1].cast<std::string>());
           }));
   module.def("fit", &fit_model, py::arg("method"), py::arg("settings"), py::arg("matrices"),
              py::arg("labels"), py::arg("ids"), py::arg("input"), py::arg("options"));
+  module.def("fit_samples", &fit_samples, py::arg("method"), py::arg("settings"),
+             py::arg("measures"), py::arg("labels"), py::arg("input"), py::arg("options"));
   module.def("fit_vectors", &fit_vectors, py::arg("method"), py::arg("settings"),
              py::arg("vectors"), py::arg("labels"), py::arg("options"));
-  module.def("load", [](const std::string& path) { return Model{load_trained(path), ""}; });
+  module.def(
+      "load", [](const std::string& path) { return fitted(load_trained(path), ""); },
+      py::arg("path"), py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace kith::python

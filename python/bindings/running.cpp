@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "running.hpp"
 
+#include <stdlib.h>  // on_exit, which the C++ header need not have
+#include <unistd.h>
+
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -20,6 +25,8 @@ namespace {
 
 /// How long a signal waits at most before it is seen.
 constexpr std::chrono::milliseconds kLookEvery{50};
+/// How long work that was asked to stop may take to do so before it is left behind.
+constexpr std::chrono::milliseconds kPatience{400};
 
 /// The threads of BLAS are a setting of the process. Runs that want the same number share it; a run
 /// that wants another waits, so that no result depends on what else runs.
@@ -108,6 +115,101 @@ class Mailbox : public ProgressSink {
   std::vector<std::string> messages_;
 };
 
+/// What a run and its caller share. Whoever ends last frees it.
+class Errand {
+ public:
+  StopSource stop;
+  Mailbox mailbox;
+  RunContext ctx;
+  std::function<void(RunContext&)> work;
+  std::exception_ptr failure;  ///< to be read when it is over
+
+  void run() {
+    try {
+      const BlasLease lease(ctx.blas_threads);
+      ctx.check_stop();
+      work(ctx);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    work = nullptr;  // what it held is free before anybody hears of its end
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    if (left_behind_) --left_behind();
+    ended_.notify_one();
+  }
+
+  /// True when it is over.
+  bool wait(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_for(lock, most, [&] { return over_; });
+  }
+
+  /// Its end is nobody's concern any more.
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (over_ || std::exchange(left_behind_, true)) return;
+    ++left_behind();
+  }
+
+  /// Errands of this process that were left behind and still run.
+  static std::atomic<int>& left_behind() {
+    static std::atomic<int> count{0};
+    return count;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  bool left_behind_ = false;
+};
+
+/// Destructors at the end of a process would take BLAS away from under an errand that still runs:
+/// the process ends without them. Python has ended by then.
+void end_at_once(int status, void* process) {
+  if (Errand::left_behind() == 0 || process != reinterpret_cast<void*>(std::intptr_t{getpid()})) {
+    return;
+  }
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+void leave_behind(Errand& errand) {
+  static std::once_flag once;
+  std::call_once(once,
+                 [] { on_exit(&end_at_once, reinterpret_cast<void*>(std::intptr_t{getpid()})); });
+  errand.leave();
+}
+
+/// Python objects that were let go of without the GIL.
+class Dropped {
+ public:
+  void add(PyObject* one) {
+    const std::lock_guard lock(mutex_);
+    objects_.push_back(one);
+  }
+  /// With the GIL.
+  void free_all() {
+    std::vector<PyObject*> mine;
+    {
+      const std::lock_guard lock(mutex_);
+      mine.swap(objects_);
+    }
+    for (PyObject* one : mine) Py_DECREF(one);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<PyObject*> objects_;
+};
+
+/// Never destroyed: an errand may outlive everything.
+Dropped& dropped() {
+  static auto* one = new Dropped;
+  return *one;
+}
+
 }  // namespace
 
 void bind_run_options(py::module_& module) {
@@ -121,52 +223,57 @@ void bind_run_options(py::module_& module) {
           py::arg("progress") = py::none(), py::arg("message") = py::none());
 }
 
-void run_in_background(const RunOptions& options, Index n,
-                       const std::function<void(RunContext&)>& work) {
-  StopSource stop;
-  Mailbox mailbox;
-  RunContext ctx;
+std::shared_ptr<const void> keep(py::object object) {
+  return {object.release().ptr(), [](const void* held) {
+            auto* one = static_cast<PyObject*>(const_cast<void*>(held));
+            if (PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0) {
+              Py_XDECREF(one);
+            } else {
+              dropped().add(one);
+            }
+          }};
+}
+
+void run_in_background(const RunOptions& options, Index n, std::function<void(RunContext&)> work) {
+  dropped().free_all();
+  const auto errand = std::make_shared<Errand>();
+  RunContext& ctx = errand->ctx;
   ctx.threads = options.threads > 0 ? options.threads : available_cores();
   ctx.blas_threads = options.blas_threads > 0 ? options.blas_threads : usual_blas_threads(n);
   ctx.rng = RngStreams(options.seed);
-  ctx.sink = &mailbox;
-  ctx.stop = StopToken(stop);
+  ctx.sink = &errand->mailbox;
+  ctx.stop = StopToken(errand->stop);
+  errand->work = std::move(work);
 
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool done = false;
-  std::exception_ptr failure;
-  std::thread worker([&] {
-    try {
-      const BlasLease lease(ctx.blas_threads);
-      work(ctx);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::lock_guard lock(mutex);
-    done = true;
-    ended.notify_one();
-  });
-
+  std::thread worker([errand] { errand->run(); });
   std::exception_ptr from_python;  // of a signal handler or a callback
-  for (bool over = false; !over;) {
+  bool over = false;
+  for (auto patience = kPatience; !over && patience.count() > 0;) {
     {
       const py::gil_scoped_release release;
-      std::unique_lock lock(mutex);
-      over = ended.wait_for(lock, kLookEvery, [&] { return done; });
+      over = errand->wait(kLookEvery);
     }
-    if (from_python) continue;
+    if (from_python) {
+      patience -= kLookEvery;
+      continue;
+    }
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      mailbox.deliver(options);
+      errand->mailbox.deliver(options);
     } catch (...) {
       from_python = std::current_exception();
-      stop.request_stop();
+      errand->stop.request_stop();
     }
   }
-  worker.join();
+  if (over) {
+    worker.join();
+  } else {
+    leave_behind(*errand);
+    worker.detach();
+  }
+  dropped().free_all();
   if (from_python) std::rethrow_exception(from_python);
-  if (failure) std::rethrow_exception(failure);
+  if (errand->failure) std::rethrow_exception(errand->failure);
 }
 
 void translate_errors() {

@@ -7,6 +7,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
@@ -24,17 +27,25 @@ struct RunOptions {
 };
 void bind_run_options(pybind11::module_& module);
 
+/// Keeps a Python object alive from C++, whoever lets go of it last. Nobody waits for the GIL: an
+/// object that is let go of without it is freed by the next run, or with the process.
+[[nodiscard]] std::shared_ptr<const void> keep(pybind11::object object);
+
 /// Runs `work` without the GIL, for a problem of n samples. Throws what it throws, and
-/// KeyboardInterrupt (or what a signal handler or `progress` raised) after `work` has ended.
-void run_in_background(const RunOptions& options, Index n,
-                       const std::function<void(RunContext&)>& work);
+/// KeyboardInterrupt (or what a signal handler or `progress` raised). Work that does not look at
+/// its stop token soon after is then left behind: it ends in the background, where nobody waits for
+/// it, at the end of the process neither. It must therefore own all that it touches, Python objects
+/// by `keep`, and call no Python.
+void run_in_background(const RunOptions& options, Index n, std::function<void(RunContext&)> work);
 
 /// What `work` returns.
 template <class Work>
-auto run(const RunOptions& options, Index n, Work&& work) {
-  std::optional<std::invoke_result_t<Work, RunContext&>> result;
-  run_in_background(options, n, [&](RunContext& ctx) { result.emplace(work(ctx)); });
-  return std::move(*result);
+auto run(const RunOptions& options, Index n, Work work) {
+  using Result = std::invoke_result_t<Work&, RunContext&>;
+  const auto result = std::make_shared<std::optional<Result>>();
+  const auto own = std::make_shared<Work>(std::move(work));  // may hold what cannot be copied
+  run_in_background(options, n, [own, result](RunContext& ctx) { result->emplace((*own)(ctx)); });
+  return std::move(**result);
 }
 
 /// kith::Error as ValueError, OSError, KeyboardInterrupt or RuntimeError, with the same message.

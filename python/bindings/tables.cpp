@@ -2,6 +2,7 @@
 // Files of similarities (kith/data/formats) and kernels from them (kith/condition/spectrum).
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
 
 #include "arrays.hpp"
@@ -20,10 +21,12 @@ py::dict read_table(const std::string& path, const std::map<std::string, std::st
                     const RunOptions& options) {
   ReadSettings settings;
   for (const auto& [key, text] : given) set_field(settings, "read", key, text);
-  const SimilaritySet set =
-      run(options, 0, [&](RunContext& ctx) { return read_similarity(path, settings, ctx); });
+  const SimilaritySet set = run(options, 0, [path, settings](RunContext& ctx) {
+    return read_similarity(path, settings, ctx);
+  });
   py::dict table;
-  table["values"] = array_of(set.block);
+  const bool mapped = set.format == enum_name(Format::kNpy);
+  table["values"] = array_of(set.block, mapped ? Access::kReadOnly : Access::kWritable);
   table["row_ids"] = set.row_ids;
   table["column_ids"] = set.column_ids;
   table["name"] = set.name;
@@ -42,9 +45,12 @@ void write_table(const std::string& path, const std::optional<std::string>& form
   set.column_ids = column_ids;
   std::optional<Format> chosen;
   if (format) chosen = parse_enum<Format>("format", *format);
-  run_in_background(options, 0,
-                    [&](RunContext& ctx) { write_similarity(path, chosen, set, {}, ctx); });
+  run_in_background(options, 0, [path, chosen, set = std::move(set)](RunContext& ctx) {
+    write_similarity(path, chosen, set, {}, ctx);
+  });
 }
+
+constexpr Index kRowsAtATime = 1024;
 
 /// The treatment of new rows that belongs to a kernel.
 struct RowMap {
@@ -52,37 +58,46 @@ struct RowMap {
   Index samples = 0;
 };
 
-/// (kernel, its RowMap, its consistency)
+/// (kernel, its RowMap, its consistency); the kernel is float32 where the similarities are.
 py::tuple spectrum_kernel(const std::string& spectrum, double beta, const py::object& S,
                           const RunOptions& options) {
   const auto kind = parse_enum<Spectrum>("spectrum", spectrum);
-  const DenseBlock block = to_dense(block_of(S));
-  if (block.rows() != block.cols()) {
+  DenseBlock block = to_dense(block_of(S));
+  const Index n = block.rows();
+  if (n != block.cols()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a spectrum belongs to a square matrix, and this one is " +
-                    std::to_string(block.rows()) + " x " + std::to_string(block.cols()));
+                "a spectrum belongs to a square matrix, and this one is " + std::to_string(n) +
+                    " x " + std::to_string(block.cols()));
   }
-  double distance = 0;
-  Conditioned made = run(options, block.rows(), [&](RunContext& ctx) {
-    Conditioned conditioned = condition_kernel(kind, block, ctx, beta);
-    distance = consistency(conditioned, block);
-    return conditioned;
+  // The map of the square keeps the numbers, which the caller may change.
+  if (kind == Spectrum::kSquare) block = DenseBlock(std::move(block).take());
+  const ResultArray kernel(n, n, is_single(S));
+  auto [map, distance] = run(options, n, [=, block = std::move(block)](RunContext& ctx) {
+    Conditioned made = condition_kernel(kind, block, ctx, beta);
+    const double off = consistency(made, block);
+    kernel.put(0, made.kernel.transpose());  // symmetric, and in the order of the array
+    return std::pair(RowMap{std::move(made.transform), n}, off);
   });
-  const py::array_t<double> kernel = array_of(made.kernel);
-  return py::make_tuple(kernel, RowMap{std::move(made.transform), block.rows()}, distance);
+  return py::make_tuple(kernel.array(), std::move(map), distance);
 }
 
+/// Rows under the map, some at a time; float32 where the rows are.
 py::object map_rows(const RowMap& map, const py::object& rows, const RunOptions& options) {
-  const DenseBlock block = to_dense(block_of(rows));
-  if (block.cols() != map.samples) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(block.cols()) +
+  const ArrayView view(rows);
+  if (view.cols() != map.samples) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(view.cols()) +
                                                  " columns; the kernel was made from " +
                                                  std::to_string(map.samples) + " samples");
   }
-  RowMatrix done = run(options, map.samples, [&](RunContext& /*ctx*/) {
-    return transform_rows(map.transform, RowMatrix(block.values()));
+  const ResultArray mapped(view.rows(), view.cols(), is_single(rows));
+  run_in_background(options, map.samples, [map, view, mapped](RunContext& ctx) {
+    for (Index first = 0; first < view.rows(); first += kRowsAtATime) {
+      ctx.check_stop();
+      const Index count = std::min(kRowsAtATime, view.rows() - first);
+      mapped.put(first, transform_rows(map.transform, view.part(first, count).take()));
+    }
   });
-  return array_of(Block(DenseBlock(std::move(done))));
+  return mapped.array();
 }
 
 py::tuple map_state(const RowMap& map) {

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people hand over as similarities: arrays, sparse matrices, frames with ids, several of them."""
+import inspect
+
 import numpy as np
+
+from ._run import as_texts, texts_of
 
 
 def is_frame(X):
@@ -31,8 +35,14 @@ def names_of(X, count):
     return [f"matrix-{i + 1}" for i in range(count)] if count > 1 else ["similarity"]
 
 
+def finite_keyword(check_array):
+    """scikit-learn 1.6 gave the keyword another name, and 1.8 takes that alone."""
+    names = inspect.signature(check_array).parameters
+    return "ensure_all_finite" if "ensure_all_finite" in names else "force_all_finite"
+
+
 def check_matrix(X, allow_sparse, allow_missing, what="similarities"):
-    """A 2-d array of doubles, not copied where it is one; or the sparse matrix as it is."""
+    """A 2-d array of float64 or float32, not copied where it is one; or the sparse matrix as it is."""
     from sklearn.utils import check_array
     if hasattr(X, "values") and hasattr(X, "row_ids"):  # kith.Table
         X = X.values
@@ -40,15 +50,19 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities"):
         raise TypeError("A sparse matrix was passed, but dense data is required by this method: "
                         "in a sparse matrix absent pairs are unknown. Use X.toarray() where they "
                         "are zero.")
-    return check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=np.float64,
-                       order="C", force_all_finite="allow-nan" if allow_missing else True,
-                       ensure_min_samples=1, input_name=what)
+    return check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
+                       ensure_min_samples=1, input_name=what,
+                       **{finite_keyword(check_array): "allow-nan" if allow_missing else True})
+
+
+def allows_missing(input):
+    return texts_of(input).get("missing", "error") != "error"
 
 
 def ids_of(X):
     """The ids of the samples of a square frame or table, or an empty list."""
     if is_frame(X):
-        return [str(one) for one in X.index]
+        return as_texts(X.index, "an id")
     if hasattr(X, "row_ids"):
         return list(X.row_ids)
     return []
@@ -56,11 +70,43 @@ def ids_of(X):
 
 def column_ids_of(X):
     if is_frame(X):
-        return [str(one) for one in X.columns]
+        return as_texts(X.columns, "an id")
     if hasattr(X, "column_ids"):
         return list(X.column_ids)
     return []
 
 
 def is_default_index(X):
-    return is_frame(X) and type(X.index).__name__ == "RangeIndex"
+    return hasattr(X, "iloc") and type(X.index).__name__ == "RangeIndex"
+
+
+def in_order(X):
+    """A square frame or table with its columns in the order of its rows."""
+    rows, columns = ids_of(X), column_ids_of(X)
+    if not rows or not columns or is_default_index(X) or rows == columns:
+        return X
+    lacking = sorted(set(rows) - set(columns)) or sorted(set(columns) - set(rows))
+    if lacking or len(set(rows)) != len(rows):
+        raise ValueError(f"the rows and the columns are of different samples: "
+                         f"{', '.join(lacking[:5]) or 'an id stands twice'}")
+    where = {name: i for i, name in enumerate(columns)}
+    order = [where[name] for name in rows]
+    return X.iloc[:, order] if is_frame(X) else X.values[:, order]
+
+
+def square(X, allow_sparse, allow_missing, name):
+    """The similarities of all pairs, checked; rows and columns in the same order."""
+    matrix = check_matrix(in_order(X), allow_sparse, allow_missing, name)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"X must be a square matrix of similarities between the training samples, "
+                         f"and is {matrix.shape[0]} x {matrix.shape[1]}")
+    return matrix
+
+
+def common_ids(given):
+    """Ids of the samples, where the first matrix has some; the others must have the same."""
+    ids = [] if is_default_index(given[0]) else ids_of(given[0])
+    for other in given[1:]:
+        if ids and not is_default_index(other) and ids_of(other) not in ([], ids):
+            raise ValueError("the matrices are of different samples, or in another order")
+    return ids

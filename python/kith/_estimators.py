@@ -9,8 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from . import _arrays, _core
-from ._run import keyword, run_options, text_of, texts_of, warn_unless_solved
+from . import _arrays, _core, _samples
+from ._run import as_texts, keyword, run_options, text_of, texts_of, warn_unless_solved
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
@@ -21,6 +21,9 @@ _COMMON = {
     "distance": (False, "the numbers are distances, not similarities"),
     "input": (None, "what is done to the similarities first, as the flags of the command line say: "
                     "{'scale': 'unit', 'symmetrise': 'mean', ...}"),
+    "measure": (None, "what is computed for each pair of raw samples, which `fit` and `predict` then take in place "
+                      "of similarities: 'edit', kith.measure.edit, {'measure': 'spectrum', 'kmer': 4}, a list or "
+                      "dict of several"),
     "seed": (1, "seed of every random choice"),
     "threads": (None, "threads for independent pieces of work; None: all cores. Results do not depend on it"),
     "blas_threads": (None, "threads inside one decomposition; None: 1 below 2,000 samples, else all cores"),
@@ -77,7 +80,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
         Methods that learn from several matrices take a list of them, a dict of names and matrices
         or an array (m, n, n). A frame's index are the ids of the samples. Where the method looks at
-        neighbours alone X may be a sparse matrix, in which an absent pair is unknown.
+        neighbours alone X may be a sparse matrix, in which an absent pair is unknown. With a `measure` X
+        are raw samples; for several measures of different ones a dict of them by the measures' names.
         """
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -87,7 +91,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"the {len(y)} training samples are all of one class ({texts[0]!r}); "
                              "a classifier needs at least two")
         own = [texts[label] for label in labels]
-        learn = self._fit_vectors if self._takes_vectors() else self._fit_matrices
+        learn = self._fit_vectors if self._takes_vectors() else \
+            self._fit_matrices if self.measure is None else self._fit_samples
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
             model = learn(X, own, options)
         self._take(model, dict(zip(texts, classes)))
@@ -98,19 +103,29 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         return _METHODS[self._method]["learns_from_vectors"]
 
     def _fit_vectors(self, X, labels, options):
-        X = _arrays.check_matrix(X, False, False, "vectors")
-        _check_counts(X.shape[0], len(labels))
-        return _core.fit_vectors(self._method, self._assignments(), X, labels, options)
+        vectors = _samples.prepared(X, "vectors")
+        _check_counts(vectors[0].shape[0], len(labels))
+        return _core.fit_vectors(self._method, self._assignments(), vectors, labels, options)
+
+    def _fit_samples(self, X, labels, options):
+        if self.distance:
+            raise ValueError("distance=True is about numbers that are given; a measure says itself what it computes")
+        measured = _samples.measured(self.measure, X)
+        _check_counts(len(measured[0][3][0]), len(labels))
+        return _core.fit_samples(self._method, self._assignments(), measured, labels,
+                                 texts_of(self.input), options)
 
     def _fit_matrices(self, X, labels, options):
         given = _arrays.as_list(X)
         names = _arrays.names_of(X, len(given))
-        matrices = [_square(one, self, name) for one, name in zip(given, names)]
+        sparse = _METHODS[self._method]["missing_pairs"]
+        matrices = [_arrays.square(one, sparse, _allows_missing(self), name)
+                    for one, name in zip(given, names)]
         for one in matrices:
             _check_counts(one.shape[0], len(labels))
         return _core.fit(self._method, self._assignments(),
                          [(name, one, bool(self.distance)) for name, one in zip(names, matrices)],
-                         labels, _common_ids(given), texts_of(self.input), options)
+                         labels, _arrays.common_ids(given), texts_of(self.input), options)
 
     def _assignments(self):
         """The settings that differ from their defaults, as `--set` takes them."""
@@ -131,38 +146,63 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         self.model_ = model
         self.fit_ = json.loads(model.fit_json() or "null")
         self.certificate_ = record["certificate"]
-        self.n_features_in_ = record["features"] or record["given_samples"] or record["samples"]
+        self._matrices = record["matrices"]
+        self._width = record["features"] or record["given_samples"] or record["samples"]
+        if not self._measures():
+            self.n_features_in_ = self._width
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_  # raw samples have no number of features
         own = [value_of_text[text] for text in record["classes"]]
         self.classes_ = np.unique(np.asarray(own))
         where = {value: i for i, value in enumerate(self.classes_.tolist())}
         self._position = np.array([where[np.asarray(value).item()] for value in own])
-        self._matrices = [one["name"] for one in record["matrices"]]
+        self._feature_names = record["feature_names"]
         self._ids = record["ids"]
         self._positions = record["positions"]
+        self._kept = record["kept"]
         self._samples = record["samples"]
+
+    def _measures(self):
+        """The fitted model measures raw samples; with measure=None it takes rows all the same."""
+        return not self._takes_vectors() and self.measure is not None and "measure" in self._matrices[0]
 
     def _predict(self, X, self_similarity=None, from_training=None):
         check_is_fitted(self, "model_")
-        ask = self._ask_vectors if self._takes_vectors() else self._ask_rows
+        ask = self._ask_vectors if self._takes_vectors() else \
+            self._ask_samples if self._measures() else self._ask_rows
+        if ask != self._ask_rows and (self_similarity is not None or from_training is not None):
+            raise ValueError(f"{self._method} takes {'vectors' if self._takes_vectors() else 'raw samples'}, "
+                             "and similarities were given")
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
             labels, scores, probabilities = ask(X, self_similarity, from_training, options)
         order = np.argsort(self._position)
-        return (self.classes_[self._position[labels]],
-                None if scores is None else _first_among_equals(scores, labels)[:, order],
-                None if probabilities is None else _first_among_equals(probabilities, labels)[:, order])
+        dtype = np.float32 if _samples.are_single(*_arrays.as_list(X)) else np.float64
+
+        def ordered(values):
+            if values is None:
+                return None
+            return _first_among_equals(values.astype(dtype, copy=False), labels)[:, order]
+        return self.classes_[self._position[labels]], ordered(scores), ordered(probabilities)
 
     def _ask_vectors(self, X, self_similarity, from_training, options):
-        if self_similarity is not None or from_training is not None:
-            raise ValueError(f"{self._method} takes vectors, and similarities were given")
-        X = _arrays.check_matrix(X, False, False, "vectors")
-        self._check_width(X, "a vector")
-        return self.model_.predict_vectors(X, options)
+        vectors, ids, names = _samples.prepared(X, "vectors")
+        if names and self._feature_names and names != self._feature_names:
+            lacking = sorted(set(self._feature_names) - set(names))
+            if lacking:
+                raise ValueError(f"columns are missing that the model was trained on: {', '.join(lacking[:5])}")
+            vectors = vectors[:, [names.index(one) for one in self._feature_names]]
+        self._check_width(vectors, "a vector")
+        return self.model_.predict_vectors((vectors, ids, []), options)
+
+    def _ask_samples(self, X, self_similarity, from_training, options):
+        return self.model_.predict_samples(_samples.queries(X, self._matrices), options)
 
     def _ask_rows(self, X, self_similarity, from_training, options):
         rows = _arrays.as_list(X)
+        names = [one["name"] for one in self._matrices]
         if isinstance(X, dict) and not _arrays.is_sparse(X):
-            rows = [X[name] for name in self._matrices if name in X]
-        count = len(self._matrices)
+            rows = [X[name] for name in names if name in X]
+        count = len(names)
         back = _arrays.as_list(from_training) if from_training is not None else [None] * len(rows)
         selves = [self_similarity] * len(rows)
         if self_similarity is not None and count > 1:
@@ -178,9 +218,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(str(error).replace("--self", "self_similarity")) from None
 
     def _check_width(self, X, what):
-        if X.shape[1] not in (self.n_features_in_, len(self._positions) or self.n_features_in_):
+        if X.shape[1] not in (self._width, len(self._positions) or self._width):
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                             f"{self.n_features_in_} features as input: {what}")
+                             f"{self._width} features as input: {what}")
 
     def _rows(self, X):
         """New rows over the training samples: by id where both have ids, else by position."""
@@ -191,14 +231,17 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             if lacking:
                 raise ValueError(f"{len(lacking)} of the {len(self._ids)} training samples the model "
                                  f"needs are not among the columns: {', '.join(lacking[:5])}")
-            values = np.asarray(getattr(X, "values", X), dtype=float)
-            return np.ascontiguousarray(values[:, [by_id[one] for one in self._ids]])
+            X = np.asarray(getattr(X, "values", X))[:, [by_id[one] for one in self._ids]]
+            return _arrays.check_matrix(X, False, _allows_missing(self))
         rows = _arrays.check_matrix(X, _METHODS[self._method]["missing_pairs"], _allows_missing(self))
         self._check_width(rows, "one column per training sample")
+        if self._kept and rows.shape[1] == self._width:
+            rows = rows[:, self._kept]  # the others were dropped in training
         return rows
 
     def predict(self, X, self_similarity=None, from_training=None):
-        """Classes of new samples from their similarities to the training samples, (queries, n).
+        """Classes of new samples from their similarities to the training samples, (queries, n); from
+        the samples themselves where the model measures them, from vectors where the method takes those.
 
         `self_similarity`: of each query to itself, which some methods need unless the diagonal of the
         training matrix is constant. `from_training`: of the training samples to the queries,
@@ -213,7 +256,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         scores = self._predict(X, self_similarity, from_training)[1]
         if scores is None:
             raise AttributeError(f"{self._method} has no scores")
-        return (scores[:, 1] - scores[:, 0]) / 2 if scores.shape[1] == 2 else scores
+        return _lead(scores) if scores.shape[1] == 2 else scores
 
     @available_if(_has_probabilities)
     def predict_proba(self, X, self_similarity=None, from_training=None):
@@ -226,12 +269,15 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "model_")
 
+    def _is_pairwise(self):
+        return not self._takes_vectors() and self.measure is None
+
     def _more_tags(self):  # scikit-learn before 1.6
-        return {"pairwise": not self._takes_vectors(), "allow_nan": _allows_missing(self)}
+        return {"pairwise": self._is_pairwise(), "allow_nan": _allows_missing(self)}
 
     def __sklearn_tags__(self):  # scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = not self._takes_vectors()
+        tags.input_tags.pairwise = self._is_pairwise()
         tags.input_tags.allow_nan = _allows_missing(self)
         tags.input_tags.sparse = _METHODS[self._method]["missing_pairs"]
         return tags
@@ -251,8 +297,15 @@ def _first_among_equals(values, labels):
     return values
 
 
+def _lead(scores):
+    """Half the lead of the second class, above 0 where it leads at all."""
+    lead = (scores[:, 1] - scores[:, 0]) / 2
+    lead[(lead == 0) & (scores[:, 1] > scores[:, 0])] = np.nextafter(lead.dtype.type(0), lead.dtype.type(1))
+    return lead
+
+
 def _allows_missing(estimator):
-    return dict(getattr(estimator, "input", None) or {}).get("missing", "error") != "error"
+    return _arrays.allows_missing(getattr(estimator, "input", None))
 
 
 def _check_counts(samples, labels):
@@ -261,40 +314,8 @@ def _check_counts(samples, labels):
                          f"samples and {labels} labels")
 
 
-def _in_order(frame):
-    """A square frame with its columns in the order of its rows."""
-    rows, columns = _arrays.ids_of(frame), _arrays.column_ids_of(frame)
-    if not _arrays.is_frame(frame) or _arrays.is_default_index(frame) or rows == columns:
-        return frame
-    lacking = sorted(set(rows) - set(columns)) or sorted(set(columns) - set(rows))
-    if lacking or len(set(rows)) != len(rows):
-        raise ValueError(f"the rows and the columns of the frame are of different samples: "
-                         f"{', '.join(lacking[:5]) or 'an id stands twice'}")
-    where = {name: i for i, name in enumerate(columns)}
-    return frame.iloc[:, [where[name] for name in rows]]
-
-
-def _square(X, estimator, name):
-    X = _in_order(X)
-    sparse = _METHODS[estimator._method]["missing_pairs"]
-    matrix = _arrays.check_matrix(X, sparse, _allows_missing(estimator), name)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"X must be a square matrix of similarities between the training samples, "
-                         f"and is {matrix.shape[0]} x {matrix.shape[1]}")
-    return matrix
-
-
-def _common_ids(given):
-    """Ids of the samples, where the first matrix has some; the others must have the same."""
-    ids = [] if _arrays.is_default_index(given[0]) else _arrays.ids_of(given[0])
-    for other in given[1:]:
-        if ids and _arrays.ids_of(other) not in ([], ids):
-            raise ValueError("the matrices are of different samples, or in another order")
-    return ids
-
-
 def _class_texts(classes):
-    texts = [str(one) for one in classes.tolist()]
+    texts = as_texts(classes.tolist(), "a class")
     if len(set(texts)) != len(texts):
         raise ValueError(f"two classes look the same as text: {texts}")
     return texts
@@ -304,7 +325,7 @@ def _make_class(method, info):
     fields = info["settings"]
     defaults = {keyword(field["name"]): default_of(field) for field in fields}
     common = {name: what for name, what in _COMMON.items()
-              if not (info["learns_from_vectors"] and name in ("distance", "input"))}
+              if not (info["learns_from_vectors"] and name in ("distance", "input", "measure"))}
     defaults.update({name: value for name, (value, _) in common.items()})
 
     def __init__(self, **settings):
@@ -354,7 +375,8 @@ def save(estimator, path):
 
 def load(path):
     """A fitted estimator from a model file, whoever wrote it. Class names that are whole numbers
-    become whole numbers."""
+    become whole numbers. One that was trained on raw samples predicts from raw samples; with its
+    `measure` set to None, from rows of similarities."""
     model = _core.load(str(path))
     record = json.loads(model.record())
     kind = CLASSES[class_name(record["method"])]
@@ -362,18 +384,22 @@ def load(path):
     for field in _METHODS[record["method"]]["settings"]:
         if field["name"] in record["settings"]:
             settings[keyword(field["name"])] = record["settings"][field["name"]]
-    settings.update(_matrix_settings(record["matrices"][0]) if record["matrices"] else {})
+    settings.update(_matrix_settings(record["matrices"]) if record["matrices"] else {})
     estimator = kind(**settings, seed=record["seed"])
     estimator._take(model, {text: _value_of(text, record["classes"]) for text in record["classes"]})
     return estimator
 
 
-def _matrix_settings(matrix):
-    """How the similarities of a model are treated, as its class takes it."""
+def _matrix_settings(matrices):
+    """How the similarities of a model are made and treated, as its class takes it."""
     defaults = {keyword(field["name"]): default_of(field) for field in json.loads(_core.input_fields())}
-    given = {keyword(key): value for key, value in matrix["input"].items()}
+    given = {keyword(key): value for key, value in matrices[0]["input"].items()}
     changed = {key: value for key, value in given.items() if value != defaults[key]}
-    return {"distance": matrix["distance"], "input": changed or None}
+    measures = {one["name"]: {keyword(key): value for key, value in one["measure"].items()}
+                for one in matrices if "measure" in one}
+    return {"distance": matrices[0]["distance"] and not measures, "input": changed or None,
+            "measure": None if not measures else
+            measures if len(measures) > 1 else next(iter(measures.values()))}
 
 
 def _value_of(text, all_texts):

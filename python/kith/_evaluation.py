@@ -5,9 +5,11 @@ import os
 import tempfile
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
-from . import _arrays, _core
-from ._run import run_options, setting, text_of, texts_of
+from . import _arrays, _core, _samples
+from ._run import as_texts, run_options, setting, text_of, texts_of
 
 
 class Evaluation:
@@ -77,42 +79,87 @@ def _escape(text):
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def evaluate(X, y, methods=None, *, protocol="tr", settings=None, grids=None, repeats=None, folds=None,
-             test_fraction=None, stratify=None, partitions=None, store=None, append=False, name=None,
-             distance=False, input=None, ids=None, seed=1, threads=None, blas_threads=1, verbose=False):
+def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="tr", settings=None, grids=None,
+             repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
+             append=False, name=None, distance=False, input=None, ids=None, seed=1, threads=None,
+             blas_threads=1, verbose=False):
     """Compares methods by nested cross-validation, as `kith evaluate` does.
 
+    X : similarities of all pairs, or several matrices of them; vectors where all methods learn from vectors
+    y : classes
     methods : names such as "svm-clip" or "mine=svm-clip"; None: the usual comparison
+    data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
+        from them, beside others where a measure of vectors is given
+    measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
     settings : {"svm-clip": {"cost": 10}}: settings that are not searched
     grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search
     partitions : [(train, test, fold_of_train)], as scikit-learn counts samples; None: drawn by `seed`
     store : file that keeps every result; the same call goes on where it ended. None: a temporary one
     """
-    given = _arrays.as_list(X)
-    names = _arrays.names_of(X, len(given))
-    missing = dict(input or {}).get("missing", "error") != "error"
-    matrices = [(label, _arrays.check_matrix(one, True, missing, label), bool(distance))
-                for label, one in zip(names, given)]
-    if ids is None:
-        ids = [] if _arrays.is_default_index(given[0]) else _arrays.ids_of(given[0])
+    if y is None:
+        raise TypeError("evaluate() needs y, the classes of the samples")
+    listed = [methods] if isinstance(methods, str) else list(methods or [])
+    own = _own_data(X, data, measure, listed, distance, input)
+    if ids is not None:
+        own.ids = as_texts(ids, "an id")
     keep = None
     if store is None:
         keep = tempfile.TemporaryDirectory(prefix="kith-")
         store = os.path.join(keep.name, "run.db")
     plan = _core.Plan()
-    plan.name = name or names[0]
+    plan.name = name or _name_of(own)
     plan.protocol = protocol
-    plan.methods = [methods] if isinstance(methods, str) else list(methods or [])
+    plan.methods = listed
     plan.settings = {method: texts_of(own) for method, own in (settings or {}).items()}
     plan.grids = {method: {setting(key): [text_of(value) for value in values]
                            for key, values in own.items()} for method, own in (grids or {}).items()}
     chosen = {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify}
     plan.partition_settings = {key: text_of(value) for key, value in chosen.items() if value is not None}
     plan.partitions = [_partition(*one) for one in partitions or []]
+    labels = _labels(y)
     with run_options(threads, blas_threads, seed, verbose) as options:
-        text = _core.evaluate(matrices, [str(one) for one in np.asarray(y).tolist()], [str(i) for i in ids],
-                              texts_of(input), plan, os.fspath(store), append, options)
+        text = _core.evaluate(own, labels, texts_of(input), plan, os.fspath(store), append, options)
     return Evaluation(json.loads(text), os.fspath(store), keep)
+
+
+def _labels(y):
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return as_texts(y.tolist(), "a class")
+
+
+def _own_data(X, data, measure, methods, distance, input):
+    """What is compared on, as the library takes it."""
+    if (X is None) == (data is None):
+        raise ValueError("give similarities X or raw samples, data=, and not both")
+    from_vectors, from_similarities = _core.needs(methods)
+    own = _core.Data()
+    if data is None and measure is not None:
+        raise ValueError("a measure is of raw samples: give them as data=")
+    if data is None and (from_similarities or not from_vectors):
+        if from_vectors:
+            raise ValueError("some of the methods learn from vectors, others from similarities: give the vectors "
+                             "as data= and a measure= of them")
+        given = _arrays.as_list(X)
+        missing = _arrays.allows_missing(input)
+        own.matrices = [(label, _arrays.square(one, True, missing, label), bool(distance))
+                        for label, one in zip(_arrays.names_of(X, len(given)), given)]
+        own.ids = _arrays.common_ids(given)
+        return own
+    samples = X if data is None else data
+    if measure is not None:
+        own.measures = _samples.measured(measure, samples)
+    elif from_similarities:
+        raise ValueError("methods that learn from similarities need a measure= of the samples")
+    if from_vectors:
+        if own.measures and _samples.MEASURES[own.measures[0][1]]["data"] != "vectors":
+            raise ValueError(f"some of the methods learn from vectors, and {own.measures[0][1]} is no measure of them")
+        own.vectors = own.measures[0][3] if own.measures else _samples.prepared(samples, "vectors")
+    return own
+
+
+def _name_of(own):
+    return own.matrices[0][0] if own.matrices else "samples" if own.measures else "vectors"
 
 
 def _partition(train, test, fold_of):

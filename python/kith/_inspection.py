@@ -43,9 +43,8 @@ def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads
     """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
     given = _arrays.as_list(X)
     names = _arrays.names_of(X, len(given))
-    matrices = [(name, _arrays.check_matrix(one, True, True, name), bool(distance))
-                for name, one in zip(names, given)]
-    ids = [] if _arrays.is_default_index(given[0]) else _arrays.ids_of(given[0])
+    matrices = [(name, _arrays.square(one, True, True, name), bool(distance)) for name, one in zip(names, given)]
+    ids = _arrays.common_ids(given)
     labels = [] if y is None else [str(one) for one in np.asarray(y).tolist()]
 
     def run(page):

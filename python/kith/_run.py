@@ -39,8 +39,21 @@ def setting(word):
     return word.rstrip("_").replace("_", "-")
 
 
+def as_texts(values, what):
+    """Names of classes or samples as the library has them, which is UTF-8."""
+    texts = [str(one) for one in values]
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{what} is {text!r}, which is no text in Unicode") from None
+    return texts
+
+
 def texts_of(settings):
     """{"test_treatment": "none"} as {"test-treatment": "none"}."""
+    if settings is not None and not hasattr(settings, "items"):
+        raise ValueError(f"{settings!r} must be a dict of settings and their values")
     return {setting(key): text_of(value, key) for key, value in (settings or {}).items()}
 
 

@@ -14,6 +14,8 @@ class Spectrum(TransformerMixin, BaseEstimator):
     `fit_transform(S)` is the kernel of the training samples; `transform(rows)` is what new rows look
     like under the same map, so that training and test samples are treated alike.
 
+    Similarities of float32 give a kernel of float32, computed in double precision.
+
     spectrum : none, clip, flip, shift, square or diffusion
     beta : of diffusion, exp(beta S)
 
@@ -58,9 +60,10 @@ class Spectrum(TransformerMixin, BaseEstimator):
         return np.array([f"sample{i}" for i in range(self.n_features_in_)], dtype=object)
 
     def _more_tags(self):  # scikit-learn before 1.6
-        return {"pairwise": True}
+        return {"pairwise": True, "preserves_dtype": [np.float64, np.float32]}
 
     def __sklearn_tags__(self):  # scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

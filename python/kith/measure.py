@@ -7,37 +7,17 @@ array([[1.   , 0.571],
        [0.571, 1.   ]])
 >>> kith.measure.edit(["bitten"], against=["kitten", "sitting"]).round(3)
 array([[0.833, 0.571]])
+
+The names work wherever a measure is asked for: `kith.SVM(measure="edit")`, `kith.evaluate(data=words, ...)`.
 """
 import inspect as _signatures
-import json as _json
-
-import numpy as _np
 
 from . import _core
+from . import _samples as _raw
 from ._estimators import default_of as _default_of
 from ._run import keyword as _keyword
 from ._run import run_options as _run_options
 from ._run import texts_of as _texts_of
-
-_MEASURES = {one["name"]: one for one in _json.loads(_core.measures())}
-_SAMPLES = {
-    "strings": "texts", "vectors": "an array with a sample per row",
-    "series": "one sequence of numbers per sample, of any length", "sequences": "protein or DNA sequences",
-    "sets": "one collection of words per sample", "categories": "one row of categories per sample",
-}
-
-
-def _prepared(samples, kind):
-    if samples is None:
-        return None
-    if kind == "vectors":
-        return _np.asarray(samples, dtype=float)
-    if kind == "series":
-        return [_np.asarray(one, dtype=float).ravel().tolist() for one in samples]
-    if kind in ("sets", "categories"):
-        return [[str(word) for word in (sorted(one) if isinstance(one, (set, frozenset)) else one)]
-                for one in samples]
-    return [str(one) for one in samples]
 
 
 def _make(name, info):
@@ -50,9 +30,11 @@ def _make(name, info):
             raise TypeError(f"{name} has no setting {sorted(unknown)[0]!r}; it has {', '.join(defaults)}")
         given = {key: value for key, value in settings.items() if value is not None}
         texts = [] if labels is None else [str(one) for one in labels]
+        rows = _raw.prepared(samples, info["data"])
+        columns = None if against is None else _raw.prepared(against, info["data"])
+        single = info["data"] in ("vectors", "series") and _raw.are_single(samples, against)
         with _run_options(threads, None, seed, verbose) as options:
-            return _core.measure(name, _prepared(samples, info["data"]),
-                                 _prepared(against, info["data"]), texts, _texts_of(given), options)
+            return _core.measure(name, rows, columns, texts, _texts_of(given), single, options)
 
     parameter = _signatures.Parameter
     function.__name__ = function.__qualname__ = name.replace("-", "_")
@@ -66,18 +48,21 @@ def _make(name, info):
          parameter("verbose", parameter.KEYWORD_ONLY, default=False)])
     what = "distances" if info["distance"] else "similarities"
     lines = [f"{info['summary'][0].upper()}{info['summary'][1:]}: {what}.", "",
-             f"samples : {_SAMPLES[info['data']]}",
+             f"samples : {_raw.WORDS[info['data']]}",
              "against : samples that become the columns; None: all pairs of `samples`"]
     if info["labels"]:
         lines.append("labels : classes of the samples of `against`, or else of `samples`")
     for field in info["settings"]:
         lines += [f"{_keyword(field['name'])} : default {_default_of(field)!r}", f"    {field['help']}; {field['rule']}"]
+    if info["data"] in ("vectors", "series"):
+        lines += ["", "Numbers of float32 give values of float32; they are computed in double precision."]
     function.__doc__ = "\n".join(lines)
+    function.measure = name
     return function
 
 
 __all__ = []
-for _name, _info in _MEASURES.items():
+for _name, _info in _raw.MEASURES.items():
     globals()[_name.replace("-", "_")] = _make(_name, _info)
     __all__.append(_name.replace("-", "_"))
 del _name, _info

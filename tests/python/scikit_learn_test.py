@@ -72,15 +72,27 @@ def test_grid_search_equals_evaluate_on_the_same_folds(three):
 
 def test_the_tag_of_newer_releases_says_pairwise(monkeypatch):
     # Debian's scikit-learn has no __sklearn_tags__ to inherit: a stand-in with the fields of 1.6.
-    tags = types.SimpleNamespace(input_tags=types.SimpleNamespace(pairwise=False, allow_nan=False,
-                                                                  sparse=False))
+    tags = types.SimpleNamespace(
+        input_tags=types.SimpleNamespace(pairwise=False, allow_nan=False, sparse=False),
+        transformer_tags=types.SimpleNamespace(preserves_dtype=["float64"]))
     for base in (kith.SimilarityClassifier.__mro__[2], kith.Spectrum.__mro__[2]):
         monkeypatch.setattr(base, "__sklearn_tags__", lambda self: tags, raising=False)
     assert kith.KNN().__sklearn_tags__().input_tags.pairwise
     assert kith.KNN().__sklearn_tags__().input_tags.sparse
     assert not kith.SVM().__sklearn_tags__().input_tags.sparse
     assert kith.Spectrum().__sklearn_tags__().input_tags.pairwise
-    assert kith.SVM()._get_tags()["pairwise"]
+    assert "float32" in kith.Spectrum().__sklearn_tags__().transformer_tags.preserves_dtype
+    assert not kith.VectorSVM().__sklearn_tags__().input_tags.pairwise
+    assert not kith.SVM(measure="edit").__sklearn_tags__().input_tags.pairwise
+    assert kith.SVM()._get_tags()["pairwise"] and not kith.SVM(measure="edit")._get_tags()["pairwise"]
+
+
+def test_the_keyword_of_newer_releases_is_used_where_there_is_one():
+    from kith._arrays import finite_keyword
+
+    def newer(array, *, ensure_all_finite=True):
+        """As in 1.8."""
+    assert finite_keyword(newer) == "ensure_all_finite"
 
 
 @settings(max_examples=20, deadline=None)

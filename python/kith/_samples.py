@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw samples of every kind, and measures as people name them."""
+import json
+
+import numpy as np
+
+from . import _arrays, _core
+from ._run import as_texts, texts_of
+
+MEASURES = {one["name"]: one for one in json.loads(_core.measures())}
+_NAMES = {alias: one["name"] for one in MEASURES.values() for alias in [one["name"], *one["aliases"]]}
+
+#: What a sample is, by the kind of samples that a measure takes.
+WORDS = {
+    "strings": "texts", "vectors": "an array with a sample per row",
+    "series": "one sequence of numbers per sample, of any length", "sequences": "protein or DNA sequences",
+    "sets": "one collection of words per sample, or a text of them", "categories": "one row of categories per sample",
+}
+
+
+def prepared(samples, kind):
+    """Samples as the library takes them: (values, ids, names of columns)."""
+    ids = [] if _arrays.is_default_index(samples) or not hasattr(samples, "iloc") else \
+        as_texts(samples.index, "an id")
+    if isinstance(samples, (str, bytes)):
+        raise ValueError(f"the samples are one text; give {WORDS[kind]} in a list")
+    columns = _arrays.column_ids_of(samples) if _has_names(samples) else []
+    if kind == "vectors":
+        return _arrays.check_matrix(samples, False, False, "vectors"), ids, columns
+    if _arrays.is_frame(samples):
+        samples = samples.to_numpy()
+        if kind in ("strings", "sequences"):
+            if samples.shape[1] != 1:
+                raise ValueError(f"{WORDS[kind]} are wanted, and the frame has {samples.shape[1]} columns")
+            samples = samples[:, 0]
+    if kind == "series":
+        return [_series(one, i) for i, one in enumerate(samples)], ids, columns
+    if kind in ("sets", "categories"):
+        return [_words(one, kind, i) for i, one in enumerate(samples)], ids, columns
+    texts = [_text(one, i) for i, one in enumerate(samples)]
+    return [one.upper() for one in texts] if kind == "sequences" else texts, ids, columns
+
+
+def _has_names(samples):
+    return _arrays.is_frame(samples) and all(isinstance(one, str) for one in samples.columns)
+
+
+def _text(sample, position):
+    if not isinstance(sample, str):
+        raise ValueError(f"sample {position + 1} is {sample!r}, and must be a text")
+    return str(sample)
+
+
+def _series(sample, position):
+    try:
+        values = np.asarray(sample, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample {position + 1} must be a sequence of numbers") from None
+    if values.ndim != 1:
+        raise ValueError(f"sample {position + 1} has {values.ndim} dimensions, and must be a sequence of numbers")
+    if values.size == 0 or not np.isfinite(values).all():
+        raise ValueError(f"sample {position + 1} {'has no' if values.size == 0 else 'contains NaN or infinite'} numbers")
+    return values.tolist()
+
+
+def _words(sample, kind, position):
+    if isinstance(sample, str):
+        if kind == "categories":
+            raise ValueError(f"sample {position + 1} is one text, and must be {WORDS[kind][:-11]}")
+        return sample.split()
+    if not hasattr(sample, "__iter__"):
+        raise ValueError(f"sample {position + 1} is {sample!r}, and must be a collection of words")
+    return [str(word) for word in (sorted(sample, key=str) if isinstance(sample, (set, frozenset)) else sample)]
+
+
+def are_single(*collections):
+    """All numbers are of float32."""
+    def single(samples):
+        if hasattr(samples, "dtypes"):
+            return all(one == np.float32 for one in np.ravel(samples.dtypes))
+        if hasattr(samples, "dtype"):
+            return samples.dtype == np.float32
+        return isinstance(samples, (list, tuple)) and len(samples) > 0 and all(
+            getattr(one, "dtype", None) == np.float32 for one in samples)
+    return all(single(one) for one in collections if one is not None)
+
+
+def parse(measure):
+    """Every measure that is asked for: [(name or "", measure, settings)].
+
+    A measure is its name ("edit"), its function (kith.measure.edit), a text as the command line takes
+    it ("mine=spectrum:kmer=4") or {"measure": "spectrum", "kmer": 4}. Several are a list or a dict of names.
+    """
+    if isinstance(measure, dict) and "measure" not in measure:
+        return [(str(name), *parse(one)[0][1:]) for name, one in measure.items()]
+    if isinstance(measure, (list, tuple)):
+        return [one for each in measure for one in parse(each)]
+    if isinstance(measure, dict):
+        settings = {key: value for key, value in measure.items() if key != "measure" and value is not None}
+        return [("", _known(measure["measure"]), texts_of(settings))]
+    if callable(measure):
+        return [("", _known(getattr(measure, "measure", measure)), {})]
+    head, _, tail = str(measure).partition(":")
+    name, _, word = head.rpartition("=")
+    pairs = [one.partition("=") for one in tail.split(",") if one]
+    if any(not value for _, _, value in pairs):
+        raise ValueError(f"measure {measure!r} must be NAME:key=value,key=value")
+    return [(name, _known(word), {key: value for key, _, value in pairs})]
+
+
+def _known(word):
+    name = _NAMES.get(str(word).replace("_", "-"))
+    if name is None:
+        raise ValueError(f"{str(word)!r} is no measure; there are {', '.join(MEASURES)}")
+    return name
+
+
+def measured(measure, data):
+    """Matrices that are to be measured, as the library takes them. `data` are samples of all measures, or
+    a dict of samples by the name of the measure."""
+    asked = parse(measure)
+    names = [name or word for name, word, _ in asked]
+    if len(set(names)) != len(names):
+        raise ValueError(f"measures have the same name: {', '.join(names)}; a dict of names tells them apart")
+    several = isinstance(data, dict)
+    return [(name, word, texts, prepared(_of_name(data, name), MEASURES[word]["data"]), i if several else 0)
+            for i, (name, (_, word, texts)) in enumerate(zip(names, asked))]
+
+
+def _of_name(data, name):
+    if not isinstance(data, dict):
+        return data
+    if name not in data:
+        raise ValueError(f"there are no samples for {name!r} among {', '.join(map(str, data))}")
+    return data[name]
+
+
+def queries(data, matrices):
+    """New samples of each matrix of a model that measures them itself."""
+    if isinstance(data, dict) and len({one["file"] for one in matrices}) < len(matrices):
+        raise ValueError("the model measures all of its matrices from the same samples; give them alone")
+    return [prepared(_of_name(data, one["name"]), MEASURES[one["measure"]["measure"]]["data"])
+            for one in matrices]
