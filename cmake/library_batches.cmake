@@ -6,7 +6,7 @@ kith_batch(kith numerics/blas numerics/pivoted_cholesky numerics/rank_one_update
   numerics/symmetric_eigen)
 kith_batch(kith numerics/arrowhead numerics/lanczos numerics/principal_axes numerics/psd)
 kith_batch(kith optim/free_set optim/mixed_mkl optim/projected_gradient optim/symmetric_view)
-kith_batch(kith optim/certificate optim/float_columns optim/regularised_mkl optim/robust_active
+kith_batch(kith optim/certificate optim/float_columns optim/regularised_mkl optim/robust_active optim/robust_ball
   optim/robust_dual optim/robust_kernel)
 kith_batch(kith optim/robust_newton optim/spectrum_newton optim/spectrum_program optim/trace_block)
 kith_batch(kith optim/trace_kernel optim/trace_search optim/trace_spectral)

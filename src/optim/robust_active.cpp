@@ -43,13 +43,13 @@ struct Place {
   DualPoint point;
 };
 
-Place best_start(const RobustProblem& problem, const RobustDual& dual,
+Place best_start(const RobustProblem& problem, const ActiveFunction& function,
                  std::span<const Vector> starts) {
   Place best;
   for (const Vector& start : starts) {
     Place one;
     one.a = feasible(problem, start);
-    one.point = dual.at(one.a, problem.rho);
+    one.point = function.at(one.a);
     if (best.a.size() == 0 || one.point.value > best.point.value) best = std::move(one);
   }
   return best;
@@ -65,28 +65,44 @@ std::vector<Index> in_play(const RobustProblem& problem, const Place& at, double
   return rows;
 }
 
-Vector newton_target(const RobustProblem& problem, const RobustDual& dual, const Place& at,
-                     const std::vector<Index>& rows, double accuracy, const RunContext& ctx) {
-  const Matrix K = dual.curvature_kernel(at.point, rows);
-  const Vector y = problem.y(rows);
-  const Vector a = at.a(rows);
-  const Vector Ha = y.cwiseProduct(K * y.cwiseProduct(a));
-  const SvmDual model{.K = SymmetricView::dense(K),
-                      .y = y,
-                      .cost = problem.cost(rows),
-                      .linear = -(Vector(at.point.gradient(rows)) + Ha)};
-  constexpr long kMostSteps = 100000;
-  const SmoSolution step =
-      smo(model, {.tolerance = accuracy, .gap_tolerance = accuracy, .max_iterations = kMostSteps},
-          ctx, a);
-  Vector target = Vector::Zero(at.a.size());
-  target(rows) = step.alpha;
-  return target;
-}
+/// The quadratic model at a place: a machine over the samples in play.
+class NewtonModel {
+ public:
+  NewtonModel(const RobustProblem& problem, const ActiveFunction& function, const Place& at,
+              std::vector<Index> rows)
+      : rows_(std::move(rows)),
+        K_(function.curvature(at.point, rows_)),
+        a_(at.a(rows_)),
+        samples_(at.a.size()),
+        model_{.K = SymmetricView::dense(K_),
+               .y = problem.y(rows_),
+               .cost = problem.cost(rows_),
+               .linear = {}} {
+    const Vector Ha = model_.y.cwiseProduct(K_ * model_.y.cwiseProduct(a_));
+    model_.linear = -(Vector(at.point.gradient(rows_)) + Ha);
+  }
+
+  /// Its maximum, over all samples.
+  [[nodiscard]] Vector target(double accuracy, const RunContext& ctx) const {
+    constexpr long kMostSteps = 100000;
+    const SmoSolution step = smo(
+        model_, {.tolerance = accuracy, .gap_tolerance = accuracy, .max_iterations = kMostSteps},
+        ctx, a_);
+    Vector target = Vector::Zero(samples_);
+    target(rows_) = step.alpha;
+    return target;
+  }
+
+ private:
+  std::vector<Index> rows_;
+  Matrix K_;
+  Vector a_;
+  Index samples_;
+  SvmDual model_;
+};
 
 /// Moves along d as far as D rises well; false where it does not.
-bool search(const RobustProblem& problem, const RobustDual& dual, const Vector& target,
-            Place& place) {
+bool search(const ActiveFunction& function, const Vector& target, Place& place) {
   constexpr int kMostTrials = 25;
   const Vector d = target - place.a;
   const double slope = place.point.gradient.dot(d);
@@ -96,7 +112,7 @@ bool search(const RobustProblem& problem, const RobustDual& dual, const Vector& 
   for (int trial = 0; trial < kMostTrials; ++trial) {
     Place next;
     next.a = t == 1 ? target : Vector(place.a + t * d);
-    next.point = dual.at(next.a, problem.rho);
+    next.point = function.at(next.a);
     if (next.point.value >= place.point.value + 1e-4 * t * slope - noise) {
       place = std::move(next);
       return true;
@@ -145,31 +161,57 @@ MachineView machine_view(const RobustProblem& problem, const VectorRef& alpha,
   };
   double upper = primal(0);
   if (longer > 0) upper = std::min(upper, primal(longer + 1e-15));
-  const double difference = upper - (alpha.sum() - 0.5 * point.uKu);
+  const double difference = upper - (alpha.sum() - 0.5 * point.uKu) + point.unused;
   const bool known = point.value > 0 && std::isfinite(difference);
   view.gap = known ? difference / point.value : std::numeric_limits<double>::infinity();
   view.kkt_residual = machine_residual(problem, alpha, view.b, point);
   return view;
 }
 
-std::optional<ActiveAnswer> robust_active(const RobustProblem& problem, const RobustDual& dual,
-                                          std::span<const Vector> starts, long most,
-                                          const RobustNewtonSettings& settings,
-                                          const RunContext& ctx) {
-  Place place = best_start(problem, dual, starts);
-  for (long iteration = 0; iteration <= most; ++iteration) {
+ActiveAnswer climb(const RobustProblem& problem, const ActiveFunction& function,
+                   std::span<const Vector> starts, long most, const RobustNewtonSettings& settings,
+                   const RunContext& ctx) {
+  constexpr double kFinest = 1e-15;
+  Place place = best_start(problem, function, starts);
+  ActiveAnswer answer;
+  double finer = 1;
+  while (true) {
     ctx.check_stop();
     const MachineView now = machine_view(problem, place.a, place.point);
-    if (now.gap <= settings.tolerance && now.kkt_residual <= settings.kkt_tolerance) {
-      return ActiveAnswer{std::move(place.a), now.b, std::move(place.point), now.gap, iteration};
-    }
-    // Newton's steps gain from an accuracy of the square of the gap, not from more.
+    answer.b = now.b;
+    answer.gap = now.gap;
+    answer.kkt_residual = now.kkt_residual;
+    answer.settled = now.gap <= settings.tolerance && now.kkt_residual <= settings.kkt_tolerance;
+    if (answer.settled || answer.iterations == most) break;
+    // Newton's steps gain from an accuracy of the square of the gap, not from more. That is of a
+    // machine with margins of 1; those of the model are much larger where it bends much.
     const double accuracy = std::clamp(1e-3 * now.gap, 1e-12, 1e-4);
-    const Vector target =
-        newton_target(problem, dual, place, in_play(problem, place, now.b), accuracy, ctx);
-    if (!target.allFinite() || !search(problem, dual, target, place)) return std::nullopt;
+    const NewtonModel model(problem, function, place, in_play(problem, place, now.b));
+    bool moved = false;
+    while (true) {
+      const Vector target = model.target(finer * accuracy, ctx);
+      moved = target.allFinite() && search(function, target, place);
+      if (moved || finer * accuracy <= kFinest) break;
+      finer *= 1e-2;
+    }
+    if (!moved) break;
+    ++answer.iterations;
   }
-  return std::nullopt;
+  answer.alpha = std::move(place.a);
+  answer.point = std::move(place.point);
+  return answer;
+}
+
+ActiveAnswer robust_active(const RobustProblem& problem, const RobustDual& dual,
+                           std::span<const Vector> starts, long most,
+                           const RobustNewtonSettings& settings, const RunContext& ctx) {
+  const ActiveFunction function{
+      .at = [&](const Vector& alpha) { return dual.at(alpha, problem.rho); },
+      .curvature =
+          [&](const DualPoint& point, const std::vector<Index>& rows) {
+            return dual.curvature_kernel(point, rows);
+          }};
+  return climb(problem, function, starts, most, settings, ctx);
 }
 
 }  // namespace kith

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "kith/core/context.hpp"
 #include "kith/optim/robust_newton.hpp"
@@ -15,18 +16,31 @@ struct ActiveAnswer {
   double b = 0;
   DualPoint point;
   double gap = 0;
+  double kkt_residual = 0;
   long iterations = 0;
+  bool settled = false;  ///< both tolerances are met
+};
+
+/// The function to be climbed: D with a fixed rho, or with the rho that belongs to each a.
+struct ActiveFunction {
+  std::function<DualPoint(const Vector& alpha)> at;
+  /// Minus its Hessian on some samples, without Y on its two sides.
+  std::function<Matrix(const DualPoint& point, const std::vector<Index>& rows)> curvature;
 };
 
 /// max D(a) from the best of several starts, each the alpha of a near problem (they are drawn into
-/// the box and balanced first). Nothing where a few steps do not reach the tolerance, in gap and in
-/// KKT residual alike: the starts were not near enough, and the interior point method is the better
+/// the box and balanced first). Where a few steps do not reach the tolerance, in gap and in KKT
+/// residual alike, the starts were not near enough, and the interior point method is the better
 /// choice. `starts` is not empty, and `most` the number of steps.
-[[nodiscard]] std::optional<ActiveAnswer> robust_active(const RobustProblem& problem,
-                                                        const RobustDual& dual,
-                                                        std::span<const Vector> starts, long most,
-                                                        const RobustNewtonSettings& settings,
-                                                        const RunContext& ctx);
+[[nodiscard]] ActiveAnswer robust_active(const RobustProblem& problem, const RobustDual& dual,
+                                         std::span<const Vector> starts, long most,
+                                         const RobustNewtonSettings& settings,
+                                         const RunContext& ctx);
+
+/// The same for any function.
+[[nodiscard]] ActiveAnswer climb(const RobustProblem& problem, const ActiveFunction& function,
+                                 std::span<const Vector> starts, long most,
+                                 const RobustNewtonSettings& settings, const RunContext& ctx);
 
 /// What the machine on K = M_+ proves of a point.
 struct MachineView {

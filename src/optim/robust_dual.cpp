@@ -126,6 +126,12 @@ Matrix RobustDual::curvature_kernel(const DualPoint& point, const std::vector<In
   return congruence(Q, point.M.W, inner_curvature(point.M.value, p, point.rho), p, point.rho);
 }
 
+RhoCurvature RobustDual::rho_curvature(const DualPoint& point) const {
+  const Vector p = point.M.product * (2 * std::sqrt(point.rho));
+  const Vector Gq = inner_curvature(point.M.value, p, point.rho).Gq;
+  return {Q_ * (point.M.W * p.cwiseProduct(Gq)), p.cwiseAbs2().dot(Gq)};
+}
+
 DualCurvature RobustDual::curvature(const DualPoint& point) const {
   const double rho = point.rho;
   const Vector p = point.M.product * (2 * std::sqrt(rho));

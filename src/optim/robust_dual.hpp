@@ -30,6 +30,15 @@ struct DualPoint {
   double distance =
       0;  ///< |M_+ - S|_F, from |K - S|^2 = |u|^4/(16 rho^2) + u'M_-u/(2 rho) + |M_-|^2
   RankOneDecomposition M;
+  /// With a constraint on the distance: what rho charges for the part of the radius not used, in
+  /// `value` too.
+  double unused = 0;
+};
+
+/// How D bends in rho.
+struct RhoCurvature {
+  Vector turned;    ///< 4 rho^2 times the derivative of Ku in rho, with the sign turned
+  double bend = 0;  ///< -8 rho^3 times the second derivative of D in rho: >= 0
 };
 
 /// Second derivatives of D at a point, in a and rho.
@@ -51,6 +60,7 @@ class RobustDual {
   /// Minus the Hessian, on some samples and without Y on its two sides.
   [[nodiscard]] Matrix curvature_kernel(const DualPoint& point,
                                         const std::vector<Index>& rows) const;
+  [[nodiscard]] RhoCurvature rho_curvature(const DualPoint& point) const;
   /// M_+.
   [[nodiscard]] SymmetricEigen kernel(const DualPoint& point) const;
 

@@ -179,6 +179,27 @@ RobustSolution robust_norm_of_kernel(const RobustProblem& problem, double weight
   return solution;
 }
 
+RobustSolution robust_nearest_kernel(const RobustProblem& problem,
+                                     const RobustNewtonSettings& settings, const RunContext& ctx) {
+  const auto begin = std::chrono::steady_clock::now();
+  const SymmetricEigen clipped{problem.eigen->lambda.cwiseMax(0.0), problem.eigen->U};
+  const detail::SplitMatrix split(problem);
+  const RobustProblem nearest{.S = split.positive,
+                              .y = problem.y,
+                              .cost = problem.cost,
+                              .rho = problem.rho,
+                              .eigen = &clipped};
+  SmoSolution machine = BallMachine(nearest, 1, settings, ctx).at(0, std::nullopt);
+  RobustSolution solution = unmoved(nearest, std::move(machine.alpha), machine.b);
+  solution.distance = std::sqrt(split.negative_squares);
+  solution.info.status =
+      met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  solution.info.iterations = machine.info.iterations;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
 RobustSolution robust_norm_near_kernel(const RobustProblem& problem, double weight,
                                        const RobustNewtonSettings& settings,
                                        const RunContext& ctx) {

@@ -25,4 +25,9 @@ namespace kith {
                                                      const RobustNewtonSettings& settings,
                                                      const RunContext& ctx);
 
+/// The machine on S_+, the only kernel as near to S as that. rho is infinite.
+[[nodiscard]] RobustSolution robust_nearest_kernel(const RobustProblem& problem,
+                                                   const RobustNewtonSettings& settings,
+                                                   const RunContext& ctx);
+
 }  // namespace kith

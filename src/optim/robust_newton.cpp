@@ -35,6 +35,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
@@ -43,6 +44,7 @@
 #include "optim/interior.hpp"
 #include "optim/mkl_parts.hpp"
 #include "optim/robust_active.hpp"
+#include "optim/robust_ball.hpp"
 #include "optim/robust_dual.hpp"
 #include "optim/robust_kernel.hpp"
 #include "optim/robust_point.hpp"
@@ -337,6 +339,22 @@ RobustSolution of_active(const RobustDual& dual, ActiveAnswer answer) {
   return solution;
 }
 
+/// Intercept, residual and time of an answer, from what is returned, by another route than the
+/// iteration's.
+void measure(const RobustProblem& problem, RobustSolution& solution,
+             std::chrono::steady_clock::time_point begin) {
+  const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
+  // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
+  // in it. Every solver returns the middle.
+  const Vector f = K * problem.y.cwiseProduct(solution.alpha);
+  solution.b = detail::least_loss_intercept(f, problem.y, problem.cost);
+  const SvmDual machine{
+      .K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
+  solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+}
+
 /// Solves a valid problem and takes the time.
 RobustSolution run(const RobustProblem& problem, Term term, double size,
                    const RobustNewtonSettings& settings, const RunContext& ctx,
@@ -344,49 +362,35 @@ RobustSolution run(const RobustProblem& problem, Term term, double size,
   const auto begin = std::chrono::steady_clock::now();
   validate(problem);
   const RobustDual dual(problem);
-  if (term == Term::kBall && !(size > dual.negative_part())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("robust machine: radius is {}, but the nearest positive semidefinite "
-                            "kernel is {} away; it must be larger",
-                            size, dual.negative_part()));
-  }
-  std::optional<ActiveAnswer> near;
   const bool squared = term == Term::kSquared;
+  ActiveAnswer near;
   if (squared && !starts.empty()) {
     const long few = std::min<long>(25, settings.max_iterations);
     near = robust_active(problem, dual, starts, few, settings, ctx);
   }
   // A start that was of no use to that is none for a method that must stay away from the bounds.
   const Vector start = squared || starts.empty() ? Vector() : starts.front();
-  RobustSolution solution = near ? of_active(dual, std::move(*near))
-                                 : solve({problem, dual, term, size}, settings, ctx, start);
+  std::vector<Vector> places;  // from which to go on
+  if (near.alpha.size() > 0) places.push_back(near.alpha);
+  RobustSolution solution = near.settled ? of_active(dual, std::move(near))
+                                         : solve({problem, dual, term, size}, settings, ctx, start);
   // Where an eigenvalue of M is 0 at the answer the gradient has a kink: steps that are not
   // searched along may go back and forth over it.
   const long left = settings.max_iterations - solution.info.iterations;
   const bool stuck = !met_tolerance(solution.info.status) && left > 0;
   if (squared && stuck) {
-    const long before = solution.info.iterations;
-    near = robust_active(problem, dual, {&solution.alpha, 1}, left, settings, ctx);
-    if (near) {
-      solution = of_active(dual, std::move(*near));
-      solution.info.iterations += before;
-    }
+    places.push_back(solution.alpha);
+    near = robust_active(problem, dual, places, left, settings, ctx);
+    near.iterations += solution.info.iterations;
+    const SolveStatus status = near.settled ? SolveStatus::kSolved : solution.info.status;
+    if (near.settled || near.gap < solution.info.gap) solution = of_active(dual, std::move(near));
+    solution.info.status = status;
   }
   if (squared) {
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
-  const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
-  // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
-  // in it. Every solver returns the middle.
-  const Vector f = K * problem.y.cwiseProduct(solution.alpha);
-  solution.b = detail::least_loss_intercept(f, problem.y, problem.cost);
-  // From what is returned, by another route than the iteration's.
-  const SvmDual machine{
-      .K = SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
-  solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  solution.info.seconds = taken.count();
+  measure(problem, solution, begin);
   return solution;
 }
 
@@ -401,6 +405,9 @@ RobustProblem decomposed(const RobustProblem& problem, std::optional<SymmetricEi
   if (problem.eigen == nullptr) known.eigen = &own.emplace(symmetric_eigen(problem.S));
   return known;
 }
+
+/// Of an iteration that settles rho with a; it takes a third of them or does not settle.
+constexpr long kMostJoint = 60;
 
 bool better(const RobustSolution& one, const RobustSolution& other) {
   return one.info.status == SolveStatus::kSolved || one.info.gap < other.info.gap;
@@ -423,12 +430,33 @@ RobustSolution robust_ball(const RobustProblem& problem, double radius,
                            const Vector& start) {
   std::optional<SymmetricEigen> own;
   RobustProblem known = decomposed(problem, own);
-  known.cost = detail::costs_in_ball(known.cost, radius, known.eigen->lambda.cwiseMin(0.0).norm());
-  RobustSolution found = run(known, Term::kBall, radius, settings, ctx, one_or_none(start));
-  const SolveStatus status = found.info.status;
-  if (status == SolveStatus::kSolved || status == SolveStatus::kIterationLimit) return found;
-  RobustSolution searched = search_ball(known, radius, settings, ctx);
-  return better(searched, found) ? searched : found;
+  const auto begin = std::chrono::steady_clock::now();
+  const double nearest = known.eigen->lambda.cwiseMin(0.0).norm();
+  const double same = zero_threshold(known.eigen->lambda);  // the radius is known no better
+  if (radius < nearest - same) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("robust machine: radius is {}, but the nearest positive semidefinite "
+                            "kernel is {} away; it must be at least that",
+                            radius, nearest));
+  }
+  if (radius <= nearest + same) return robust_nearest_kernel(known, settings, ctx);
+  known.cost = detail::costs_in_ball(known.cost, radius, nearest);
+  RobustNewtonSettings joint = settings;
+  joint.max_iterations = std::min(settings.max_iterations, kMostJoint);
+  const RobustSolution found = run(known, Term::kBall, radius, joint, ctx, one_or_none(start));
+  // From here on K is in the ball exactly. Where the iteration met its tolerance this is a look at
+  // its answer and no step.
+  const RobustDual dual(known);
+  const long left = std::max(0L, settings.max_iterations - found.info.iterations);
+  ActiveAnswer answer = climb_ball(known, dual, radius, {&found.alpha, 1}, left, settings, ctx);
+  answer.iterations += found.info.iterations;
+  SolveStatus status = SolveStatus::kReducedAccuracy;
+  if (answer.iterations >= settings.max_iterations) status = SolveStatus::kIterationLimit;
+  if (answer.settled) status = SolveStatus::kSolved;
+  RobustSolution solution = of_active(dual, std::move(answer));
+  solution.info.status = status;
+  measure(known, solution, begin);
+  return solution;
 }
 
 RobustSolution robust_norm(const RobustProblem& problem, double weight,
@@ -441,11 +469,16 @@ RobustSolution robust_norm(const RobustProblem& problem, double weight,
   }
   RobustSolution found = run(known, Term::kNorm, weight, settings, ctx, one_or_none(start));
   if (found.info.status == SolveStatus::kSolved) return found;
-  RobustSolution searched = search_norm(known, weight, settings, ctx);
-  if (better(searched, found)) found = std::move(searched);
+  long before = found.info.iterations;
+  const auto take = [&](RobustSolution other) {
+    other.info.iterations = before += other.info.iterations;  // those of all runs
+    if (better(other, found)) found = std::move(other);
+    found.info.iterations = before;
+  };
+  take(search_norm(known, weight, settings, ctx));
   if (found.info.status == SolveStatus::kSolved) return found;
-  RobustSolution near = robust_norm_near_kernel(known, weight, settings, ctx);
-  return better(near, found) ? near : found;
+  take(robust_norm_near_kernel(known, weight, settings, ctx));
+  return found;
 }
 
 }  // namespace kith

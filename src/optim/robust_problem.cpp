@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "optim/robust_ball.hpp"
 #include "optim/robust_point.hpp"
 
 namespace kith {
@@ -152,21 +153,29 @@ RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
 RobustCertificate certify_ball(const RobustProblem& stated, double radius, const VectorRef& alpha,
                                const RunContext& ctx) {
   validate(stated);
+  const RobustDual dual(stated);
   RobustProblem problem = stated;
-  problem.cost = detail::costs_in_ball(stated.cost, radius,
-                                       std::sqrt(detail::SplitMatrix(stated).negative_squares));
+  problem.cost = detail::costs_in_ball(stated.cost, radius, dual.negative_part());
+  // Any rho bounds the optimum; the one that puts K on the sphere bounds it best.
+  if (radius > dual.negative_part() && alpha.size() == stated.y.size() && alpha.squaredNorm() > 0) {
+    problem.rho = BallFunction(dual, radius).at(alpha).rho;
+  }
   const Evidence e = evidence(problem, alpha, ctx);
   // Outside the ball K is drawn towards S_+, and the machine is that on the kernel drawn.
   double upper = e.primal;
   if (e.distance > radius) {
     const double nearest = std::sqrt(e.split.negative_squares);
-    const double share = (e.distance - radius) / (e.distance - nearest);
+    const double share = std::min(1.0, (e.distance - radius) / (e.distance - nearest));
     detail::RobustPoint drawn;
     drawn.K = e.point.K + share * (e.split.positive - e.point.K);
     upper = detail::machine_bound(problem, drawn, alpha, ctx).upper;
   }
-  const double lower =
-      own_value(e, problem, alpha) + problem.rho * (e.distance * e.distance - radius * radius);
+  const double used = problem.rho * (e.distance - radius) * (e.distance + radius);
+  // The distance is rounded with S, and of a ball that is hardly larger than the least one that may
+  // be all.
+  constexpr double kDigits = 8 * std::numeric_limits<double>::epsilon();
+  const double lost = kDigits * problem.rho * radius * problem.S.norm();
+  const double lower = own_value(e, problem, alpha) + used - lost;
   return certificate(e, 0, lower, upper - lower);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -12,24 +11,17 @@
 namespace kith {
 namespace {
 
-/// What the search asks of a machine: `side` falls with rho and is 0 at the answer.
-struct Question {
-  std::function<double(const RobustSolution&)> side;
-  std::function<double(const RobustProblem&, const Vector&)> gap;
-  double near;  // |side| of an answer
-};
-
 class Search {
  public:
-  Search(const RobustProblem& problem, const Question& question,
-         const RobustNewtonSettings& settings, const RunContext& ctx)
-      : problem_(problem), question_(question), settings_(settings), ctx_(ctx) {
+  Search(const RobustProblem& problem, double weight, const RobustNewtonSettings& settings,
+         const RunContext& ctx)
+      : problem_(problem), weight_(weight), settings_(settings), ctx_(ctx) {
     // The distance is known to the square root of the gap.
     machine_ = settings;
     machine_.tolerance *= 1e-4;
   }
 
-  /// log rho and `side` of one machine.
+  /// log rho of one machine, and a `side` that falls with it and is 0 at the answer.
   struct End {
     double at = 0;
     double side = 0;
@@ -38,12 +30,13 @@ class Search {
     problem_.rho = std::exp(log_rho);
     RobustSolution found = robust_newton(problem_, machine_, ctx_, starts_);
     iterations_ += found.info.iterations;
-    const End end{log_rho, question_.side(found)};
+    const End end{log_rho, -std::log(2 * found.rho * found.distance / weight_)};
     starts_.assign(1, found.alpha);
     // A proof costs as much as a machine: not for answers that are far away.
-    const bool near = std::abs(end.side) <= question_.near;
+    constexpr double kNear = 1e-4;
+    const bool near = std::abs(end.side) <= kNear;
     if (near || best_.alpha.size() == 0) {
-      found.info.gap = question_.gap(problem_, found.alpha);
+      found.info.gap = certify_norm(problem_, weight_, found.alpha, ctx_).gap;
       const bool proved = near && std::abs(found.info.gap) <= settings_.tolerance &&
                           found.info.kkt_residual <= settings_.kkt_tolerance;
       found.info.status = proved ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
@@ -82,23 +75,6 @@ class Search {
     }
   }
 
-  /// The same where no bracket is known.
-  void grow(double log_rho) {
-    constexpr int kMost = 60;
-    constexpr double kFactor = 2.5;  // of log rho
-    End near = at(log_rho);
-    const bool up = near.side > 0;
-    for (int i = 0; i < kMost && !done(); ++i) {
-      const End far = at(near.at + (up ? kFactor : -kFactor));
-      if (!std::isfinite(far.side)) return;
-      if ((far.side > 0) != up) {
-        narrow(up ? near : far, up ? far : near);
-        return;
-      }
-      near = far;
-    }
-  }
-
   [[nodiscard]] RobustSolution answer() && {
     best_.info.iterations = iterations_;
     return std::move(best_);
@@ -106,7 +82,7 @@ class Search {
 
  private:
   RobustProblem problem_;
-  const Question& question_;
+  double weight_;
   const RobustNewtonSettings& settings_;
   RobustNewtonSettings machine_;
   const RunContext& ctx_;
@@ -132,35 +108,10 @@ double machine_value(const RobustProblem& problem, const RobustSolution& solutio
 
 }  // namespace
 
-RobustSolution search_ball(const RobustProblem& problem, double radius,
-                           const RobustNewtonSettings& settings, const RunContext& ctx) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Question question{
-      .side = [&](const RobustSolution& found) { return std::log(found.distance / radius); },
-      .gap = [&](const RobustProblem& at,
-                 const Vector& alpha) { return certify_ball(at, radius, alpha, ctx).gap; },
-      .near = 1e-9};  // the kernel is in the ball
-  Search search(problem, question, settings, ctx);
-  search.grow(std::log(problem.rho));
-  RobustSolution solution = std::move(search).answer();
-  solution.offset = 0;
-  solution.info.objective = machine_value(problem, solution);
-  take_time(solution, begin);
-  return solution;
-}
-
 RobustSolution search_norm(const RobustProblem& problem, double weight,
                            const RobustNewtonSettings& settings, const RunContext& ctx) {
   const auto begin = std::chrono::steady_clock::now();
-  const Question question{
-      .side =
-          [&](const RobustSolution& found) {
-            return -std::log(2 * found.rho * found.distance / weight);
-          },
-      .gap = [&](const RobustProblem& at,
-                 const Vector& alpha) { return certify_norm(at, weight, alpha, ctx).gap; },
-      .near = 1e-4};
-  Search search(problem, question, settings, ctx);
+  Search search(problem, weight, settings, ctx);
   // |S_-| <= |K - S|, and weight |K - S| <= weight |S_-| + 1'c, the objective with K = S_+.
   const double nearest = negative_part(problem);
   const double furthest = nearest + problem.cost.sum() / weight;

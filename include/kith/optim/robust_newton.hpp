@@ -32,9 +32,10 @@ struct RobustNewtonSettings {
                                            const RunContext& ctx, std::span<const Vector> starts);
 
 /// With |K - S|_F <= radius in place of rho |K - S|_F^2 ([TR] 2.1.2); problem.rho is where the
-/// search for the multiplier of that constraint starts, and solution.rho its value. objective is
-/// max_a 1'a - 1/2 a'YKYa of the K found; no offset. Throws unless radius > |S_-|_F, the distance
-/// of the nearest kernel.
+/// search for the multiplier of that constraint starts, and solution.rho its value. K is in the
+/// ball, and objective is the least of 1'a - 1/2 a'YKYa over it, reached there: a lower bound of
+/// the optimum. No offset. Where radius is |S_-|_F, the distance of the nearest kernel, up to
+/// rounding, K is that kernel and rho infinite; throws where it is less.
 [[nodiscard]] RobustSolution robust_ball(const RobustProblem& problem, double radius,
                                          const RobustNewtonSettings& settings = {},
                                          const RunContext& ctx = {}, const Vector& start = {});

@@ -65,8 +65,9 @@ struct RobustCertificate {
 [[nodiscard]] RobustCertificate certify(const RobustProblem& problem, const VectorRef& alpha,
                                         const RunContext& ctx = {}, const Matrix& witness = {});
 
-/// The same for |K - S|_F <= radius in place of rho |K - S|_F^2, where problem.rho is the
-/// multiplier found with alpha. No offset.
+/// The same for |K - S|_F <= radius in place of rho |K - S|_F^2; problem.rho has no part in it. K
+/// is in the ball and both bounds hold for it: rounding of the distance, which matters where the
+/// radius is hardly larger than |S_-|_F, is charged to the lower one. No offset.
 [[nodiscard]] RobustCertificate certify_ball(const RobustProblem& problem, double radius,
                                              const VectorRef& alpha, const RunContext& ctx = {});
 

@@ -131,12 +131,12 @@ std::vector<Vector> starts_of(std::span<const RobustSvmSettings> path,
   return starts;
 }
 
-/// By a fresh decomposition and machines solved anew: nothing the solver kept is used but rho, and
-/// a kernel that may prove more than that of alpha.
-double proved_gap(RobustProblem problem, std::optional<double> radius, const RobustSolution& found,
-                  const RunContext& ctx) {
+/// By a fresh decomposition and machines solved anew: nothing the solver kept is used but a
+/// kernel that may prove more than that of alpha.
+double proved_gap(const RobustProblem& problem, std::optional<double> radius,
+                  const RobustSolution& found, const RunContext& ctx) {
   if (!radius) return certify(problem, found.alpha, ctx, found.witness).gap;
-  problem.rho = found.rho;
+  if (!std::isfinite(found.rho)) return found.info.gap;  // of the machine on the only kernel
   return certify_ball(problem, *radius, found.alpha, ctx).gap;
 }
 
@@ -156,13 +156,14 @@ double accepted_gap(RobustSolver solver, double tolerance) {
 }
 
 /// What the proof makes of the status: newton aims at more than is asked for, and may miss that
-/// alone.
+/// alone, or have no further step.
 void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo& info) {
   if (!proved && info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
   const bool settled =
       info.kkt_residual <= std::max(RobustNewtonSettings{}.kkt_tolerance, tolerance);
-  if (proved && settled && solver == RobustSolver::kNewton &&
-      info.status == SolveStatus::kReducedAccuracy) {
+  const bool ended =
+      info.status == SolveStatus::kReducedAccuracy || info.status == SolveStatus::kNumericalFailure;
+  if (proved && settled && ended && solver == RobustSolver::kNewton) {
     info.status = SolveStatus::kSolved;
   }
 }

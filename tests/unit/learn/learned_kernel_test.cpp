@@ -247,6 +247,57 @@ TEST(RobustSvm, TakesARadiusWithNewtonAlone) {
   EXPECT_THROW((void)fit_once(set, settings), Error);
 }
 
+TEST(RobustSvm, IsNoFurtherFromTheOptimumOfABallThanItSays) {
+  // K = S + radius u u' / |u|^2, of whose values radius - 1 decides.
+  const TrainingSet set = training_set(Matrix{{1, 2}, {2, 1}}, std::vector<int>{0, 1});
+  for (const double cost : {1e3, 1e6}) {
+    for (const double radius : {1.001, 1.00001, 1.000001}) {
+      const auto fitted =
+          fit_once(set, RobustSvmSettings{.cost = cost, .radius = radius, .probability = false});
+      const double t = std::min(cost, 1 / (radius - 1));
+      const double optimum = 2 * t - (radius - 1) * t * t;
+      EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << cost << " " << radius;
+      EXPECT_NEAR(fitted.info.objective(), optimum, 2e-8 * optimum) << cost << " " << radius;
+    }
+  }
+}
+
+TEST(RobustSvm, AtTheLeastRadiusIsTheMachineOnTheClippedMatrix) {
+  const Matrix S = Matrix::Ones(6, 6) - Matrix::Identity(6, 6);
+  const std::vector<int> classes = {0, 1, 0, 1, 0, 1};
+  const TrainingSet set = training_set(S, classes);
+  const auto robust = fit_once(set, RobustSvmSettings{.radius = std::sqrt(5.0)});
+  const auto clipped = fit_once(set, SvmSettings{});
+  EXPECT_EQ(robust.info.status(), SolveStatus::kSolved);
+  EXPECT_NEAR(robust.info.objective(), clipped.info.objective(), 1e-9);
+}
+
+/// Rank one and negative: with a large rho nothing is left for a step to gain.
+TEST(RobustSvm, IsSolvedWhereItIsProvedWhateverEndedTheSolver) {
+  const Vector x = Vector::LinSpaced(20, 1, 20);
+  std::vector<int> classes(20);
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<int>(i % 2);
+  const TrainingSet set = training_set(-x * x.transpose(), classes);
+  for (const double rho : {1e6, 1e8, 1e10, 1e12}) {
+    const auto fitted =
+        fit_once(set, RobustSvmSettings{.cost = 1e6, .rho = rho, .probability = false});
+    EXPECT_LE(fitted.info.gap(), 1e-8) << rho;
+    EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << rho;
+  }
+}
+
+TEST(FullKernelSvm, IsSolvedOnTwoSamplesWhoseKernelHardlyMoves) {
+  const std::vector<int> classes = {0, 1};
+  for (const double across : {1.5, 2.0}) {
+    const TrainingSet set = training_set(Matrix{{1, across}, {across, 1}}, classes);
+    const auto fitted =
+        fit_once(set, FullKernelSettings{.eta = 1e-4, .gamma = 1000, .probability = false});
+    EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << across;
+    const double own = fitted.info.objective() - fitted.info.objective_offset();
+    EXPECT_NEAR(own, std::sqrt(0.8), 1e-7) << across;  // 4 eta sqrt(gamma / (2 eta))
+  }
+}
+
 TEST(RobustSvm, RefusesARadiusAndARhoAtOnce) {
   const std::vector<std::string> both = {"radius=10", "rho=2"};
   const std::vector<std::string> turned = {"rho=2", "radius=10"};

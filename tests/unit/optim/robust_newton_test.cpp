@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
+#include "optim/robust_ball.hpp"
 #include "optim/robust_dual.hpp"
 
 namespace kith {
@@ -250,8 +252,7 @@ double ball_value(const Data& data, double cost, double radius) {
   RobustProblem problem = data.problem(cost, 1);
   const RobustSolution found = robust_ball(problem, radius, {.tolerance = 5e-9});
   EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << radius;
-  EXPECT_LE((kernel_of(found) - data.S).norm(), radius * (1 + 1e-7));
-  problem.rho = found.rho;
+  EXPECT_LE((kernel_of(found) - data.S).norm(), radius * (1 + 1e-14));
   const RobustCertificate proof = certify_ball(problem, radius, found.alpha);
   EXPECT_LE(std::abs(proof.gap), 1e-8) << cost << " " << radius;
   EXPECT_LE(proof.feasibility, 1e-12);
@@ -274,22 +275,76 @@ double equal_alphas(double n, double slope, double cost) {
 TEST(RobustBall, IsSolvedWhereTheKernelStaysAtTheNearestOne) {
   // u is an eigenvector for the value -1. Two samples: K = S + radius u u' / |u|^2.
   const Data two{Matrix{{1.0, 2.0}, {2.0, 1.0}}, alternating(2)};
-  for (const double cost : {0.1, 1.0, 100.0}) {
-    for (const double more : {1e-12, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 100.0, 1e6, 1e12, 1e20}) {
-      const double expected = equal_alphas(2, more, cost);
+  for (const double cost : {0.1, 1.0, 100.0, 1e3, 1e6}) {
+    for (const double more :
+         {1e-12, 1e-9, 1e-6, 1e-5, 1e-4, 1e-3, 0.1, 1.0, 100.0, 1e6, 1e12, 1e20}) {
+      const double expected = equal_alphas(2, (1 + more) - 1, cost);
       EXPECT_NEAR(ball_value(two, cost, 1 + more), expected, 1e-7 * expected)
           << cost << " " << more;
     }
   }
   // 20 samples alike: 18 more values of -1 have to be raised to 0, and none needs more.
   const Data alike{Matrix(Matrix::Ones(20, 20) - Matrix::Identity(20, 20)), alternating(20)};
-  for (const double cost : {0.1, 1.0, 100.0}) {
-    for (const double radius : {4.402, 5.0, 50.0}) {
+  for (const double cost : {0.1, 1.0, 100.0, 1e4}) {
+    for (const double radius : {4.359, 4.36, 4.402, 5.0, 50.0}) {
       const double slope = std::sqrt(radius * radius - 18) - 1;
       const double expected = equal_alphas(20, slope, cost);
       EXPECT_NEAR(ball_value(alike, cost, radius), expected, 1e-7 * expected)
           << cost << " " << radius;
     }
+  }
+}
+
+TEST(RobustBall, IsSolvedNextToTheLeastRadiusOfStructuredMatrices) {
+  // 1 across classes, 0 within: u is an eigenvector for -5, and eight values are 0.
+  const Vector y = alternating(10);
+  const Data across{Matrix(0.5 * (Matrix::Ones(10, 10) - y * y.transpose())), y};
+  // -I: the value of u rises to x, (1 + x)^2 + 1 = radius^2, and that of 1 to 0.
+  const Data minus{Matrix(-Matrix::Identity(2, 2)), alternating(2)};
+  for (const double cost : {1.0, 100.0, 1e5}) {
+    for (const double radius : {5.0001, 5.001, 5.01, 5.05, 5.5}) {
+      const double expected = equal_alphas(10, radius - 5, cost);
+      EXPECT_NEAR(ball_value(across, cost, radius), expected, 1e-7 * expected);
+    }
+    for (const double radius : {1.4143, 1.415, 1.42, 2.0}) {
+      const double expected = equal_alphas(2, std::sqrt(radius * radius - 1) - 1, cost);
+      EXPECT_NEAR(ball_value(minus, cost, radius), expected, 1e-7 * expected);
+    }
+  }
+}
+
+TEST(RobustBall, ADerivativeIsThatOfItsFunction) {
+  const Data data = noisy(12, 31, 0.5);
+  const RobustProblem problem = data.problem(1, 1);
+  const RobustDual dual(problem);
+  const double radius = 1.3 * dual.negative_part();
+  const BallFunction ball(dual, radius);
+  Rng rng(4);
+  const Vector a = Vector::NullaryExpr(12, [&](Index) { return rng.uniform(); });
+  const Vector step = Vector::NullaryExpr(12, [&](Index) { return 1e-5 * rng.normal(); });
+  const DualPoint at = ball.at(a);
+  const DualPoint after = ball.at(a + step);
+  const DualPoint before = ball.at(a - step);
+  EXPECT_LE(at.distance, radius);
+  EXPECT_NEAR(at.distance, radius, 1e-14 * radius);
+  EXPECT_NEAR(after.value - before.value, 2 * at.gradient.dot(step), 1e-12);
+  std::vector<Index> all(12);
+  std::iota(all.begin(), all.end(), Index{0});
+  const Vector u = problem.y.cwiseProduct(step);
+  const Vector bent = problem.y.cwiseProduct(ball.curvature(at, all) * u);
+  EXPECT_LT((after.gradient - before.gradient + 2 * bent).norm(), 1e-6 * step.norm());
+}
+
+TEST(RobustBall, IsTheNearestKernelAtTheLeastRadius) {
+  for (const Data& data : {noisy(20, 28, 0.5), Data{Matrix{{1.0, 2.0}, {2.0, 1.0}}, alternating(2)},
+                           Data{Matrix(-Matrix::Identity(4, 4)), alternating(4)}}) {
+    const RobustProblem problem = data.problem(10, 1);
+    const Vector lambda = symmetric_eigenvalues(data.S);
+    const RobustSolution found = robust_ball(problem, lambda.cwiseMin(0.0).norm());
+    const Matrix nearest = positive_part(data.S);
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+    EXPECT_LE((kernel_of(found) - nearest).norm(), 1e-13 * data.S.norm());
+    EXPECT_NEAR(found.info.objective, best_value(nearest, problem), 1e-7 * found.info.objective);
   }
 }
 
@@ -395,6 +450,26 @@ TEST(RobustNorm, IsTheSemidefiniteProgramWhereSeveralKernelsAreBest) {
       EXPECT_NEAR(full_kernel_value(S, 0.01, gamma), expected, 1e-7 * expected)
           << n << " " << times;
     }
+  }
+}
+
+TEST(RobustNorm, IsSolvedWhereTwoSamplesHardlyMoveTheKernel) {
+  // u = t (1, -1) has the value -x of S: K = S_+ for t^2 below the weight, and none beyond.
+  const double eta = 1e-4;
+  const double gamma = 1000;
+  const double weight = gamma / (2 * eta);
+  const std::vector<Matrix> cases = {Matrix{{1.0, 2.0}, {2.0, 1.0}}, Matrix{{0.0, 1.0}, {1.0, 0.0}},
+                                     Matrix{{1.0, 1.5}, {1.5, 1.0}}};
+  for (const Matrix& S : cases) {
+    const Data data{S, alternating(2)};
+    RobustProblem problem = data.problem(1 / (4 * eta), 1);
+    const RobustSolution found = robust_norm(problem, weight, {.tolerance = 5e-9});
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+    EXPECT_LE(found.info.kkt_residual, 1e-6);
+    problem.rho = found.rho;
+    const RobustCertificate proof = certify_norm(problem, weight, found.alpha);
+    EXPECT_LE(std::abs(proof.gap), 1e-8);
+    EXPECT_NEAR(proof.value, 2 * std::sqrt(weight), 1e-7 * std::sqrt(weight));
   }
 }
 
