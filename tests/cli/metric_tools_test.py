@@ -136,7 +136,10 @@ def test_the_table_and_the_figures_are_written_from_runs_that_are_kept(tool, tmp
     # Classes this far apart: nobody is right on one of ten only.
     (cells,) = [line.split("|") for line in page if line.startswith("| `linear-msvm` | 10.00")]
     assert "**no**" in cells[5] and float(cells[3].split()[0]) > 60
-    assert [line for line in page if line.startswith("### zgzz2")] == ["### zgzz2: liver"]
+    assert [line for line in page if line.startswith("### zgzz2")] == ["### zgzz2: liver", "### zgzz2: who is ahead"]
+    (ahead,) = [line.split("|") for line in page if line.startswith("| `linear-msvm` | `vector-svm-linear` |")]
+    assert ahead[3].strip() == "0 of 1"  # equal printed figures
+    assert "0 of 8 cells are within 2." in page
     rows = [line.split("|") for line in page if line.startswith("| liver | 1 |")]
     assert len(rows) == 6
     for row in rows:  # from six starts the objective falls, and stays above the optimum
@@ -148,3 +151,9 @@ def test_the_table_and_the_figures_are_written_from_runs_that_are_kept(tool, tmp
         xml.etree.ElementTree.parse(tmp_path / f"docs/figures/zgzz_figure_{k}.svg")
     monkeypatch.setattr(zgzz.Workshop, "kith", lambda *_: pytest.fail("the figures ran again"))
     assert zgzz.figure_lines(zgzz.Workshop(options), options.out) == page[page.index("## [ZGZZ] Figures 1 to 3"):]
+
+
+def test_a_difference_counts_in_its_own_standard_errors(tool):
+    zgzz = tool("reproduce_zgzz")
+    assert zgzz.paired([3, 5], [1, 1]) == pytest.approx(3)
+    assert zgzz.paired([1, 2], [1, 2]) == 0 and zgzz.paired([2, 3], [1, 2]) == math.inf
