@@ -5,6 +5,7 @@ The documents of the paper are not at hand: made-up ones (text_set.py) stand for
 """
 
 import json
+import math
 import resource
 import statistics
 
@@ -14,6 +15,7 @@ from svg_picture import Panel, Picture
 from text_set import WORDS, inner_products, made_up_documents, write_documents
 
 COSTS = (0.1, 1, 10)
+LEAST_ABOVE = 1e-6  # of the optimum, in a picture
 STARTS = tuple((start, machine) for machine in ("svm", "random") for start in ("identity", "pca", "random"))
 DOCUMENTS, SEED = 160, 1
 TEXT_PARTITIONS = 5
@@ -34,15 +36,22 @@ length 1, and features are not scaled (`scaling=none`). Their figures say how th
 
 FIGURE_1 = """### zgzz: Figure 1, the objective by iteration
 
-`linear-msvm` on all samples (`trace` in `kith train --json`) from the six starts of IV.B; documents with `dimensions=energy:{energy:g}`. All iterations: [figures/zgzz_figure_1.csv](figures/zgzz_figure_1.csv).
-The three costs are ours; the paper has three too, but they are in the picture alone. The identity and the PCA projection are the same map in the coordinates used here, so that their rows agree.
+`linear-msvm` on all samples (`trace` in `kith train --json`) from the six starts of IV.B; documents with `dimensions=energy:{energy:g}`. Objectives by iteration: [figures/zgzz_figure_1.csv](figures/zgzz_figure_1.csv) (of long descents, ever fewer iterations).
+The picture shows how far the objective is above the optimum's lower bound, relative to it, both axes in powers of ten. The three costs are ours; the paper has three too, but they are in the picture alone. The identity and the PCA projection are the same map in the coordinates used here, so that their rows agree.
 
 ![The objective of linear-msvm by iteration, from six starts](figures/zgzz_figure_1.svg)
+"""
+
+CLAIMS_1 = """[ZGZZ] finds no influence of the start on the speed. Ours: on liver descents end after 4 to 42 iterations, at most 3.5 % above the optimum; on the documents, whose features outnumber the samples, after 500 to 21,000, between 36 % and 314 % above it. The start does matter
+to where and when a descent ends; none is best for all costs.
 """
 
 FIGURE_2 = """### zgzz: Figure 2, the accuracy reached from each start
 
 Accuracies in %, mean (standard deviation) over {liver} partitions 70:30 of liver and {text} of the documents, the cost fixed.
+"""
+
+CLAIMS_2 = """[ZGZZ] finds no influence on the accuracy either. Ours agrees: for each cost the six starts are within 4 points of each other, about the deviation over partitions, and in no fixed order.
 """
 
 FIGURE_3 = """### zgzz: Figure 3, documents in few dimensions
@@ -52,6 +61,15 @@ of `linear-msvm` and `nca-knn`; for `lmnn-knn` and `vector-svm-linear`, the prin
 
 ![Accuracies of four methods on made-up documents by the share of energy kept](figures/zgzz_figure_3.svg)
 """
+
+
+def kept_iterations(count):
+    """The first thirty, then each a thirtieth further than the last, and the end."""
+    kept, i = [], 0
+    while i < count - 1:
+        kept.append(i)
+        i += max(1, i // 30)
+    return [*kept, count - 1]
 
 
 def energy_dimensions(sizes, share):
@@ -201,32 +219,34 @@ class Figures:
         rows = ["data,cost,start,start machine,iteration,objective"]
         for data in self.data:
             for cost, start, machine, objectives, _ in self.traces[data]:
-                rows += [f"{data},{cost:g},{start},{machine},{i},{f:.10g}" for i, f in enumerate(objectives)]
+                rows += [f"{data},{cost:g},{start},{machine},{i},{objectives[i]:.10g}"
+                         for i in kept_iterations(len(objectives))]
         write_lines(folder / "zgzz_figure_1.csv", rows)
         (folder / "zgzz_figure_1.svg").write_text(self.descent_picture().text(), encoding="utf-8")
         (folder / "zgzz_figure_3.svg").write_text(self.energy_picture().text(), encoding="utf-8")
 
     def descent_picture(self):
-        picture = Picture("The objective of linear-msvm by iteration, from six starts")
+        picture = Picture("The objective of linear-msvm above the optimum by iteration, from six starts")
         for data in self.data:
+            above = {(cost, start, machine): [(math.log10(1 + i), math.log10(max(f[i] / bound - 1, LEAST_ABOVE)))
+                                              for i in kept_iterations(len(f))]
+                     for cost, start, machine, f, bound in self.traces[data]}
+            heights = [y for curve in above.values() for _, y in curve]
+            low, high = math.floor(min(heights)), math.ceil(max(heights))
+            end = max(curve[-1][0] for curve in above.values()) or 1.0
+            sides = {k: f"{10.0**k:g}" for k in range(low, high + 1)}
+            below = {math.log10(1 + 10**k): str(10**k) for k in range(6) if math.log10(1 + 10**k) <= end} | {0: "0"}
             panels = []
             for cost in COSTS:
-                here = [entry for entry in self.traces[data] if entry[0] == cost]
-                bound = here[0][4]
-                high = max(max(entry[3]) for entry in here)
-                most = max(len(entry[3]) for entry in here) - 1
-                panel = Panel(f"{data}, C = {cost:g}", (200, 150), (0, bound - 0.04 * (high - bound)),
-                              (max(most, 1), high + 0.04 * (high - bound)), "iteration", ticks=True)
-                panel.line([(0, bound), (max(most, 1), bound)], "n dotted")
-                for _, start, machine, objectives, _ in here:
+                panel = Panel(f"{data}, C = {cost:g}", (200, 150), (0, low), (end, high), "iteration", True, below, sides)
+                for start, machine in STARTS:
                     if start != "pca":
                         kind = {"identity": "a", "random": "b"}[start] + (" dashed" if machine == "random" else "")
-                        panel.line(list(enumerate(objectives)), kind)
+                        panel.line(above[cost, start, machine], kind)
                 panels.append(panel)
             picture.row(*panels)
         picture.legend = [("a", "", "identity or PCA, SVM"), ("b", "", "random map, SVM"),
-                          ("a", "dashed", "identity or PCA, random machine"), ("b", "dashed", "both random"),
-                          ("n", "dotted", "the optimum's lower bound")]
+                          ("a", "dashed", "identity or PCA, random machine"), ("b", "dashed", "both random")]
         return picture
 
     def energy_picture(self):
@@ -276,6 +296,8 @@ class Figures:
         took = ", ".join(f"Figure {k} {seconds:.0f}" for k, seconds in self.seconds.items())
         return [*FIGURES.format(documents=DOCUMENTS, words=WORDS).splitlines(), "",
                 *FIGURE_1.format(energy=ENERGY).splitlines(), "", *self.descent_lines(),
+                *CLAIMS_1.splitlines(), "",
                 *FIGURE_2.format(**repeats).splitlines(), "", *self.reached_lines(),
+                *CLAIMS_2.splitlines(), "",
                 *FIGURE_3.format(**repeats).splitlines(), "", *self.energy_lines(),
                 f"Processor seconds: {took}.", ""]

@@ -38,8 +38,9 @@ def number(x):
 class Panel:
     """A box of its own coordinates; what is outside of them is cut off."""
 
-    def __init__(self, title, size, low, high, below="", ticks=False, labels=None):
-        self.title, self.below, self.ticks, self.labels = title, below, ticks, labels or {}
+    def __init__(self, title, size, low, high, below="", ticks=False, labels=None, side_labels=None):
+        self.title, self.below, self.ticks = title, below, ticks
+        self.labels, self.side_labels = labels or {}, side_labels or {}  # place -> text; none: round numbers
         self.width, self.height = size
         self.low, self.high = low, high
         self.inside = []
@@ -78,9 +79,10 @@ class Panel:
                 lines.append(f'<path class="grid" d="M{number(self.x(value))} 0V{self.height}"/>'
                              f'<text x="{number(self.x(value))}" y="{self.height + 15}" text-anchor="middle">'
                              f'{html.escape(self.labels.get(value, f"{value:g}"))}</text>')
-            for value in nice_ticks(self.low[1], self.high[1]):
+            for value in self.side_labels or nice_ticks(self.low[1], self.high[1]):
                 lines.append(f'<path class="grid" d="M0 {number(self.y(value))}H{self.width}"/>'
-                             f'<text x="-6" y="{number(self.y(value) + 4)}" text-anchor="end">{value:g}</text>')
+                             f'<text x="-6" y="{number(self.y(value) + 4)}" text-anchor="end">'
+                             f'{html.escape(self.side_labels.get(value, f"{value:g}"))}</text>')
         lines += [f'<g clip-path="url(#{name})">', *self.inside, "</g>",
                   f'<rect class="frame" width="{self.width}" height="{self.height}"/>']
         if self.below:
@@ -114,7 +116,7 @@ class Picture:
         top += 2 - (TOP - 8)
         at, high = left, top + 6
         for kind, how, text in self.legend:
-            length = 34 + 6.6 * len(text)
+            length = 34 + 7 * len(text)
             if at + length > width:
                 at, high = left, high + 20
             if how == "point":
