@@ -163,7 +163,7 @@ class Descent {
   Descent(const TraceKernelProblem& problem, const ConvexLoss& loss,
           const MirrorDescentSettings& settings, const RunContext& ctx)
       : problem_(problem), loss_(loss), settings_(settings), ctx_(ctx) {
-    if (problem.shape == KernelShape::kSpectral) eigen_ = detail::decompose(problem.S);
+    if (problem.shape == KernelShape::kSpectral) eigen_ = detail::decompose(problem);
     mirrors_ = start(problem, eigen_);
   }
 

@@ -103,33 +103,26 @@ double default_tolerance(const TraceKernelProblem& problem) {
 /// The certificate and what its computation also found.
 struct Evidence {
   TraceKernelCertificate certificate;
-  double loss = 0;
+  double machine = 0;
 };
 
+/// Everything but feasibility.
 Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& solution) {
-  const bool spectral = problem.shape == KernelShape::kSpectral;
   std::vector<SymmetricEigen> eigen;
-  if (spectral) eigen = detail::decompose(problem.S);
+  const bool squared = problem.loss == KernelLoss::kSquared;
+  if (problem.shape == KernelShape::kSpectral && !squared) eigen = detail::decompose(problem);
   const std::vector<Matrix> K = matrices_of(solution.kernels);
   Evidence found;
   TraceKernelCertificate& c = found.certificate;
-  for (std::size_t k = 0; k < K.size(); ++k) {
-    const double violation = kernel_violation(problem, symmetric_eigenvalues(K[k]));
-    c.feasibility = std::max(c.feasibility, violation);
-    if (!spectral) continue;
-    const double basis =
-        basis_violation(problem, solution.kernels[k], problem.S[k], eigen[k].lambda);
-    c.feasibility = std::max(c.feasibility, basis);
-  }
   const detail::MachineValue machine =
       detail::machine_value(problem, K, solution.alpha, solution.gamma, solution.b);
   c.kkt_residual = machine.kkt_residual;
-  if (problem.loss == KernelLoss::kSquared) {
+  found.machine = machine.upper;
+  if (squared) {
     const detail::SquaredLoss loss(problem);
     c.offset = loss.least();
     const double upper = machine.upper + loss.excess(solution.kernels);
     const double lower = loss.lower_bound(solution.proof.alpha, solution.proof.gamma);
-    found.loss = c.offset + upper - machine.upper;
     c.gap = relative_gap(lower, upper);
     c.upper = c.offset + upper;
     c.lower = c.offset + lower;
@@ -138,15 +131,25 @@ Evidence evidence(const TraceKernelProblem& problem, const TraceKernelSolution& 
         c.kkt_residual,
         detail::machine_value(problem, K, proof.alpha, proof.gamma, solution.b).kkt_residual);
   } else {
-    found.loss = total_loss(problem, eigen, K, solution);
-    c.upper = machine.upper + found.loss;
+    c.upper = machine.upper + total_loss(problem, eigen, K, solution);
     c.lower = detail::lower_bound(problem, eigen, solution.proof);
     c.gap = relative_gap(c.lower, c.upper);
   }
-  c.feasibility = std::max(
-      {c.feasibility, weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
-       box_violation(problem, solution.alpha), box_violation(problem, solution.proof.alpha)});
   return found;
+}
+
+double infeasibility(const TraceKernelProblem& problem, const TraceKernelSolution& solution) {
+  double worst = std::max({weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
+                           box_violation(problem, solution.alpha),
+                           box_violation(problem, solution.proof.alpha)});
+  const std::vector<Matrix> K = matrices_of(solution.kernels);
+  for (std::size_t k = 0; k < K.size(); ++k) {
+    worst = std::max(worst, kernel_violation(problem, symmetric_eigenvalues(K[k])));
+    if (problem.shape != KernelShape::kSpectral) continue;
+    const Vector lambda = symmetric_eigenvalues(problem.S[k]);
+    worst = std::max(worst, basis_violation(problem, solution.kernels[k], problem.S[k], lambda));
+  }
+  return worst;
 }
 
 /// Whether a solver came to kernels and a machine at all.
@@ -291,14 +294,17 @@ std::vector<SymmetricEigen> decompose(std::span<const Matrix> S) {
   return eigen;
 }
 
-void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& solution) {
-  const Evidence found = evidence(problem, solution);
-  solution.lower = found.certificate.lower;
-  solution.offset = found.certificate.offset;
-  solution.machine = found.certificate.upper - found.loss;
-  solution.info.objective = found.certificate.upper;
-  solution.info.gap = found.certificate.gap;
-  solution.info.kkt_residual = found.certificate.kkt_residual;
+std::vector<SymmetricEigen> decompose(const TraceKernelProblem& problem) {
+  if (!problem.eigen.empty()) return {problem.eigen.begin(), problem.eigen.end()};
+  const bool mean = problem.shape == KernelShape::kShared && problem.S.size() > 1;
+  return mean ? std::vector{symmetric_eigen(mean_similarity(problem))} : decompose(problem.S);
+}
+
+Matrix mean_similarity(const TraceKernelProblem& problem) {
+  const auto m = static_cast<double>(problem.S.size());
+  Matrix mean = Matrix::Zero(problem.y.size(), problem.y.size());
+  for (const Matrix& S : problem.S) mean += S / m;
+  return mean;
 }
 
 }  // namespace detail
@@ -319,6 +325,16 @@ void validate(const TraceKernelProblem& problem) {
   }
   require_positive("rho", problem.rho);
   require_positive("trace", problem.trace);
+  const bool shared = problem.shape == KernelShape::kShared;
+  if (!problem.eigen.empty() && problem.eigen.size() != (shared ? 1 : problem.S.size())) {
+    refuse(
+        fmt::format("{} decompositions for {} matrices", problem.eigen.size(), problem.S.size()));
+  }
+  for (const SymmetricEigen& eigen : problem.eigen) {
+    if (eigen.lambda.size() != n || eigen.U.rows() != n || eigen.U.cols() != n) {
+      refuse("a decomposition is not of the size of its matrix");
+    }
+  }
   for (Index j = 0; j < n; ++j) {
     if (problem.y[j] != 1 && problem.y[j] != -1) {
       refuse(fmt::format("y[{}] = {}; a label is +1 or -1", j, problem.y[j]));
@@ -334,7 +350,21 @@ TraceKernelCertificate certify(const TraceKernelProblem& problem,
                                const TraceKernelSolution& solution) {
   validate(problem);
   check_sizes(problem, solution);
-  return evidence(problem, solution).certificate;
+  TraceKernelCertificate found = evidence(problem, solution).certificate;
+  found.feasibility = infeasibility(problem, solution);
+  return found;
+}
+
+void update_evidence(const TraceKernelProblem& problem, TraceKernelSolution& solution) {
+  validate(problem);
+  check_sizes(problem, solution);
+  const Evidence found = evidence(problem, solution);
+  solution.lower = found.certificate.lower;
+  solution.offset = found.certificate.offset;
+  solution.machine = found.machine;
+  solution.info.objective = found.certificate.upper;
+  solution.info.gap = found.certificate.gap;
+  solution.info.kkt_residual = found.certificate.kkt_residual;
 }
 
 TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
@@ -351,7 +381,7 @@ TraceKernelSolution learn_trace_kernel(const TraceKernelProblem& problem,
   TraceKernelSolution solution = solve(problem, tolerance, limit, ctx);
   if (!is_whole(problem, solution)) solution = no_answer(problem, solution.info.iterations);
   // From what is returned, by another route than the iteration's.
-  detail::certify_into(problem, solution);
+  update_evidence(problem, solution);
   const bool proved =
       solution.info.gap <= tolerance && (absolute || solution.info.kkt_residual <= kContradiction);
   if (proved) {

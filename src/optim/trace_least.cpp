@@ -10,20 +10,21 @@
 
 namespace kith::detail {
 
-SquaredLoss::SquaredLoss(const TraceKernelProblem& problem) : problem_(problem) {
-  std::vector<SymmetricEigen> eigen;
+double heaviest_loss(const TraceKernelProblem& problem) {
+  const double full = problem.shape == KernelShape::kSpectral ? 1e7 : 1e12;
+  const double size = problem.trace / static_cast<double>(problem.y.size());
+  return full / (size * size * size);
+}
+
+SquaredLoss::SquaredLoss(const TraceKernelProblem& problem)
+    : problem_(problem), heavy_(problem.rho > heaviest_loss(problem)) {
   double c = problem.rho;
   if (problem.shape == KernelShape::kShared && problem.S.size() > 1) {
-    const auto m = static_cast<double>(problem.S.size());
-    Matrix mean = Matrix::Zero(problem.y.size(), problem.y.size());
-    for (const Matrix& S : problem.S) mean += S / m;
+    const Matrix mean = mean_similarity(problem);
     for (const Matrix& S : problem.S) least_ += problem.rho * (S - mean).squaredNorm();
-    eigen.push_back(symmetric_eigen(std::move(mean)));
-    c *= m;
-  } else {
-    eigen = decompose(problem.S);
+    c *= static_cast<double>(problem.S.size());
   }
-  for (SymmetricEigen& V : eigen) {
+  for (SymmetricEigen& V : decompose(problem)) {
     SimplexPoint nearest = project_to_simplex(V.lambda, problem.trace);
     least_ += c * (nearest.k - V.lambda).squaredNorm();
     Vector w = (nearest.theta - V.lambda.array()).cwiseMax(0.0);
@@ -37,6 +38,8 @@ double SquaredLoss::excess(const Near& near, const MatrixRef& B, const VectorRef
   difference.noalias() = scaled * scaled.transpose();
   const double beyond = near.w.dot(difference.diagonal());
   difference.diagonal() -= near.p;
+  constexpr double kRounding = 1e-13;
+  if (heavy_ && difference.cwiseAbs().maxCoeff() <= kRounding * near.p.maxCoeff()) return 0;
   return near.c * (difference.squaredNorm() + 2 * beyond);
 }
 
@@ -57,6 +60,16 @@ double SquaredLoss::excess(std::span<const SymmetricEigen> kernels) const {
   return sum;
 }
 
+std::optional<double> SquaredLoss::bound_at_nearest(const Near& near, const VectorRef& p,
+                                                    double gamma) const {
+  constexpr double kNothing = 1e-12;
+  const double pull = near.p.dot(p.cwiseAbs2()) / (2 * gamma);
+  const double square = p.squaredNorm() / (4 * gamma);
+  const double moved = square * (square / near.c);
+  if (!heavy_ || !(moved <= kNothing * pull)) return std::nullopt;
+  return -pull - moved;
+}
+
 double SquaredLoss::lower_bound(const VectorRef& alpha, const VectorRef& gamma) const {
   const Vector u = problem_.y.cwiseProduct(alpha);
   double bound = alpha.sum();
@@ -68,6 +81,10 @@ double SquaredLoss::lower_bound(const VectorRef& alpha, const VectorRef& gamma) 
     if (problem_.shape == KernelShape::kSpectral) {
       const Vector mu = project_to_simplex(near.V.lambda + pull.cwiseAbs2(), problem_.trace).k;
       bound += excess_of_spectrum(near, mu) - mu.dot(p.cwiseAbs2()) / (2 * weight);
+      continue;
+    }
+    if (const std::optional<double> nearest = bound_at_nearest(near, p, weight)) {
+      bound += *nearest;
       continue;
     }
     Matrix M = pull * pull.transpose();

@@ -39,9 +39,10 @@ struct MachineValue {
 
 /// The decompositions of every S_i.
 [[nodiscard]] std::vector<SymmetricEigen> decompose(std::span<const Matrix> S);
-
-/// Fills objective, gap, lower, machine and kkt_residual of a solution that has everything else.
-void certify_into(const TraceKernelProblem& problem, TraceKernelSolution& solution);
+/// Those that the problem brings along, else new ones: of every S_i, in kShared of their mean.
+[[nodiscard]] std::vector<SymmetricEigen> decompose(const TraceKernelProblem& problem);
+/// The mean of all S_i.
+[[nodiscard]] Matrix mean_similarity(const TraceKernelProblem& problem);
 
 /// The optimum for kAbsolute and kNorm where it is K_i = S_i, each S_i with a kernel of its own:
 /// the S_i are kernels of the trace, and no pull of the machine is stronger than rho. Else none.

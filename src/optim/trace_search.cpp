@@ -17,6 +17,7 @@
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/mixed_mkl.hpp"
+#include "optim/trace_least.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_weighted.hpp"
 
@@ -156,26 +157,50 @@ void keep(const TraceKernelProblem& problem, const WeightedProblem& weighted, co
   }
 }
 
-/// From this rho on kernels move from the nearest ones of the trace by so little that the iteration
-/// loses it among the digits of the loss: what it finds for this rho leads to the answer for any
-/// larger one.
-double heaviest_loss(const TraceKernelProblem& problem) {
-  const double full = problem.shape == KernelShape::kSpectral ? 1e7 : 1e12;
-  const double size = problem.trace / static_cast<double>(problem.y.size());
-  return full / (size * size * size);
-}
-
-/// The machine of `at` on kernels that stay as they are.
-void solve_machine(const TraceKernelProblem& problem, const std::vector<SymmetricEigen>& kernels,
+/// The machine of `at` on kernels that stay as they are; false where there is none to be had.
+bool solve_machine(const TraceKernelProblem& problem, const std::vector<SymmetricEigen>& kernels,
                    double tolerance, TraceDualSolution& at, const RunContext& ctx) {
   constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
   std::vector<Matrix> K;
   for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
   MixedMklSolution machine = mixed_mkl({K, problem.y, problem.cost}, {.tolerance = tolerance}, ctx);
-  if (!met_tolerance(machine.info.status) || machine.gamma.minCoeff() < kLeastWeight) return;
+  if (!met_tolerance(machine.info.status) || machine.gamma.minCoeff() < kLeastWeight) return false;
   at.alpha = std::move(machine.alpha);
   at.gamma = std::move(machine.gamma);
   at.b = machine.b;
+  at.iterations += machine.info.iterations;
+  return true;
+}
+
+TraceKernelSolution squared_solution(const WeightedProblem& weighted, const TraceDualSolution& at) {
+  TraceKernelSolution solution = start_solution(at, weighted.kernels(at));
+  solution.proof = {at.alpha, at.gamma, {}};
+  solution.info.status = at.status;
+  solution.info.iterations = at.iterations;
+  return solution;
+}
+
+/// Under a heavy loss kernels hardly leave the nearest ones of the trace: the machine on these, the
+/// kernels that are best for it, the machine on them, and so on, settles in a turn or two, where
+/// Newton's method has curvatures of all sizes before it. None where it does not settle.
+std::optional<TraceKernelSolution> take_turns(const TraceKernelProblem& problem,
+                                              WeightedProblem& weighted, const Vector& c,
+                                              double tolerance, const RunContext& ctx) {
+  constexpr int kTurns = 6;
+  constexpr double kFaster = 0.2;  // of the last gap: slower, Newton's method is better
+  constexpr double kInner = 1e-2;  // of the tolerance, for the machine
+  TraceDualSolution at = weighted.nearest(c);
+  double last = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (turn > 0) at = weighted.at_weights(std::move(at), c);
+    if (!solve_machine(problem, weighted.kernels(at), kInner * tolerance, at, ctx)) break;
+    TraceKernelSolution found = squared_solution(weighted, at);
+    update_evidence(problem, found);
+    if (found.info.gap <= tolerance) return found;
+    if (!(found.info.gap < kFaster * last)) break;
+    last = found.info.gap;
+  }
+  return std::nullopt;
 }
 
 /// S where it is a kernel of the trace, with its positive eigenvalues alone.
@@ -233,19 +258,20 @@ std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& prob
 TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tolerance,
                                   const RunContext& ctx) {
   constexpr double kReserve = 1e-2;  // the method converges fast: nearly free
+  constexpr double kHeavy = 1e-8;    // of the heaviest loss
   WeightedProblem weighted(problem, problem.S);
   const Vector c = Vector::Constant(static_cast<Index>(problem.S.size()), problem.rho);
   const double most = heaviest_loss(problem);
+  if (problem.rho > kHeavy * most) {
+    std::optional<TraceKernelSolution> found = take_turns(problem, weighted, c, tolerance, ctx);
+    if (found) return std::move(*found);
+  }
   TraceDualSolution at = weighted.solve(c.cwiseMin(most), kReserve * tolerance, ctx);
   if (problem.rho > most) {
     at = weighted.at_weights(std::move(at), c);
     solve_machine(problem, weighted.kernels(at), kReserve * tolerance, at, ctx);
   }
-  TraceKernelSolution solution = start_solution(at, weighted.kernels(at));
-  solution.proof = {at.alpha, at.gamma, {}};
-  solution.info.status = at.status;
-  solution.info.iterations = at.iterations;
-  return solution;
+  return squared_solution(weighted, at);
 }
 
 TraceKernelSolution search_norm(const TraceKernelProblem& problem, double tolerance,

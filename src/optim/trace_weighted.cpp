@@ -16,7 +16,7 @@ using Kind = TraceBlock::Kind;
 WeightedProblem::WeightedProblem(const TraceKernelProblem& problem, std::span<const Matrix> S)
     : problem_(problem), S_(S) {
   if (problem.shape == KernelShape::kShared && S.size() > 1) return;
-  eigen_ = decompose(S);
+  eigen_ = of_problem() ? decompose(problem) : decompose(S);
   if (problem.shape == KernelShape::kSpectral) return;
   for (const SymmetricEigen& eigen : eigen_) {
     blocks_.emplace_back(Kind::kFull, eigen, problem.trace);
@@ -26,10 +26,14 @@ WeightedProblem::WeightedProblem(const TraceKernelProblem& problem, std::span<co
 void WeightedProblem::make_blocks(const Vector& c) {
   const Vector weights = c / c.sum();
   if (mean_weights_.size() == weights.size() && mean_weights_ == weights) return;
-  Matrix V = Matrix::Zero(problem_.y.size(), problem_.y.size());
-  for (std::size_t i = 0; i < S_.size(); ++i) V += weights(static_cast<Index>(i)) * S_[i];
   blocks_.clear();
-  blocks_.emplace_back(Kind::kFull, symmetric_eigen(std::move(V)), problem_.trace);
+  if (of_problem() && (weights.array() == weights(0)).all()) {
+    blocks_.emplace_back(Kind::kFull, std::move(decompose(problem_).front()), problem_.trace);
+  } else {
+    Matrix V = Matrix::Zero(problem_.y.size(), problem_.y.size());
+    for (std::size_t i = 0; i < S_.size(); ++i) V += weights(static_cast<Index>(i)) * S_[i];
+    blocks_.emplace_back(Kind::kFull, symmetric_eigen(std::move(V)), problem_.trace);
+  }
   mean_weights_ = weights;
 }
 
@@ -47,6 +51,16 @@ TraceDualSolution WeightedProblem::solve(const Vector& c, double tolerance, cons
   TraceDualSolution other = trace_barrier(dual, tolerance, ctx);
   other.iterations += found.iterations;
   return other.difference < found.difference ? other : found;
+}
+
+TraceDualSolution WeightedProblem::nearest(const Vector& c) {
+  if (problem_.shape == KernelShape::kShared && S_.size() > 1) make_blocks(c);
+  const Index p = kernel_count(problem_);
+  TraceDualSolution at;
+  at.alpha = Vector::Zero(problem_.y.size());
+  at.gamma = Vector::Constant(p, 1.0 / static_cast<double>(p));
+  at.points.resize(static_cast<std::size_t>(p));
+  return at_weights(std::move(at), c);
 }
 
 TraceDualSolution WeightedProblem::at_weights(TraceDualSolution at, const Vector& c) const {

@@ -18,6 +18,8 @@ class WeightedProblem {
 
   [[nodiscard]] TraceDualSolution solve(const Vector& c, double tolerance, const RunContext& ctx,
                                         const TraceDualSolution* near = nullptr);
+  /// The kernels that are least where a is 0, those nearest to the S_i.
+  [[nodiscard]] TraceDualSolution nearest(const Vector& c);
   /// The same (a, gamma) with the kernels that are least for it at other weights; the bounds of
   /// `at` are those of before.
   [[nodiscard]] TraceDualSolution at_weights(TraceDualSolution at, const Vector& c) const;
@@ -28,6 +30,7 @@ class WeightedProblem {
   [[nodiscard]] const std::vector<SymmetricEigen>& eigen() const { return eigen_; }
 
  private:
+  [[nodiscard]] bool of_problem() const { return S_.data() == problem_.S.data(); }
   void make_blocks(const Vector& c);
 
   const TraceKernelProblem& problem_;

@@ -41,6 +41,9 @@ struct TraceKernelProblem {
   double trace = 1;           ///< > 0
   KernelLoss loss = KernelLoss::kSquared;
   KernelShape shape = KernelShape::kShared;
+  /// Of every S_i, in kShared of their mean alone: what a caller with many problems on the same
+  /// matrices has already. Empty: made where needed. Not owned.
+  std::span<const SymmetricEigen> eigen;
 };
 
 /// Throws Error(kInvalidArgument) naming the first entry that breaks a rule stated above.
@@ -97,6 +100,10 @@ struct TraceKernelCertificate {
 };
 [[nodiscard]] TraceKernelCertificate certify(const TraceKernelProblem& problem,
                                              const TraceKernelSolution& solution);
+
+/// Sets machine, lower, offset and the objective, gap and kkt_residual of info to what the solution
+/// achieves for this problem, as certify has them: at other costs than those it was found for, say.
+void update_evidence(const TraceKernelProblem& problem, TraceKernelSolution& solution);
 
 struct TraceKernelSettings {
   /// Relative gap accepted; 0: 1e-6, but 1e-3 for kAbsolute, whose splitting method closes slowly,

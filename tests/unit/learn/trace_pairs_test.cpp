@@ -311,6 +311,50 @@ TEST(TracePairs, DoNotDependOnTheUnitOfTheSimilarities) {
   expect_the_same_in_every_unit(rekl);
 }
 
+/// Powers of two change no digit of anything that a solver sees.
+template <class Settings>
+void expect_the_same_digits_in_other_units(const Settings& settings) {
+  const Views views = two_views(12);
+  const Matrix expected = decisions(views, settings);
+  const double scale = 0x1p40;
+  Settings scaled = settings;
+  auto& learn = [&]() -> auto& {
+    if constexpr (requires { scaled.learn; }) {
+      return scaled.learn;
+    } else {
+      return scaled;
+    }
+  }
+  ();
+  learn.cost /= scale;
+  learn.rho /= scale * scale * scale;
+  const Views other = with_scaled(with_scaled(views, 0, scale), 1, scale);
+  EXPECT_LE((decisions(other, scaled) - expected).norm(), 1e-12 * expected.norm());
+}
+
+TEST(TracePairs, HaveTheSameDigitsInUnitsOfPowersOfTwo) {
+  expect_the_same_digits_in_other_units(EsklSettings{{.probability = false}});
+  expect_the_same_digits_in_other_units(EmklSettings{{.probability = false}});
+  ReklSettings rekl;
+  rekl.probability = false;
+  expect_the_same_digits_in_other_units(rekl);
+}
+
+TEST(TracePairs, SolveTheirDefaultsForSimilaritiesOfAnySize) {
+  ReklSettings rekl;
+  rekl.probability = false;
+  for (const double scale : {1e-12, 1e-3, 3e2, 3e4, 1e12}) {
+    Views views = two_views(13);
+    // A cost of 1e12 asks for classes that can be told apart, as those of alignment scores can.
+    for (Matrix& S : views.matrices) S.diagonal().array() += 5;
+    views = with_scaled(with_scaled(views, 0, scale), 1, scale);
+    const TraceSettings plain{.probability = false};
+    EXPECT_EQ(fit_views(views, EsklSettings{plain}).info.status(), SolveStatus::kSolved) << scale;
+    EXPECT_EQ(fit_views(views, EmklSettings{plain}).info.status(), SolveStatus::kSolved) << scale;
+    EXPECT_EQ(fit_views(views, rekl).info.status(), SolveStatus::kSolved) << scale;
+  }
+}
+
 TEST(TracePairs, MeasureTheGapWithoutWhatNoKernelChanges) {
   // One matrix is so much larger that its distance from the kernels is all of the objective.
   for (const double scale : {1e3, 1e5}) {

@@ -125,6 +125,53 @@ TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
   }
 }
 
+/// Raw alignment scores under the default rho: kernels all but stand where they are nearest, with
+/// eigenvalues of every size beside zero.
+TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
+  Data data = noisy(24, 3, 14, 0.4);
+  for (Index j = 0; j < 24; ++j) {
+    const double stretch = j % 2 == 0 ? 1 : 1.5;
+    for (Matrix& S : data.S) {
+      S.col(j) *= stretch;
+      S.row(j) *= stretch;
+    }
+  }
+  for (const KernelShape shape : kShapes) {
+    double last = 0;
+    for (const double rho : {1e2, 1e4, 1e6, 1e8, 1e12, 1e20, 1e28, 1e44}) {
+      const TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, rho, 500);
+      const TraceKernelSolution found = learn_trace_kernel(problem);
+      const TraceKernelCertificate proof = certify(problem, found);
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << rho << " gap " << found.info.gap;
+      EXPECT_LE(proof.gap, 1e-6) << rho;
+      EXPECT_GE(proof.gap, -1e-9) << rho;
+      EXPECT_LE(proof.feasibility, 1e-9) << rho;
+      // The heavier the loss, the less of it is spent on the machine.
+      EXPECT_GE(found.machine, last * (1 - 1e-5)) << rho;
+      last = found.machine;
+    }
+  }
+}
+
+TEST(TraceKernel, TakesDecompositionsThatAreThere) {
+  const Data data = noisy(15, 3, 15);
+  for (const KernelShape shape : kShapes) {
+    TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 0.3);
+    const double value = learn_trace_kernel(problem).info.objective;
+    std::vector<SymmetricEigen> eigen;
+    if (shape == KernelShape::kShared) {
+      eigen.push_back(symmetric_eigen((data.S[0] + data.S[1] + data.S[2]) / 3));
+    } else {
+      for (const Matrix& S : data.S) eigen.push_back(symmetric_eigen(S));
+    }
+    problem.eigen = eigen;
+    EXPECT_NEAR(learn_trace_kernel(problem).info.objective, value, 1e-10 * value);
+    eigen.push_back(eigen[0]);
+    problem.eigen = eigen;
+    EXPECT_THROW((void)learn_trace_kernel(problem), Error);
+  }
+}
+
 TEST(TraceKernel, HasTheSameOptimumWithAndWithoutABarrierOnTheKernels) {
   const Data data = noisy(20, 2, 7);
   const Vector cost = Vector::Constant(20, 2.0);
