@@ -4,8 +4,8 @@
 
     tools/compare_metric_solvers.py [--program build/release/kith] [--shared ../shared] [--repeats 20]
 
-Objectives and singular values are those of a fit to all samples; accuracies are means over partitions 70:30, with the
-cost as given.
+Objectives, singular values and correlations of decision values are those of a fit to all samples; accuracies are means over
+partitions 70:30, with the cost as given.
 """
 
 import argparse
@@ -15,17 +15,18 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from statistics import correlation
 
 sys.dont_write_bytecode = True  # the tree stays as it is
-from jacobi import singular_values  # noqa: E402
+from jacobi import dot, singular_values  # noqa: E402
 from model_arrays import read_arrays  # noqa: E402
+from reproduce_cy import read_table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ("sonar", "wdbc", "ionosphere", "wpbc", "heart-statlog", "pima-diabetes", "liver-bupa")
 COSTS = ("0.1", "1", "10")
 # Column -> the settings it is; a relative decrease below 1 is any, so that the first step is the last.
-SOLVERS = {"one step": ("tolerance=1",), "ε = 1e-3": ("tolerance=1e-3",), "ε = 1e-6": (), "ε = 1e-9": ("tolerance=1e-9",),
-           "optimum": ("solver=convex",)}
+SOLVERS = {"one step": ("tolerance=1",), "ε = 1e-6": (), "ε = 1e-9": ("tolerance=1e-9",), "optimum": ("solver=convex",)}
 
 
 def kith(options, *arguments):
@@ -42,10 +43,13 @@ def inputs(options, data):
 
 
 def fit(options, data, folder, *settings):
-    """The objective, and the singular values of the map, of a fit to all samples."""
+    """The objective of a fit to all samples, the singular values of its map and the decision values less the intercept."""
     flags = [part for setting in ("probability=no", "certificate=no", *settings) for part in ("--set", setting)]
     found = kith(options, "train", *inputs(options, data), "--method", "linear-msvm", *flags, "--model", folder / "m")
-    return found["objective"], singular_values(read_arrays(folder / "m")["model.maps"])
+    arrays = read_arrays(folder / "m")
+    scaled = [factor * row[0] for factor, row in zip(arrays["model.feature_factor"], arrays["model.directions"])]
+    return found["objective"], singular_values(arrays["model.maps"]), [
+        dot(scaled, row) for row in read_table(inputs(options, data)[1])]
 
 
 def accuracies(options, data):
@@ -68,15 +72,15 @@ def ratio(values):
 
 
 def rows(options, data, folder):
-    head = inputs(options, data)[1].open(encoding="utf-8").readline()
-    size = len(inputs(options, data)[3].read_text(encoding="utf-8").split())
+    table = read_table(inputs(options, data)[1])
     accuracy = accuracies(options, data)
     for cost in COSTS:
-        descent, map_of = fit(options, data, folder, f"cost={cost}")
-        optimum, _ = fit(options, data, folder, f"cost={cost}", "solver=convex")
+        _, _, first = fit(options, data, folder, f"cost={cost}", *SOLVERS["one step"])
+        descent, sizes, end = fit(options, data, folder, f"cost={cost}")
+        optimum, _, best = fit(options, data, folder, f"cost={cost}", *SOLVERS["optimum"])
         shown = " | ".join(f"{accuracy[cost, column]:.1f}" for column in SOLVERS)
-        yield (f"| {data}, {size} × {head.count(',') + 1} | {cost} | {descent:.2f} | {optimum:.2f} | "
-               f"{ratio(map_of):.3g} | {shown} |")
+        yield (f"| {data}, {len(table)} × {len(table[0])} | {cost} | {descent:.2f} | {optimum:.2f} | {ratio(sizes):.3g} | "
+               f"{correlation(end, first):.3f} | {correlation(end, best):.3f} | {shown} |")
 
 
 def main(arguments):
@@ -85,7 +89,8 @@ def main(arguments):
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared", help="folder with data/")
     parser.add_argument("--repeats", type=int, default=20, help="partitions")
     options = parser.parse_args(arguments)
-    print(f"| data | C | descent | optimum | σ₁/σ₂ | {' | '.join(SOLVERS)} |\n|" + "---|" * (5 + len(SOLVERS)))
+    print(f"| data | C | descent | optimum | σ₁/σ₂ | r, one step | r, optimum | {' | '.join(SOLVERS)} |\n|" +
+          "---|" * (7 + len(SOLVERS)))
     with tempfile.TemporaryDirectory() as name:
         for data in DATA:
             if not inputs(options, data)[1].is_file():

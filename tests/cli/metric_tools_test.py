@@ -100,7 +100,8 @@ def test_the_optimum_is_never_above_the_descent(tmp_path):
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in result.stdout.splitlines()[2:]]
     assert [row[:2] for row in rows] == [["sonar, 60 × 4", cost] for cost in ("0.1", "1", "10")]
     assert all(float(row[3]) <= float(row[2]) + 0.01 and float(row[4]) >= 1 for row in rows)
-    assert all(re.fullmatch(r"\d+\.\d", cell) for row in rows for cell in row[5:])
+    assert all(0 < float(cell) <= 1 for row in rows for cell in row[5:7])
+    assert all(re.fullmatch(r"\d+\.\d", cell) for row in rows for cell in row[7:])
 
 
 def test_the_pages_show_pictures_that_are_there():
