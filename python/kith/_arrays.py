@@ -60,8 +60,8 @@ def allows_missing(input):
 
 
 def ids_of(X):
-    """The ids of the samples of a square frame or table, or an empty list."""
-    if is_frame(X):
+    """The ids of the samples of a frame, a series or a table, or an empty list."""
+    if hasattr(X, "iloc"):
         return as_texts(X.index, "an id")
     if hasattr(X, "row_ids"):
         return list(X.row_ids)
@@ -95,18 +95,48 @@ def in_order(X):
 
 
 def square(X, allow_sparse, allow_missing, name):
-    """The similarities of all pairs, checked; rows and columns in the same order."""
-    matrix = check_matrix(in_order(X), allow_sparse, allow_missing, name)
+    """The similarities of all pairs, as `matched` gives them, checked."""
+    matrix = check_matrix(X, allow_sparse, allow_missing, name)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"X must be a square matrix of similarities between the training samples, "
                          f"and is {matrix.shape[0]} x {matrix.shape[1]}")
     return matrix
 
 
-def common_ids(given):
-    """Ids of the samples, where the first matrix has some; the others must have the same."""
-    ids = [] if is_default_index(given[0]) else ids_of(given[0])
+def matched(given):
+    """Several matrices over the samples of the first in its order, where they have ids, and these ids."""
+    ids = sample_ids(given[0])
+    made = [in_order(given[0])]
     for other in given[1:]:
-        if ids and not is_default_index(other) and ids_of(other) not in ([], ids):
-            raise ValueError("the matrices are of different samples, or in another order")
-    return ids
+        own = sample_ids(other)
+        other = in_order(other)
+        if ids and own and own != ids:
+            order = _order(ids, own)
+            if order is None:
+                raise ValueError("the matrices are of different samples: "
+                                 f"{', '.join(sorted(set(ids) ^ set(own))[:5]) or 'an id stands twice'}")
+            values = other.values if hasattr(other, "values") else other
+            other = values[order][:, order]
+        made.append(other)
+    return made, ids
+
+
+def sample_ids(X):
+    """Of the rows of a frame or table; none where they are only counted."""
+    return [] if is_default_index(X) else ids_of(X)
+
+
+def _order(ids, other):
+    """Where each of `ids` stands in `other`; None unless both are the same samples, each once."""
+    where = {name: i for i, name in enumerate(other)}
+    if len(where) != len(other) or len(other) != len(ids) or set(where) != set(ids):
+        return None
+    return [where[name] for name in ids]
+
+
+def by_id(y, ids):
+    """Classes in the order of the samples: by id where y is a series of the same ids, else as they are."""
+    if not ids or not hasattr(y, "iloc") or is_default_index(y):
+        return y
+    order = _order(ids, as_texts(y.index, "an id"))
+    return y if order is None else y.iloc[order]

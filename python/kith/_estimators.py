@@ -2,6 +2,7 @@
 """One scikit-learn classifier per method, made from what the library says of it."""
 import inspect as _signatures
 import json
+import re
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +16,17 @@ from ._run import as_texts, keyword, run_options, text_of, texts_of, warn_unless
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
              "rkl", "msvm", "nca", "lmnn"}
+
+#: What the tags stand for that `kith methods` names papers by.
+_PAPERS = {
+    "TR": "Chen, Garcia, Gupta, Rahimi, Cazzanti: Similarity-based classification",
+    "CGR": "Chen, Gupta, Recht: Learning kernels from indefinite similarities, ICML 2009",
+    "CY": "Chen, Ye: Training SVM with indefinite kernels, 2008",
+    "LA": "Luss, d'Aspremont: Support vector machine classification with indefinite kernels, 2007",
+    "KTBB": "Kundu, Tankasali, Bhattacharyya, Ben-Tal: Efficient algorithms for learning kernels from multiple "
+            "similarity matrices with general convex loss functions",
+    "ZGZZ": "Zhu, Gong, Zhao, Zhang: Learning similarity metric with SVM",
+}
 
 #: What every class takes beside the settings of its method, with what it means.
 _COMMON = {
@@ -53,7 +65,10 @@ def default_of(field):
 
 
 def _has_scores(self):
-    check_is_fitted(self, "model_")
+    # scikit-learn's checks give vectors to whatever has the method before it is fitted; only what learns from
+    # raw samples can be cut as its meta-estimators cut, and shows them the method.
+    if self._takes_vectors() or self.measure is None:
+        check_is_fitted(self, "model_")
     return True
 
 
@@ -83,7 +98,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         neighbours alone X may be a sparse matrix, in which an absent pair is unknown. With a `measure` X
         are raw samples; for several measures of different ones a dict of them by the measures' names.
         """
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(_arrays.by_id(y, _arrays.sample_ids(_arrays.as_list(X)[0])), warn=True)
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
         texts = _class_texts(classes)
@@ -116,7 +131,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                                  texts_of(self.input), options)
 
     def _fit_matrices(self, X, labels, options):
-        given = _arrays.as_list(X)
+        given, ids = _arrays.matched(_arrays.as_list(X))
         names = _arrays.names_of(X, len(given))
         sparse = _METHODS[self._method]["missing_pairs"]
         matrices = [_arrays.square(one, sparse, _allows_missing(self), name)
@@ -125,7 +140,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             _check_counts(one.shape[0], len(labels))
         return _core.fit(self._method, self._assignments(),
                          [(name, one, bool(self.distance)) for name, one in zip(names, matrices)],
-                         labels, _arrays.common_ids(given), texts_of(self.input), options)
+                         labels, ids, texts_of(self.input), options)
 
     def _assignments(self):
         """The settings that differ from their defaults, as `--set` takes them."""
@@ -254,8 +269,6 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         """Scores that order the classes, (queries, classes); of two classes half the second's lead,
         which for a support vector machine is its decision value."""
         scores = self._predict(X, self_similarity, from_training)[1]
-        if scores is None:
-            raise AttributeError(f"{self._method} has no scores")
         return _lead(scores) if scores.shape[1] == 2 else scores
 
     @available_if(_has_probabilities)
@@ -348,6 +361,8 @@ def _make_class(method, info):
     for name, (value, help_text) in common.items():
         lines += [f"{name} : default {value!r}", f"    {help_text}"]
     name = class_name(method)
+    tags = re.findall(r"\[(\w+)\]", info["paper"])
+    lines += ["", "References", "----------", *(f"[{tag}] {_PAPERS[tag]}" for tag in dict.fromkeys(tags))]
     lines += ["", "Example", "-------", ">>> import kith, numpy as np",
               ">>> S = np.kron([[2., 1.], [1., 2.]], np.ones((4, 4))) + np.eye(8)"
               if not info["learns_from_vectors"] else

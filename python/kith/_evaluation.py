@@ -100,6 +100,7 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
         raise TypeError("evaluate() needs y, the classes of the samples")
     listed = [methods] if isinstance(methods, str) else list(methods or [])
     own = _own_data(X, data, measure, listed, distance, input)
+    labels = _labels(_arrays.by_id(y, own.ids or _arrays.sample_ids(X if data is None else data)))
     if ids is not None:
         own.ids = as_texts(ids, "an id")
     keep = None
@@ -116,7 +117,6 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     chosen = {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify}
     plan.partition_settings = {key: text_of(value) for key, value in chosen.items() if value is not None}
     plan.partitions = [_partition(*one) for one in partitions or []]
-    labels = _labels(y)
     with run_options(threads, blas_threads, seed, verbose) as options:
         text = _core.evaluate(own, labels, texts_of(input), plan, os.fspath(store), append, options)
     return Evaluation(json.loads(text), os.fspath(store), keep)
@@ -142,9 +142,10 @@ def _own_data(X, data, measure, methods, distance, input):
                              "as data= and a measure= of them")
         given = _arrays.as_list(X)
         missing = _arrays.allows_missing(input)
+        names = _arrays.names_of(X, len(given))
+        given, own.ids = _arrays.matched(given)
         own.matrices = [(label, _arrays.square(one, True, missing, label), bool(distance))
-                        for label, one in zip(_arrays.names_of(X, len(given)), given)]
-        own.ids = _arrays.common_ids(given)
+                        for label, one in zip(names, given)]
         return own
     samples = X if data is None else data
     if measure is not None:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from . import _arrays, _core
-from ._run import run_options, texts_of
+from ._run import as_texts, run_options, texts_of
 
 
 class Inspection:
@@ -43,9 +43,9 @@ def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads
     """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
     given = _arrays.as_list(X)
     names = _arrays.names_of(X, len(given))
+    given, ids = _arrays.matched(given)
     matrices = [(name, _arrays.square(one, True, True, name), bool(distance)) for name, one in zip(names, given)]
-    ids = _arrays.common_ids(given)
-    labels = [] if y is None else [str(one) for one in np.asarray(y).tolist()]
+    labels = [] if y is None else as_texts(np.asarray(_arrays.by_id(y, ids)).tolist(), "a class")
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw samples of every kind, and measures as people name them."""
 import json
+import reprlib
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def _has_names(samples):
 
 def _text(sample, position):
     if not isinstance(sample, str):
-        raise ValueError(f"sample {position + 1} is {sample!r}, and must be a text")
+        raise ValueError(f"sample {position + 1} is {reprlib.repr(sample)}, and must be a text")
     return str(sample)
 
 
@@ -69,7 +70,7 @@ def _words(sample, kind, position):
             raise ValueError(f"sample {position + 1} is one text, and must be {WORDS[kind][:-11]}")
         return sample.split()
     if not hasattr(sample, "__iter__"):
-        raise ValueError(f"sample {position + 1} is {sample!r}, and must be a collection of words")
+        raise ValueError(f"sample {position + 1} is {reprlib.repr(sample)}, and must be a collection of words")
     return [str(word) for word in (sorted(sample, key=str) if isinstance(sample, (set, frozenset)) else sample)]
 
 

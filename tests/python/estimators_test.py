@@ -74,6 +74,13 @@ def test_the_example_of_each_class_runs(kind):
         assert doctest.DocTestRunner().run(examples[0]).failed == 0
 
 
+def test_every_class_names_its_paper():
+    for kind in CLASSES:
+        for word in METHODS[kind._method]["paper"].replace("[", " [").split():
+            if word.startswith("["):
+                assert f"\n{word.rstrip(',')} " in kind.__doc__.split("References")[1], (kind, word)
+
+
 def test_settings_are_those_of_the_command_line():
     for kind in CLASSES:
         own = kind().get_params()

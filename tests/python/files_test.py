@@ -50,6 +50,50 @@ def test_columns_of_a_frame_must_be_those_of_its_rows(binary):
         kith.SVM().fit(frame.rename(columns={"x0": "y0"}), binary.y)
 
 
+def test_frames_classes_and_tables_are_matched_by_id(binary, tmp_path):
+    ids = [f"x{i}" for i in range(30)]
+    frame = pandas.DataFrame(binary.S, index=ids, columns=ids)
+    other = frame ** 2 / 12
+    moved = np.random.default_rng(2).permutation(30)
+    rows = [pandas.DataFrame(binary.rows, columns=ids), pandas.DataFrame(binary.rows ** 2 / 12, columns=ids)]
+    expected = kith.MKL().fit([frame, other], binary.y).decision_function(rows)
+    again = kith.MKL().fit([frame, other.iloc[moved, ::-1]], pandas.Series(binary.y, index=ids).iloc[moved])
+    np.testing.assert_array_equal(again.decision_function(rows), expected)
+    plain = {"repeats": 2, "folds": 3, "grids": {"svm-clip": {"cost": [1]}}}
+    errors = kith.evaluate(binary.S, binary.y, "svm-clip", **plain).rows[0]["errors"]
+    y = pandas.Series(binary.y, index=ids)
+    assert kith.evaluate(frame.iloc[:, ::-1], y[::-1], "svm-clip", **plain).rows[0]["errors"] == errors
+    kith.write(tmp_path / "moved.csv", frame.iloc[:, moved])
+    table = kith.read(tmp_path / "moved.csv")
+    assert table.row_ids != table.column_ids
+    for given in (table, frame.iloc[:, moved]):
+        found, plain = kith.inspect(given, y[::-1]).facts, kith.inspect(frame, binary.y).facts
+        assert {**found, "timing": None} == {**plain, "timing": None}
+        np.testing.assert_array_equal(kith.SVM().fit(given, y).decision_function(rows[0]),
+                                      kith.SVM().fit(frame, binary.y).decision_function(rows[0]))
+    # Classes that are of no samples by name are taken in the order in which they come.
+    unnamed = pandas.Series(binary.y, index=range(100, 130))
+    np.testing.assert_array_equal(kith.SVM().fit(frame, unnamed).predict(rows[0]),
+                                  kith.SVM().fit(frame, binary.y).predict(rows[0]))
+    with pytest.raises(ValueError, match="different samples: x0, z0"):
+        kith.MKL().fit([frame, other.rename(index={"x0": "z0"}, columns={"x0": "z0"})], binary.y)
+
+
+def test_what_was_mapped_cannot_be_written_to(binary, tmp_path):
+    np.save(tmp_path / "s.npy", binary.S)
+    values = kith.read(tmp_path / "s.npy").values
+    with pytest.raises(ValueError, match="read-only"):
+        values[0, 0] = 1
+    kith.measure.linear(binary.points)[0, 0] = 1
+
+
+def test_names_that_are_no_unicode_are_refused(binary):
+    with pytest.raises(ValueError, match="no text in Unicode"):
+        kith.SVM().fit(binary.S, np.where(binary.y == "ant", "\udc80", "b"))
+    with pytest.raises(ValueError, match="must be a dict"):
+        kith.SVM(input="zero").fit(binary.S, binary.y)
+
+
 def test_a_sparse_matrix_is_one_with_unknown_pairs(binary):
     near = np.where(binary.S >= np.sort(binary.S, axis=1)[:, [-8]], binary.S, 0)
     near = scipy.sparse.csr_matrix(np.maximum(near, near.T))

@@ -32,6 +32,17 @@ def test_clones_have_the_settings_and_nothing_else(binary):
     assert "gamma=0.5" in repr(model)
 
 
+def test_other_estimators_can_be_built_on_ours(three):
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import VotingClassifier
+    # It cuts samples, not pairs, so that it takes what learns from samples.
+    calibrated = CalibratedClassifierCV(kith.SVM(measure="linear", probability=False), cv=3)
+    calibrated.fit(three.points[:36], three.y)
+    assert calibrated.predict_proba(three.points[36:]).shape == (7, 3)
+    voting = VotingClassifier([("svm", kith.SVM()), ("knn", kith.KNN())], voting="soft").fit(three.S, three.y)
+    assert set(voting.predict(three.rows)) <= set(three.y)
+
+
 def test_spectrum_before_svc_is_our_svm():
     sample = Sample(n=40)
     pipe = make_pipeline(kith.Spectrum("clip"), SVC(kernel="precomputed", C=2.0, tol=1e-8))
@@ -68,6 +79,13 @@ def test_grid_search_equals_evaluate_on_the_same_folds(three):
     assert float(chosen) == search.best_params_["cost"]
     error = 1 - search.score(three.S[np.ix_(test, train)], three.y[test])
     assert found.rows[0]["error"] == pytest.approx(error)
+    # The same from a pipeline, whose steps are cut with the folds.
+    pipe = make_pipeline(kith.Spectrum("flip"), kith.SVM(spectrum="none", probability=False))
+    piped = GridSearchCV(pipe, {"svm__cost": costs}, cv=PredefinedSplit(folds))
+    piped.fit(three.S[np.ix_(train, train)], three.y[train])
+    np.testing.assert_allclose(piped.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+    assert piped.best_params_["svm__cost"] == search.best_params_["cost"]
+    assert 1 - piped.score(three.S[np.ix_(test, train)], three.y[test]) == pytest.approx(error)
 
 
 def test_the_tag_of_newer_releases_says_pairwise(monkeypatch):

@@ -146,7 +146,7 @@ def test_ctrl_c_does_not_wait_for_a_decomposition():
     code = """
 import numpy as np, kith, sys, time
 rng = np.random.default_rng(0)
-n = 6000
+n = 4500
 S = rng.normal(size=(n, n)); S += S.T.copy()
 print("ready", flush=True)
 try:
@@ -162,7 +162,7 @@ print(kith.SVM(blas_threads=1).fit(np.eye(4), [0, 1, 0, 1]).predict(np.eye(4)).t
     asked = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
     assert process.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - asked < 5  # a second on a free machine; the decomposition takes half a minute
+    assert time.monotonic() - asked < 5  # a second on a free machine; the decomposition takes longer than that
     assert process.stdout.readline() == "[0, 1, 0, 1]\n"
     assert process.wait(timeout=10) == 0
 
