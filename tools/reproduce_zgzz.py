@@ -23,6 +23,13 @@ CONVEX = "linear-msvm-convex"  # the optimum that the printed descent stops shor
 READING = 1.0  # processor seconds below which a run found its store finished
 
 
+# Grids of the protocol for the two methods whose cells are read otherwise as well.
+POWERS = tuple(f"1e{k}" for k in range(-3, 4))
+OWN = {"linear-msvm": tuple((("cost", c),) for c in POWERS),
+       "nonlinear-msvm": tuple((("cost", c), ("gamma", g)) for c in POWERS for g in POWERS)}
+READ_AGAIN = ("wpbc", "liver", "ionosphere")  # the small ones
+
+
 @dataclasses.dataclass(frozen=True)
 class Data:
     folder: str
@@ -54,6 +61,10 @@ What the paper leaves open, and what was chosen:
   label; the printed 33 features are those with it, and both ways are shown.
 - The loss of the standard machines: hinge. Kernels of `simple-mkl` and `rkl`: as they are, in units of equal trace.
 - "The best results of NCA" from three starts: the start is chosen by cross-validation inside the training part, not on the test part. `lmnn-knn` has three targets and equal weights of pull and push.
+"""
+
+CAUSE = """Where the baselines agree with the printed figures and the paper's own methods do not, the settings may be the reason. Readings, on the same partitions: other scalings of the features; and, not as
+a way to evaluate but to see what was printed, the cost (and γ) that happens to be best on each test part.
 """
 
 # What the paper concludes: the first is more accurate than the second.
@@ -125,6 +136,31 @@ class Workshop(reproduce_cy.Workshop):
             write_lines(clock, [json.dumps(seconds)])
         return {entry["method"]: [100 * (1 - e) for e in entry["errors"]] for entry in report["methods"]}, seconds
 
+    def with_settings(self, data, methods):
+        """name -> accuracies on the partitions of `run`; `methods` are name -> (method, ((key, value), ...))."""
+        folder = self.vectors(data)
+        command = ["evaluate", "--data", folder / "features.csv", "--labels", folder / "labels.txt", "--protocol", "zgzz",
+                   "--repeats", self.repeats, "--folds", self.folds, "--methods",
+                   ",".join(f"{name}={method}" for name, (method, _) in methods.items())]
+        for name, (_, settings) in methods.items():
+            for key, value in (("probability", "no"), *settings):
+                command += ["--set", f"{name}:{key}={value}"]
+        return {entry["method"]: [100 * (1 - e) for e in entry["errors"]] for entry in self.kith(*command)["methods"]}
+
+    def readings(self, data):
+        """method -> reading -> accuracies."""
+        kept = self.vectors(data) / f"readings-{self.repeats}-{self.folds}.json"
+        if not kept.is_file():
+            print(f"zgzz, {data}: other readings", file=sys.stderr, flush=True)
+            scaled = self.with_settings(data, {scaling: ("linear-msvm", (("scaling", scaling),)) for scaling in ("range", "none")})
+            found = {"linear-msvm": {"features from 0 to 1": scaled["range"], "features as given": scaled["none"]},
+                     "nonlinear-msvm": {}}
+            for method, grid in OWN.items():
+                points = self.with_settings(data, {f"p{k}": (method, settings) for k, settings in enumerate(grid)})
+                found[method]["settings best on each test part"] = [max(values) for values in zip(*points.values())]
+            write_lines(kept, [json.dumps(found)])
+        return json.loads(kept.read_text(encoding="utf-8"))
+
 
 def table_lines(data, printed, found):
     lines = [f"### zgzz2: {data}", "", "| method | printed | ours | off by | within 2 |", "|" + "---|" * 5]
@@ -133,6 +169,23 @@ def table_lines(data, printed, found):
         off = off_by(found[method], mean, deviation)
         lines.append(f"| `{method}` | {mean:.2f} ({deviation:.2f}) | {shown(found[method])} | {off:+.1f} | {verdict(off)} |")
     return [*lines, f"| `{CONVEX}` | | {shown(found[CONVEX])} | | |", ""]
+
+
+def reading_lines(workshop, printed, found):
+    """Cells of the paper's own methods that are outside, read in other ways."""
+    lines = []
+    for data in (data for data in READ_AGAIN if data in found):
+        figures = {COLUMNS[column]: figure for column, figure in printed[DATA[data].printed].items()}
+        outside = [method for method in OWN if abs(off_by(found[data][method], *figures[method])) > 2]
+        for method in outside:
+            mean, deviation = figures[method]
+            for reading, ours in {"ours": found[data][method], **workshop.readings(data)[method]}.items():
+                off = off_by(ours, mean, deviation)
+                lines.append(f"| {data}, `{method}` | {mean:.2f} ({deviation:.2f}) | {reading} | {shown(ours)} | {off:+.1f} | {verdict(off)} |")
+    if not lines:
+        return []
+    return ["### zgzz2: the paper's own methods", "", *CAUSE.splitlines(), "",
+            "| cell | printed | reading | accuracy | off by | within 2 |", "|" + "---|" * 6, *lines, ""]
 
 
 def claim_lines(printed, found):
@@ -177,6 +230,7 @@ def section(options):
     for data in there:
         lines += table_lines(data, printed[DATA[data].printed], found[data])
     lines += claim_lines(printed, found)
+    lines += reading_lines(workshop, printed, found)
     lines += ["### zgzz: seconds", "", "Of processor time, as the runs above took it:", "", "| data | s |", "|---|---|"]
     lines += [*(f"| {data} | {seconds:.0f} |" for data, seconds in spent.items()), ""]
     return lines + figure_lines(workshop, options.out)
