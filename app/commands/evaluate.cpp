@@ -221,11 +221,14 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
   return json;
 }
 
-/// Of the data set: several measures of one file are named after themselves, not after it.
+/// Of the data set: several measures of one file are named after themselves, not after it; several
+/// matrices make one data set together.
 std::string data_set_name(const LabelledInput& input, const ExperimentData& data) {
   if (!input.samples.empty()) return name_of(input.samples.front().samples);
   if (input.vectors) return name_of(*input.vectors);
-  return data.matrices.sets.front().name;
+  std::string name;
+  for (const SimilaritySet& set : data.matrices.sets) name += (name.empty() ? "" : "+") + set.name;
+  return name;
 }
 
 /// The store says what is left when a run ends early.

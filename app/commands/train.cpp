@@ -11,6 +11,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
+#include "kith/learn/self_needs.hpp"
 #include "kith/model/trained_model.hpp"
 #include "method_options.hpp"
 #include "output_options.hpp"
@@ -187,6 +188,14 @@ int run(const TrainOptions& options) {
   }
   const PreparedTraining prepared = prepared_of(input, choice, session.context);
   Training training = train(prepared, choice, session.context);
+  // Raw samples bring their own.
+  if (input.samples.empty() && needs_self_similarities(training.model.model)) {
+    session.context.message(
+        fmt::format("predictions by this model need the self-similarity of each new sample "
+                    "(kith predict --self): {} treats new rows by their place beside the kernel "
+                    "it learned, and the training samples have no common self-similarity",
+                    choice.name));
+  }
   if (automatic) training.model.record.certificate["selection"] = std::move(why);
   if (!options.model.empty()) save(training.model, options.model);
   write_similarity(options, training.model, prepared.set, session.context);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <vector>
@@ -27,6 +28,20 @@ double power(double base, Index exponent) {
     if (exponent % 2 == 1) result *= base;
   }
   return result;
+}
+
+/// Rows in a unit of their own, a power of two: no square vanishes or overflows, and no digit of a
+/// cosine changes.
+RowMatrix in_own_units(const VectorRows& X) {
+  RowMatrix rows = X;
+  for (Index i = 0; i < X.rows(); ++i) {
+    double most = 0;
+    for (Index k = 0; k < X.cols(); ++k) most = std::max(most, std::abs(X(i, k)));
+    if (most == 0) continue;
+    const int exponent = -std::ilogb(most);
+    for (Index k = 0; k < X.cols(); ++k) rows(i, k) = std::ldexp(X(i, k), exponent);
+  }
+  return rows;
 }
 
 /// Norms of the rows; where they are divided by, none may be 0.
@@ -70,25 +85,37 @@ auto product_row(const VectorRows& X, Index i, const std::vector<double>& x_norm
   };
 }
 
-}  // namespace
-
-RowMatrix inner_product_matrix(const Eigen::Ref<const RowMatrix>& X,
-                               const InnerProductSettings& settings, const RunContext& ctx) {
+RowMatrix all_products(const VectorRows& X, const InnerProductSettings& settings,
+                       const RunContext& ctx) {
   const std::vector<double> norms = row_norms(X, settings);
   return detail::symmetric_pairs(X.rows(), "inner products", ctx, [&](Index i) {
     return product_row(X, i, norms, X, norms, settings);
   });
 }
 
-RowMatrix inner_product_matrix(const Eigen::Ref<const RowMatrix>& queries,
-                               const Eigen::Ref<const RowMatrix>& training,
-                               const InnerProductSettings& settings, const RunContext& ctx) {
-  assert(queries.cols() == training.cols() && "the caller has matched the dimensions");
+RowMatrix all_products(const VectorRows& queries, const VectorRows& training,
+                       const InnerProductSettings& settings, const RunContext& ctx) {
   const std::vector<double> row_norm = row_norms(queries, settings);
   const std::vector<double> column_norm = row_norms(training, settings);
   return detail::every_pair(queries.rows(), training.rows(), "inner products", ctx, [&](Index i) {
     return product_row(queries, i, row_norm, training, column_norm, settings);
   });
+}
+
+}  // namespace
+
+RowMatrix inner_product_matrix(const Eigen::Ref<const RowMatrix>& X,
+                               const InnerProductSettings& settings, const RunContext& ctx) {
+  if (settings.of != InnerProduct::kCosine) return all_products(X, settings, ctx);
+  return all_products(in_own_units(X), settings, ctx);
+}
+
+RowMatrix inner_product_matrix(const Eigen::Ref<const RowMatrix>& queries,
+                               const Eigen::Ref<const RowMatrix>& training,
+                               const InnerProductSettings& settings, const RunContext& ctx) {
+  assert(queries.cols() == training.cols() && "the caller has matched the dimensions");
+  if (settings.of != InnerProduct::kCosine) return all_products(queries, training, settings, ctx);
+  return all_products(in_own_units(queries), in_own_units(training), settings, ctx);
 }
 
 }  // namespace kith

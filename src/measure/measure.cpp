@@ -179,12 +179,9 @@ RowMatrix measure_vectors(const VectorPairs& pairs, const MeasureSettings& setti
 void check_directions(const VectorData& data, Measure measure) {
   if (measure != Measure::kCosine) return;
   for (Index i = 0; i < data.values.rows(); ++i) {
-    if (data.values.row(i).squaredNorm() > 0) continue;
-    refuse(fmt::format("{}: {} {}", data.source, sample_name(data.ids, i),
-                       data.values.row(i).isZero(0)
-                           ? "is all zeros; cosine needs a direction"
-                           : "has numbers so small that their squares are 0; cosine divides by "
-                             "its length, so give them in a smaller unit"));
+    if (!data.values.row(i).isZero(0)) continue;
+    refuse(fmt::format("{}: {} is all zeros; cosine needs a direction", data.source,
+                       sample_name(data.ids, i)));
   }
 }
 

@@ -135,13 +135,29 @@ void refuse_missing(const VectorData& data) {
   }
 }
 
+/// A table that may be no table of numbers at all.
+VectorData read_numbers(const std::string& path, const RunContext& ctx) {
+  try {
+    return read_table(path, ctx);
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    if (message.find(kNotANumber) == std::string_view::npos) throw;
+    throw Error(error.code(),
+                fmt::format("{}. Vectors have numbers in every column but the first, which may "
+                            "hold ids; strings have measures of their own (edit, edit-distance, "
+                            "compression-distance, spectrum), and so have columns of words "
+                            "(value-difference)",
+                            message));
+  }
+}
+
 }  // namespace
 
 VectorData read_vectors(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
   if (looks_like_idx(source.head())) return read_idx(source, ctx);
   if (looks_like_libsvm_features(source.head())) return read_libsvm_features(source, ctx);
-  VectorData data = read_table(path, ctx);
+  VectorData data = read_numbers(path, ctx);
   refuse_missing(data);
   return data;
 }

@@ -286,6 +286,40 @@ def test_without_a_list_the_methods_for_several_are_compared(kith):
     assert ",".join(names) in result.stderr and "--methods" in result.stderr
 
 
+def test_the_data_set_is_named_after_all_its_matrices(kith):
+    Several(kith)
+    flags = ["--labels", "l.txt", "--methods", "average-svm", "--grid", "*:cost=1", "--repeats", "2", "--folds", "2"]
+    found = kith("evaluate", "--similarity", "n=one.csv", "--similarity", "two.csv", *flags).stdout
+    assert found.startswith("n+two: "), found
+
+
+def of_self_similarity_two(see):
+    def seen(s):
+        found = np.array(see(s))
+        if found.shape[0] == found.shape[1]:
+            np.fill_diagonal(found, 2.0)
+        return found
+    return seen
+
+
+def test_training_says_that_predictions_need_self_similarities(kith):
+    several = Several(kith)
+    train = ["train", "--similarity", "one=one.csv", "--similarity", "two=two.csv", "--labels", "l.txt",
+             "--model", "m.kith", "--method"]
+    predict = ["predict", "--model", "m.kith", "--similarity", "one=q_one.csv", "--similarity", "two=q_two.csv"]
+    note = "kith predict --self"
+    assert note in kith(*train, "eskl").stderr
+    assert "--self" in kith.refusal(*predict)
+    assert note not in kith(*train, "eskl-project").stderr
+    assert kith(*predict).returncode == 0
+    assert note not in kith(*train, "mkl").stderr
+    for name in ("one", "two"):  # a common self-similarity is stored
+        several.views[name] = of_self_similarity_two(several.views[name])
+        several.write(name)
+    assert note not in kith(*train, "eskl").stderr
+    assert kith(*predict).returncode == 0
+
+
 def test_methods_says_who_takes_several(kith):
     found = {method["name"]: method["several_matrices"] for method in kith.json("methods")["methods"]}
     assert found["mkl"] and found["average-svm"] and not found["svm"]

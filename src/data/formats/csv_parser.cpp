@@ -37,7 +37,7 @@ std::string_view broken_rule(CellKind kind) {
              "commas by points (for example with tr , . where another character separates the "
              "cells), or export the file again with points";
     default:
-      return "which is not a number; a cell must hold a number such as 0.25 or -1e-3, or NA";
+      return kNotANumber;
   }
 }
 

@@ -15,6 +15,10 @@
 
 namespace kith::detail {
 
+/// How a cell of text is refused.
+inline constexpr std::string_view kNotANumber =
+    "which is not a number; a cell must hold a number such as 0.25 or -1e-3, or NA";
+
 class CsvParser {
  public:
   /// Reads the header. `separator` none: found by content. Throws on an empty file, a header

@@ -124,6 +124,23 @@ TEST(VectorMeasures, AreTheirDefinitions) {
   }
 }
 
+TEST(VectorMeasures, NeitherVanishNorOverflowWhereSquaresDo) {
+  const RowMatrix X = random_vectors(6, 9, 5);
+  const auto distances = [](const RowMatrix& of) {
+    return vector_distance_matrix(of, VectorDistance::kEuclidean, 1, RunContext{});
+  };
+  const InnerProductSettings cosine{.of = InnerProduct::kCosine};
+  const RowMatrix C = inner_product_matrix(X, cosine, RunContext{});
+  for (const int exponent : {-1000, -700, -530, 530, 1000}) {
+    const double unit = std::ldexp(1.0, exponent);
+    const RowMatrix scaled = unit * X;
+    const RowMatrix D = distances(scaled);
+    EXPECT_LE((D / unit - distances(X)).norm(), 1e-13) << exponent;
+    EXPECT_EQ(inner_product_matrix(scaled, cosine, RunContext{}), C) << exponent;
+    EXPECT_EQ(inner_product_matrix(scaled, X, cosine, RunContext{}), C) << exponent;
+  }
+}
+
 TEST(VectorMeasures, RefuseTheCosineOfNothing) {
   RowMatrix X = random_vectors(3, 2, 4);
   X.row(1).setZero();
