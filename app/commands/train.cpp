@@ -191,10 +191,9 @@ int run(const TrainOptions& options) {
   // Raw samples bring their own.
   if (input.samples.empty() && needs_self_similarities(training.model.model)) {
     session.context.message(
-        fmt::format("predictions by this model need the self-similarity of each new sample "
-                    "(kith predict --self): {} treats new rows by their place beside the kernel "
-                    "it learned, and the training samples have no common self-similarity",
-                    choice.name));
+        "predictions by this model need the self-similarity of each new sample (kith predict "
+        "--self): the training samples have no common one to take it from. Another test-treatment "
+        "needs none");
   }
   if (automatic) training.model.record.certificate["selection"] = std::move(why);
   if (!options.model.empty()) save(training.model, options.model);
