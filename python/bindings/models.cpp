@@ -101,6 +101,24 @@ Model fit_vectors(const std::string& method, const std::vector<std::string>& ass
   });
 }
 
+/// How errors name queries: by their number among all, as the command line does.
+struct NumberedQueries {
+  std::vector<std::string> numbers;
+  std::vector<QueryNames> views;  ///< of `numbers` and the record, one per matrix
+
+  NumberedQueries(const ModelRecord& record, Index first, Index count) {
+    for (Index i = 0; i < count; ++i) numbers.push_back(std::to_string(first + i + 1));
+    const QueryNames one{.source = {},
+                         .from_source = {},
+                         .queries = numbers,
+                         .samples = record.ids,
+                         .positions = record.positions};
+    views.assign(record.matrices.size(), one);
+  }
+  NumberedQueries(const NumberedQueries&) = delete;
+  NumberedQueries& operator=(const NumberedQueries&) = delete;
+};
+
 /// What a model says of `count` queries, asked for some at a time: `part(first, count, ctx)` is
 /// their QueryBlock.
 template <class Part>
@@ -110,7 +128,8 @@ py::tuple prediction_of(const Model& model, Index count, const RunOptions& optio
     for (Index first = 0; first == 0 || first < count; first += kRowsAtATime) {
       ctx.check_stop();
       const Index some = std::min(kRowsAtATime, count - first);
-      const Prediction one = predict(*trained, part(first, some, ctx), ctx);
+      const NumberedQueries names(trained->record, first, some);
+      const Prediction one = predict(*trained, part(first, some, ctx), ctx, names.views);
       if (first == 0) {
         all.scores.resize(count, one.scores.cols());
         all.probabilities.resize(count, one.probabilities.cols());

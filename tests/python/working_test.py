@@ -99,6 +99,18 @@ def test_a_matrix_of_doubles_is_not_copied_and_others_are_only_to_fit():
     assert copies("float64", "F", "predict") < 0.7
 
 
+def test_many_rows_are_what_few_at_a_time_are(binary):
+    rows = np.tile(binary.rows, (300, 1))  # more than are asked for at once
+    for model in (kith.KNN(ties="random").fit(binary.S.round(), binary.y), kith.SVM().fit(binary.S, binary.y)):
+        some = model.decision_function(rows[:7])
+        np.testing.assert_allclose(model.decision_function(rows), np.tile(some, 300), rtol=1e-12)
+    scaled = kith.SVM(input={"scale": "cosine"}).fit(binary.S, binary.y)
+    own = np.full(2100, 12.0)
+    own[1500] = -1.0
+    with pytest.raises(ValueError, match='query "1501"'):
+        scaled.predict(rows, self_similarity=own)
+
+
 def test_what_was_learned_does_not_change_with_the_callers_array(binary):
     from estimators_test import CLASSES, METHODS
     for kind in CLASSES:
