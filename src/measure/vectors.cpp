@@ -155,6 +155,11 @@ VectorData read_numbers(const std::string& path, const RunContext& ctx) {
 
 VectorData read_vectors(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
+  if (source.head().starts_with('>')) {
+    throw bad_input({path, 1},
+                    "a line that begins with > is the name of a sequence in FASTA; vectors are "
+                    "numbers. Sequences are compared by smith-waterman and needleman-wunsch");
+  }
   if (looks_like_idx(source.head())) return read_idx(source, ctx);
   if (looks_like_libsvm_features(source.head())) return read_libsvm_features(source, ctx);
   VectorData data = read_numbers(path, ctx);

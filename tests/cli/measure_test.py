@@ -221,6 +221,9 @@ def test_words_given_for_vectors_are_told_of_measures_for_them(kith):
     kith.write("x.csv", "id,x,colour\na,1,red\nb,2,blue\n")
     message = kith.refusal("measure", "--data", "x.csv", "--measure", "linear", "--out", "d.csv")
     assert 'column "colour"' in message and '"red"' in message and "value-difference" in message
+    kith.write("x.fasta", ">a\nACDE\n")
+    message = kith.refusal("measure", "--data", "x.fasta", "--measure", "linear", "--out", "d.csv")
+    assert "x.fasta:1: " in message and "smith-waterman" in message
 
 
 def test_gaussian_is_the_same_from_every_format(kith):
