@@ -43,22 +43,26 @@ Level level(const SpectrumProgram& program, const SpectrumTerms& terms, const Ve
                    [&](Index i, Index j) { return ratio(i) < ratio(j); });
   Level found;
   found.zero.assign(static_cast<std::size_t>(G.size()), false);
-  found.rest = (G.array().square() / squares).sum();
-  for (const Index i : order) found.apart += squares(i);
+  double rest = (G.array().square() / squares).sum();
   double taken = 0;
   for (const Index i : order) {
-    const double left = found.rest - square(G(i)) / squares(i);
+    const double left = rest - square(G(i)) / squares(i);
     const double kappa =
         std::sqrt(std::max(0.0, square(program.gamma) - left) / (taken + squares(i)));
     if (taken > 0 && !(kappa > ratio(i))) break;
     taken += squares(i);
-    found.rest = std::max(0.0, left);
-    found.apart -= squares(i);
+    rest = std::max(0.0, left);
     found.kappa = kappa;
     found.zero[static_cast<std::size_t>(i)] = true;
   }
   found.norm = std::sqrt(taken);
-  found.apart = std::max(0.0, found.apart);
+  // Summed, and not what is left of all: multiplied by a large gamma, its rounding would be more
+  // than every machine.
+  for (Index i = 0; i < G.size(); ++i) {
+    if (found.zero[static_cast<std::size_t>(i)]) continue;
+    found.rest += square(G(i)) / squares(i);
+    if (terms.sign(i) < 0) found.apart += squares(i);
+  }
   return found;
 }
 

@@ -98,11 +98,15 @@ class Newton {
 }  // namespace
 
 void sharpen(const SpectrumProgram& program, const SpectrumSolverSettings& settings,
-             const RunContext& ctx, SpectrumSolution& solution) {
+             const RunContext& ctx, const Vector& start, SpectrumSolution& solution) {
   const SpectrumTerms terms = spectrum_terms(program);
   if (!inner_is_curved(program, terms) || !solution.point.alpha.allFinite()) return;
   const Newton newton(program, terms);
   Place at = newton.start(solution.point.alpha);
+  if (start.size() == at.alpha.size()) {
+    Place other = newton.start(start);
+    if (other.value > at.value) at = std::move(other);
+  }
   for (long step = 0; step < kSteps; ++step) {
     ctx.check_stop();
     const InnerSlope slope = inner_slope(program, terms, at.G);

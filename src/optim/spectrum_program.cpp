@@ -156,12 +156,13 @@ SpectrumCertificate certify(const SpectrumProgram& program, const SpectrumPoint&
   const Eigen::ArrayXd x = point.alpha.cwiseQuotient(program.upper).array();
   certificate.kkt_residual = (x - (x - excess.array()).max(0.0).min(1.0)).abs().maxCoeff();
   const double size = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
-  certificate.gap = size > 0 ? (certificate.primal - certificate.dual) / size : 0;
-  // Bounds in the wrong order, or none: the digits are lost, and nothing is proved.
-  constexpr double kRounding = 1e-6;
-  if (!(certificate.gap >= -kRounding)) {
-    certificate.gap = std::numeric_limits<double>::infinity();
-  }
+  const double gap = size > 0 ? (certificate.primal - certificate.dual) / size : 0;
+  // Bounds in the wrong order prove no more than the digits they have; far in the wrong order, or
+  // none at all, nothing.
+  constexpr double kRounding = 1e-13;
+  constexpr double kLost = 1e-6;
+  certificate.gap = gap < 0 && gap >= -kRounding ? 0.0 : std::abs(gap);
+  if (!(gap >= -kLost)) certificate.gap = std::numeric_limits<double>::infinity();
   return certificate;
 }
 

@@ -75,6 +75,28 @@ SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre cen
   return machine;
 }
 
+SpectrumMachine SpectrumPair::unlearned(const SpectrumProgram& program, const SmoSolution& plain,
+                                        double threshold, double tolerance) const {
+  const SpectrumPoint point = plain_point(program, 2 * program.eta * plain.alpha, plain.b);
+  const SpectrumCertificate certificate = certify(program, point);
+  SpectrumMachine machine;
+  machine.threshold = threshold;
+  machine.a = point.a;
+  machine.c = y_.cwiseProduct(plain.alpha);
+  machine.coefficients = folded(point.a, machine.c);
+  machine.b = plain.b;
+  machine.offset = certificate.offset;
+  machine.info = plain.info;
+  machine.info.objective = certificate.objective();
+  machine.info.gap = certificate.gap;
+  if (certificate.gap <= tolerance) {
+    machine.info.status = SolveStatus::kSolved;
+  } else if (machine.info.status == SolveStatus::kSolved) {
+    machine.info.status = SolveStatus::kReducedAccuracy;
+  }
+  return machine;
+}
+
 SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre centre,
                                    double tolerance, const RunContext& ctx) {
   const SpectrumProgram program{.eigen = eigen_.get(),
@@ -86,26 +108,14 @@ SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre cent
   const bool flip = centre == SpectrumCentre::kFlip || centre == SpectrumCentre::kBoth;
   const SmoSolution& start = plain(flip, eta, kPlainPart * tolerance, ctx);
   const Vector alpha = 2 * eta * start.alpha;
+  const double threshold = plain_threshold(program, alpha);
+  // Where nothing is flat at the centre the plain machine is near the answer for large gamma, and
+  // the difference from it, in multipliers of the size of 1, soon too small to be written.
+  constexpr double kOwnShare = 0.1;
+  SpectrumMachine near = unlearned(program, start, threshold, tolerance);
+  if (gamma >= threshold || near.info.gap <= kOwnShare * tolerance) return near;
   SpectrumMachine machine;
-  machine.threshold = plain_threshold(program, alpha);
-  if (gamma >= machine.threshold) {
-    const SpectrumPoint point = plain_point(program, alpha, start.b);
-    const SpectrumCertificate certificate = certify(program, point);
-    machine.a = point.a;
-    machine.c = y_.cwiseProduct(start.alpha);
-    machine.coefficients = folded(point.a, machine.c);
-    machine.b = start.b;
-    machine.offset = certificate.offset;
-    machine.info = start.info;
-    machine.info.objective = certificate.objective();
-    machine.info.gap = certificate.gap;
-    if (certificate.gap <= tolerance) {
-      machine.info.status = SolveStatus::kSolved;
-    } else if (machine.info.status == SolveStatus::kSolved) {
-      machine.info.status = SolveStatus::kReducedAccuracy;
-    }
-    return machine;
-  }
+  machine.threshold = threshold;
   const SpectrumSolution learned = solve_spectrum(program, {.tolerance = tolerance}, ctx, alpha);
   const SpectrumPoint& point = learned.point;
   const Vector& lambda = eigen_->lambda;
@@ -123,6 +133,10 @@ SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre cent
   machine.offset = learned.certificate.offset;
   machine.info = learned.info;
   machine.info.iterations += start.info.iterations;
+  if (machine.info.status != SolveStatus::kSolved && near.info.status == SolveStatus::kSolved) {
+    near.info.iterations = machine.info.iterations;
+    return near;
+  }
   return machine;
 }
 

@@ -54,6 +54,9 @@ class SpectrumPair {
   [[nodiscard]] SpectrumPair part(std::span<const Index> samples) const;
   [[nodiscard]] const SmoSolution& plain(bool flip, double eta, double tolerance,
                                          const RunContext& ctx);
+  /// The plain machine as an answer to the program, with what that proves.
+  [[nodiscard]] SpectrumMachine unlearned(const SpectrumProgram& program, const SmoSolution& plain,
+                                          double threshold, double tolerance) const;
   [[nodiscard]] SpectrumMachine best(double eta, double gamma, SpectrumCentre centre,
                                      double tolerance, const RunContext& ctx);
   [[nodiscard]] Vector folded(const VectorRef& a, const VectorRef& c) const;

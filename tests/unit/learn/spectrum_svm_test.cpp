@@ -185,6 +185,63 @@ TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {
   EXPECT_LT(last, 1e-2 * clip);
 }
 
+TEST(SpectrumSvm, IsProvedOnSimilaritiesOfAnySizeAtOrdinarySettings) {
+  const Sample sample = make_sample(20, 1, 2, 29);
+  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+    for (const double scale : {1e-12, 1e-6, 1e3, 1e4, 1e6, 1e12, 1e20, 1e30}) {
+      for (const double gamma : {1e-3, 0.1, 100.0}) {
+        const auto fitted =
+            fit_once(training_set(scale * sample.S, sample.classes),
+                     SpectrumSvmSettings{
+                         .eta = 0.01, .gamma = gamma, .centre = centre, .probability = false});
+        EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << scale << " " << gamma;
+        EXPECT_LE(fitted.info.gap(), 1e-8) << scale << " " << gamma;
+      }
+    }
+  }
+}
+
+TEST(SpectrumSvm, IsSolvedWhereItsGapIsWithinATolerance) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    const Sample sample = make_sample(12, 1, 2, seed, test::Likeness::kIndefinite, 3);
+    const TrainingSet set = training_set(sample.S, sample.classes);
+    for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+      for (const double eta : {1e-2, 1.0, 100.0}) {
+        for (const double gamma : {1e-4, 1e-2, 1.0}) {
+          for (const double tolerance : {1e-3, 1e-2, 0.1, 0.3}) {
+            const auto fitted = fit_once(set, SpectrumSvmSettings{.eta = eta,
+                                                                  .gamma = gamma,
+                                                                  .centre = centre,
+                                                                  .probability = false,
+                                                                  .tolerance = tolerance});
+            EXPECT_LE(fitted.info.gap(), tolerance);
+            EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved) << eta << " " << gamma;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SpectrumSvm, HasNoGapBelowZero) {
+  const std::vector<int> classes = {0, 1, 0, 1, 0, 1, 0, 1};
+  for (const Index n : {2, 4, 6, 8}) {
+    const TrainingSet set =
+        training_set(Matrix::Ones(n, n), std::span(classes).first(static_cast<std::size_t>(n)));
+    for (const double eta : {1e-4, 1e-2, 1.0}) {
+      for (const double gamma : {1e-3, 1.0, 1e3}) {
+        for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip,
+                                            SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+          const auto fitted = fit_once(
+              set, SpectrumSvmSettings{
+                       .eta = eta, .gamma = gamma, .centre = centre, .probability = false});
+          EXPECT_GE(fitted.info.gap(), 0) << n << " " << eta << " " << gamma;
+        }
+      }
+    }
+  }
+}
+
 TEST(SpectrumSvm, DoesNotDependOnTheUnitOfTheSimilarities) {
   const Sample sample = make_sample(30, 12, 2, 27);
   for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
