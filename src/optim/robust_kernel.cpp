@@ -112,7 +112,7 @@ RobustSolution moved(const RobustProblem& problem, double weight, const End& end
   const double value = end.a.sum() - 0.5 * u.dot(problem.S * u);
   SolveInfo& info = solution.info;
   info.objective = machine.dual + weight * solution.distance;
-  info.gap = (machine.primal + weight * solution.distance - value) / info.objective;
+  info.gap = relative_gap(value, machine.primal + weight * solution.distance);
   info.kkt_residual = machine.kkt_residual;
   const bool met =
       std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
