@@ -132,15 +132,24 @@ std::optional<State> scaled_step(const SignedSamples& samples, const State& stat
   return std::nullopt;
 }
 
+/// What the objective cannot be below at (w, b), whatever map into the ball: |w'L x_i| <= |w|.
+double least_objective(const SignedSamples& samples, const Vector& w, double b) {
+  const double most = w.norm();
+  const Vector slack = (1 - samples.y.array() * b - most).max(0);
+  return 0.5 * most * most + samples.cost.dot(slack.cwiseAbs2());
+}
+
 std::optional<State> exact_step(const SignedSamples& samples, const State& state, const Slope& g,
                                 const RunContext& ctx) {
   double alpha = 1;
   for (int m = 0; m < kMostHalvings; ++m, alpha *= kShrink) {
     ctx.check_stop();
+    const Vector w = state.x.w - alpha * g.w;
+    const double b = state.x.b - alpha * g.b;
+    // What is promised is never negative here: the set is convex.
+    if (least_objective(samples, w, b) > state.f) continue;
     const Matrix before = state.x.L + alpha * state.x.w * g.q.transpose();
-    State next = state_of(samples, {.L = exact_projection(samples.X, before).A,
-                                    .w = state.x.w - alpha * g.w,
-                                    .b = state.x.b - alpha * g.b});
+    State next = state_of(samples, {.L = exact_projection(samples.X, before).A, .w = w, .b = b});
     const double along_L = -state.x.w.dot((state.x.L - next.x.L) * g.q);
     if (passes(state.f, next.f, along_L + alpha * (g.w.squaredNorm() + g.b * g.b))) return next;
   }

@@ -24,7 +24,8 @@ namespace {
 
 constexpr double kProjectionTolerance = 1e-10;  // of complementarity and stationarity
 constexpr int kMostNewtonSteps = 100;
-constexpr double kOutside = 1e-9;  // of |A x_i|^2: closer to the ball is rounding
+constexpr double kOutside = 1e-9;    // of |A x_i|^2: closer to the ball is rounding
+constexpr Index kFirstSamples = 16;  // beside one per coordinate: what one round adds at most
 constexpr double kCentring = 0.1;
 constexpr double kStepFraction = 0.99;
 
@@ -129,18 +130,24 @@ Matrix scaled_projection(const MatrixRef& X, Matrix L) {
 
 ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L) {
   ExactProjection found{.A = L, .lambda = Vector::Zero(X.rows())};
-  // Few samples matter: those that are outside, then those that the next answer leaves outside.
+  // Few samples matter: those that are farthest outside, then those that the next answer leaves so.
   std::vector<Index> working;
   std::vector<bool> chosen(static_cast<std::size_t>(X.rows()), false);
+  const auto most = static_cast<std::size_t>(kFirstSamples + X.cols());
   while (true) {
     const Vector squares = (X * found.A.transpose()).rowwise().squaredNorm();
-    const std::size_t before = working.size();
+    std::vector<Index> outside;
     for (Index i = 0; i < X.rows(); ++i) {
-      if (squares(i) <= 1 + kOutside || chosen[static_cast<std::size_t>(i)]) continue;
+      if (squares(i) > 1 + kOutside && !chosen[static_cast<std::size_t>(i)]) outside.push_back(i);
+    }
+    if (outside.empty()) break;
+    std::stable_sort(outside.begin(), outside.end(),
+                     [&](Index a, Index b) { return squares(a) > squares(b); });
+    if (outside.size() > most) outside.resize(most);
+    for (const Index i : outside) {
       chosen[static_cast<std::size_t>(i)] = true;
       working.push_back(i);
     }
-    if (working.size() == before) break;
     ExactProjection part = projection_onto(X(working, Eigen::all), L);
     found.A = std::move(part.A);
     found.lambda(working) = part.lambda;
