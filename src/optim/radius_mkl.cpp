@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -98,6 +99,18 @@ RadiusPoint radius_point(const RadiusMkl& problem, const VectorRef& theta, doubl
   return point;
 }
 
+double radius_lower_bound(const RadiusMkl& problem, const VectorRef& alpha, const VectorRef& beta) {
+  // For theta with R^2 <= 1: G >= 1'a - 1/2 sum theta_m q_m, and sum theta_m r_m <= R^2 <= 1.
+  const Vector u = problem.y.cwiseProduct(alpha);
+  double worst = 0;
+  for (const Matrix& K : problem.kernels) {
+    const double q = u.dot(K * u);
+    const double r = beta.dot(K.diagonal()) - beta.dot(K * beta);
+    if (q > 0) worst = std::max(worst, r > 0 ? q / r : std::numeric_limits<double>::infinity());
+  }
+  return std::max(0.0, alpha.sum() - 0.5 * worst);
+}
+
 Vector project_to_simplex(const VectorRef& v) {
   Vector sorted = v;
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
@@ -152,6 +165,8 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
   }
   found.info.objective = found.point.value;
   found.info.kkt_residual = residual_of(found.theta, found.point);
+  const double bound = radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
+  found.info.gap = found.point.value > 0 ? (found.point.value - bound) / found.point.value : 0;
   return found;
 }
 

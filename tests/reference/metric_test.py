@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`linear-msvm` under its convex solver against cvxopt, and `vector-svm` against scikit-learn."""
+"""`linear-msvm` under its convex solver and `rkl` against cvxopt, `vector-svm` against scikit-learn."""
 
 import numpy as np
 import pytest
@@ -94,3 +94,67 @@ def test_vector_svm_is_that_of_scikit_learn(kith, loss):
         assert np.allclose(scores(kith, X), expected, atol=1e-4)
         return
     assert np.allclose(scores(kith, X), machine.decision_function(X), atol=1e-4)
+
+
+def root(K):
+    values, U = np.linalg.eigh(K)
+    keep = values > 1e-12 * values.max()
+    return U[:, keep] * np.sqrt(values[keep])
+
+
+def base_kernels(X):
+    """The twelve of [ZGZZ] IV.A, in units of equal trace."""
+    D = ((X[:, None] - X[None]) ** 2).sum(-1)
+    kernels = [np.exp(-10.0 ** k * D) for k in range(-3, 4)] + [(1 + X @ X.T) ** r
+                                                                for r in range(1, 6)]
+    return [K * len(K) / np.trace(K) for K in kernels]
+
+
+def radius_kernels(kernels, y, cost):
+    """The ratio of margin and radius does not change with the scale of theta, so that it may be
+    bound by R^2 <= 1, which is convex: with rows x of roots X_m of the kernels
+
+      min 1/2 sum t + cost sum xi   over theta, s, t, v, w, b, xi,
+      y (sum x'w_m + b) >= 1 - xi,  sum theta_m x'x - 2 x'v_m + s_m <= 1 for every sample,
+      |v_m|^2 <= s_m theta_m,       |w_m|^2 <= t_m theta_m."""
+    cvxopt = pytest.importorskip("cvxopt")
+    n, count = len(y), len(kernels)
+    roots = [root(K) for K in kernels]
+    ends = np.concatenate([[0], np.cumsum([X.shape[1] for X in roots])])
+    s, t, v = count, 2 * count, 3 * count
+    w = v + ends[-1]
+    b = w + ends[-1]
+    size = b + 1 + n
+    c = np.zeros(size)
+    c[t:v], c[b + 1:] = 0.5, cost
+    G, h = np.zeros((3 * n, size)), np.zeros(3 * n)
+    G[:n, s:t], h[:n] = 1, 1
+    G[n:2 * n, b], h[n:2 * n] = -y, -1
+    G[n:2 * n, b + 1:] = G[2 * n:, b + 1:] = -np.eye(n)
+    for m, X in enumerate(roots):
+        G[:n, m] = (X ** 2).sum(1)
+        G[:n, v + ends[m]:v + ends[m + 1]] = -2 * X
+        G[n:2 * n, w + ends[m]:w + ends[m + 1]] = -y[:, None] * X
+    blocks, sizes = [G], []
+    for m, X in enumerate(roots):
+        for bound, first in ((s, v), (t, w)):  # |z|^2 <= a theta  as  |(2 z, a - theta)| <= a + theta
+            cone = np.zeros((X.shape[1] + 2, size))
+            cone[0, bound + m], cone[0, m] = -1, -1
+            cone[1, bound + m], cone[1, m] = -1, 1
+            cone[2:, first + ends[m]:first + ends[m + 1]] = -2 * np.eye(X.shape[1])
+            blocks.append(cone)
+            sizes.append(len(cone))
+    h = np.concatenate([h, np.zeros(sum(sizes))])
+    found = cvxopt.solvers.conelp(*map(cvxopt.matrix, (c, np.vstack(blocks), h)),
+                                  {"l": 3 * n, "q": sizes, "s": []},
+                                  options={**OPTIONS, "abstol": 1e-9, "reltol": 1e-9, "feastol": 1e-9})
+    return found["primal objective"]
+
+
+@pytest.mark.parametrize("cost", [0.1, 1])
+def test_rkl_reaches_the_optimum_of_the_convex_form(kith, cost):
+    X, y = problem(24, 3, 1)
+    expected = radius_kernels(base_kernels((X - X.mean(0)) / X.std(0)), y, cost)
+    found = train(kith, X, y, "rkl", cost=cost, tolerance=1e-9)
+    assert found["objective"] >= expected * (1 - 1e-7)
+    assert found["objective"] <= expected * (1 + 1e-4)

@@ -5,6 +5,9 @@
 //   min_{theta >= 0}  G(theta) = max_a 1'a - 1/(2 R^2) a'YKYa,   0 <= a <= cost, y'a = 0.
 //
 // G does not change when theta, or all kernels, are scaled, so that theta is sought in the simplex.
+// What the paper does not say: bound by R^2 <= 1 instead, a convex set, the machine's optimum is a
+// convex function of theta that falls as theta grows, so that G has no stationary point but its
+// optimum, and any feasible a and beta give a lower bound of it.
 #pragma once
 
 #include <vector>
@@ -42,6 +45,11 @@ struct RadiusPoint {
                                        double tolerance, const RunContext& ctx,
                                        const RadiusPoint* near = nullptr);
 
+/// max(0, 1'a - 1/2 max_m a'YK_mYa / (beta'diag(K_m) - beta'K_m beta)): no theta has a smaller G.
+/// For 0 <= a <= cost with y'a = 0 and beta in the simplex, whoever found them.
+[[nodiscard]] double radius_lower_bound(const RadiusMkl& problem, const VectorRef& alpha,
+                                        const VectorRef& beta);
+
 struct RadiusMklSettings {
   double tolerance = 1e-6;  ///< of the machine, and the relative decrease that ends the descent
   long max_iterations = 200;
@@ -49,8 +57,9 @@ struct RadiusMklSettings {
 struct RadiusMklSolution {
   Vector theta;  ///< in the simplex
   RadiusPoint point;
-  /// objective is G; kkt_residual the largest of -g_m and theta_m |g_m|, relative to G;
-  /// kStationary: the descent ended by its tolerance, or no step lowers G. G is not convex.
+  /// objective is G; gap its relative distance to the lower bound; kkt_residual the largest of
+  /// -g_m and theta_m |g_m|, relative to G; kStationary: the descent ended by its tolerance, or no
+  /// step lowers G.
   SolveInfo info;
   std::vector<double> objectives;  ///< before the first step and after each; never rises
 };

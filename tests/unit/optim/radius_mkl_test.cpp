@@ -109,6 +109,27 @@ TEST(RadiusMkl, NeverRisesAndIsNoWorseThanAnyKernelNearIt) {
   }
 }
 
+TEST(RadiusMkl, ClosesTheGapToABoundThatNoWeightsPass) {
+  for (const double cost : {0.1, 1.0, 10.0}) {
+    const RadiusMkl problem = radius_problem(30, cost, 6);
+    const RadiusMklSolution found = radius_mkl(problem, {.tolerance = 1e-9});
+    EXPECT_GE(found.info.gap, -1e-8);
+    EXPECT_LT(found.info.gap, 5e-3);
+    const double bound = radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
+    RunContext ctx;
+    Rng rng(7);
+    for (int trial = 0; trial < 20; ++trial) {
+      Vector theta(4);
+      for (double& weight : theta) weight = rng.uniform() * rng.uniform();
+      const RadiusPoint other = radius_point(problem, theta / theta.sum(), 1e-9, ctx);
+      EXPECT_GE(other.value, bound * (1 - 1e-8));
+      // A bound from anywhere is one, and the worse the farther away it is taken.
+      EXPECT_LE(radius_lower_bound(problem, other.alpha, other.ball.beta),
+                found.info.objective * (1 + 1e-8));
+    }
+  }
+}
+
 TEST(RadiusMkl, RefusesKernelsOfOtherSizes) {
   RadiusMkl problem = radius_problem(10, 1, 5);
   problem.kernels[1] = Matrix::Identity(9, 9);
