@@ -270,7 +270,7 @@ LabelledInput read_vectors(const InputOptions& input, const RawOptions& raw,
   found.vectors = std::get<VectorData>(
       read_raw(parse_named_file(raw.data.front()).path, RawKind::kVectors, ctx));
   found.labels =
-      join_labels(read_labels(input.labels), found.vectors->ids, found.vectors->values.rows(), ctx)
+      join_labels(read_labels(input.labels), found.vectors->ids, rows(found.vectors->values), ctx)
           .labels;
   return found;
 }
@@ -374,10 +374,10 @@ ExperimentData experiment_data(const LabelledInput& input, MatchedSets matrices,
           ? make_experiment_data(std::move(matrices), input.labels, condition, ctx)
           : make_experiment_data(input.samples, input.labels, condition, ctx);
   if (!input.vectors) return data;
-  if (data.samples() != input.vectors->values.rows()) {
+  if (data.samples() != rows(input.vectors->values)) {
     refuse("--missing drop-sample leaves out samples, which methods on vectors would keep");
   }
-  data.vectors = DenseBlock(input.vectors->values);
+  data.vectors = input.vectors->values;
   return data;
 }
 

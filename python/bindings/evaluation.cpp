@@ -59,7 +59,7 @@ struct OwnData {
 
   [[nodiscard]] Index size() const {
     if (!samples.empty()) return size_of(samples.front().samples);
-    return vectors ? vectors->values.rows() : sets.sets.front().rows();
+    return vectors ? rows(vectors->values) : sets.sets.front().rows();
   }
   [[nodiscard]] std::size_t tables() const { return samples.size() + sets.sets.size(); }
 };
@@ -80,11 +80,11 @@ ExperimentData experiment_data(OwnData own, const Labels& labels, const InputSet
                             ? make_experiment_data(std::move(own.sets), labels, input, ctx)
                             : make_experiment_data(own.samples, labels, input, ctx);
   if (!own.vectors) return data;
-  if (data.samples() != own.vectors->values.rows()) {
+  if (data.samples() != rows(own.vectors->values)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "missing='drop-sample' leaves out samples, which methods on vectors would keep");
   }
-  data.vectors = DenseBlock(std::move(own.vectors->values));
+  data.vectors = std::move(own.vectors->values);
   return data;
 }
 

@@ -95,7 +95,7 @@ Model fit_vectors(const std::string& method, const std::vector<std::string>& ass
                   const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
   VectorData samples = vector_data(vectors, "vectors");
-  const Labels classes = labels_of(labels, samples.values.rows());
+  const Labels classes = labels_of(labels, rows(samples.values));
   return run(options, classes.size(), [=, samples = std::move(samples)](RunContext& ctx) {
     return trained_on(prepare_training(samples, classes), choice, ctx);
   });

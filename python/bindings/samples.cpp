@@ -53,7 +53,7 @@ RawData raw_data(const GivenSamples& given, RawKind kind, const std::string& sou
 
 VectorData vector_data(const GivenSamples& given, const std::string& source) {
   const auto& [samples, ids, columns] = given;
-  VectorData data{source, ids, to_dense(block_of(samples)).take(), false, columns};
+  VectorData data{source, ids, DenseBlock(to_dense(block_of(samples)).take()), false, columns};
   check_ids(data);
   return data;
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -123,7 +124,7 @@ void check_dense_fits(Index rows, Index cols) {
   const double available = available_memory();
   if (bytes <= available) return;
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{0} x {1} similarities need {2:.1f} GiB as a dense matrix, and {3:.1f} "
+              fmt::format("{0} x {1} numbers need {2:.1f} GiB as a dense matrix, and {3:.1f} "
                           "GiB of memory are available",
                           rows, cols, bytes / kGibibyte, available / kGibibyte));
 }
@@ -179,6 +180,12 @@ Block select(const Block& block, std::span<const Index> row_order,
     return select_dense(*dense, row_order, column_order);
   }
   return select_sparse(std::get<SparseBlock>(block), row_order, column_order);
+}
+
+Block select_rows(const Block& block, std::span<const Index> positions) {
+  std::vector<Index> columns(static_cast<std::size_t>(cols(block)));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  return select(block, positions, columns);
 }
 
 SparseBlock transposed(const SparseBlock& block) {

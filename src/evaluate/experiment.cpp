@@ -382,7 +382,7 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
     throw Error(ErrorCode::kInvalidArgument, "there is no method to evaluate");
   }
   for (const Candidate& candidate : candidates) {
-    check_input_kind(candidate.choice, data.matrices.sets.size(), data.vectors.cols() > 0);
+    check_input_kind(candidate.choice, data.matrices.sets.size(), cols(data.vectors) > 0);
     (void)make_decision_rule(candidate.choice.decision, data.labels);
   }
   if (data.matrices.sets.empty()) return;

@@ -37,14 +37,10 @@ QueryMatrix raw_queries(const SimilaritySet& set, bool symmetric, std::span<cons
   return query;
 }
 
-DenseBlock rows_of(const DenseBlock& block, std::span<const Index> positions) {
-  return DenseBlock(RowMatrix(block.values()(positions, Eigen::all)));
-}
-
 /// A training part of vectors alone.
 PreparedTraining vectors_alone(const ExperimentData& data, const Labels& labels,
                                std::span<const Index> train) {
-  VectorData part{.source = "", .ids = {}, .values = data.vectors.values()(train, Eigen::all)};
+  VectorData part{.source = "", .ids = {}, .values = select_rows(data.vectors, train)};
   for (const Index i : train) {
     if (data.matrices.ids.empty()) break;
     part.ids.push_back(data.matrices.ids[static_cast<std::size_t>(i)]);
@@ -58,7 +54,7 @@ FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
                    std::span<const Index> held_out, MissingPairs missing, RunContext& ctx)
     : truth(select(data.labels, held_out).ids) {
   const Labels labels = select(data.labels, train);
-  if (data.vectors.cols() > 0) queries.vectors = rows_of(data.vectors, held_out);
+  if (cols(data.vectors) > 0) queries.vectors = select_rows(data.vectors, held_out);
   if (data.matrices.sets.empty()) {
     training = vectors_alone(data, labels, train);
     return;
@@ -82,7 +78,7 @@ FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
       return condition_query(training.rules[m], std::move(rows), ctx);
     }));
   }
-  if (data.vectors.cols() > 0) training.set.vectors = rows_of(data.vectors, train);
+  if (cols(data.vectors) > 0) training.set.vectors = select_rows(data.vectors, train);
 }
 
 }  // namespace kith::detail

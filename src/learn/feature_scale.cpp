@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "kith/core/error.hpp"
@@ -37,24 +39,55 @@ Matrix squared_distances(const MatrixRef& X, const MatrixRef& Z, int threads) {
   return D;
 }
 
+/// Offset and factor of feature j, whose numbers in `n` samples are `values` and else 0.
+void set_scale(std::span<const double> values, Index n, FeatureScaling scaling, Index j,
+               FeatureScale& scale) {
+  if (values.empty()) {
+    scale.factor(j) = 0;
+    return;
+  }
+  const Eigen::Map<const Vector> column(values.data(), std::ssize(values));
+  const Index zeros = n - column.size();
+  double width = 0;
+  if (scaling == FeatureScaling::kRange) {
+    scale.offset(j) = column.minCoeff();
+    double largest = column.maxCoeff();
+    if (zeros > 0) {
+      scale.offset(j) = std::min(0.0, scale.offset(j));
+      largest = std::max(0.0, largest);
+    }
+    width = largest - scale.offset(j);
+  } else {
+    const double mean = column.sum() / static_cast<double>(n);
+    const double squares =
+        (column.array() - mean).square().sum() + static_cast<double>(zeros) * mean * mean;
+    scale.offset(j) = mean;
+    width = std::sqrt(squares / static_cast<double>(n));
+  }
+  const bool constant = !(width > kConstant * column.cwiseAbs().maxCoeff());
+  scale.factor(j) = constant ? 0 : 1 / width;
+}
+
 }  // namespace
 
-FeatureScale learn_scale(const DenseBlock& vectors, FeatureScaling scaling) {
-  const Index features = vectors.cols();
+FeatureScale learn_scale(const Block& vectors, FeatureScaling scaling) {
+  const Index features = cols(vectors);
+  check_dense_fits(2, features);
   FeatureScale scale{.offset = Vector::Zero(features), .factor = Vector::Ones(features)};
-  if (scaling == FeatureScaling::kNone || vectors.rows() == 0) return scale;
-  for (Index j = 0; j < features; ++j) {
-    const Vector column = vectors.values().col(j);
-    double width = 0;
-    if (scaling == FeatureScaling::kRange) {
-      scale.offset(j) = column.minCoeff();
-      width = column.maxCoeff() - scale.offset(j);
-    } else {
-      scale.offset(j) = column.mean();
-      width = std::sqrt((column.array() - scale.offset(j)).square().mean());
+  if (scaling == FeatureScaling::kNone || rows(vectors) == 0) return scale;
+  const Index n = rows(vectors);
+  if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
+    const SparseBlock by_feature = transposed(*sparse);
+    for (Index j = 0; j < features; ++j) {
+      const auto begin = static_cast<std::size_t>(by_feature.starts[static_cast<std::size_t>(j)]);
+      const auto end = static_cast<std::size_t>(by_feature.starts[static_cast<std::size_t>(j) + 1]);
+      set_scale(std::span(by_feature.values).subspan(begin, end - begin), n, scaling, j, scale);
     }
-    const bool constant = !(width > kConstant * column.cwiseAbs().maxCoeff());
-    scale.factor(j) = constant ? 0 : 1 / width;
+  } else {
+    for (Index j = 0; j < features; ++j) {
+      const Vector column = std::get<DenseBlock>(vectors).values().col(j);
+      set_scale(std::span(column.data(), static_cast<std::size_t>(n)), n, scaling, j, scale);
+    }
   }
   if (!scale.offset.allFinite() || !scale.factor.allFinite()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -63,13 +96,16 @@ FeatureScale learn_scale(const DenseBlock& vectors, FeatureScaling scaling) {
   return scale;
 }
 
-Matrix scaled(const FeatureScale& scale, const DenseBlock& vectors) {
-  if (vectors.cols() != scale.offset.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("vectors of {} features; the model was trained on {}", vectors.cols(),
-                            scale.offset.size()));
-  }
-  Matrix X = vectors.values();
+void check_width(const FeatureScale& scale, const Block& vectors) {
+  if (cols(vectors) == scale.offset.size()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("vectors of {} features; the model was trained on {}", cols(vectors),
+                          scale.offset.size()));
+}
+
+Matrix scaled(const FeatureScale& scale, const Block& vectors) {
+  check_width(scale, vectors);
+  Matrix X = to_dense(vectors).values();
   X.rowwise() -= scale.offset.transpose();
   X.array().rowwise() *= scale.factor.transpose().array();
   return X;

@@ -408,7 +408,7 @@ namespace {
 /// A function for this very model: every model would also turn into an AnyModel.
 template <class Model>
 concept MetricModel = requires {
-  static_cast<Matrix (*)(const Model&, const DenseBlock&, const RunContext&)>(&learned_similarity);
+  static_cast<Matrix (*)(const Model&, const Block&, const RunContext&)>(&learned_similarity);
 };
 
 }  // namespace
@@ -421,7 +421,7 @@ bool learns_metric(const AnySettings& settings) {
       settings);
 }
 
-Matrix learned_similarity(const AnyModel& model, const DenseBlock& vectors, const RunContext& ctx) {
+Matrix learned_similarity(const AnyModel& model, const Block& vectors, const RunContext& ctx) {
   return std::visit(
       [&](const auto& own) -> Matrix {
         if constexpr (MetricModel<std::decay_t<decltype(own)>>) {

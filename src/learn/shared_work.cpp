@@ -78,14 +78,14 @@ SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
   }
 }
 
-const DenseBlock& SharedWork::vectors() const {
-  if (train_.vectors.cols() == 0) {
+const Block& SharedWork::vectors() const {
+  if (cols(train_.vectors) == 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the method learns from vectors, and the training samples have none");
   }
-  if (train_.vectors.rows() != train_.size()) {
+  if (rows(train_.vectors) != train_.size()) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} vectors for {} labelled training samples", train_.vectors.rows(),
+                fmt::format("{} vectors for {} labelled training samples", rows(train_.vectors),
                             train_.size()));
   }
   return train_.vectors;

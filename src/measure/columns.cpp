@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -62,10 +63,10 @@ std::optional<VectorData> in_column_order(const VectorData& queries, const Vecto
   const std::vector<Index> order =
       order_of({queries.columns, queries.source}, {training.columns, training.source});
   if (order.empty()) return std::nullopt;
-  VectorData moved{.source = queries.source, .ids = queries.ids, .values = queries.values};
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    moved.values.col(static_cast<Index>(k)) = queries.values.col(order[k]);
-  }
+  std::vector<Index> all(static_cast<std::size_t>(rows(queries.values)));
+  std::iota(all.begin(), all.end(), Index{0});
+  VectorData moved{
+      .source = queries.source, .ids = queries.ids, .values = select(queries.values, all, order)};
   moved.absent_is_zero = queries.absent_is_zero;
   moved.columns = training.columns;
   return moved;

@@ -127,8 +127,7 @@ VectorData read_idx(ByteSource& source, const RunContext& ctx) {
                     *size, shape.rows, shape.columns, bytes_before + bytes_in_all));
   }
   check_dense_fits(shape.rows, shape.columns);
-  VectorData data{.source = source.name(), .ids = {}, .values = {}};
-  data.values.resize(shape.rows, shape.columns);
+  RowMatrix values(shape.rows, shape.columns);
   std::vector<unsigned char> row(static_cast<std::size_t>(shape.columns) * width);
   for (Index i = 0; i < shape.rows; ++i) {
     ctx.check_stop();
@@ -139,14 +138,14 @@ VectorData read_idx(ByteSource& source, const RunContext& ctx) {
         throw bad_input({source.name()},
                         fmt::format("row {}, value {} is not finite", i + 1, j + 1));
       }
-      data.values(i, j) = value;
+      values(i, j) = value;
     }
   }
   char more = 0;
   if (source.read({&more, 1}) != 0) {
     throw bad_input({source.name()}, "bytes follow after the last value of the IDX data");
   }
-  return data;
+  return {.source = source.name(), .ids = {}, .values = DenseBlock(std::move(values))};
 }
 
 }  // namespace kith::detail

@@ -23,6 +23,7 @@
 #include "kith/measure/value_difference.hpp"
 #include "kith/measure/vector_distance.hpp"
 #include "measure/columns.hpp"
+#include "measure/table_row.hpp"
 
 namespace kith {
 namespace {
@@ -122,20 +123,29 @@ std::string takers(std::string_view setting) {
   return names;
 }
 
-RowMatrix widened(const RowMatrix& values, Index columns) {
-  RowMatrix wide = RowMatrix::Zero(values.rows(), columns);
-  wide.leftCols(values.cols()) = values;
-  return wide;
+Block widened(const Block& values, Index columns) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&values)) {
+    SparseBlock wide = *sparse;
+    wide.cols = columns;
+    return wide;
+  }
+  const auto& dense = std::get<DenseBlock>(values);
+  check_dense_fits(dense.rows(), columns);
+  RowMatrix wide = RowMatrix::Zero(dense.rows(), columns);
+  wide.leftCols(dense.cols()) = dense.values();
+  return DenseBlock(std::move(wide));
 }
 
 /// Vectors to be measured: all pairs of `rows`, or `rows` against `columns`.
+template <class Table>
 struct VectorPairs {
-  const RowMatrix* rows;
-  const RowMatrix* columns;  // none: all pairs
+  const Table* rows;
+  const Table* columns;  // none: all pairs
 };
 
-RowMatrix measure_vectors(const VectorPairs& pairs, const MeasureSettings& settings,
-                          const RunContext& ctx) {
+template <class Table>
+RowMatrix measure_tables(const VectorPairs<Table>& pairs, const MeasureSettings& settings,
+                         const RunContext& ctx) {
   const double gamma = settings.gamma.value_or(1);  // of measures that take it
   const auto gaussian = [&] {
     return pairs.columns == nullptr ? gaussian_matrix(*pairs.rows, gamma, ctx)
@@ -175,11 +185,32 @@ RowMatrix measure_vectors(const VectorPairs& pairs, const MeasureSettings& setti
   }
 }
 
+/// Sparse where all of it is.
+RowMatrix measure_vectors(const Block& rows, const Block* columns, const MeasureSettings& settings,
+                          const RunContext& ctx) {
+  const bool sparse = is_sparse(rows) && (columns == nullptr || is_sparse(*columns));
+  if (sparse) {
+    return measure_tables<SparseBlock>(
+        {&std::get<SparseBlock>(rows), columns ? &std::get<SparseBlock>(*columns) : nullptr},
+        settings, ctx);
+  }
+  const DenseBlock dense = to_dense(rows);
+  const DenseBlock others = columns ? to_dense(*columns) : DenseBlock();
+  const Eigen::Map<const RowMatrix> X = dense.values();
+  const Eigen::Map<const RowMatrix> Z = others.values();
+  return measure_tables<Eigen::Map<const RowMatrix>>({&X, columns ? &Z : nullptr}, settings, ctx);
+}
+
 /// Here, where the file is known.
 void check_directions(const VectorData& data, Measure measure) {
   if (measure != Measure::kCosine) return;
-  for (Index i = 0; i < data.values.rows(); ++i) {
-    if (!data.values.row(i).isZero(0)) continue;
+  for (Index i = 0; i < rows(data.values); ++i) {
+    const auto* sparse = std::get_if<SparseBlock>(&data.values);
+    const std::span<const double> row = sparse != nullptr
+                                            ? detail::table_row(*sparse, i).values
+                                            : std::get<DenseBlock>(data.values).row(i);
+    const Eigen::Map<const Vector> x(row.data(), std::ssize(row));
+    if (!x.isZero(0)) continue;
     refuse(fmt::format("{}: {} is all zeros; cosine needs a direction", data.source,
                        sample_name(data.ids, i)));
   }
@@ -189,17 +220,16 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
                       const MeasureSettings& settings, const RunContext& ctx) {
   check_directions(queries, settings.measure);
   check_directions(training, settings.measure);
-  const Index wide = queries.values.cols();
-  const Index columns = training.values.cols();
-  if (wide == columns) return measure_vectors({&queries.values, &training.values}, settings, ctx);
+  const Index wide = cols(queries.values);
+  const Index columns = cols(training.values);
+  if (wide == columns) return measure_vectors(queries.values, &training.values, settings, ctx);
   if (!queries.absent_is_zero || !training.absent_is_zero) {
     refuse(fmt::format("{} has {} features and {} has {}; they must agree", queries.source, wide,
                        training.source, columns));
   }
   const Index both = std::max(wide, columns);
-  const RowMatrix wide_queries = widened(queries.values, both);
-  const RowMatrix wide_training = widened(training.values, both);
-  return measure_vectors({&wide_queries, &wide_training}, settings, ctx);
+  const Block wide_training = widened(training.values, both);
+  return measure_vectors(widened(queries.values, both), &wide_training, settings, ctx);
 }
 
 EditValue edit_value(Measure measure) {
@@ -254,7 +284,7 @@ RowMatrix all_pairs(const RawData& data, const MeasureSettings& s, const RunCont
     case RawKind::kVectors: {
       const auto& vectors = std::get<VectorData>(data);
       check_directions(vectors, s.measure);
-      return measure_vectors({&vectors.values, nullptr}, s, ctx);
+      return measure_vectors(vectors.values, nullptr, s, ctx);
     }
     case RawKind::kSeries:
       return dtw_matrix(std::get<SeriesData>(data).values, {.band = s.band}, ctx);
@@ -410,7 +440,7 @@ void check_settings(const MeasureSettings& settings) {
 MeasureSettings with_defaults(MeasureSettings settings, const RawData& training) {
   const MeasureInfo& info = measure_info(settings.measure);
   if (info.takes("gamma") && !settings.gamma) {
-    const Index features = std::get<VectorData>(training).values.cols();
+    const Index features = cols(std::get<VectorData>(training).values);
     settings.gamma = 1.0 / static_cast<double>(std::max<Index>(features, 1));
   }
   if (info.data == RawKind::kSequences) {

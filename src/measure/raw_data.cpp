@@ -23,7 +23,7 @@ template <class Value>
 Index count(const std::vector<Value>& values) {
   return static_cast<Index>(values.size());
 }
-Index count(const RowMatrix& values) { return values.rows(); }
+Index count(const Block& values) { return rows(values); }
 
 std::filesystem::path without_compression(std::filesystem::path path) {
   if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
@@ -47,12 +47,8 @@ std::vector<Value> chosen(const std::vector<Value>& values, std::span<const Inde
   for (const Index i : positions) part.push_back(values[static_cast<std::size_t>(i)]);
   return part;
 }
-RowMatrix chosen(const RowMatrix& values, std::span<const Index> positions) {
-  RowMatrix part(static_cast<Index>(positions.size()), values.cols());
-  for (Index i = 0; i < part.rows(); ++i) {
-    part.row(i) = values.row(positions[static_cast<std::size_t>(i)]);
-  }
-  return part;
+Block chosen(const Block& values, std::span<const Index> positions) {
+  return select_rows(values, positions);
 }
 
 StringData strings_of(SequenceData data) {

@@ -120,9 +120,10 @@ class SeriesLines {
 
 SeriesData series_of_rows(VectorData table) {
   SeriesData data{.source = std::move(table.source), .ids = std::move(table.ids), .values = {}};
-  for (Index i = 0; i < table.values.rows(); ++i) {
-    const double* row = table.values.data() + i * table.values.cols();
-    const double* end = row + table.values.cols();
+  const DenseBlock values = to_dense(table.values);
+  for (Index i = 0; i < values.rows(); ++i) {
+    const double* row = values.row(i).data();
+    const double* end = row + values.cols();
     while (end > row && std::isnan(end[-1])) --end;
     if (end == row) {
       throw bad_input({data.source},

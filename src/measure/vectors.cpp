@@ -17,15 +17,10 @@
 #include "kith/core/text.hpp"
 #include "kith/data/formats.hpp"
 #include "measure/idx.hpp"
+#include "measure/table_row.hpp"
 
 namespace kith::detail {
 namespace {
-
-struct Entry {
-  Index row;
-  Index column;
-  double value;
-};
 
 /// `label index:value` in the first line with more than a label: a sample may be all zeros.
 bool looks_like_libsvm_features(std::string_view head) {
@@ -49,9 +44,9 @@ std::string_view kernel_hint(std::optional<long long> index) {
 
 constexpr long long kGreatestIndex = std::numeric_limits<std::int32_t>::max();
 
-/// The entries of one line, whose indices ascend from 1.
-void read_entries(const LineReader& lines, const std::vector<std::string_view>& fields, Index row,
-                  std::vector<Entry>& entries) {
+/// Appends the row of one line, whose indices ascend from 1.
+void read_entries(const LineReader& lines, const std::vector<std::string_view>& fields,
+                  SparseBlock& table) {
   long long before = 0;
   for (std::size_t k = 1; k < fields.size(); ++k) {
     const std::size_t colon = fields[k].find(':');
@@ -70,30 +65,36 @@ void read_entries(const LineReader& lines, const std::vector<std::string_view>& 
     }
     before = *index;
     const double value = number_in(fields[k].substr(colon + 1), lines, MissingWord::kRefused);
-    entries.push_back({row, static_cast<Index>(*index) - 1, value});
+    table.cols = std::max(table.cols, static_cast<Index>(*index));
+    if (value == 0) continue;
+    table.columns.push_back(static_cast<std::int32_t>(*index - 1));
+    table.values.push_back(value);
   }
+  table.starts.push_back(table.entries());
+}
+
+/// Dense where that takes no more memory to speak of: half of the numbers are there.
+Block held(SparseBlock table) {
+  table.absent = Absent::kZero;
+  const double cells = static_cast<double>(table.rows()) * static_cast<double>(table.cols);
+  if (2 * static_cast<double>(table.entries()) >= cells) return to_dense(table);
+  return table;
 }
 
 VectorData read_libsvm_features(ByteSource& source, const RunContext& ctx) {
   LineReader lines(source);
-  std::vector<Entry> entries;
+  SparseBlock table;
   std::vector<std::string_view> fields;
-  Index rows = 0;
   std::string_view line;
   while (lines.next(line)) {
     if (trim(line).empty()) continue;
     ctx.check_stop();
     split_blanks(line, fields);
     static_cast<void>(number_in(fields[0], lines, MissingWord::kRefused));
-    read_entries(lines, fields, rows, entries);
-    ++rows;
+    read_entries(lines, fields, table);
   }
-  Index columns = 0;
-  for (const Entry& entry : entries) columns = std::max(columns, entry.column + 1);
-  check_dense_fits(rows, columns);
-  VectorData data{.source = source.name(), .ids = {}, .values = RowMatrix::Zero(rows, columns)};
+  VectorData data{.source = source.name(), .ids = {}, .values = held(std::move(table))};
   data.absent_is_zero = true;
-  for (const Entry& entry : entries) data.values(entry.row, entry.column) = entry.value;
   return data;
 }
 
@@ -121,16 +122,29 @@ long line_of_row(const std::string& path, Index row) {
   return parser.line_number();
 }
 
+[[noreturn]] void refuse_number(const VectorData& data, Index i, Index j) {
+  const std::string column = data.columns.empty()
+                                 ? std::to_string(j + 1)
+                                 : in_quotes(data.columns[static_cast<std::size_t>(j)]);
+  throw bad_input({data.source, line_of_row(data.source, i)},
+                  fmt::format("{} has no value in column {}; a vector needs all of its numbers",
+                              sample_name(data.ids, i), column));
+}
+
 void refuse_missing(const VectorData& data) {
-  for (Index i = 0; i < data.values.rows(); ++i) {
-    for (Index j = 0; j < data.values.cols(); ++j) {
-      if (std::isfinite(data.values(i, j))) continue;
-      const std::string column = data.columns.empty()
-                                     ? std::to_string(j + 1)
-                                     : in_quotes(data.columns[static_cast<std::size_t>(j)]);
-      throw bad_input({data.source, line_of_row(data.source, i)},
-                      fmt::format("{} has no value in column {}; a vector needs all of its numbers",
-                                  sample_name(data.ids, i), column));
+  if (const auto* sparse = std::get_if<SparseBlock>(&data.values)) {
+    for (Index i = 0; i < sparse->rows(); ++i) {
+      const SparseRow row = table_row(*sparse, i);
+      for (std::size_t e = 0; e < row.values.size(); ++e) {
+        if (!std::isfinite(row.values[e])) refuse_number(data, i, row.columns[e]);
+      }
+    }
+    return;
+  }
+  const auto& dense = std::get<DenseBlock>(data.values);
+  for (Index i = 0; i < dense.rows(); ++i) {
+    for (Index j = 0; j < dense.cols(); ++j) {
+      if (!std::isfinite(dense(i, j))) refuse_number(data, i, j);
     }
   }
 }
@@ -170,9 +184,8 @@ VectorData read_vectors(const std::string& path, const RunContext& ctx) {
 VectorData read_table(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
   SimilaritySet set = read_similarity(path, {.format = table_format(source)}, ctx);
-  if (auto* sparse = std::get_if<SparseBlock>(&set.block)) sparse->absent = Absent::kZero;
-  VectorData data{
-      .source = path, .ids = std::move(set.row_ids), .values = to_dense(set.block).take()};
+  if (auto* sparse = std::get_if<SparseBlock>(&set.block)) set.block = held(std::move(*sparse));
+  VectorData data{.source = path, .ids = std::move(set.row_ids), .values = std::move(set.block)};
   data.columns = std::move(set.column_ids);
   return data;
 }

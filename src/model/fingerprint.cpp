@@ -52,9 +52,8 @@ void add_values(Xxh64& hash, const std::vector<std::vector<double>>& values) {
   add_number(hash, static_cast<std::int64_t>(values.size()));
   for (const std::vector<double>& series : values) add_numbers(hash, std::span(series));
 }
-void add_values(Xxh64& hash, const RowMatrix& values) {
-  add_number<std::int64_t>(hash, values.cols());
-  add_numbers(hash, std::span(values.data(), static_cast<std::size_t>(values.size())));
+void add_values(Xxh64& hash, const Block& values) {
+  std::visit([&](const auto& block) { add_block(hash, block); }, values);
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ std::uint64_t fingerprint(const TrainingSet& train) {
   add_texts(hash, train.ids);
   add_numbers(hash,
               std::span(train.weights.data(), static_cast<std::size_t>(train.weights.size())));
-  if (train.vectors.cols() > 0) add_block(hash, train.vectors);
+  if (cols(train.vectors) > 0) add_values(hash, train.vectors);
   return hash.digest();
 }
 

@@ -73,14 +73,63 @@ void visit_columns(ArchiveReader& arrays, const std::string& name,
 }
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, VectorData& data) {
-  Matrix values = data.values;
+void visit_table(Archiver& arrays, const std::string& name, DenseBlock& table) {
+  Matrix values = table.values();
   arrays(name, values);
-  arrays(name + ".absent_is_zero", data.absent_is_zero);
-  visit_columns(arrays, name + ".names", data.columns, values.cols());
   if (!arrays.loading()) return;
   check_finite(values.data(), values.size(), name);
-  data.values = values;
+  table = DenseBlock(RowMatrix(values));
+}
+
+/// Whether the numbers of a sparse table that was read are where they can be.
+bool is_well_formed(const SparseBlock& table) {
+  const std::vector<std::int64_t>& starts = table.starts;
+  if (starts.empty() || starts.front() != 0 || !std::is_sorted(starts.begin(), starts.end()) ||
+      starts.back() != table.entries() || table.columns.size() != table.values.size()) {
+    return false;
+  }
+  for (Index i = 0; i < table.rows(); ++i) {
+    std::int64_t before = -1;
+    for (std::int64_t e = starts[static_cast<std::size_t>(i)];
+         e < starts[static_cast<std::size_t>(i) + 1]; ++e) {
+      const std::int32_t column = table.columns[static_cast<std::size_t>(e)];
+      if (column <= before || column >= table.cols) return false;
+      before = column;
+    }
+  }
+  return true;
+}
+
+template <class Archiver>
+void visit_table(Archiver& arrays, const std::string& name, SparseBlock& table) {
+  std::vector<Index> starts(table.starts.begin(), table.starts.end());
+  std::vector<int> columns(table.columns.begin(), table.columns.end());
+  Vector values = Eigen::Map<const Vector>(table.values.data(), table.entries());
+  arrays(name + ".width", table.cols);
+  arrays(name + ".starts", starts);
+  arrays(name + ".columns", columns);
+  arrays(name + ".values", values);
+  if (!arrays.loading()) return;
+  table.starts.assign(starts.begin(), starts.end());
+  table.columns.assign(columns.begin(), columns.end());
+  table.values.assign(values.begin(), values.end());
+  table.absent = Absent::kZero;
+  if (!is_well_formed(table)) refuse(name + ".columns", "is no table of sparse vectors");
+  check_finite(values.data(), values.size(), name + ".values");
+}
+
+/// An empty table of the kind that was written.
+void choose_table(const ArchiveReader& arrays, const std::string& name, Block& table) {
+  if (arrays.has(name + ".width") || arrays.has(name + ".starts")) table = SparseBlock{};
+}
+void choose_table(const ArchiveWriter& /*arrays*/, const std::string& /*name*/, Block& /*table*/) {}
+
+template <class Archiver>
+void visit_values(Archiver& arrays, const std::string& name, VectorData& data) {
+  choose_table(arrays, name, data.values);
+  std::visit([&](auto& table) { visit_table(arrays, name, table); }, data.values);
+  arrays(name + ".absent_is_zero", data.absent_is_zero);
+  visit_columns(arrays, name + ".names", data.columns, cols(data.values));
 }
 
 template <class Archiver>
@@ -146,6 +195,16 @@ const MeasureRule* first_of(std::span<const ModelMatrix> before, Index file, Raw
   return nullptr;
 }
 
+bool same_table(const Block& a, const Block& b) {
+  if (a.index() != b.index() || rows(a) != rows(b) || cols(a) != cols(b)) return false;
+  if (const auto* dense = std::get_if<DenseBlock>(&a)) {
+    return dense->values() == std::get<DenseBlock>(b).values();
+  }
+  const auto& one = std::get<SparseBlock>(a);
+  const auto& other = std::get<SparseBlock>(b);
+  return one.starts == other.starts && one.columns == other.columns && one.values == other.values;
+}
+
 /// In all that is written of them.
 bool same_samples(const RawData& a, const RawData& b) {
   return std::visit(
@@ -157,10 +216,8 @@ bool same_samples(const RawData& a, const RawData& b) {
           if (one.columns != other->columns) return false;
         }
         if constexpr (std::is_same_v<Kind, VectorData>) {
-          // Eigen compares matrices of one shape only.
           return one.absent_is_zero == other->absent_is_zero &&
-                 one.values.rows() == other->values.rows() &&
-                 one.values.cols() == other->values.cols() && one.values == other->values;
+                 same_table(one.values, other->values);
         } else if constexpr (std::is_same_v<Kind, CategoryData>) {
           const bool labels = one.labels && other->labels && one.labels->ids == other->labels->ids;
           return labels && one.values == other->values;
@@ -220,7 +277,8 @@ MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix,
   const RawKind kind = measure_info(rule.settings.measure).data;
   arrays(prefix + "columns", rule.columns);
   const MeasureRule* first = first_of(before, rule.file, kind);
-  const bool has_samples = arrays.has(prefix + "samples") || arrays.has(prefix + "samples.bytes");
+  const bool has_samples = arrays.has(prefix + "samples") || arrays.has(prefix + "samples.bytes") ||
+                           arrays.has(prefix + "samples.width");
   if (first != nullptr && !has_samples) {
     rule.training = first->training;
     return rule;

@@ -48,16 +48,26 @@ std::vector<RawMatrix> read_queries(const ModelRecord& record, std::span<const s
 
 /// The vectors as wide as those of the model. A format that leaves out zeros may be narrower, or
 /// have features that no training sample had: they have no weight.
-DenseBlock of_width(const VectorData& data, Index features) {
-  if (data.values.cols() == features) return DenseBlock(data.values);
+Block of_width(const VectorData& data, Index features) {
+  const Index own = cols(data.values);
+  if (own == features) return data.values;
   if (!data.absent_is_zero) {
     throw bad_input({data.source}, fmt::format("vectors of {} features; the model was trained on "
                                                "{}",
-                                               data.values.cols(), features));
+                                               own, features));
   }
-  RowMatrix values = RowMatrix::Zero(data.values.rows(), features);
-  const Index common = std::min(features, data.values.cols());
-  values.leftCols(common) = data.values.leftCols(common);
+  std::vector<Index> all(static_cast<std::size_t>(rows(data.values)));
+  std::iota(all.begin(), all.end(), Index{0});
+  std::vector<Index> common(static_cast<std::size_t>(std::min(features, own)));
+  std::iota(common.begin(), common.end(), Index{0});
+  Block narrow = select(data.values, all, common);
+  if (auto* sparse = std::get_if<SparseBlock>(&narrow)) {
+    sparse->cols = features;
+    return narrow;
+  }
+  check_dense_fits(rows(narrow), features);
+  RowMatrix values = RowMatrix::Zero(rows(narrow), features);
+  values.leftCols(std::ssize(common)) = std::get<DenseBlock>(narrow).values();
   return DenseBlock(std::move(values));
 }
 

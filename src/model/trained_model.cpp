@@ -165,13 +165,13 @@ PreparedTraining prepare_training(std::span<const RawMatrix> matrices, const Lab
 }
 
 PreparedTraining prepare_training(const VectorData& samples, const Labels& labels) {
-  if (samples.values.cols() == 0) {
+  if (cols(samples.values) == 0) {
     throw Error(ErrorCode::kInvalidArgument, samples.source + ": the vectors have no features");
   }
   PreparedTraining prepared;
   prepared.set.labels = labels;
   prepared.set.ids = samples.ids;
-  prepared.set.vectors = DenseBlock(samples.values);
+  prepared.set.vectors = samples.values;
   prepared.feature_names = samples.columns;
   prepared.kept = all_positions(labels.size());
   check_classes(labels);
@@ -187,7 +187,7 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
   record.samples = set.size();
   record.given_samples = set.size();
   if (vectors) {
-    record.features = set.vectors.cols();
+    record.features = cols(set.vectors);
     record.feature_names = prepared.feature_names;
     return;
   }
@@ -209,7 +209,7 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
 
 Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   const TrainingSet& set = prepared.set;
-  check_input_kind(choice, set.matrices.size(), set.vectors.cols() > 0);
+  check_input_kind(choice, set.matrices.size(), cols(set.vectors) > 0);
   const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
   Json settings = settings_json(choice.settings);
   if (!decision.empty() && settings.value("probability", true) == false) {

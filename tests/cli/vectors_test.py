@@ -74,6 +74,46 @@ def test_libsvm_text_may_be_narrower_or_wider(kith):
     assert tables[0] == tables[1] == tables[2]
 
 
+def texts(n, seed):
+    """Counts of 400 words, a few in each sample; the last word is in the first sample."""
+    chance = random.Random(seed)
+    vectors = []
+    for i in range(n):
+        row = [0] * 400
+        for _ in range(12):
+            row[2 * chance.randrange(200) + (i % 2 if chance.random() < 0.8 else 0)] += 1
+        vectors.append(row)
+    vectors[0][399] = 1
+    return vectors
+
+
+def sparse(vectors):
+    return "".join("0 " + " ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x) + "\n"
+                   for row in vectors)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--method", "linear-msvm", "--set", "solver=convex"], ["--method", "vector-svm"],
+    ["--method", "lmnn-knn"], ["--measure", "cosine", "--method", "svm-clip"],
+    ["--measure", "manhattan", "--from-distance", "negative", "--method", "knn"]])
+def test_sparse_vectors_are_the_same_as_dense_ones(kith, arguments):
+    for name, write in (("x.csv", csv), ("x.txt", sparse)):
+        kith.write(name, write(texts(40, 1)))
+    for name, write in (("new.csv", csv), ("new.txt", sparse)):
+        kith.write(name, write(texts(10, 2)))
+    kith.write("y.txt", "".join("ab"[i % 2] + "\n" for i in range(40)))
+    tables = []
+    for ending in ("csv", "txt"):
+        result = kith("train", "--data", f"x.{ending}", "--labels", "y.txt", "--model",
+                      f"{ending}.kith", *arguments)
+        assert result.returncode == 0, result.stderr
+        tables.append(predicted(kith, "--model", f"{ending}.kith", "--data", f"new.{ending}"))
+    for dense, found in zip(*tables):
+        assert dense[:2] == found[:2]
+        for a, b in zip(dense[2:], found[2:]):
+            assert a == b or abs(float(a) - float(b)) <= 1e-7 * (1 + abs(float(a)))
+
+
 def test_other_widths_are_refused(vectors):
     vectors("train", "--data", "x.csv", "--labels", "y.txt", "--method", "vector-svm", "--model",
             "m.kith")

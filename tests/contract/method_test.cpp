@@ -250,7 +250,9 @@ TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
   const Labels labels = test::numbered_labels(indefinite_.classes);
   const PreparedTraining prepared =
       GetParam().vectors
-          ? prepare_training(VectorData{.source = "", .ids = {}, .values = indefinite_.S}, labels)
+          ? prepare_training(
+                VectorData{.source = "", .ids = {}, .values = DenseBlock(RowMatrix(indefinite_.S))},
+                labels)
           : prepare_training(match(given), labels, {}, ctx);
   const Training training = train(prepared, choice_, ctx);
   const TempFolder folder;

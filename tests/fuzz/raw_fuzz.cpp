@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw samples, the way a user's file goes: the same bytes are read as each kind of data.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,20 @@ void require(bool holds) {
 
 void check_values(const StringData&) {}
 
-void check_values(const VectorData& data) { require(data.values.allFinite()); }
+void check_values(const VectorData& data) {
+  const auto all_finite = [](const double* begin, const double* end) {
+    return std::all_of(begin, end, [](double value) { return std::isfinite(value); });
+  };
+  if (const auto* sparse = std::get_if<SparseBlock>(&data.values)) {
+    require(all_finite(sparse->values.data(), sparse->values.data() + sparse->values.size()));
+    for (const std::int32_t column : sparse->columns) require(column >= 0 && column < sparse->cols);
+    return;
+  }
+  const auto& dense = std::get<DenseBlock>(data.values);
+  for (Index i = 0; i < dense.rows(); ++i) {
+    require(all_finite(dense.row(i).data(), dense.row(i).data() + dense.cols()));
+  }
+}
 
 void check_values(const SeriesData& data) {
   for (const std::vector<double>& series : data.values) {

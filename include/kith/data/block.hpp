@@ -75,6 +75,9 @@ void check_dense_fits(Index rows, Index cols);
 [[nodiscard]] Block select(const Block& block, std::span<const Index> row_order,
                            std::span<const Index> column_order);
 
+/// Whole rows at `positions`, in that order.
+[[nodiscard]] Block select_rows(const Block& block, std::span<const Index> positions);
+
 [[nodiscard]] SparseBlock transposed(const SparseBlock& block);
 
 }  // namespace kith

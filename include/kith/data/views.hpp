@@ -24,7 +24,8 @@ struct TrainingSet {
   Labels labels;
   std::vector<std::string> ids;  ///< empty: samples are known by position
   Vector weights;                ///< per sample, positive; empty: all 1
-  DenseBlock vectors{};          ///< samples x features, finite; no columns: none are known
+  /// Samples x features, finite; what a sparse one leaves out is 0. No columns: none are known.
+  Block vectors{};
 
   [[nodiscard]] Index size() const { return labels.size(); }
 };
@@ -40,10 +41,10 @@ struct QueryMatrix {
 /// each.
 struct QueryBlock {
   std::vector<QueryMatrix> matrices;
-  DenseBlock vectors{};  ///< queries x features, where the training samples have vectors
+  Block vectors{};  ///< queries x features, where the training samples have vectors
 
   [[nodiscard]] Index size() const {
-    return matrices.empty() ? vectors.rows() : rows(matrices.front().to_training);
+    return matrices.empty() ? rows(vectors) : rows(matrices.front().to_training);
   }
 };
 

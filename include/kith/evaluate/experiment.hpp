@@ -35,7 +35,7 @@ struct ExperimentData {
   /// input rule, and no fit sees it.
   std::vector<std::optional<RawMatrix>> by_part{};
   /// The samples as vectors, for methods that learn from them; there may be no table beside them.
-  DenseBlock vectors{};
+  Block vectors{};
 
   /// Of table m, or nothing.
   [[nodiscard]] const RawMatrix* measured_by_part(std::size_t m) const {

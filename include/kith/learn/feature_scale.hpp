@@ -25,9 +25,11 @@ struct FeatureScale {
   Vector offset;
   Vector factor;  ///< 0 for a feature that is the same in all training samples, unless none
 };
-[[nodiscard]] FeatureScale learn_scale(const DenseBlock& vectors, FeatureScaling scaling);
+[[nodiscard]] FeatureScale learn_scale(const Block& vectors, FeatureScaling scaling);
 /// Throws Error(kInvalidArgument) naming both numbers where the width is not that of the scale.
-[[nodiscard]] Matrix scaled(const FeatureScale& scale, const DenseBlock& vectors);
+void check_width(const FeatureScale& scale, const Block& vectors);
+/// All of them as dense numbers; throws as check_width does, and where they do not fit into memory.
+[[nodiscard]] Matrix scaled(const FeatureScale& scale, const Block& vectors);
 void archive(FeatureScale& scale, Archive& archiver);
 
 /// How two vectors are compared.

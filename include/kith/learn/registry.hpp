@@ -136,7 +136,7 @@ void archive(AnyModel& model, Archive& archiver);
 [[nodiscard]] bool learns_metric(const AnySettings& settings);
 /// The similarities that the learned metric gives each pair of the vectors. Throws
 /// Error(kInvalidArgument) where the method learns none.
-[[nodiscard]] Matrix learned_similarity(const AnyModel& model, const DenseBlock& vectors,
+[[nodiscard]] Matrix learned_similarity(const AnyModel& model, const Block& vectors,
                                         const RunContext& ctx);
 
 }  // namespace kith

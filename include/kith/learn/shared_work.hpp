@@ -41,7 +41,7 @@ class SharedWork {
 
   [[nodiscard]] const TrainingSet& train() const { return train_; }
   /// The vectors of the samples. Throws Error(kInvalidArgument) where there are none.
-  [[nodiscard]] const DenseBlock& vectors() const;
+  [[nodiscard]] const Block& vectors() const;
   /// Matrix `which` as dense rows.
   [[nodiscard]] const DenseBlock& dense(Index which = 0);
   /// The mean of S and its transpose: the block's own memory where it is exactly symmetric.

@@ -4,6 +4,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/block.hpp"
 
 namespace kith {
 
@@ -17,6 +18,11 @@ namespace kith {
 [[nodiscard]] RowMatrix gaussian_matrix(const Eigen::Ref<const RowMatrix>& queries,
                                         const Eigen::Ref<const RowMatrix>& training, double gamma,
                                         const RunContext& ctx);
+
+/// The same of sparse rows, whose absent numbers are 0.
+[[nodiscard]] RowMatrix gaussian_matrix(const SparseBlock& X, double gamma, const RunContext& ctx);
+[[nodiscard]] RowMatrix gaussian_matrix(const SparseBlock& queries, const SparseBlock& training,
+                                        double gamma, const RunContext& ctx);
 
 /// K + xi (E + E') / 2 with independent standard normal entries in E: [CY] 6.1. K is square, and
 /// stays exactly symmetric if it is so.

@@ -8,6 +8,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/block.hpp"
 
 namespace kith {
 
@@ -30,6 +31,15 @@ struct InnerProductSettings {
 /// Each row of `queries` against each row of `training`, which have equally many columns.
 [[nodiscard]] RowMatrix inner_product_matrix(const Eigen::Ref<const RowMatrix>& queries,
                                              const Eigen::Ref<const RowMatrix>& training,
+                                             const InnerProductSettings& settings,
+                                             const RunContext& ctx);
+
+/// The same of sparse rows, whose absent numbers are 0.
+[[nodiscard]] RowMatrix inner_product_matrix(const SparseBlock& X,
+                                             const InnerProductSettings& settings,
+                                             const RunContext& ctx);
+[[nodiscard]] RowMatrix inner_product_matrix(const SparseBlock& queries,
+                                             const SparseBlock& training,
                                              const InnerProductSettings& settings,
                                              const RunContext& ctx);
 

@@ -14,6 +14,7 @@
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/block.hpp"
 #include "kith/data/labels.hpp"
 
 namespace kith {
@@ -25,11 +26,11 @@ struct StringData {
   std::vector<std::string> values;
 };
 
-/// One vector per sample, the rows of a matrix.
+/// One vector per sample, the rows of a table. A sparse one leaves out zeros.
 struct VectorData {
   std::string source;
   std::vector<std::string> ids;
-  RowMatrix values;
+  Block values;
   /// Read from a format that leaves out zeros, where the width is only that of the last position
   /// that occurs: two such files may differ in it.
   bool absent_is_zero = false;

@@ -5,6 +5,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/block.hpp"
 
 namespace kith {
 
@@ -21,5 +22,12 @@ enum class VectorDistance { kEuclidean, kManhattan, kLaplacian };
                                                const Eigen::Ref<const RowMatrix>& training,
                                                VectorDistance distance, double gamma,
                                                const RunContext& ctx);
+
+/// The same of sparse rows, whose absent numbers are 0.
+[[nodiscard]] RowMatrix vector_distance_matrix(const SparseBlock& X, VectorDistance distance,
+                                               double gamma, const RunContext& ctx);
+[[nodiscard]] RowMatrix vector_distance_matrix(const SparseBlock& queries,
+                                               const SparseBlock& training, VectorDistance distance,
+                                               double gamma, const RunContext& ctx);
 
 }  // namespace kith

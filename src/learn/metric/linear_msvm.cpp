@@ -6,11 +6,16 @@
 // over the pair's samples, scaled as the setting says and centred. metric_pairs.cpp has the
 // algorithm and what differs from the paper.
 //
-// Cost: O(n D min(n, D)) once per pair for the principal axes, then O(n (r + d)) per step of the
+// Where there are more features than samples, all of it happens in the coordinates of the span of
+// the training samples, once for all pairs, folds and settings: what is learned lies in that span.
+//
+// Cost: O(n D min(n, D)) once for the span (of sparse vectors: the products of their entries, and
+// O(n^3)), O(n r min(n, r)) per pair for its principal axes, then O(n (r + d)) per step of the
 // descent for r = min(n - 1, D) coordinates and d rows of L.
 #include "kith/learn/metric/linear_msvm.hpp"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace kith {
@@ -36,12 +41,16 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
   std::vector<Fitted<LinearMsvmModel>> fitted(path.size());
   for (const auto& [scaling, members] : groups) {
     const FeatureScale scale = learn_scale(work.vectors(), scaling);
-    const Matrix rows = scaled(scale, work.vectors());
+    const ScaledVectors vectors(scale, work.vectors());
+    std::optional<VectorSpan> span;
+    if (vectors.cols() > vectors.rows()) span.emplace(vectors, ctx.threads);
+    const Matrix rows = span ? span->Z() : vectors.dense();
     std::vector<MetricSettings> settings;
     for (const std::size_t i : members) settings.push_back(path[i].metric);
     std::vector<Fitted<MetricPairs>> solved =
         train_metric({.rows = &rows, .columns_are_samples = false}, work.train(), settings, ctx);
     for (std::size_t k = 0; k < members.size(); ++k) {
+      if (span) express(solved[k].model, *span);
       fitted[members[k]] = {{scale, std::move(solved[k].model)}, std::move(solved[k].info)};
     }
   }
@@ -53,15 +62,16 @@ Fitted<LinearMsvmModel> fit(SharedWork& work, const LinearMsvmSettings& settings
 }
 
 Prediction predict(const LinearMsvmModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  return predict_metric(model.pairs, scaled(model.scale, queries.vectors));
+  const ScaledVectors rows(model.scale, queries.vectors);
+  return predict_metric(model.pairs, [&](const MatrixRef& B) { return rows.times(B); });
 }
 
 std::vector<Index> needed_columns(const LinearMsvmModel& /*model*/) { return {}; }
 
-Matrix learned_similarity(const LinearMsvmModel& model, const DenseBlock& vectors,
+Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
-  const Matrix rows = scaled(model.scale, vectors);
-  return metric_similarity(model.pairs, rows, rows);
+  const ScaledVectors rows(model.scale, vectors);
+  return metric_similarity(model.pairs, [&](const MatrixRef& B) { return rows.times(B); });
 }
 
 void archive(LinearMsvmModel& model, Archive& archiver) {

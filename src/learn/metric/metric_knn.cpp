@@ -19,10 +19,12 @@
 #include "kith/core/error.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
 #include "kith/learn/metric/neighbour_maps.hpp"
-#include "kith/numerics/principal_axes.hpp"
+#include "kith/learn/scaled_vectors.hpp"
 
 namespace kith {
 namespace {
+
+constexpr long kCertificateSteps = 60;  // a share of the steps of a fit, so that a fit can bear it
 
 GridAxis few_neighbours() {  // [ZGZZ] IV.A
   return {.field = "neighbours", .values = {"1", "3", "5", "7", "9"}, .simpler = Simpler::kLarger};
@@ -36,23 +38,22 @@ struct MapOfFeatures {
   SolveInfo info;
 };
 
-MapOfFeatures over_features(FeatureScale scale, const Matrix& rows, const PrincipalAxes& axes,
-                            LearnedMap learned) {
+MapOfFeatures over_features(FeatureScale scale, const VectorSpan& span, LearnedMap learned) {
   MapOfFeatures found{.scale = std::move(scale),
-                      .map = learned.L * axes.Q.transpose(),
+                      .map = span.over_features(learned.L),
                       .images = {},
                       .info = learned.info};
-  found.images.noalias() = rows * found.map.transpose();
+  found.images.noalias() = span.Z() * learned.L.transpose();
+  found.images.rowwise() += Eigen::RowVectorXd((found.map * span.mean()).transpose());
   return found;
 }
 
 MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const RunContext& ctx) {
   FeatureScale scale = learn_scale(work.vectors(), settings.scaling);
-  const Matrix rows = scaled(scale, work.vectors());
-  const PrincipalAxes axes = principal_axes(rows);
+  const VectorSpan span(ScaledVectors(scale, work.vectors()), ctx.threads);
   const DimensionRule rule = parse_dimensions("nca-knn", settings.dimensions);
-  const Index r = axes.Z.cols();
-  const Index d = rule.energy ? dimensions_by_energy(axes.spread, *rule.energy)
+  const Index r = span.Z().cols();
+  const Index d = rule.energy ? dimensions_by_energy(span.spread(), *rule.energy)
                               : std::min(r, rule.count.value_or(r));
   Matrix start = Matrix::Identity(d, r);
   if (settings.start == MapStart::kRandom) {
@@ -60,17 +61,21 @@ MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const 
     for (Index i = 0; i < start.size(); ++i) start.data()[i] = 0.1 * rng.normal();
   }
   LearnedMap learned =
-      learn_nca(axes.Z, work.train().labels.ids, std::move(start), settings.iterations, ctx);
-  return over_features(std::move(scale), rows, axes, std::move(learned));
+      learn_nca(span.Z(), work.train().labels.ids, std::move(start), settings.iterations, ctx);
+  return over_features(std::move(scale), span, std::move(learned));
 }
 
 MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const RunContext& ctx) {
   FeatureScale scale = learn_scale(work.vectors(), settings.scaling);
-  const Matrix rows = scaled(scale, work.vectors());
-  const PrincipalAxes axes = principal_axes(rows);
+  const VectorSpan span(ScaledVectors(scale, work.vectors()), ctx.threads);
   const LmnnProblem problem =
-      make_lmnn(axes.Z, work.train().labels.ids, settings.targets, settings.push);
-  return over_features(std::move(scale), rows, axes, learn_lmnn(problem, settings.iterations, ctx));
+      make_lmnn(span.Z(), work.train().labels.ids, settings.targets, settings.push);
+  LearnedMap learned = learn_lmnn(problem, settings.iterations, ctx);
+  const LmnnCertificate proof = certify_lmnn(problem, learned.L, kCertificateSteps, ctx);
+  learned.info.gap = proof.gap;
+  learned.info.kkt_residual = proof.kkt_residual;
+  if (proof.within(kLmnnTolerance)) learned.info.status = SolveStatus::kSolved;
+  return over_features(std::move(scale), span, std::move(learned));
 }
 
 /// What a map depends on.
@@ -102,7 +107,7 @@ std::vector<Fitted<Model>> fit_maps(SharedWork& work, std::span<const Settings> 
 }
 
 Prediction vote(const MappedNeighbours& mapped, const QueryBlock& queries, RunContext& ctx) {
-  const Matrix images = scaled(mapped.scale, queries.vectors) * mapped.map.transpose();
+  const Matrix images = ScaledVectors(mapped.scale, queries.vectors).times(mapped.map.transpose());
   QueryBlock near;
   near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-kernel_table(
                                VectorKernel::kRbf, images, mapped.images, ctx.threads))),
@@ -111,8 +116,8 @@ Prediction vote(const MappedNeighbours& mapped, const QueryBlock& queries, RunCo
   return predict(mapped.knn, near, ctx);
 }
 
-Matrix similarity_of(const MappedNeighbours& mapped, const DenseBlock& vectors) {
-  Matrix images = scaled(mapped.scale, vectors) * mapped.map.transpose();
+Matrix similarity_of(const MappedNeighbours& mapped, const Block& vectors) {
+  Matrix images = ScaledVectors(mapped.scale, vectors).times(mapped.map.transpose());
   images.rowwise() -= Eigen::RowVectorXd(mapped.images.colwise().mean());
   return images * images.transpose();
 }
@@ -175,7 +180,7 @@ Prediction predict(const NcaKnnModel& model, const QueryBlock& queries, RunConte
   return vote(model.mapped, queries, ctx);
 }
 std::vector<Index> needed_columns(const NcaKnnModel& /*model*/) { return {}; }
-Matrix learned_similarity(const NcaKnnModel& model, const DenseBlock& vectors,
+Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
   return similarity_of(model.mapped, vectors);
 }
@@ -192,7 +197,7 @@ Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries, RunCont
   return vote(model.mapped, queries, ctx);
 }
 std::vector<Index> needed_columns(const LmnnKnnModel& /*model*/) { return {}; }
-Matrix learned_similarity(const LmnnKnnModel& model, const DenseBlock& vectors,
+Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
   return similarity_of(model.mapped, vectors);
 }

@@ -40,6 +40,11 @@ Part part_of(Matrix rows, std::span<const int> signs, Vector weights) {
             .y = Vector(std::ssize(signs)),
             .weights = std::move(weights)};
   for (Index i = 0; i < part.y.size(); ++i) part.y(i) = signs[static_cast<std::size_t>(i)];
+  if (part.axes.Z.cols() == 0) {  // the rows are all alike: one coordinate that says so
+    part.axes.Z = Matrix::Zero(part.y.size(), 1);
+    part.axes.Q = Matrix::Zero(part.axes.mean.size(), 1);
+    part.axes.spread = Vector::Zero(1);
+  }
   return part;
 }
 
@@ -267,22 +272,39 @@ std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const Trai
   return fitted;
 }
 
-Prediction predict_metric(const MetricPairs& pairs, const MatrixRef& rows) {
-  Matrix decisions = rows * pairs.directions;
+void express(MetricPairs& pairs, const VectorSpan& span) {
+  pairs.directions = span.over_features(pairs.directions.transpose()).transpose();
+  pairs.intercepts -= pairs.directions.transpose() * span.mean();
+  pairs.centres = span.over_features(pairs.centres);
+  pairs.centres.rowwise() += span.mean().transpose();
+  const Index coordinates = span.Z().cols();
+  if (pairs.maps.rows() <= coordinates) {
+    pairs.maps = span.over_features(pairs.maps);
+  } else {  // many classes: the maps are larger over features than over what they have in common
+    pairs.basis = span.over_features(Matrix::Identity(coordinates, coordinates));
+  }
+}
+
+Prediction predict_metric(const MetricPairs& pairs, const RowProduct& times) {
+  Matrix decisions = times(pairs.directions);
   decisions.rowwise() += pairs.intercepts.transpose();
   return vote(pairs.pairs, decisions, sigmoids_of(pairs.sigmoids));
 }
 
-Matrix metric_similarity(const MetricPairs& pairs, const MatrixRef& rows, const MatrixRef& others) {
-  Matrix sum = Matrix::Zero(rows.rows(), others.rows());
+Matrix metric_similarity(const MetricPairs& pairs, const RowProduct& times) {
+  const bool direct = pairs.basis.size() == 0;
+  const Matrix coordinates = direct ? Matrix() : times(pairs.basis.transpose());
+  const Matrix centres =
+      direct ? Matrix(pairs.centres.transpose()) : Matrix(pairs.basis * pairs.centres.transpose());
+  Matrix sum;
   Index begin = 0;
   for (std::size_t p = 0; p < pairs.map_ends.size(); ++p) {
-    const auto row = static_cast<Index>(p);
-    const auto L = pairs.maps.middleRows(begin, pairs.map_ends[p] - begin);
-    const Vector origin = L * pairs.centres.row(row).transpose();
-    const Matrix a = (rows * L.transpose()).rowwise() - origin.transpose();
-    const Matrix b = (others * L.transpose()).rowwise() - origin.transpose();
-    sum.noalias() += a * b.transpose();
+    const Matrix L = pairs.maps.middleRows(begin, pairs.map_ends[p] - begin);
+    const Vector origin = L * centres.col(static_cast<Index>(p));
+    Matrix images = direct ? times(L.transpose()) : Matrix(coordinates * L.transpose());
+    images.rowwise() -= origin.transpose();
+    if (p == 0) sum = Matrix::Zero(images.rows(), images.rows());
+    sum.noalias() += images * images.transpose();
     begin = pairs.map_ends[p];
   }
   return sum / static_cast<double>(std::max<std::size_t>(1, pairs.map_ends.size()));
@@ -294,6 +316,7 @@ void archive(MetricPairs& pairs, Archive& archiver) {
   archiver("intercepts", pairs.intercepts);
   archiver("sigmoids", pairs.sigmoids);
   archiver("maps", pairs.maps);
+  archiver("basis", pairs.basis);
   archiver("centres", pairs.centres);
   archiver("map_ends", pairs.map_ends);
   if (!archiver.loading()) return;
@@ -303,8 +326,11 @@ void archive(MetricPairs& pairs, Archive& archiver) {
       pairs.directions.cols() == count && pairs.intercepts.size() == count &&
       (pairs.sigmoids.size() == 0 ||
        (pairs.sigmoids.rows() == 2 && pairs.sigmoids.cols() == count)) &&
-      pairs.maps.cols() == columns && pairs.centres.cols() == columns &&
-      pairs.centres.rows() == count && std::ssize(pairs.map_ends) == count &&
+      (pairs.basis.size() == 0
+           ? pairs.maps.cols() == columns
+           : pairs.maps.cols() == pairs.basis.rows() && pairs.basis.cols() == columns) &&
+      pairs.centres.cols() == columns && pairs.centres.rows() == count &&
+      std::ssize(pairs.map_ends) == count &&
       std::is_sorted(pairs.map_ends.begin(), pairs.map_ends.end()) &&
       (count == 0 || (pairs.map_ends.front() >= 0 && pairs.map_ends.back() == pairs.maps.rows()));
   if (!fits) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both gradients are sums over pairs, sum_ij W_ij (x_i - x_j)(x_i - x_j)', which for the symmetric
-// V = W + W' is X'(diag(V 1) - V)X: no pair is ever formed.
+// Both gradients are sums over pairs (learn/metric/pair_scatter.hpp).
 #include "kith/learn/metric/neighbour_maps.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "kith/optim/lbfgs.hpp"
+#include "learn/metric/pair_scatter.hpp"
 
 namespace kith {
 namespace {
@@ -24,13 +24,6 @@ Matrix squared_distances(const Matrix& images) {
   D.colwise() += norms;
   D.rowwise() += norms.transpose();
   return D.cwiseMax(0.0);
-}
-
-/// sum_ij W_ij (x_i - x_j)(x_i - x_j)'.
-Matrix scatter(const MatrixRef& X, const Matrix& W) {
-  const Matrix V = W + W.transpose();
-  const Vector sums = V.rowwise().sum();
-  return X.transpose() * (sums.asDiagonal() * X - V * X);
 }
 
 }  // namespace
@@ -61,7 +54,7 @@ double nca_objective(const MatrixRef& X, std::span<const int> classes, const Mat
   }
   // d own_i = sum_j W_ij dD_ij, and D_ij = |A (x_i - x_j)|^2.
   const double count = static_cast<double>(std::max<Index>(1, n));
-  gradient = -2 / count * A * scatter(X, W);
+  gradient = -2 / count * A * detail::pair_scatter(X, W);
   return -right / count;
 }
 
@@ -125,7 +118,7 @@ double lmnn_objective(const LmnnProblem& problem, const MatrixRef& L, Matrix& gr
       }
     }
   }
-  gradient = scatter(problem.X, W);
+  gradient = detail::pair_scatter(problem.X, W);
   return (1 - problem.push) * pulled + problem.push * pushed;
 }
 
@@ -158,7 +151,6 @@ LearnedMap learn_lmnn(const LmnnProblem& problem, long iterations, const RunCont
       continue;
     }
     const double decrease = value - next_value;
-    learned.info.kkt_residual = (metric.M - next.M).norm() / (step * gradient.norm());
     metric = std::move(next);
     gradient = std::move(next_gradient);
     value = next_value;

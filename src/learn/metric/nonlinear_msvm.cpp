@@ -39,7 +39,7 @@ Groups groups_of(std::span<const NonlinearMsvmSettings> path) {
   return groups;
 }
 
-Matrix kernel_rows(const NonlinearMsvmModel& model, const DenseBlock& vectors, int threads) {
+Matrix kernel_rows(const NonlinearMsvmModel& model, const Block& vectors, int threads) {
   const Matrix rows = scaled(model.scale, vectors);
   return kernel_of_table(model.kernel,
                          kernel_table(model.kernel.kernel, rows, model.samples, threads));
@@ -71,7 +71,8 @@ std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,
   for (const auto& [key, kernels] : groups_of(path)) {
     const FeatureScale scale = learn_scale(work.vectors(), key.first);
     const Matrix samples = scaled(scale, work.vectors());
-    const Matrix table = kernel_table(key.second, samples, samples, ctx.threads);
+    const Matrix table =
+        kernel_table(key.second, ScaledVectors(scale, work.vectors()), ctx.threads);
     for (const auto& [numbers, members] : kernels) {
       const KernelRule& rule = path[members.front()].kernel;
       const Matrix K = kernel_of_table(rule, table);
@@ -94,15 +95,16 @@ Fitted<NonlinearMsvmModel> fit(SharedWork& work, const NonlinearMsvmSettings& se
 }
 
 Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict_metric(model.pairs, kernel_rows(model, queries.vectors, ctx.threads));
+  const Matrix rows = kernel_rows(model, queries.vectors, ctx.threads);
+  return predict_metric(model.pairs, [&](const MatrixRef& B) -> Matrix { return rows * B; });
 }
 
 std::vector<Index> needed_columns(const NonlinearMsvmModel& /*model*/) { return {}; }
 
-Matrix learned_similarity(const NonlinearMsvmModel& model, const DenseBlock& vectors,
+Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
                           const RunContext& ctx) {
   const Matrix rows = kernel_rows(model, vectors, ctx.threads);
-  return metric_similarity(model.pairs, rows, rows);
+  return metric_similarity(model.pairs, [&](const MatrixRef& B) -> Matrix { return rows * B; });
 }
 
 void archive(NonlinearMsvmModel& model, Archive& archiver) {

@@ -22,6 +22,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/learn/scaled_vectors.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
 #include "kith/optim/squared_hinge.hpp"
@@ -97,7 +98,7 @@ MachineTable squared_pairs(const Matrix& K, const TrainingSet& train,
 struct Shared {
   const TrainingSet* train = nullptr;
   FeatureScale scale;
-  Matrix samples;
+  ScaledVectors samples;
   std::vector<ClassPair> pairs;
 };
 
@@ -110,13 +111,13 @@ Fitted<VectorSvmModel> model_of(const Shared& shared, const KernelRule& rule, Ma
                        .intercepts = std::move(table.intercepts),
                        .sigmoids = std::move(table.sigmoids)};
   if (rule.kernel == VectorKernel::kLinear) {
-    model.coefficients.noalias() = shared.samples.transpose() * table.coefficients;
+    model.coefficients = shared.samples.transposed_times(table.coefficients);
   } else {
     std::vector<Index> supports;
     for (Index i = 0; i < table.coefficients.rows(); ++i) {
       if ((table.coefficients.row(i).array() != 0).any()) supports.push_back(i);
     }
-    model.supports = shared.samples(supports, Eigen::all);
+    model.supports = scaled(shared.scale, select_rows(shared.train->vectors, supports));
     model.coefficients = table.coefficients(supports, Eigen::all);
   }
   return {std::move(model), std::move(table.info)};
@@ -195,12 +196,12 @@ std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
   for (const VectorSvmSettings& settings : path) validate(settings, "vector-svm");
   std::vector<Fitted<VectorSvmModel>> fitted(path.size());
   for (const auto& [key, kernels] : groups_of(path)) {
-    Shared shared{.train = &work.train(),
-                  .scale = learn_scale(work.vectors(), key.first),
-                  .samples = {},
-                  .pairs = class_pairs(work.train().labels)};
-    shared.samples = scaled(shared.scale, work.vectors());
-    const Matrix table = kernel_table(key.second, shared.samples, shared.samples, ctx.threads);
+    const FeatureScale scale = learn_scale(work.vectors(), key.first);
+    const Shared shared{.train = &work.train(),
+                        .scale = scale,
+                        .samples = ScaledVectors(scale, work.vectors()),
+                        .pairs = class_pairs(work.train().labels)};
+    const Matrix table = kernel_table(key.second, shared.samples, ctx.threads);
     for (const auto& [numbers, members] : kernels) {
       std::vector<VectorSvmSettings> ascending;
       for (const std::size_t i : members) ascending.push_back(path[i]);
@@ -217,11 +218,11 @@ Fitted<VectorSvmModel> fit(SharedWork& work, const VectorSvmSettings& settings, 
 }
 
 Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  const Matrix rows = scaled(model.scale, queries.vectors);
   Matrix decisions;
   if (model.kernel.kernel == VectorKernel::kLinear) {
-    decisions.noalias() = rows * model.coefficients;
+    decisions = ScaledVectors(model.scale, queries.vectors).times(model.coefficients);
   } else {
+    const Matrix rows = scaled(model.scale, queries.vectors);
     decisions.noalias() = kernel_of_table(model.kernel, kernel_table(model.kernel.kernel, rows,
                                                                      model.supports, ctx.threads)) *
                           model.coefficients;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "kith/learn/metric/metric_knn.hpp"
@@ -79,14 +80,15 @@ TEST(Nca, IsTheExpectedShareOfRightNeighbours) {
 }
 
 TEST(Nca, LearnsWhichFeatureTells) {
-  const Samples data = samples(60, 4, 3);
+  // One row and many samples: the other features cannot tell them apart by chance.
+  const Samples data = samples(240, 4, 3);
   RunContext ctx;
   Matrix unused;
-  const Matrix start = Matrix::Identity(4, 4);
+  const Matrix start = Matrix::Constant(1, 4, 0.5);
   const LearnedMap learned = learn_nca(data.X, data.classes, start, 200, ctx);
   EXPECT_LT(learned.info.objective, nca_objective(data.X, data.classes, start, unused) - 0.1);
   for (Index j = 1; j < 4; ++j) {
-    EXPECT_GT(learned.L.col(0).norm(), 1.5 * learned.L.col(j).norm());
+    EXPECT_GT(learned.L.col(0).norm(), 3 * learned.L.col(j).norm());
   }
 }
 
@@ -125,6 +127,61 @@ TEST(Lmnn, ImprovesOnTheIdentityAndLearnsWhichFeatureTells) {
   EXPECT_NEAR(learned.info.objective, lmnn_objective(problem, learned.L, unused),
               1e-9 * learned.info.objective);
   EXPECT_GT(learned.L.col(0).norm(), 1.5 * learned.L.col(1).norm());
+}
+
+Matrix root_of(const Matrix& M) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(M);
+  return eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
+         eigen.eigenvectors().transpose();
+}
+
+TEST(LmnnCertificate, ClosesAtTheOptimumAndRefusesASpoiledMetric) {
+  const Samples data = samples(16, 2, 10);
+  RunContext ctx;
+  for (const double push : {0.3, 0.5}) {
+    const LmnnProblem problem = make_lmnn(data.X, data.classes, 2, push);
+    Matrix L = learn_lmnn(problem, 200, ctx).L;
+    for (int step = 0; step < 30; ++step) L = root_of(certify_lmnn(problem, L, 10000, ctx).moved);
+    const LmnnCertificate proof = certify_lmnn(problem, L, 10000, ctx);
+    EXPECT_TRUE(proof.within(kLmnnTolerance)) << proof.gap << ' ' << proof.kkt_residual;
+    Matrix unused;
+    EXPECT_NEAR(proof.primal, lmnn_objective(problem, L, unused), 1e-9 * proof.primal);
+    for (std::uint64_t seed = 20; seed < 26; ++seed) {
+      const Matrix aside = random_matrix(L.rows(), L.cols(), seed).normalized() * L.norm();
+      EXPECT_FALSE(certify_lmnn(problem, L + 1e-4 * aside, 10000, ctx).within(kLmnnTolerance));
+    }
+    EXPECT_FALSE(certify_lmnn(problem, (1 + 1e-4) * L, 10000, ctx).within(kLmnnTolerance));
+  }
+}
+
+TEST(LmnnCertificate, IsBelowEveryMetric) {
+  const Samples data = samples(40, 3, 11);
+  const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
+  RunContext ctx;
+  const LearnedMap learned = learn_lmnn(problem, 200, ctx);
+  const LmnnCertificate proof = certify_lmnn(problem, learned.L, 200, ctx);
+  EXPECT_GT(proof.bound, 0);
+  EXPECT_LT(proof.gap, 0.2);
+  EXPECT_GE(proof.gap, 0);
+  Matrix unused;
+  for (std::uint64_t seed = 30; seed < 60; ++seed) {
+    const Matrix L = learned.L + 0.3 * random_matrix(3, 3, seed);
+    EXPECT_GE(lmnn_objective(problem, L, unused), proof.bound);
+    // A bound from a poor metric is a bound as well.
+    EXPECT_LE(certify_lmnn(problem, L, 20, ctx).bound, proof.primal);
+  }
+}
+
+TEST(Nca, LeavesTheGradientThatItStates) {
+  const Samples data = samples(30, 3, 12);
+  RunContext ctx;
+  Matrix gradient;
+  const LearnedMap learned = learn_nca(data.X, data.classes, Matrix::Identity(3, 3), 400, ctx);
+  (void)nca_objective(data.X, data.classes, learned.L, gradient);
+  EXPECT_NEAR(learned.info.kkt_residual, gradient.cwiseAbs().maxCoeff(), 1e-12);
+  Matrix at_start;
+  (void)nca_objective(data.X, data.classes, Matrix::Identity(3, 3), at_start);
+  EXPECT_LT(learned.info.kkt_residual, 0.05 * at_start.cwiseAbs().maxCoeff());
 }
 
 template <class Settings>

@@ -18,10 +18,10 @@ using testing::HasSubstr;
 
 const RawData kStrings = StringData{
     .source = "s.tsv", .ids = {"a", "b", "c", "d"}, .values = {"oak", "oaks", "elm", "helm"}};
-const RawData kVectors =
-    VectorData{.source = "v.csv",
-               .ids = {},
-               .values = (RowMatrix(4, 3) << 1, 0, 2, 0.5, 1, 0, -1, 2, 1, 3, 0.1, 0).finished()};
+const RawData kVectors = VectorData{
+    .source = "v.csv",
+    .ids = {},
+    .values = DenseBlock((RowMatrix(4, 3) << 1, 0, 2, 0.5, 1, 0, -1, 2, 1, 3, 0.1, 0).finished())};
 const RawData kSeries = SeriesData{
     .source = "t.csv", .ids = {}, .values = {{0, 1, 2}, {0, 0, 1, 2}, {2, 1}, {1, 1, 1, 1}}};
 const RawData kSequences = SequenceData{

@@ -47,7 +47,7 @@ TEST(Measure, SetsQueriesAgainstTrainingSamples) {
 
 const VectorData kSizes{.source = "train.csv",
                         .ids = {},
-                        .values = (RowMatrix(2, 3) << 1, 2, 5, 3, 4, 7).finished(),
+                        .values = DenseBlock((RowMatrix(2, 3) << 1, 2, 5, 3, 4, 7).finished()),
                         .columns = {"h", "w", "d"}};
 
 TEST(Measure, MatchesColumnsOfVectorsByName) {
@@ -57,7 +57,7 @@ TEST(Measure, MatchesColumnsOfVectorsByName) {
   };
   VectorData queries{.source = "new.csv",
                      .ids = {},
-                     .values = (RowMatrix(1, 3) << 1, 100, 10).finished(),
+                     .values = DenseBlock((RowMatrix(1, 3) << 1, 100, 10).finished()),
                      .columns = {"d", "h", "w"}};
   const RowMatrix by_name = (RowMatrix(1, 2) << 125, 347).finished();
   EXPECT_EQ(rows_of(queries), by_name);
@@ -72,7 +72,7 @@ TEST(Measure, RefusesColumnsThatOnlyOneTableHas) {
   const auto refused = [&](std::vector<std::string> columns) {
     VectorData queries{.source = "new.csv",
                        .ids = {},
-                       .values = RowMatrix::Ones(1, std::ssize(columns)),
+                       .values = DenseBlock(RowMatrix::Ones(1, std::ssize(columns))),
                        .columns = std::move(columns)};
     return error_of(ErrorCode::kInvalidArgument, [&] {
       static_cast<void>(measure(queries, kSizes, {.measure = Measure::kEuclidean}, RunContext{}));

@@ -24,9 +24,9 @@ RawData samples_of(RawKind kind, int count = kSamples) {
     case RawKind::kStrings:
       return StringData{.source = "x", .ids = {}, .values = texts};
     case RawKind::kVectors: {
-      VectorData data{.source = "x", .ids = {}, .values = RowMatrix(count, 5)};
-      for (double& value : data.values.reshaped()) value = rng.normal();
-      return data;
+      RowMatrix values(count, 5);
+      for (double& value : values.reshaped()) value = rng.normal();
+      return VectorData{.source = "x", .ids = {}, .values = DenseBlock(std::move(values))};
     }
     case RawKind::kSeries: {
       SeriesData data{.source = "x", .ids = {}, .values = {}};

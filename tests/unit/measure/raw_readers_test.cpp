@@ -150,13 +150,13 @@ TEST(CategoryFiles, AreRefusedByPlace) {
 TEST(IdxFiles, HoldEveryType) {
   const auto bytes = read_as<VectorData>(RawKind::kVectors, "x",
                                          "\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\2\1\2\xff\4"s);
-  EXPECT_EQ(bytes.values, (RowMatrix(2, 2) << 1, 2, 255, 4).finished());
+  EXPECT_EQ(to_dense(bytes.values).values(), (RowMatrix(2, 2) << 1, 2, 255, 4).finished());
   const auto shorts =
       read_as<VectorData>(RawKind::kVectors, "x", "\0\0\x0b\1\0\0\0\2\xff\xfe\1\0"s);
-  EXPECT_EQ(shorts.values, (RowMatrix(2, 1) << -2, 256).finished());
+  EXPECT_EQ(to_dense(shorts.values).values(), (RowMatrix(2, 1) << -2, 256).finished());
   const auto floats =
       read_as<VectorData>(RawKind::kVectors, "x", "\0\0\x0d\1\0\0\0\1\x3f\xc0\0\0"s);
-  EXPECT_EQ(floats.values(0, 0), 1.5);
+  EXPECT_EQ(to_dense(floats.values)(0, 0), 1.5);
 }
 
 TEST(IdxFiles, MustHaveTheSizeTheySay) {
@@ -183,9 +183,29 @@ TEST(VectorTables, HaveNamesOfColumnsWhereAHeaderGivesThem) {
 
 TEST(VectorTables, MayBeginWithALibsvmSampleOfZeros) {
   const auto data = read_as<VectorData>(RawKind::kVectors, "x", "1\n-1 2:3 3:4\n1\n");
-  EXPECT_EQ(data.values, (RowMatrix(3, 3) << 0, 0, 0, 0, 3, 4, 0, 0, 0).finished());
+  EXPECT_EQ(to_dense(data.values).values(),
+            (RowMatrix(3, 3) << 0, 0, 0, 0, 3, 4, 0, 0, 0).finished());
   const auto column = read_as<VectorData>(RawKind::kVectors, "x", "1\n2\n");
-  EXPECT_EQ(column.values, (RowMatrix(2, 1) << 1, 2).finished()) << "a table of one column";
+  EXPECT_EQ(to_dense(column.values).values(), (RowMatrix(2, 1) << 1, 2).finished())
+      << "a table of one column";
+}
+
+TEST(VectorTables, StaySparseWhereMostOfThemIsZero) {
+  const auto sparse = read_as<VectorData>(RawKind::kVectors, "x", "1 1:2 9:0\n-1 7:3\n1 2:1 7:4\n");
+  ASSERT_TRUE(is_sparse(sparse.values));
+  const auto& table = std::get<SparseBlock>(sparse.values);
+  EXPECT_EQ(table.cols, 9) << "a zero that is written is a feature";
+  EXPECT_EQ(table.absent, Absent::kZero);
+  EXPECT_THAT(table.columns, ElementsAre(0, 6, 1, 6));
+  EXPECT_THAT(table.values, ElementsAre(2, 3, 1, 4));
+  EXPECT_FALSE(
+      is_sparse(read_as<VectorData>(RawKind::kVectors, "x", "1 1:2 2:3\n-1 1:3\n").values));
+  const auto market =
+      read_as<VectorData>(RawKind::kVectors, "x.mtx",
+                          "%%MatrixMarket matrix coordinate real general\n2 5 2\n1 2 3\n2 5 -1\n");
+  ASSERT_TRUE(is_sparse(market.values));
+  EXPECT_EQ(to_dense(market.values).values(),
+            (RowMatrix(2, 5) << 0, 3, 0, 0, 0, 0, 0, 0, 0, -1).finished());
 }
 
 TEST(VectorTables, CountLibsvmPositionsFromOne) {

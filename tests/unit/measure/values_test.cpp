@@ -8,6 +8,7 @@
 
 #include "kith/measure/compression.hpp"
 #include "kith/measure/inner_product.hpp"
+#include "kith/measure/measure.hpp"
 #include "kith/measure/set_similarity.hpp"
 #include "kith/measure/spectrum.hpp"
 #include "kith/measure/value_difference.hpp"
@@ -138,6 +139,40 @@ TEST(VectorMeasures, NeitherVanishNorOverflowWhereSquaresDo) {
     EXPECT_LE((D / unit - distances(X)).norm(), 1e-13) << exponent;
     EXPECT_EQ(inner_product_matrix(scaled, cosine, RunContext{}), C) << exponent;
     EXPECT_EQ(inner_product_matrix(scaled, X, cosine, RunContext{}), C) << exponent;
+  }
+}
+
+TEST(VectorMeasures, AreTheSameOfSparseVectors) {
+  Rng rng(8);
+  RowMatrix X = RowMatrix::Zero(9, 40);
+  SparseBlock table{
+      .cols = 40, .starts = {0}, .columns = {}, .values = {}, .absent = Absent::kZero};
+  for (Index i = 0; i < 9; ++i) {
+    for (Index j = 0; j < 40; ++j) {
+      if (rng.uniform() > 0.2) continue;
+      X(i, j) = rng.normal();
+      table.columns.push_back(static_cast<std::int32_t>(j));
+      table.values.push_back(X(i, j));
+    }
+    table.starts.push_back(table.entries());
+  }
+  const VectorData dense{.source = "x", .ids = {}, .values = DenseBlock(X)};
+  const VectorData sparse{.source = "x", .ids = {}, .values = table};
+  for (const Measure of :
+       {Measure::kGaussian, Measure::kLaplacian, Measure::kLinear, Measure::kPolynomial,
+        Measure::kSigmoid, Measure::kCosine, Measure::kEuclidean, Measure::kManhattan}) {
+    const auto values = [&](const VectorData& rows, const VectorData& columns) {
+      return RowMatrix(
+          to_dense(measure(rows, columns, {.measure = of}, RunContext{}).block).values());
+    };
+    const RowMatrix expected = values(dense, dense);
+    const auto apart = [&](const RowMatrix& found) { return (found - expected).norm(); };
+    EXPECT_LT(apart(values(sparse, sparse)), 1e-12 * expected.norm());
+    EXPECT_LT(apart(values(sparse, dense)), 1e-12 * expected.norm()) << "one of them is dense";
+    const SimilaritySet all = measure(RawData(sparse), {.measure = of}, RunContext{});
+    const RowMatrix pairs = to_dense(all.block).values();
+    EXPECT_LT(apart(pairs), 1e-12 * expected.norm());
+    EXPECT_EQ(pairs, pairs.transpose());
   }
 }
 

@@ -38,7 +38,8 @@ std::vector<Case> cases() {
       {Measure::kGaussian,
        VectorData{.source = "v.txt",
                   .ids = {},
-                  .values = (RowMatrix(6, 2) << 0, 0.1, 1, 0, 0, 1, 5, 5, 5, 4, 4, 5).finished(),
+                  .values = DenseBlock(
+                      (RowMatrix(6, 2) << 0, 0.1, 1, 0, 0, 1, 5, 5, 5, 4, 4, 5).finished()),
                   .absent_is_zero = true,
                   .columns = {"w", "h"}}});
   all.push_back(
@@ -60,6 +61,15 @@ std::vector<Case> cases() {
            .ids = {},
            .values = {{"y", "n"}, {"y", "y"}, {"y", "?"}, {"n", "y"}, {"n", "n"}, {"", "y"}},
            .columns = {"tax", "war"}}});
+  SparseBlock sparse{.cols = 9,
+                     .starts = {0, 2, 3, 3, 5, 6, 8},
+                     .columns = {0, 8, 4, 0, 1, 8, 1, 7},
+                     .values = {1, 0.1, -2, 0.5, 3, 1, 4, 1},
+                     .absent = Absent::kZero};
+  all.push_back(
+      {Measure::kGaussian,
+       VectorData{
+           .source = "v.libsvm", .ids = {}, .values = std::move(sparse), .absent_is_zero = true}});
   return all;
 }
 
@@ -110,7 +120,7 @@ TEST(MeasuredModel, MatchesColumnsByNameAfterItWasSaved) {
   const Case one = cases().at(1);
   const ModelRecord back = read_back(model_bytes(record_of(one), kNothing));
   VectorData swapped = std::get<VectorData>(one.samples);
-  swapped.values = RowMatrix(swapped.values.rowwise().reverse());
+  swapped.values = DenseBlock(to_dense(swapped.values).values().rowwise().reverse());
   std::swap(swapped.columns[0], swapped.columns[1]);
   const auto rows_of = [&](const RawData& samples) {
     const QueryMatrix rows = measure_rows(*back.matrices[0].measure, samples, RunContext{});
@@ -190,13 +200,29 @@ TEST(MeasuredModel, RefusesNumbersThatAreNotFinite) {
         refusal(
             one,
             [](TensorFile& file) {
-              Tensor& samples = file.tensors.at("measure.0.samples");
+              const bool dense = file.tensors.contains("measure.0.samples");
+              Tensor& samples =
+                  file.tensors.at(dense ? "measure.0.samples" : "measure.0.samples.values");
               const auto wrong = std::make_shared<std::vector<double>>(
                   samples.bytes.size() / sizeof(double), std::numeric_limits<double>::quiet_NaN());
               samples.bytes = {reinterpret_cast<const char*>(wrong->data()), samples.bytes.size()};
               samples.owner = wrong;
             }),
         HasSubstr("not finite"));
+  }
+}
+
+TEST(MeasuredModel, RefusesSparseVectorsThatAreNoTable) {
+  for (const int wrong_column : {-1, 9, 100}) {
+    const std::string message = refusal(cases().back(), [&](TensorFile& file) {
+      Tensor& part = file.tensors.at("measure.0.samples.columns");
+      const auto columns = std::make_shared<std::vector<int>>(part.bytes.size() / sizeof(int));
+      std::memcpy(columns->data(), part.bytes.data(), part.bytes.size());
+      columns->front() = wrong_column;
+      part.bytes = {reinterpret_cast<const char*>(columns->data()), part.bytes.size()};
+      part.owner = columns;
+    });
+    EXPECT_THAT(message, HasSubstr("no table"));
   }
 }
 

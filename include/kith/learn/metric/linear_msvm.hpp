@@ -35,7 +35,7 @@ struct LinearMsvmModel {
 /// None: it looks at vectors alone.
 [[nodiscard]] std::vector<Index> needed_columns(const LinearMsvmModel& model);
 /// S_L of all pairs of the vectors.
-[[nodiscard]] Matrix learned_similarity(const LinearMsvmModel& model, const DenseBlock& vectors,
+[[nodiscard]] Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);
 void archive(LinearMsvmModel& model, Archive& archiver);
 

@@ -59,7 +59,7 @@ struct LmnnKnnModel {
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const NcaKnnModel& model);
 /// The inner products of images.
-[[nodiscard]] Matrix learned_similarity(const NcaKnnModel& model, const DenseBlock& vectors,
+[[nodiscard]] Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
                                         const RunContext& ctx);
 void archive(NcaKnnModel& model, Archive& archiver);
 
@@ -71,7 +71,7 @@ void archive(NcaKnnModel& model, Archive& archiver);
 [[nodiscard]] Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const LmnnKnnModel& model);
-[[nodiscard]] Matrix learned_similarity(const LmnnKnnModel& model, const DenseBlock& vectors,
+[[nodiscard]] Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
                                         const RunContext& ctx);
 void archive(LmnnKnnModel& model, Archive& archiver);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/scaled_vectors.hpp"
 #include "kith/optim/metric_descent.hpp"
 
 namespace kith {
@@ -50,8 +52,10 @@ struct MetricPairs {
   PairTable pairs;
   Matrix directions;  ///< columns x pairs: v = L'w, so that a row has decision values r'v + b
   Vector intercepts;
-  Matrix sigmoids;              ///< 2 x pairs (slope, offset); empty: no probabilities
-  Matrix maps;                  ///< rows of the L of all pairs, one below the other, x columns
+  Matrix sigmoids;  ///< 2 x pairs (slope, offset); empty: no probabilities
+  /// Rows of the L of all pairs, one below the other, x columns, or x rows of `basis`.
+  Matrix maps;
+  Matrix basis;                 ///< what `maps` are over, x columns; empty: the columns
   Matrix centres;               ///< pairs x columns: what a row is taken relative to before its L
   std::vector<Index> map_ends;  ///< one per pair: where its rows of `maps` end
 };
@@ -73,11 +77,14 @@ struct MetricRows {
                                                             std::span<const MetricSettings> path,
                                                             const RunContext& ctx);
 
-[[nodiscard]] Prediction predict_metric(const MetricPairs& pairs, const MatrixRef& rows);
+/// What was learned on the coordinates of `span`, over features.
+void express(MetricPairs& pairs, const VectorSpan& span);
 
-/// S_L(x, z) = (L x)'(L z), the mean over the pairs of classes, of every row of one with every row
-/// of the other.
-[[nodiscard]] Matrix metric_similarity(const MetricPairs& pairs, const MatrixRef& rows,
-                                       const MatrixRef& others);
+/// X B of rows X.
+using RowProduct = std::function<Matrix(const MatrixRef& B)>;
+[[nodiscard]] Prediction predict_metric(const MetricPairs& pairs, const RowProduct& times);
+
+/// S_L(x, z) = (L x)'(L z), the mean over the pairs of classes, of all pairs of rows.
+[[nodiscard]] Matrix metric_similarity(const MetricPairs& pairs, const RowProduct& times);
 
 }  // namespace kith

@@ -38,7 +38,7 @@ struct NonlinearMsvmModel {
 [[nodiscard]] Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const NonlinearMsvmModel& model);
-[[nodiscard]] Matrix learned_similarity(const NonlinearMsvmModel& model, const DenseBlock& vectors,
+[[nodiscard]] Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);
 void archive(NonlinearMsvmModel& model, Archive& archiver);
 
