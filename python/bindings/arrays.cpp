@@ -35,20 +35,6 @@ RowMatrix copied(const char* data, Index rows, Index cols, Index row_step, Index
   return values;
 }
 
-SparseBlock sparse_block(const py::object& matrix) {
-  const py::object csr = matrix.attr("tocsr")().attr("copy")();
-  csr.attr("sum_duplicates")();
-  const auto starts = csr.attr("indptr").cast<py::array_t<std::int64_t, py::array::forcecast>>();
-  const auto columns = csr.attr("indices").cast<py::array_t<std::int32_t, py::array::forcecast>>();
-  const auto values = csr.attr("data").cast<Doubles>();
-  SparseBlock block;
-  block.cols = csr.attr("shape").cast<std::pair<Index, Index>>().second;
-  block.starts.assign(starts.data(), starts.data() + starts.size());
-  block.columns.assign(columns.data(), columns.data() + columns.size());
-  block.values.assign(values.data(), values.data() + values.size());
-  return block;
-}
-
 }  // namespace
 
 ArrayView::ArrayView(const py::object& given) : single_(is_single(given)) {
@@ -81,10 +67,27 @@ DenseBlock ArrayView::part(Index first, Index count) const {
   return {reinterpret_cast<const double*>(from), count, cols_, owner_};
 }
 
+bool is_sparse(const py::object& array) { return py::hasattr(array, "tocsr"); }
+
+SparseBlock sparse_block(const py::object& matrix, Absent absent) {
+  const py::object csr = matrix.attr("tocsr")().attr("copy")();
+  csr.attr("sum_duplicates")();
+  const auto starts = csr.attr("indptr").cast<py::array_t<std::int64_t, py::array::forcecast>>();
+  const auto columns = csr.attr("indices").cast<py::array_t<std::int32_t, py::array::forcecast>>();
+  const auto values = csr.attr("data").cast<Doubles>();
+  SparseBlock block;
+  block.absent = absent;
+  block.cols = csr.attr("shape").cast<std::pair<Index, Index>>().second;
+  block.starts.assign(starts.data(), starts.data() + starts.size());
+  block.columns.assign(columns.data(), columns.data() + columns.size());
+  block.values.assign(values.data(), values.data() + values.size());
+  return block;
+}
+
 bool is_single(const py::object& array) { return py::isinstance<py::array_t<float>>(array); }
 
 Block block_of(const py::object& array, Borrowed* borrowed) {
-  if (py::hasattr(array, "tocsr")) return sparse_block(array);
+  if (is_sparse(array)) return sparse_block(array, Absent::kMissing);
   const ArrayView view(array);
   if (borrowed != nullptr) borrowed->push_back(view.owner());
   return view.whole();

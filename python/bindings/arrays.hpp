@@ -47,6 +47,9 @@ using Borrowed = std::vector<std::weak_ptr<const void>>;
 /// sparse matrix becomes a sparse block, in which an absent pair is missing, not 0.
 [[nodiscard]] Block block_of(const pybind11::object& array, Borrowed* borrowed = nullptr);
 [[nodiscard]] bool is_single(const pybind11::object& array);
+[[nodiscard]] bool is_sparse(const pybind11::object& array);
+/// Of a SciPy matrix.
+[[nodiscard]] SparseBlock sparse_block(const pybind11::object& matrix, Absent absent);
 
 /// Without a copy of dense numbers. Those of a mapped file cannot be written to.
 enum class Access { kWritable, kReadOnly };

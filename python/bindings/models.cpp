@@ -149,19 +149,11 @@ py::tuple prediction_of(const Model& model, Index count, const RunOptions& optio
                         array_or_none(prediction.probabilities));
 }
 
-py::tuple predict_vectors(const Model& model, const GivenSamples& vectors,
-                          const RunOptions& options) {
-  const ArrayView view(std::get<0>(vectors));
-  return prediction_of(model, view.rows(), options, [view](Index first, Index count, RunContext&) {
-    return QueryBlock{.matrices = {}, .vectors = view.part(first, count)};
-  });
-}
-
-/// Rows of similarities, dense or sparse, of which some are asked for at a time.
+/// Rows of similarities or vectors, dense or sparse, of which some are asked for at a time.
 using QueryRows = std::variant<ArrayView, SparseBlock>;
 
-QueryRows query_rows(const py::object& given) {
-  if (py::hasattr(given, "tocsr")) return std::get<SparseBlock>(block_of(given));
+QueryRows query_rows(const py::object& given, Absent absent) {
+  if (is_sparse(given)) return sparse_block(given, absent);
   return ArrayView(given);
 }
 
@@ -175,6 +167,16 @@ Block part_of(const QueryRows& rows, Index first, Index count) {
   std::vector<Index> some(static_cast<std::size_t>(count));
   std::iota(some.begin(), some.end(), first);
   return select(sparse, some, all_positions(sparse.cols));
+}
+
+py::tuple predict_vectors(const Model& model, const GivenSamples& vectors,
+                          const RunOptions& options) {
+  QueryRows rows = query_rows(std::get<0>(vectors), Absent::kZero);
+  const Index count = count_of(rows);
+  return prediction_of(model, count, options,
+                       [rows = std::move(rows)](Index first, Index some, RunContext&) {
+                         return QueryBlock{.matrices = {}, .vectors = part_of(rows, first, some)};
+                       });
 }
 
 /// What is new under one matrix of the model.
@@ -194,8 +196,8 @@ py::tuple predict_rows(const Model& model, const std::vector<GivenQueries>& give
                        const RunOptions& options) {
   std::vector<NewRows> matrices;
   for (const auto& [to, from, self] : given) {
-    NewRows matrix{query_rows(to), std::nullopt, std::nullopt};
-    if (!from.is_none()) matrix.from = query_rows(from);
+    NewRows matrix{query_rows(to, Absent::kMissing), std::nullopt, std::nullopt};
+    if (!from.is_none()) matrix.from = query_rows(from, Absent::kMissing);
     if (!self.is_none()) {
       const auto values = self.cast<py::array_t<double, py::array::forcecast>>();
       matrix.self = Eigen::Map<const Vector>(values.data(), values.size());

@@ -43,6 +43,12 @@ RawData unchecked(const GivenSamples& given, RawKind kind, const std::string& so
   throw Error(ErrorCode::kInternal, "a kind of samples without a form in Python");
 }
 
+/// Vectors of their own: the caller's array may change. What a sparse one does not list is 0.
+Block vectors_of(const py::object& samples) {
+  if (is_sparse(samples)) return sparse_block(samples, Absent::kZero);
+  return DenseBlock(to_dense(block_of(samples)).take());
+}
+
 }  // namespace
 
 RawData raw_data(const GivenSamples& given, RawKind kind, const std::string& source) {
@@ -53,7 +59,7 @@ RawData raw_data(const GivenSamples& given, RawKind kind, const std::string& sou
 
 VectorData vector_data(const GivenSamples& given, const std::string& source) {
   const auto& [samples, ids, columns] = given;
-  VectorData data{source, ids, DenseBlock(to_dense(block_of(samples)).take()), false, columns};
+  VectorData data{source, ids, vectors_of(samples), false, columns};
   check_ids(data);
   return data;
 }

@@ -126,7 +126,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         if self.distance:
             raise ValueError("distance=True is about numbers that are given; a measure says itself what it computes")
         measured = _samples.measured(self.measure, X)
-        _check_counts(len(measured[0][3][0]), len(labels))
+        _check_counts(_samples.count(measured[0][3]), len(labels))
         return _core.fit_samples(self._method, self._assignments(), measured, labels,
                                  texts_of(self.input), options)
 
@@ -292,7 +292,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
         tags.input_tags.allow_nan = _allows_missing(self)
-        tags.input_tags.sparse = _METHODS[self._method]["missing_pairs"]
+        tags.input_tags.sparse = self._takes_vectors() or _METHODS[self._method]["missing_pairs"]
         return tags
 
 

@@ -27,7 +27,7 @@ def prepared(samples, kind):
         raise ValueError(f"the samples are one text; give {WORDS[kind]} in a list")
     columns = _arrays.column_ids_of(samples) if _has_names(samples) else []
     if kind == "vectors":
-        return _arrays.check_matrix(samples, False, False, "vectors"), ids, columns
+        return _arrays.check_matrix(samples, True, False, "vectors"), ids, columns
     if _arrays.is_frame(samples):
         samples = samples.to_numpy()
         if kind in ("strings", "sequences"):
@@ -40,6 +40,11 @@ def prepared(samples, kind):
         return [_words(one, kind, i) for i, one in enumerate(samples)], ids, columns
     texts = [_text(one, i) for i, one in enumerate(samples)]
     return [one.upper() for one in texts] if kind == "sequences" else texts, ids, columns
+
+
+def count(made):
+    """How many samples `prepared` gave."""
+    return made[0].shape[0] if hasattr(made[0], "shape") else len(made[0])
 
 
 def _has_names(samples):

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -154,6 +155,31 @@ def test_evaluate_takes_vectors(tmp_path, program):
         kith.evaluate(sample.S, sample.y, ["vector-svm", "svm-clip"])
     with pytest.raises(ValueError, match="no measure of them"):
         kith.evaluate(data=WORDS, y=ENDING, methods=["vector-svm", "knn"], measure="edit")
+
+
+@pytest.mark.parametrize("name", ["LinearMSVM", "NonlinearMSVM", "VectorSVM", "NCAKNN", "LMNNKNN", "SimpleMKL", "RKL"])
+def test_sparse_vectors_are_those_with_zeros(name):
+    rng = np.random.default_rng(5)
+    X = np.where(rng.random((40, 12)) < 0.3, rng.standard_normal((40, 12)), 0)
+    y = np.where(X @ rng.standard_normal(12) > 0, "up", "down")
+    sparse = scipy.sparse.coo_matrix(X)
+    ours, theirs = (getattr(kith, name)().fit(form, y) for form in (sparse, X))
+    assert (ours.predict(sparse) == theirs.predict(X)).mean() > 0.9
+    assert (ours.predict(sparse) == ours.predict(X)).all()
+    assert ours.n_features_in_ == 12
+
+
+def test_measures_and_evaluate_take_sparse_vectors():
+    rng = np.random.default_rng(6)
+    X = np.where(rng.random((30, 50)) < 0.1, rng.standard_normal((30, 50)), 0)
+    y = np.where(X[:, :25].sum(axis=1) > 0, "up", "down")
+    sparse = scipy.sparse.csr_matrix(X)
+    np.testing.assert_allclose(kith.measure.gaussian(sparse, sigma=2), kith.measure.gaussian(X, sigma=2), rtol=1e-12)
+    model = kith.SVM(measure="linear").fit(sparse, y)
+    np.testing.assert_allclose(model.decision_function(sparse[:5]),
+                               kith.SVM(measure="linear").fit(X, y).decision_function(X[:5]), rtol=1e-6)
+    both = [kith.evaluate(data=form, y=y, methods=["vector-svm-linear"], repeats=1, folds=3) for form in (sparse, X)]
+    assert both[0].rows[0]["errors"] == both[1].rows[0]["errors"]
 
 
 def test_vectors_of_a_frame_are_matched_by_the_names_of_columns(binary):

@@ -98,6 +98,7 @@ def test_the_tag_of_newer_releases_says_pairwise(monkeypatch):
     assert kith.KNN().__sklearn_tags__().input_tags.pairwise
     assert kith.KNN().__sklearn_tags__().input_tags.sparse
     assert not kith.SVM().__sklearn_tags__().input_tags.sparse
+    assert kith.LinearMSVM().__sklearn_tags__().input_tags.sparse
     assert kith.Spectrum().__sklearn_tags__().input_tags.pairwise
     assert "float32" in kith.Spectrum().__sklearn_tags__().transformer_tags.preserves_dtype
     assert not kith.VectorSVM().__sklearn_tags__().input_tags.pairwise
