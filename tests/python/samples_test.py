@@ -174,7 +174,7 @@ def test_measures_and_evaluate_take_sparse_vectors():
     X = np.where(rng.random((30, 50)) < 0.1, rng.standard_normal((30, 50)), 0)
     y = np.where(X[:, :25].sum(axis=1) > 0, "up", "down")
     sparse = scipy.sparse.csr_matrix(X)
-    np.testing.assert_allclose(kith.measure.gaussian(sparse, sigma=2), kith.measure.gaussian(X, sigma=2), rtol=1e-12)
+    np.testing.assert_allclose(kith.measure.gaussian(sparse, gamma=0.2), kith.measure.gaussian(X, gamma=0.2), rtol=1e-12)
     model = kith.SVM(measure="linear").fit(sparse, y)
     np.testing.assert_allclose(model.decision_function(sparse[:5]),
                                kith.SVM(measure="linear").fit(X, y).decision_function(X[:5]), rtol=1e-6)
