@@ -101,13 +101,18 @@ class NewtonModel {
   SvmDual model_;
 };
 
+/// D is known no better.
+double noise_of(const DualPoint& point) {
+  return std::max(1e-14 * std::abs(point.value), point.rounding);
+}
+
 /// Moves along d as far as D rises well; false where it does not.
 bool search(const ActiveFunction& function, const Vector& target, Place& place) {
   constexpr int kMostTrials = 25;
   const Vector d = target - place.a;
   const double slope = place.point.gradient.dot(d);
   if (!(slope > 0)) return false;
-  const double noise = 1e-14 * std::abs(place.point.value);
+  const double noise = noise_of(place.point);
   double t = 1;
   for (int trial = 0; trial < kMostTrials; ++trial) {
     Place next;
@@ -149,8 +154,8 @@ MachineView machine_view(const RobustProblem& problem, const VectorRef& alpha,
   view.b = detail::least_loss_intercept(point.Ku, problem.y, problem.cost);
   const Vector slack = point.gradient - view.b * problem.y;
   // Margins missed by rounding alone cost much where c is huge: a hair longer, the machine meets
-  // them (optim/certificate does the same).
-  constexpr double kHair = 1e-9;
+  // them (optim/certificate does the same) for twice that of the objective.
+  constexpr double kHair = 4e-9;
   double longer = 0;
   for (Index i = 0; i < slack.size(); ++i) {
     if (slack(i) > 0 && slack(i) <= kHair) longer = std::max(longer, slack(i) / (1 - slack(i)));
@@ -172,9 +177,11 @@ ActiveAnswer climb(const RobustProblem& problem, const ActiveFunction& function,
                    std::span<const Vector> starts, long most, const RobustNewtonSettings& settings,
                    const RunContext& ctx) {
   constexpr double kFinest = 1e-15;
+  constexpr int kMostIdle = 8;  // steps in a row that raise D by its rounding at most
   Place place = best_start(problem, function, starts);
   ActiveAnswer answer;
   double finer = 1;
+  int idle = 0;
   while (true) {
     ctx.check_stop();
     const MachineView now = machine_view(problem, place.a, place.point);
@@ -182,7 +189,8 @@ ActiveAnswer climb(const RobustProblem& problem, const ActiveFunction& function,
     answer.gap = now.gap;
     answer.kkt_residual = now.kkt_residual;
     answer.settled = now.gap <= settings.tolerance && now.kkt_residual <= settings.kkt_tolerance;
-    if (answer.settled || answer.iterations == most) break;
+    if (answer.settled || answer.iterations == most || idle == kMostIdle) break;
+    const double before = place.point.value;
     // Newton's steps gain from an accuracy of the square of the gap, not from more. That is of a
     // machine with margins of 1; those of the model are much larger where it bends much.
     const double accuracy = std::clamp(1e-3 * now.gap, 1e-12, 1e-4);
@@ -195,6 +203,7 @@ ActiveAnswer climb(const RobustProblem& problem, const ActiveFunction& function,
       finer *= 1e-2;
     }
     if (!moved) break;
+    idle = place.point.value > before + noise_of(place.point) ? 0 : idle + 1;
     ++answer.iterations;
   }
   answer.alpha = std::move(place.a);

@@ -47,6 +47,8 @@ DualPoint BallFunction::at(const Vector& alpha) const {
     }
   }
   inside.unused = inside.rho * (radius_ - inside.distance) * (radius_ + inside.distance);
+  inside.rounding =
+      4 * kEps * inside.rho * radius_ * radius_;  // of the distance, as rho charges it
   inside.value = alpha.sum() - 0.5 * inside.uKu - inside.unused;
   return inside;
 }

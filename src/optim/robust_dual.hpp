@@ -33,6 +33,7 @@ struct DualPoint {
   /// With a constraint on the distance: what rho charges for the part of the radius not used, in
   /// `value` too.
   double unused = 0;
+  double rounding = 0;  ///< of `value`, beyond that of its own digits
 };
 
 /// How D bends in rho.

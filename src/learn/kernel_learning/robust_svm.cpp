@@ -156,16 +156,12 @@ double accepted_gap(RobustSolver solver, double tolerance) {
 }
 
 /// What the proof makes of the status: newton aims at more than is asked for, and may miss that
-/// alone, or have no further step.
+/// alone, or have no further step, or take them all.
 void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo& info) {
   if (!proved && info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
   const bool settled =
       info.kkt_residual <= std::max(RobustNewtonSettings{}.kkt_tolerance, tolerance);
-  const bool ended =
-      info.status == SolveStatus::kReducedAccuracy || info.status == SolveStatus::kNumericalFailure;
-  if (proved && settled && ended && solver == RobustSolver::kNewton) {
-    info.status = SolveStatus::kSolved;
-  }
+  if (proved && settled && solver == RobustSolver::kNewton) info.status = SolveStatus::kSolved;
 }
 
 /// Above it the exchange algorithm keeps too many too large matrices.
