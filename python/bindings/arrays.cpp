@@ -75,9 +75,16 @@ SparseBlock sparse_block(const py::object& matrix, Absent absent) {
   const auto starts = csr.attr("indptr").cast<py::array_t<std::int64_t, py::array::forcecast>>();
   const auto columns = csr.attr("indices").cast<py::array_t<std::int32_t, py::array::forcecast>>();
   const auto values = csr.attr("data").cast<Doubles>();
+  const auto width = csr.attr("shape").cast<std::pair<Index, Index>>().second;
+  for (py::ssize_t k = 0; k < columns.size(); ++k) {  // which SciPy does not check
+    if (columns.data()[k] >= 0 && columns.data()[k] < width) continue;
+    throw Error(ErrorCode::kInvalidArgument, "a sparse matrix of " + std::to_string(width) +
+                                                 " columns has an entry in column " +
+                                                 std::to_string(columns.data()[k]));
+  }
   SparseBlock block;
   block.absent = absent;
-  block.cols = csr.attr("shape").cast<std::pair<Index, Index>>().second;
+  block.cols = width;
   block.starts.assign(starts.data(), starts.data() + starts.size());
   block.columns.assign(columns.data(), columns.data() + columns.size());
   block.values.assign(values.data(), values.data() + values.size());

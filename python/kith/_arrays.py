@@ -22,6 +22,8 @@ def as_list(X):
     if hasattr(X, "ndim"):
         return list(X) if X.ndim == 3 else [X]
     if isinstance(X, dict):
+        if not X:
+            raise ValueError("no matrix is given")
         return list(X.values())
     if isinstance(X, (list, tuple)) and len(X) > 0:
         if is_frame(X[0]) or is_sparse(X[0]) or np.ndim(X[0]) == 2:
@@ -48,8 +50,8 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities"):
         X = X.values
     if is_sparse(X) and not allow_sparse:
         raise TypeError("A sparse matrix was passed, but dense data is required by this method: "
-                        "in a sparse matrix absent pairs are unknown. Use X.toarray() where they "
-                        "are zero.")
+                        "in a sparse matrix absent pairs are unknown. Use X.toarray() or "
+                        "input={'missing': 'zero'} where they are zero.")
     return check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
                        ensure_min_samples=1, input_name=what,
                        **{finite_keyword(check_array): "allow-nan" if allow_missing else True})
@@ -77,21 +79,61 @@ def column_ids_of(X):
 
 
 def is_default_index(X):
-    return hasattr(X, "iloc") and type(X.index).__name__ == "RangeIndex"
+    """The samples are only counted, from 0 on."""
+    return hasattr(X, "iloc") and type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
 
 
 def in_order(X):
     """A square frame or table with its columns in the order of its rows."""
     rows, columns = ids_of(X), column_ids_of(X)
-    if not rows or not columns or is_default_index(X) or rows == columns:
+    if not rows or not columns or rows == columns:
         return X
     lacking = sorted(set(rows) - set(columns)) or sorted(set(columns) - set(rows))
+    if lacking and is_default_index(X):
+        return X  # names of columns alone say nothing of rows
     if lacking or len(set(rows)) != len(rows):
         raise ValueError(f"the rows and the columns are of different samples: "
                          f"{', '.join(lacking[:5]) or 'an id stands twice'}")
-    where = {name: i for i, name in enumerate(columns)}
-    order = [where[name] for name in rows]
-    return X.iloc[:, order] if is_frame(X) else X.values[:, order]
+    return _columns(X, _order(rows, columns))
+
+
+def over_samples(X, ids, count):
+    """New rows over the training samples in their order: by id where both have ids, or by number where the
+    training samples had none; None where columns are by position."""
+    names = column_ids_of(X)
+    wanted = ids or [str(i) for i in range(count)]
+    if not names or names == wanted or (not ids and set(names) != set(wanted)):
+        return None
+    where = {name: i for i, name in enumerate(names)}
+    lacking = [one for one in wanted if one not in where]
+    if lacking:
+        raise ValueError(f"{len(lacking)} of the {len(wanted)} training samples the model "
+                         f"needs are not among the columns: {', '.join(lacking[:5])}")
+    if len(where) != len(names):
+        raise ValueError("an id stands twice among the columns")
+    return _columns(X, [where[name] for name in wanted])
+
+
+def _columns(X, order):
+    if is_frame(X):
+        return X.iloc[:, order]
+    values = getattr(X, "values", X)
+    return (values.tocsr() if is_sparse(values) else np.asarray(values))[:, order]
+
+
+def in_rows(X, ids):
+    """Rows of a frame or table in the order of `ids`, where both have ids."""
+    own = sample_ids(X)
+    if not ids or not own or own == ids:
+        return X
+    order = _same_samples(ids, own, "the rows of several matrices")
+    return X.iloc[order] if is_frame(X) else type(X)(X.values[order], tuple(ids), X.column_ids)
+
+
+def check_distance(input, distance):
+    if "from-distance" in texts_of(input) and not distance:
+        raise ValueError("input={'from_distance': ...} says how distances become similarities, and distance=True is "
+                         "not given")
 
 
 def square(X, allow_sparse, allow_missing, name):
@@ -111,10 +153,7 @@ def matched(given):
         own = sample_ids(other)
         other = in_order(other)
         if ids and own and own != ids:
-            order = _order(ids, own)
-            if order is None:
-                raise ValueError("the matrices are of different samples: "
-                                 f"{', '.join(sorted(set(ids) ^ set(own))[:5]) or 'an id stands twice'}")
+            order = _same_samples(ids, own, "the matrices")
             values = other.values if hasattr(other, "values") else other
             other = values[order][:, order]
         made.append(other)
@@ -134,9 +173,16 @@ def _order(ids, other):
     return [where[name] for name in ids]
 
 
+def _same_samples(ids, other, what):
+    order = _order(ids, other)
+    if order is None:
+        raise ValueError(f"{what} are of different samples: "
+                         f"{', '.join(sorted(set(ids) ^ set(other))[:5]) or 'an id stands twice'}")
+    return order
+
+
 def by_id(y, ids):
-    """Classes in the order of the samples: by id where y is a series of the same ids, else as they are."""
+    """Classes or numbers in the order of the samples, by id where both have ids."""
     if not ids or not hasattr(y, "iloc") or is_default_index(y):
         return y
-    order = _order(ids, as_texts(y.index, "an id"))
-    return y if order is None else y.iloc[order]
+    return y.iloc[_same_samples(ids, as_texts(y.index, "an id"), "X and a series")]

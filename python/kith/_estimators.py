@@ -133,14 +133,18 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     def _fit_matrices(self, X, labels, options):
         given, ids = _arrays.matched(_arrays.as_list(X))
         names = _arrays.names_of(X, len(given))
-        sparse = _METHODS[self._method]["missing_pairs"]
-        matrices = [_arrays.square(one, sparse, _allows_missing(self), name)
+        _arrays.check_distance(self.input, self.distance)
+        matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name)
                     for one, name in zip(given, names)]
         for one in matrices:
             _check_counts(one.shape[0], len(labels))
         return _core.fit(self._method, self._assignments(),
                          [(name, one, bool(self.distance)) for name, one in zip(names, matrices)],
                          labels, ids, texts_of(self.input), options)
+
+    def _takes_sparse(self):
+        """Similarities of which some are unknown."""
+        return _METHODS[self._method]["missing_pairs"] or _allows_missing(self)
 
     def _assignments(self):
         """The settings that differ from their defaults, as `--set` takes them."""
@@ -224,6 +228,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             selves = list(self_similarity)
         if not len(rows) == len(back) == len(selves) == count:
             raise ValueError(f"{len(rows)} matrices of new rows; the model was trained on {count}")
+        ids = _arrays.sample_ids(rows[0])
+        rows, back = [_arrays.in_rows(one, ids) for one in rows], [_arrays.in_rows(one, ids) for one in back]
+        selves = [_arrays.by_id(one, ids) for one in selves]
         queries = [(self._rows(one), None if other is None else self._rows(other),
                     None if own is None else np.asarray(own, dtype=float).ravel())
                    for one, other, own in zip(rows, back, selves)]
@@ -239,16 +246,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X):
         """New rows over the training samples: by id where both have ids, else by position."""
-        names = _arrays.column_ids_of(X)
-        if names and self._ids and not _arrays.is_sparse(X):
-            by_id = {name: i for i, name in enumerate(names)}
-            lacking = [one for one in self._ids if one not in by_id]
-            if lacking:
-                raise ValueError(f"{len(lacking)} of the {len(self._ids)} training samples the model "
-                                 f"needs are not among the columns: {', '.join(lacking[:5])}")
-            X = np.asarray(getattr(X, "values", X))[:, [by_id[one] for one in self._ids]]
-            return _arrays.check_matrix(X, False, _allows_missing(self))
-        rows = _arrays.check_matrix(X, _METHODS[self._method]["missing_pairs"], _allows_missing(self))
+        chosen = _arrays.over_samples(X, self._ids, self._width)
+        if chosen is not None and self._ids:
+            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self))
+        rows = _arrays.check_matrix(X if chosen is None else chosen, self._takes_sparse(), _allows_missing(self))
         self._check_width(rows, "one column per training sample")
         if self._kept and rows.shape[1] == self._width:
             rows = rows[:, self._kept]  # the others were dropped in training
@@ -263,6 +264,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         (queries, n), where the two directions differ.
         """
         return self._predict(X, self_similarity, from_training)[0]
+
+    def score(self, X, y, sample_weight=None):
+        """The share of X whose class is predicted; y is matched by id as in `fit`."""
+        return super().score(X, _arrays.by_id(y, _arrays.sample_ids(_arrays.as_list(X)[0])), sample_weight)
 
     @available_if(_has_scores)
     def decision_function(self, X, self_similarity=None, from_training=None):
@@ -292,7 +297,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
         tags.input_tags.allow_nan = _allows_missing(self)
-        tags.input_tags.sparse = self._takes_vectors() or _METHODS[self._method]["missing_pairs"]
+        tags.input_tags.sparse = self._takes_vectors() or self._takes_sparse()
         return tags
 
 
@@ -418,5 +423,5 @@ def _matrix_settings(matrices):
 
 
 def _value_of(text, all_texts):
-    whole = all(one.lstrip("-").isdigit() and str(int(one)) == one for one in all_texts)
+    whole = all(re.fullmatch("-?[0-9]+", one) and str(int(one)) == one for one in all_texts)
     return int(text) if whole else text

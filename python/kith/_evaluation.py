@@ -140,6 +140,7 @@ def _own_data(X, data, measure, methods, distance, input):
         if from_vectors:
             raise ValueError("some of the methods learn from vectors, others from similarities: give the vectors "
                              "as data= and a measure= of them")
+        _arrays.check_distance(input, distance)
         given = _arrays.as_list(X)
         missing = _arrays.allows_missing(input)
         names = _arrays.names_of(X, len(given))

@@ -41,6 +41,7 @@ class Inspection:
 
 def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads=None, verbose=False):
     """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
+    _arrays.check_distance(input, distance)
     given = _arrays.as_list(X)
     names = _arrays.names_of(X, len(given))
     given, ids = _arrays.matched(given)

@@ -2,6 +2,7 @@
 """How a call is run: threads, seed, progress, and settings as the library takes them."""
 import contextlib
 import keyword as _words
+import operator
 import sys
 import warnings
 
@@ -16,9 +17,9 @@ def text_of(value, key=""):
         return "yes" if value else "no"
     if isinstance(value, dict):
         return ",".join(f"{_name(name)}={text_of(number)}" for name, number in value.items())
-    if hasattr(value, "__index__"):
-        return str(value.__index__())
-    if hasattr(value, "__float__"):
+    with contextlib.suppress(TypeError):
+        return str(operator.index(value))
+    with contextlib.suppress(TypeError, ValueError):
         return repr(float(value))
     raise ValueError(f"{key or 'a setting'} is {value!r}, and must be a number, a text or a truth value")
 

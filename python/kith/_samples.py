@@ -34,10 +34,15 @@ def prepared(samples, kind):
             if samples.shape[1] != 1:
                 raise ValueError(f"{WORDS[kind]} are wanted, and the frame has {samples.shape[1]} columns")
             samples = samples[:, 0]
+    if _arrays.is_sparse(samples):
+        raise ValueError(f"the samples are a sparse matrix; give {WORDS[kind]}")
     if kind == "series":
         return [_series(one, i) for i, one in enumerate(samples)], ids, columns
     if kind in ("sets", "categories"):
-        return [_words(one, kind, i) for i, one in enumerate(samples)], ids, columns
+        words = [_words(one, kind, i) for i, one in enumerate(samples)]
+        if kind == "categories":
+            _check_equal_length(words)
+        return words, ids, columns
     texts = [_text(one, i) for i, one in enumerate(samples)]
     return [one.upper() for one in texts] if kind == "sequences" else texts, ids, columns
 
@@ -77,6 +82,13 @@ def _words(sample, kind, position):
     if not hasattr(sample, "__iter__"):
         raise ValueError(f"sample {position + 1} is {reprlib.repr(sample)}, and must be a collection of words")
     return [str(word) for word in (sorted(sample, key=str) if isinstance(sample, (set, frozenset)) else sample)]
+
+
+def _check_equal_length(rows):
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ValueError(f"sample {i + 1} has {len(row)} categories, and sample 1 has {len(rows[0])}; every sample "
+                             "must have equally many")
 
 
 def are_single(*collections):
@@ -128,13 +140,17 @@ def measured(measure, data):
     names = [name or word for name, word, _ in asked]
     if len(set(names)) != len(names):
         raise ValueError(f"measures have the same name: {', '.join(names)}; a dict of names tells them apart")
-    several = isinstance(data, dict)
+    several = _are_named(data)
     return [(name, word, texts, prepared(_of_name(data, name), MEASURES[word]["data"]), i if several else 0)
             for i, (name, (_, word, texts)) in enumerate(zip(names, asked))]
 
 
+def _are_named(data):
+    return isinstance(data, dict) and not _arrays.is_sparse(data)  # a SciPy matrix of keys is a dict too
+
+
 def _of_name(data, name):
-    if not isinstance(data, dict):
+    if not _are_named(data):
         return data
     if name not in data:
         raise ValueError(f"there are no samples for {name!r} among {', '.join(map(str, data))}")
@@ -143,7 +159,7 @@ def _of_name(data, name):
 
 def queries(data, matrices):
     """New samples of each matrix of a model that measures them itself."""
-    if isinstance(data, dict) and len({one["file"] for one in matrices}) < len(matrices):
+    if _are_named(data) and len({one["file"] for one in matrices}) < len(matrices):
         raise ValueError("the model measures all of its matrices from the same samples; give them alone")
     return [prepared(_of_name(data, one["name"]), MEASURES[one["measure"]["measure"]]["data"])
             for one in matrices]

@@ -14,6 +14,9 @@ class Spectrum(TransformerMixin, BaseEstimator):
     `fit_transform(S)` is the kernel of the training samples; `transform(rows)` is what new rows look
     like under the same map, so that training and test samples are treated alike.
 
+    Frames are matched by id. `consistency_` is how far `transform(S)` of the training matrix is from its kernel,
+    which is 0 but for shift and diffusion, whose map of new rows is another one.
+
     Similarities of float32 give a kernel of float32, computed in double precision.
 
     spectrum : none, clip, flip, shift, square or diffusion
@@ -37,18 +40,20 @@ class Spectrum(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X, y=None):
-        S = _arrays.check_matrix(X, False, False)
+        S = _arrays.check_matrix(_arrays.in_order(X), False, False)
         if S.shape[0] != S.shape[1]:
             raise ValueError(f"X must be a square matrix of similarities, and is {S.shape[0]} x {S.shape[1]}")
         with run_options(self.threads, self.blas_threads) as options:
             kernel, self.map_, self.consistency_ = _core.spectrum_kernel(
                 self.spectrum, float(self.beta), S, options)
         self.n_features_in_ = S.shape[1]
+        self._ids = _arrays.sample_ids(X)
         return kernel
 
     def transform(self, X):
         check_is_fitted(self, "map_")
-        rows = _arrays.check_matrix(X, False, False)
+        chosen = _arrays.over_samples(X, self._ids, self.n_features_in_)
+        rows = _arrays.check_matrix(X if chosen is None else chosen, False, False)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features, but Spectrum is expecting "
                              f"{self.n_features_in_} features as input: one column per training sample")

@@ -29,7 +29,7 @@ class Table:
         return np.asarray(values, dtype=dtype)
 
     def to_frame(self):
-        """A pandas frame with the ids."""
+        """A pandas frame with the ids; pairs that a sparse table does not list are 0 in it."""
         import pandas
         return pandas.DataFrame(np.asarray(self), index=list(self.row_ids) or None,
                                 columns=list(self.column_ids) or None)

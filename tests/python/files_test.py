@@ -104,6 +104,65 @@ def test_a_sparse_matrix_is_one_with_unknown_pairs(binary):
         kith.SVM().fit(near, binary.y)
 
 
+def shuffled(frame, seed):
+    order = np.random.default_rng(seed).permutation(frame.shape[1])
+    return frame.iloc[:, order]
+
+
+def test_frames_are_matched_by_id_wherever_they_are_given(binary):
+    names = [f"s{i}" for i in range(len(binary.S))]
+    news = [f"q{i}" for i in range(len(binary.rows))]
+    S = pandas.DataFrame(binary.S, names, names)
+    rows = pandas.DataFrame(binary.rows, news, names)
+    kernel = kith.Spectrum().fit(binary.S)
+    ours = kith.Spectrum().fit(shuffled(S, 1))
+    np.testing.assert_array_equal(ours.transform(shuffled(rows, 2)), kernel.transform(binary.rows))
+    model = kith.AverageSVM().fit([S, shuffled(S, 3)], binary.y)
+    backwards = rows.iloc[::-1]
+    np.testing.assert_array_equal(model.decision_function([rows, backwards]), model.decision_function([rows, rows]))
+    classes = pandas.Series(model.predict([rows, rows]), news)
+    assert model.score([rows, rows], classes.iloc[::-1]) == 1
+    with pytest.raises(ValueError, match="different samples"):
+        model.predict([rows, backwards.rename(index={"q0": "other"})])
+    with pytest.raises(ValueError, match="different samples"):
+        kith.SVM().fit(S, pandas.Series(binary.y, names[1:] + ["other"]))
+
+
+def test_counted_samples_may_be_counted_in_any_order(binary):
+    S, rows = pandas.DataFrame(binary.S), pandas.DataFrame(binary.rows)
+    plain = kith.SVM().fit(binary.S, binary.y).decision_function(binary.rows)
+    for given in (S, shuffled(S, 1)):
+        model = kith.SVM().fit(given, binary.y)
+        np.testing.assert_array_equal(model.decision_function(shuffled(rows, 2)), plain)
+    later = pandas.RangeIndex(100, 100 + len(S))
+    model = kith.SVM().fit(S.set_axis(later, axis=0).set_axis(later, axis=1), binary.y)
+    np.testing.assert_array_equal(model.decision_function(shuffled(rows.set_axis(later, axis=1), 2)), plain)
+
+
+def test_a_table_of_listed_pairs_is_predicted_from(binary, tmp_path):
+    lines = [f"s{i}\ts{j}\t{value!r}\n" for i, row in enumerate(binary.S.tolist()) for j, value in enumerate(row)]
+    (tmp_path / "edges.tsv").write_text("".join(lines))
+    table = kith.read(tmp_path / "edges.tsv", format="edges")
+    model = kith.KNN(neighbours=1, ties="file").fit(table, binary.y)
+    assert model.score(table, binary.y) == kith.KNN(neighbours=1, ties="file").fit(binary.S, binary.y).score(binary.S, binary.y)
+    zero = kith.SVM(input={"missing": "zero"}).fit(table.values, binary.y)
+    np.testing.assert_allclose(zero.decision_function(table.values),
+                               kith.SVM().fit(binary.S, binary.y).decision_function(binary.S), rtol=1e-9)
+
+
+def test_rules_of_distances_need_distances(binary):
+    for call in (lambda rule: kith.SVM(input=rule).fit(binary.S, binary.y), lambda rule: kith.inspect(binary.S, input=rule),
+                 lambda rule: kith.evaluate(binary.S, binary.y, "knn", input=rule)):
+        with pytest.raises(ValueError, match="distance=True"):
+            call({"from_distance": "negative"})
+
+
+def test_classes_that_only_look_like_numbers_stay_texts(binary, tmp_path):
+    y = np.where(binary.y == "ant", "\u00b2", "--5")
+    kith.save(kith.SVM().fit(binary.S, y), tmp_path / "m.kith")
+    assert set(kith.load(tmp_path / "m.kith").classes_) == {"\u00b2", "--5"}
+
+
 def test_errors_of_files_are_os_errors_and_of_content_value_errors(tmp_path):
     with pytest.raises(OSError, match="nothing.csv"):
         kith.read(tmp_path / "nothing.csv")

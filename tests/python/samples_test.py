@@ -201,3 +201,26 @@ def test_samples_dropped_in_training_may_stand_among_the_columns(binary):
     assert 28 <= len(kept) < 30
     np.testing.assert_array_equal(model.decision_function(binary.rows),
                                   model.decision_function(binary.rows[:, kept]))
+
+
+def test_categories_of_different_length_are_refused():
+    with pytest.raises(ValueError, match="sample 2 has 1 categories, and sample 1 has 2"):
+        kith.measure.value_difference([["a", "x"], ["b"]], labels=[0, 1])
+
+
+def test_sparse_matrices_of_keys_are_samples_and_not_a_dict_of_them():
+    X = scipy.sparse.dok_matrix(np.eye(6))
+    y = np.repeat(["a", "b"], 3)
+    assert set(kith.KNN(neighbours=1, measure="gaussian").fit(X, y).predict(X)) == {"a", "b"}
+    with pytest.raises(ValueError, match="sparse matrix"):
+        kith.measure.jaccard(X)
+
+
+@pytest.mark.parametrize("index", [-1, 10**8])
+def test_indices_of_a_sparse_matrix_are_checked(index):
+    X = scipy.sparse.csr_matrix(np.eye(6) + 1)
+    X.indices[3] = index
+    with pytest.raises(ValueError):
+        kith.VectorSVM().fit(X, np.repeat(["a", "b"], 3))
+    with pytest.raises(ValueError):
+        kith.KNN(neighbours=1).fit(X, np.repeat(["a", "b"], 3))
