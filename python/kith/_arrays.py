@@ -182,7 +182,9 @@ def _same_samples(ids, other, what):
 
 
 def by_id(y, ids):
-    """Classes or numbers in the order of the samples, by id where both have ids."""
+    """Classes or numbers in the order of the samples: by id where both have ids, as they come where no id is of a
+    sample."""
     if not ids or not hasattr(y, "iloc") or is_default_index(y):
         return y
-    return y.iloc[_same_samples(ids, as_texts(y.index, "an id"), "X and a series")]
+    own = as_texts(y.index, "an id")
+    return y if set(own).isdisjoint(ids) else y.iloc[_same_samples(ids, own, "X and a series")]
