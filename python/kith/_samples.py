@@ -6,7 +6,7 @@ import reprlib
 import numpy as np
 
 from . import _arrays, _core
-from ._run import as_texts, texts_of
+from ._run import texts_of
 
 MEASURES = {one["name"]: one for one in json.loads(_core.measures())}
 _NAMES = {alias: one["name"] for one in MEASURES.values() for alias in [one["name"], *one["aliases"]]}
@@ -21,8 +21,7 @@ WORDS = {
 
 def prepared(samples, kind):
     """Samples as the library takes them: (values, ids, names of columns)."""
-    ids = [] if _arrays.is_default_index(samples) or not hasattr(samples, "iloc") else \
-        as_texts(samples.index, "an id")
+    ids = _arrays.sample_ids(samples)
     if isinstance(samples, (str, bytes)):
         raise ValueError(f"the samples are one text; give {WORDS[kind]} in a list")
     columns = _arrays.column_ids_of(samples) if _has_names(samples) else []

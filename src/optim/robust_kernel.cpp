@@ -166,6 +166,24 @@ RobustSolution solve(const RobustProblem& problem, double weight,
                settings);
 }
 
+/// The problem on S_+ in place of S.
+struct Clipped {
+  explicit Clipped(const RobustProblem& given)
+      : eigen{given.eigen->lambda.cwiseMax(0.0), given.eigen->U},
+        split(given),
+        problem{.S = split.positive,
+                .y = given.y,
+                .cost = given.cost,
+                .rho = given.rho,
+                .eigen = &eigen} {}
+  Clipped(const Clipped&) = delete;
+  Clipped& operator=(const Clipped&) = delete;
+
+  SymmetricEigen eigen;
+  detail::SplitMatrix split;
+  RobustProblem problem;  ///< of the two
+};
+
 }  // namespace
 
 RobustSolution robust_norm_of_kernel(const RobustProblem& problem, double weight,
@@ -182,16 +200,10 @@ RobustSolution robust_norm_of_kernel(const RobustProblem& problem, double weight
 RobustSolution robust_nearest_kernel(const RobustProblem& problem,
                                      const RobustNewtonSettings& settings, const RunContext& ctx) {
   const auto begin = std::chrono::steady_clock::now();
-  const SymmetricEigen clipped{problem.eigen->lambda.cwiseMax(0.0), problem.eigen->U};
-  const detail::SplitMatrix split(problem);
-  const RobustProblem nearest{.S = split.positive,
-                              .y = problem.y,
-                              .cost = problem.cost,
-                              .rho = problem.rho,
-                              .eigen = &clipped};
-  SmoSolution machine = BallMachine(nearest, 1, settings, ctx).at(0, std::nullopt);
-  RobustSolution solution = unmoved(nearest, std::move(machine.alpha), machine.b);
-  solution.distance = std::sqrt(split.negative_squares);
+  const Clipped clipped(problem);
+  SmoSolution machine = BallMachine(clipped.problem, 1, settings, ctx).at(0, std::nullopt);
+  RobustSolution solution = unmoved(clipped.problem, std::move(machine.alpha), machine.b);
+  solution.distance = std::sqrt(clipped.split.negative_squares);
   solution.info.status =
       met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
   solution.info.iterations = machine.info.iterations;
@@ -203,23 +215,17 @@ RobustSolution robust_nearest_kernel(const RobustProblem& problem,
 RobustSolution robust_norm_near_kernel(const RobustProblem& problem, double weight,
                                        const RobustNewtonSettings& settings,
                                        const RunContext& ctx) {
-  const SymmetricEigen clipped{problem.eigen->lambda.cwiseMax(0.0), problem.eigen->U};
-  const detail::SplitMatrix split(problem);
-  const RobustProblem nearest{.S = split.positive,
-                              .y = problem.y,
-                              .cost = problem.cost,
-                              .rho = problem.rho,
-                              .eigen = &clipped};
-  RobustSolution solution = robust_norm_of_kernel(nearest, weight, settings, ctx);
+  const Clipped clipped(problem);
+  RobustSolution solution = robust_norm_of_kernel(clipped.problem, weight, settings, ctx);
   RobustProblem own = problem;
-  const double negative = std::sqrt(split.negative_squares);
+  const double negative = std::sqrt(clipped.split.negative_squares);
   own.rho = std::isfinite(solution.rho) ? solution.rho : weight / (2 * negative);
   const RobustCertificate proof = certify_norm(own, weight, solution.alpha, ctx);
-  detail::RobustPoint point = detail::robust_point(own, split, solution.alpha);
+  detail::RobustPoint point = detail::robust_point(own, clipped.split, solution.alpha);
   const SvmCertificate machine =
       certify(detail::machine_on(problem, point.K), solution.alpha, solution.b);
   solution.rho = own.rho;
-  solution.distance = std::sqrt(split.excess(point.K) + split.negative_squares);
+  solution.distance = std::sqrt(clipped.split.excess(point.K) + clipped.split.negative_squares);
   solution.kernel = std::move(point.kernel);
   solution.info.objective = machine.dual + weight * solution.distance;
   solution.info.gap = proof.gap;

@@ -131,7 +131,19 @@ def test_what_was_learned_does_not_change_with_the_callers_array(binary):
         np.testing.assert_array_equal(spectrum.transform(binary.rows), expected)
 
 
-def test_ctrl_c_ends_a_fit_within_a_second(tmp_path):
+def interrupted(code, after):
+    """A process that runs `code`, which prints "ready", and is sent Ctrl-C so many seconds later."""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(after)
+    asked = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    assert process.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - asked < 5  # a second on a free machine
+    return process
+
+
+def test_ctrl_c_ends_a_fit_within_a_second():
     code = """
 import numpy as np, kith, sys, time
 rng = np.random.default_rng(0)
@@ -142,13 +154,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(3)
-    asked = time.monotonic()
-    os.kill(process.pid, signal.SIGINT)
-    assert process.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - asked < 5  # a second on a free machine
+    process = interrupted(code, 3)
     assert process.wait(timeout=30) == 0
 
 
@@ -168,13 +174,7 @@ except KeyboardInterrupt:
 del S
 print(kith.SVM(blas_threads=1).fit(np.eye(4), [0, 1, 0, 1]).predict(np.eye(4)).tolist(), flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(4)
-    asked = time.monotonic()
-    os.kill(process.pid, signal.SIGINT)
-    assert process.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - asked < 5  # a second on a free machine; the decomposition takes longer than that
+    process = interrupted(code, 4)  # amid the decomposition, which takes longer than is waited for
     assert process.stdout.readline() == "[0, 1, 0, 1]\n"
     assert process.wait(timeout=10) == 0
 

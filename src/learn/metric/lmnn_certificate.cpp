@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "kith/learn/metric/neighbour_maps.hpp"
+#include "kith/numerics/psd.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "learn/metric/pair_scatter.hpp"
 
@@ -142,11 +143,6 @@ double squared_norm(const Triples& triples) {
     square = t.norm();
   }
   return kSafety * square;
-}
-
-Matrix positive_part(const Matrix& S) {
-  const SymmetricEigen eigen = symmetric_eigen(S);
-  return eigen.U * eigen.lambda.cwiseMax(0.0).asDiagonal() * eigen.U.transpose();
 }
 
 }  // namespace

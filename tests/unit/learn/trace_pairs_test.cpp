@@ -284,19 +284,37 @@ Views two_views(std::uint64_t seed) {
   return views;
 }
 
+/// What similarities that are `scale` times as large make of the settings.
+template <class Settings>
+Settings in_unit(Settings settings, double scale) {
+  const auto divide = [&](auto& learn) {
+    learn.cost /= scale;
+    learn.rho /= scale * scale * scale;
+  };
+  if constexpr (requires { settings.learn; }) {
+    divide(settings.learn);
+  } else {
+    divide(settings);
+  }
+  return settings;
+}
+
+/// Calls check(settings) for each of the methods, without probabilities.
+template <class Check>
+void for_each_method(const Check& check) {
+  check(EsklSettings{{.probability = false}});
+  check(EmklSettings{{.probability = false}});
+  ReklSettings rekl;
+  rekl.probability = false;
+  check(rekl);
+}
+
 template <class Settings>
 void expect_the_same_in_every_unit(const Settings& settings) {
   const Views views = two_views(8);
   const Matrix expected = decisions(views, settings);
   for (const double scale : {1e-40, 1e-9, 1e9, 1e40}) {
-    Settings scaled = settings;
-    if constexpr (requires { scaled.learn; }) {
-      scaled.learn.cost /= scale;
-      scaled.learn.rho /= scale * scale * scale;
-    } else {
-      scaled.cost /= scale;
-      scaled.rho /= scale * scale * scale;
-    }
+    const Settings scaled = in_unit(settings, scale);
     const Views other = with_scaled(with_scaled(views, 0, scale), 1, scale);
     EXPECT_EQ(fit_views(other, scaled).info.status(), SolveStatus::kSolved) << scale;
     EXPECT_LE((decisions(other, scaled) - expected).norm(), 1e-4 * expected.norm()) << scale;
@@ -304,11 +322,7 @@ void expect_the_same_in_every_unit(const Settings& settings) {
 }
 
 TEST(TracePairs, DoNotDependOnTheUnitOfTheSimilarities) {
-  expect_the_same_in_every_unit(EsklSettings{{.probability = false}});
-  expect_the_same_in_every_unit(EmklSettings{{.probability = false}});
-  ReklSettings rekl;
-  rekl.probability = false;
-  expect_the_same_in_every_unit(rekl);
+  for_each_method([](const auto& settings) { expect_the_same_in_every_unit(settings); });
 }
 
 /// Powers of two change no digit of anything that a solver sees.
@@ -317,27 +331,13 @@ void expect_the_same_digits_in_other_units(const Settings& settings) {
   const Views views = two_views(12);
   const Matrix expected = decisions(views, settings);
   const double scale = 0x1p40;
-  Settings scaled = settings;
-  auto& learn = [&]() -> auto& {
-    if constexpr (requires { scaled.learn; }) {
-      return scaled.learn;
-    } else {
-      return scaled;
-    }
-  }
-  ();
-  learn.cost /= scale;
-  learn.rho /= scale * scale * scale;
+  const Settings scaled = in_unit(settings, scale);
   const Views other = with_scaled(with_scaled(views, 0, scale), 1, scale);
   EXPECT_LE((decisions(other, scaled) - expected).norm(), 1e-12 * expected.norm());
 }
 
 TEST(TracePairs, HaveTheSameDigitsInUnitsOfPowersOfTwo) {
-  expect_the_same_digits_in_other_units(EsklSettings{{.probability = false}});
-  expect_the_same_digits_in_other_units(EmklSettings{{.probability = false}});
-  ReklSettings rekl;
-  rekl.probability = false;
-  expect_the_same_digits_in_other_units(rekl);
+  for_each_method([](const auto& settings) { expect_the_same_digits_in_other_units(settings); });
 }
 
 TEST(TracePairs, SolveTheirDefaultsForSimilaritiesOfAnySize) {
