@@ -182,10 +182,28 @@ Block select(const Block& block, std::span<const Index> row_order,
   return select_sparse(std::get<SparseBlock>(block), row_order, column_order);
 }
 
+// Nothing here may be as wide as a sparse block: its last column may be the two-billionth.
 Block select_rows(const Block& block, std::span<const Index> positions) {
-  std::vector<Index> columns(static_cast<std::size_t>(cols(block)));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  return select(block, positions, columns);
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    std::vector<Index> columns(static_cast<std::size_t>(dense->cols()));
+    std::iota(columns.begin(), columns.end(), Index{0});
+    return select_dense(*dense, positions, columns);
+  }
+  const auto& sparse = std::get<SparseBlock>(block);
+  SparseBlock chosen;
+  chosen.cols = sparse.cols;
+  chosen.absent = sparse.absent;
+  chosen.starts.reserve(positions.size() + 1);
+  for (const Index i : positions) {
+    const auto begin = sparse.starts[static_cast<std::size_t>(i)];
+    const auto end = sparse.starts[static_cast<std::size_t>(i) + 1];
+    chosen.columns.insert(chosen.columns.end(), sparse.columns.begin() + begin,
+                          sparse.columns.begin() + end);
+    chosen.values.insert(chosen.values.end(), sparse.values.begin() + begin,
+                         sparse.values.begin() + end);
+    chosen.starts.push_back(chosen.entries());
+  }
+  return chosen;
 }
 
 SparseBlock transposed(const SparseBlock& block) {

@@ -10,6 +10,7 @@
 #include "data/formats/delimited.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "measure/other_kind.hpp"
 
 namespace kith::detail {
 namespace {
@@ -90,13 +91,18 @@ CategoryData read_categories(const std::string& path, const RunContext& ctx) {
   RecordReader records(source, separator);
   CategoryData data{.source = path, .ids = {}, .values = {}};
   CategoryRows rows(path, data);
+  OtherKind other;
   std::string_view record;
   while (records.next(record)) {
     if (is_blank(record)) continue;
     ctx.check_stop();
+    other.take(record, records.line_number());
     rows.take(record, records.line_number(), split_cells(record, separator));
   }
   if (data.values.empty()) throw bad_input({path}, "the file has no rows; it must hold categories");
+  other.refuse(path, {.samples = "categories",
+                      .as_meant = "give them a first line that begins with id, and an id each",
+                      .of_fasta = "sequences are compared by smith-waterman and needleman-wunsch"});
   return data;
 }
 

@@ -123,9 +123,27 @@ std::string takers(std::string_view setting) {
   return names;
 }
 
-Block widened(const Block& values, Index columns) {
-  if (const auto* sparse = std::get_if<SparseBlock>(&values)) {
-    SparseBlock wide = *sparse;
+SparseBlock sparse_of(const DenseBlock& dense) {
+  SparseBlock table;
+  table.cols = dense.cols();
+  table.absent = Absent::kZero;
+  for (Index i = 0; i < dense.rows(); ++i) {
+    for (Index j = 0; j < dense.cols(); ++j) {
+      if (dense(i, j) == 0) continue;
+      table.columns.push_back(static_cast<std::int32_t>(j));
+      table.values.push_back(dense(i, j));
+    }
+    table.starts.push_back(table.entries());
+  }
+  return table;
+}
+
+/// `values` as wide as `wide_one`, and sparse where that is: its width may be far beyond memory.
+Block widened(const Block& values, const Block& wide_one) {
+  const Index columns = cols(wide_one);
+  if (is_sparse(values) || is_sparse(wide_one)) {
+    SparseBlock wide =
+        is_sparse(values) ? std::get<SparseBlock>(values) : sparse_of(std::get<DenseBlock>(values));
     wide.cols = columns;
     return wide;
   }
@@ -223,13 +241,19 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
   const Index wide = cols(queries.values);
   const Index columns = cols(training.values);
   if (wide == columns) return measure_vectors(queries.values, &training.values, settings, ctx);
-  if (!queries.absent_is_zero || !training.absent_is_zero) {
-    refuse(fmt::format("{} has {} features and {} has {}; they must agree", queries.source, wide,
-                       training.source, columns));
+  const VectorData& narrow = wide < columns ? queries : training;
+  if (!narrow.absent_is_zero) {
+    refuse(
+        fmt::format("{} has {} features and {} has {}; they must agree, unless the narrower is "
+                    "LIBSVM text, which leaves out zeros",
+                    queries.source, wide, training.source, columns));
   }
-  const Index both = std::max(wide, columns);
-  const Block wide_training = widened(training.values, both);
-  return measure_vectors(widened(queries.values, both), &wide_training, settings, ctx);
+  if (wide < columns) {
+    return measure_vectors(widened(queries.values, training.values), &training.values, settings,
+                           ctx);
+  }
+  const Block wide_training = widened(training.values, queries.values);
+  return measure_vectors(queries.values, &wide_training, settings, ctx);
 }
 
 EditValue edit_value(Measure measure) {

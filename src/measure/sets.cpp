@@ -11,7 +11,12 @@
 namespace kith::detail {
 
 SetData read_sets(const std::string& path, const RunContext& ctx) {
-  StringData lines = read_strings(path, ctx);
+  StringData lines = read_lines(path,
+                                {.samples = "sets",
+                                 .as_meant = "give each an id (id<TAB>words)",
+                                 .of_fasta = "sequences are compared by smith-waterman and "
+                                             "needleman-wunsch"},
+                                ctx);
   SetData data{.source = std::move(lines.source), .ids = std::move(lines.ids), .values = {}};
   data.values.reserve(lines.values.size());
   std::vector<std::string_view> words;

@@ -68,17 +68,32 @@ void check_string(const LineReader& lines, std::string_view string, bool has_ids
 }  // namespace
 
 StringData read_strings(const std::string& path, const RunContext& ctx) {
+  return read_lines(path,
+                    {.samples = "strings",
+                     .as_meant = "give each an id (id<TAB>string)",
+                     .of_fasta = "a file whose name ends in .fasta, .fa, .faa or .fna gives its "
+                                 "sequences as strings"},
+                    ctx);
+}
+
+StringData read_lines(const std::string& path, const OtherKind::Reading& reading,
+                      const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
   LineReader lines(source);
   StringData data;
   data.source = path;
   IdColumn ids;
+  OtherKind other;
   bool has_ids = false;
   std::string_view line;
   while (lines.next(line)) {
     check_utf8(lines, line);
     if (data.values.empty()) has_ids = line.find('\t') != std::string_view::npos;
-    if (has_ids) line = ids.take(lines, line, data);
+    if (has_ids) {
+      line = ids.take(lines, line, data);
+    } else {
+      other.take(line, lines.line_number());
+    }
     check_string(lines, line, has_ids);
     data.values.emplace_back(line);
     if (lines.line_number() % kLinesPerProgress == 0) {
@@ -88,6 +103,7 @@ StringData read_strings(const std::string& path, const RunContext& ctx) {
     }
   }
   if (data.values.empty()) throw bad_input({path}, "the file has no lines; it must hold strings");
+  other.refuse(path, reading);
   return data;
 }
 

@@ -22,8 +22,9 @@
 namespace kith::detail {
 namespace {
 
-/// `label index:value` in the first line with more than a label: a sample may be all zeros.
-bool looks_like_libsvm_features(std::string_view head) {
+/// `label index:value` in the first line with more than a label: a sample may be all zeros. Labels
+/// alone are a table of one column, unless the name says otherwise.
+bool looks_like_libsvm_features(std::string_view head, const std::string& name) {
   constexpr std::size_t kMostLines = 1000;
   std::vector<std::string_view> fields;
   for (const std::string_view line : whole_lines(head, '#', kMostLines)) {
@@ -33,7 +34,7 @@ bool looks_like_libsvm_features(std::string_view head) {
     const std::size_t colon = fields[1].find(':');
     return colon != std::string_view::npos && parse_integer(fields[1].substr(0, colon));
   }
-  return false;
+  return !trim(head).empty() && format_of_name(name) == Format::kLibsvm;
 }
 
 std::string_view kernel_hint(std::optional<long long> index) {
@@ -175,7 +176,9 @@ VectorData read_vectors(const std::string& path, const RunContext& ctx) {
                     "numbers. Sequences are compared by smith-waterman and needleman-wunsch");
   }
   if (looks_like_idx(source.head())) return read_idx(source, ctx);
-  if (looks_like_libsvm_features(source.head())) return read_libsvm_features(source, ctx);
+  if (looks_like_libsvm_features(source.head(), path)) {
+    return read_libsvm_features(source, ctx);
+  }
   VectorData data = read_numbers(path, ctx);
   refuse_missing(data);
   return data;

@@ -46,6 +46,23 @@ std::vector<RawMatrix> read_queries(const ModelRecord& record, std::span<const s
   return {std::move(vectors)};
 }
 
+/// The first `width` columns of what may have more or fewer.
+SparseBlock cut(const SparseBlock& table, Index width) {
+  SparseBlock narrow;
+  narrow.cols = width;
+  narrow.absent = table.absent;
+  for (Index i = 0; i < table.rows(); ++i) {
+    const auto end = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i) + 1]);
+    for (auto e = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i)]);
+         e < end && table.columns[e] < width; ++e) {
+      narrow.columns.push_back(table.columns[e]);
+      narrow.values.push_back(table.values[e]);
+    }
+    narrow.starts.push_back(narrow.entries());
+  }
+  return narrow;
+}
+
 /// The vectors as wide as those of the model. A format that leaves out zeros may be narrower, or
 /// have features that no training sample had: they have no weight.
 Block of_width(const VectorData& data, Index features) {
@@ -56,18 +73,12 @@ Block of_width(const VectorData& data, Index features) {
                                                "{}",
                                                own, features));
   }
-  std::vector<Index> all(static_cast<std::size_t>(rows(data.values)));
-  std::iota(all.begin(), all.end(), Index{0});
-  std::vector<Index> common(static_cast<std::size_t>(std::min(features, own)));
-  std::iota(common.begin(), common.end(), Index{0});
-  Block narrow = select(data.values, all, common);
-  if (auto* sparse = std::get_if<SparseBlock>(&narrow)) {
-    sparse->cols = features;
-    return narrow;
-  }
-  check_dense_fits(rows(narrow), features);
-  RowMatrix values = RowMatrix::Zero(rows(narrow), features);
-  values.leftCols(std::ssize(common)) = std::get<DenseBlock>(narrow).values();
+  if (const auto* sparse = std::get_if<SparseBlock>(&data.values)) return cut(*sparse, features);
+  const auto& dense = std::get<DenseBlock>(data.values);
+  check_dense_fits(dense.rows(), features);
+  RowMatrix values = RowMatrix::Zero(dense.rows(), features);
+  const Index common = std::min(features, own);
+  values.leftCols(common) = dense.values().leftCols(common);
   return DenseBlock(std::move(values));
 }
 

@@ -295,6 +295,44 @@ def test_widths_must_agree_unless_zeros_are_left_out(kith):
     assert "3 features" in message and "two.csv has 2" in message
     kith.write("two.txt", "1 1:1 2:2\n1 1:3 2:4\n")
     kith.write("one.txt", "1 1:1\n")
-    measure(kith, "--data", "one.txt", "--against", "two.txt", "--measure", "gaussian", "--gamma", "1",
-            "--out", "k.csv")
-    assert (kith.folder / "k.csv").read_text().startswith(repr(math.exp(-4))[:12])
+    for training in ("two.txt", "two.csv"):
+        measure(kith, "--data", "one.txt", "--against", training, "--measure", "gaussian", "--gamma", "1",
+                "--out", "k.csv")
+        assert (kith.folder / "k.csv").read_text().startswith(repr(math.exp(-4))[:12])
+    kith.write("five.txt", "1 1:1 5:1\n")
+    message = kith.refusal("measure", "--data", "five.txt", "--against", "two.csv", "--measure", "gaussian",
+                           "--out", "k.csv")
+    assert "5 features" in message and "LIBSVM" in message
+
+
+@pytest.mark.parametrize("rows, kernel", [
+    (["1 1:1 2:2", "1 1:3 2:4"], [5, 11]),
+    (["1 1:1 2:2", "1 1:3 2000000000:4"], [5, 3]),
+])
+def test_a_feature_may_be_far_out(kith, rows, kernel):
+    kith.write("train.libsvm", "\n".join(rows) + "\n")
+    kith.write("new.libsvm", "0 1:1 2:2 2147483647:7\n")
+    measure(kith, "--data", "new.libsvm", "--against", "train.libsvm", "--measure", "linear", "--out", "k.csv")
+    assert (kith.folder / "k.csv").read_text() == ",".join(map(str, kernel)) + "\n"
+
+
+def test_a_libsvm_file_of_labels_alone_holds_zeros(kith):
+    kith.write("two.csv", "3,4\n0,1\n")
+    kith.write("zeros.libsvm", "1\n2\n")
+    measure(kith, "--data", "zeros.libsvm", "--against", "two.csv", "--measure", "euclidean", "--out", "k.csv")
+    assert (kith.folder / "k.csv").read_text() == "5,1\n5,1\n"
+    measure(kith, "--data", "zeros.libsvm", "--measure", "linear", "--out", "k.csv")
+    assert (kith.folder / "k.csv").read_text() == "0,0\n0,0\n"
+
+
+@pytest.mark.parametrize("measure, name, content, word", [
+    ("jaccard", "x.libsvm", "1 1:0.5 2:1\n-1 2:1\n", "LIBSVM"),
+    ("edit", "x.txt", "1 1:0.5 2:1\n-1 2:1\n", "LIBSVM"),
+    ("tversky-ratio", "x.fasta", ">a\nACD\n>b\nAD\n", "FASTA"),
+    ("value-difference", "x.fasta", ">a\nACD\n>b\nAD\n", "FASTA"),
+])
+def test_vectors_and_sequences_are_no_words(kith, measure, name, content, word):
+    kith.write(name, content)
+    kith.write("l.txt", "1\n2\n")
+    message = kith.refusal("train", "--data", name, "--measure", measure, "--labels", "l.txt", "--model", "m.kith")
+    assert f"{name}:1: " in message and word in message and "id" in message

@@ -136,6 +136,17 @@ TEST(Block, SelectOfASparseBlockEqualsSelectOfItsDenseForm) {
   }
 }
 
+TEST(Block, SelectsWholeRowsOfAnyWidth) {
+  SparseBlock wide = small_sparse(Absent::kZero);
+  wide.cols = std::numeric_limits<std::int32_t>::max();
+  const auto chosen = std::get<SparseBlock>(select_rows(wide, std::vector<Index>{2, 1}));
+  EXPECT_EQ(chosen.cols, wide.cols);
+  EXPECT_EQ(chosen.absent, Absent::kZero);
+  EXPECT_THAT(chosen.starts, testing::ElementsAre(0, 2, 2));
+  EXPECT_THAT(chosen.columns, testing::ElementsAre(0, 2));
+  EXPECT_THAT(chosen.values, testing::ElementsAre(3, 4));
+}
+
 TEST(Block, TransposingTwiceGivesTheSameBlock) {
   const SparseBlock block = small_sparse(Absent::kZero);
   const SparseBlock once = transposed(block);

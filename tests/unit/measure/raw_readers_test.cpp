@@ -129,6 +129,43 @@ TEST(SetFiles, HoldWords) {
   EXPECT_THAT(data.values, ElementsAre(ElementsAre("a", "b"), IsEmpty()));
 }
 
+TEST(LinesOfAnotherKind, AreRefusedWhereEveryLineIsLibsvmText) {
+  const std::string vectors = "1 1:0.5 3:2\n-1\n1 2:1e-3\n";
+  for (const RawKind kind : {RawKind::kSets, RawKind::kStrings, RawKind::kCategories}) {
+    EXPECT_THAT(refusal(kind, vectors), AllOf(HasSubstr("x:1: "), HasSubstr("\"1:0.5\""),
+                                              HasSubstr("LIBSVM"), HasSubstr("id")));
+    EXPECT_THAT(refusal(kind, "-1\n1 0:1 1:0.5\n"), HasSubstr("x:2: ")) << "a kernel";
+  }
+}
+
+TEST(LinesOfAnotherKind, AreRefusedWhereEveryLineIsFasta) {
+  for (const std::string& text : {">p some words\nACD\nef*\n>q\nW\n"s, ">p\nAC-D\n"s}) {
+    for (const RawKind kind : {RawKind::kSets, RawKind::kStrings, RawKind::kCategories}) {
+      EXPECT_THAT(refusal(kind, text), AllOf(HasSubstr("x:1: "), HasSubstr("FASTA")));
+    }
+  }
+  EXPECT_THAT(refusal(RawKind::kStrings, ">p\nAC\n"), HasSubstr(".fasta"));
+}
+
+TEST(LinesOfAnotherKind, AreOneLineAwayFromWords) {
+  for (const char* text :
+       {"1 1:0.5 3:2\n2 3:1 1:1\n", "1 1:0.5\nred 1:2\n", "1 1:0.5\n1 a:2\n", "1 1:0.5\n1 2:b\n",
+        "1\n2\n", "1 2\n3 4\n", ">a >b\n>c\n", ">p\nACD\na b\n", "ACD\n>p\nA\n"}) {
+    EXPECT_EQ(read_as<StringData>(RawKind::kStrings, "x", text).ids.size(), 0U) << text;
+    EXPECT_EQ(read_as<SetData>(RawKind::kSets, "x", text).ids.size(), 0U) << text;
+  }
+}
+
+TEST(LinesOfAnotherKind, AreTakenAsMeantWithIds) {
+  const std::string text = "a\t1 1:0.5 3:2\nb\t-1 2:1\n";
+  EXPECT_THAT(read_as<SetData>(RawKind::kSets, "x", text).values,
+              ElementsAre(ElementsAre("1", "1:0.5", "3:2"), ElementsAre("-1", "2:1")));
+  EXPECT_EQ(read_as<StringData>(RawKind::kStrings, "x", text).values.front(), "1 1:0.5 3:2");
+  EXPECT_EQ(read_as<StringData>(RawKind::kStrings, "x", "a\t>p\nb\tACD\n").values.front(), ">p");
+  EXPECT_THAT(read_as<CategoryData>(RawKind::kCategories, "x", "id,v\na,1 1:0.5\n").values,
+              ElementsAre(ElementsAre("1 1:0.5")));
+}
+
 TEST(CategoryFiles, HaveIdsWhereTheHeaderSaysSo) {
   const auto plain = read_as<CategoryData>(RawKind::kCategories, "x.csv", "y,n,?\nn,,\"a,b\"\n");
   EXPECT_THAT(plain.ids, IsEmpty());
@@ -188,6 +225,15 @@ TEST(VectorTables, MayBeginWithALibsvmSampleOfZeros) {
   const auto column = read_as<VectorData>(RawKind::kVectors, "x", "1\n2\n");
   EXPECT_EQ(to_dense(column.values).values(), (RowMatrix(2, 1) << 1, 2).finished())
       << "a table of one column";
+}
+
+TEST(VectorTables, AreLibsvmSamplesOfZerosWhereTheNameSaysSo) {
+  for (const char* name : {"x.libsvm", "x.svm"}) {
+    const auto data = read_as<VectorData>(RawKind::kVectors, name, "1\n-1\n1\n");
+    EXPECT_EQ(rows(data.values), 3);
+    EXPECT_EQ(cols(data.values), 0);
+    EXPECT_TRUE(data.absent_is_zero);
+  }
 }
 
 TEST(VectorTables, StaySparseWhereMostOfThemIsZero) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/other_kind.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "data/formats/checks.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
+namespace kith::detail {
+namespace {
+
+/// The index of `index:value`; none: the field is something else.
+std::optional<long long> index_of(std::string_view field) {
+  const std::size_t colon = field.find(':');
+  if (colon == std::string_view::npos || !parse_double(field.substr(colon + 1))) {
+    return std::nullopt;
+  }
+  return parse_integer(field.substr(0, colon));
+}
+
+/// Gaps as well: an alignment is no more a set than its sequences are.
+bool is_aligned_residue(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '*' || c == '-' || c == '.';
+}
+
+}  // namespace
+
+void OtherKind::take(std::string_view line, long number) {
+  if (trim(line).empty()) return;
+  if (libsvm_) take_libsvm(line, number);
+  if (fasta_) take_fasta(line, number);
+}
+
+void OtherKind::take_libsvm(std::string_view line, long number) {
+  split_blanks(line, fields_);
+  libsvm_ = parse_double(fields_[0]).has_value();
+  long long before = -1;  // 0:serial begins a line of a precomputed kernel
+  for (std::size_t k = 1; k < fields_.size() && libsvm_; ++k) {
+    const std::optional<long long> index = index_of(fields_[k]);
+    libsvm_ = index && *index > before;
+    before = index.value_or(0);
+  }
+  if (!libsvm_ || fields_.size() == 1 || first_pair_ != 0) return;
+  first_pair_ = number;
+  pair_ = fields_[1];
+}
+
+void OtherKind::take_fasta(std::string_view line, long number) {
+  line = trim(line);
+  const bool header = line.starts_with('>');
+  if (header) {
+    fasta_ = !after_header_;
+    if (first_header_ == 0) first_header_ = number;
+  } else {
+    fasta_ = first_header_ != 0 && std::ranges::all_of(line, is_aligned_residue);
+  }
+  after_header_ = header;
+}
+
+void OtherKind::refuse(const std::string& path, const Reading& reading) const {
+  if (libsvm_ && first_pair_ != 0) {
+    throw bad_input(
+        {path, first_pair_},
+        fmt::format("{} is index:value as in LIBSVM text, and every line is of that form, label "
+                    "index:value ...; such a file holds vectors, which have measures of their own "
+                    "(gaussian, linear, cosine, euclidean, ...), and its labels would count as a "
+                    "part of {}. If the lines are meant as {}, {}",
+                    in_quotes(pair_), reading.samples, reading.samples, reading.as_meant));
+  }
+  if (fasta_ && first_header_ != 0 && !after_header_) {
+    throw bad_input(
+        {path, first_header_},
+        fmt::format("a line that begins with > is the name of a sequence in FASTA, and every line "
+                    "is a name or residues; {}. If the lines are meant as {}, {}",
+                    reading.of_fasta, reading.samples, reading.as_meant));
+  }
+}
+
+}  // namespace kith::detail
