@@ -163,6 +163,25 @@ InnerSlope both_slope(const SpectrumProgram& program, const SpectrumTerms& terms
   return slope;
 }
 
+/// h(t) - L of `both`. Not from `split`: with the mean over the negative eigenvalues in place of
+/// the product with e, a t between the foci, 1 above all, is there exactly, and its excess exactly
+/// 0. A large gamma multiplies whatever rounding leaves of it.
+double excess_of_both(const SpectrumTerms& terms, const Vector& t) {
+  const ArrayXd negative = (-terms.sign).cwiseMax(0.0);
+  const double count = negative.sum();
+  const ArrayXd from_clip = (t - terms.centres.col(0)).array();
+  const double share = (negative * from_clip).sum() / count;  // of the way to flip
+  const double off = (from_clip - share * negative).matrix().norm();
+  const double L = std::sqrt(count);
+  // |x| - along = |off|^2 / (|x| + along) loses no digits.
+  const auto excess = [&](double along) {
+    const double distance = std::hypot(along, off);
+    if (distance == 0) return 0.0;
+    return along > 0 ? off / (distance + along) * off : distance - along;
+  };
+  return excess(L * share) + excess(L * (1 - share));
+}
+
 }  // namespace
 
 bool inner_is_curved(const SpectrumProgram& program, const SpectrumTerms& terms) {
@@ -208,14 +227,7 @@ double penalty(const SpectrumProgram& program, const SpectrumTerms& terms, const
     const ArrayXd more = negative * t.array() * (t.array() + 2) + (1 - negative) * off.square();
     return program.gamma * (squares * more).sum() / (h + N);
   }
-  // |x| - along = |off|^2 / (|x| + along) for both distances, where that loses no digits.
-  const Vector from_clip = t - terms.centres.col(0);
-  const Split parts = split(terms, from_clip);
-  const auto excess = [&](double distance, double along) {
-    return along > 0 ? square(parts.q) / (distance + along) : distance - along;
-  };
-  const double left = parts.L - parts.g;
-  return program.gamma * (excess(parts.R, parts.g) + excess(std::hypot(left, parts.q), left));
+  return program.gamma * excess_of_both(terms, t);
 }
 
 }  // namespace kith::detail

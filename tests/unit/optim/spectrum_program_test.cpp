@@ -238,6 +238,33 @@ TEST(SpectrumProgram, IsThePlainMachineFromItsThresholdOn) {
   }
 }
 
+TEST(SpectrumProgram, ProvesThePlainMachineUnderAnyGammaAboveItsThreshold) {
+  // gamma multiplies what rounding leaves of h less its least value, which is 0 there.
+  for (const Index n : {11, 16, 23, 30, 37, 48}) {
+    const Owned owned = indefinite(n, 7);
+    const double eta = 1e-4;
+    SpectrumProgram program = owned.program(eta, 1, SpectrumCentre::kBoth);
+    const Vector plain = plain_multipliers(SpectrumCentre::kBoth, owned.eigen.lambda);
+    const Matrix K = reconstruct(owned.eigen.U, owned.eigen.lambda.cwiseProduct(plain));
+    const SvmDual dual{.K = SymmetricView::dense(K),
+                       .y = owned.y,
+                       .cost = program.upper / (2 * eta),
+                       .linear = {}};
+    const SmoSolution machine = smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
+    const SpectrumPoint point = plain_point(program, 2 * eta * machine.alpha, machine.b);
+    const double threshold = plain_threshold(program, 2 * eta * machine.alpha);
+    for (const double more : {1.001, 1e3, 1e6, 1e12, 1e30, 1e100}) {
+      program.gamma = more * threshold;
+      EXPECT_LE(certify(program, point).gap, 1e-9) << n << " " << more;
+    }
+    const detail::SpectrumTerms terms = detail::spectrum_terms(program);
+    EXPECT_EQ(detail::penalty(program, terms, terms.centres.col(0)), 0);
+    EXPECT_EQ(detail::penalty(program, terms, terms.centres.col(1)), 0);
+    const Vector middle = 0.5 * (terms.centres.col(0) + terms.centres.col(1));
+    EXPECT_EQ(detail::penalty(program, terms, middle), 0);
+  }
+}
+
 TEST(SpectrumProgram, TakesBothCentresOfADefiniteMatrixForOne) {
   Rng rng(8);
   const Vector y = random_labels(rng, 20);
