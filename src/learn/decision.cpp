@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "data/formats/stream.hpp"
 #include "kith/core/error.hpp"
@@ -28,8 +29,8 @@ double number_of(std::string_view text, NumberRange range, const std::string& wh
               fmt::format("{}: {} must be a number, {}", where, in_quotes(text), range.text()));
 }
 
-/// The entries of a setting: lines of a file with `parts` columns separated by tabs, or
-/// comma-separated text whose parts are separated by `separators`.
+/// An entry of a setting: a line of a file whose columns are separated by tabs, or an item of
+/// comma-separated text of the form name=number.
 struct Entry {
   std::string where;
   std::vector<std::string> parts;
@@ -54,33 +55,72 @@ std::vector<Entry> entries_of_file(const std::string& path, std::size_t parts) {
   return entries;
 }
 
-std::vector<Entry> entries_of(const std::string& text, const std::string& setting,
-                              const std::string& separators, const std::string& form) {
+bool is_file(const std::string& text) {
   struct stat info {};
-  if (stat(text.c_str(), &info) == 0) return entries_of_file(text, separators.size() + 1);
+  return stat(text.c_str(), &info) == 0;
+}
+
+[[noreturn]] void refuse_form(const std::string& setting, std::string_view item,
+                              const std::string& form) {
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("setting {}: {} is neither a file nor of the form {}", setting,
+                          in_quotes(item), form));
+}
+
+/// Names of classes may contain commas and '=': an item ends at the first comma after a '=', and
+/// its number follows the last '='.
+std::vector<Entry> entries_of_text(const std::string& text, const std::string& setting,
+                                   const std::string& form) {
   std::vector<Entry> entries;
-  for (const std::string_view item : split(text, ',')) {
-    Entry entry{.where = "setting " + setting, .parts = {}};
-    std::string_view rest = item;
-    for (const char separator : separators) {
-      const std::size_t at = rest.find(separator);
-      if (at == std::string_view::npos) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("setting {}: {} is neither a file nor of the form {}", setting,
-                                in_quotes(item), form));
-      }
-      entry.parts.emplace_back(trim(rest.substr(0, at)));
-      rest.remove_prefix(at + 1);
-    }
-    entry.parts.emplace_back(trim(rest));
-    entries.push_back(std::move(entry));
+  std::optional<std::string> item;
+  for (const std::string_view piece : split(text, ',')) {
+    item = item ? fmt::format("{},{}", *item, piece) : std::string(piece);
+    const std::size_t at = item->rfind('=');
+    if (at == std::string::npos) continue;
+    entries.push_back({"setting " + setting,
+                       {std::string(trim(std::string_view(*item).substr(0, at))),
+                        std::string(trim(std::string_view(*item).substr(at + 1)))}});
+    item.reset();
+  }
+  if (item) refuse_form(setting, *item, form);
+  return entries;
+}
+
+std::vector<Entry> entries_of_priors(const std::string& text) {
+  return is_file(text) ? entries_of_file(text, 2) : entries_of_text(text, "priors", "class=number");
+}
+
+/// truth:said as its two classes, whose names may contain ':' too.
+std::pair<std::string, std::string> pair_of(const std::string& names, const Labels& labels) {
+  const auto is_class = [&](const std::string& name) {
+    return std::find(labels.names.begin(), labels.names.end(), name) != labels.names.end();
+  };
+  const auto cut = [&](std::size_t at) {
+    return std::pair(std::string(trim(names.substr(0, at))),
+                     std::string(trim(names.substr(at + 1))));
+  };
+  const std::size_t first = names.find(':');
+  if (first == std::string::npos) refuse_form("costs", names, "truth:said=cost");
+  for (std::size_t at = first; at != std::string::npos; at = names.find(':', at + 1)) {
+    const auto [truth, said] = cut(at);
+    if (is_class(truth) && is_class(said)) return {truth, said};
+  }
+  return cut(first);
+}
+
+std::vector<Entry> entries_of_costs(const std::string& text, const Labels& labels) {
+  if (is_file(text)) return entries_of_file(text, 3);
+  std::vector<Entry> entries = entries_of_text(text, "costs", "truth:said=cost");
+  for (Entry& entry : entries) {
+    const auto [truth, said] = pair_of(entry.parts[0], labels);
+    entry.parts = {truth, said, entry.parts[1]};
   }
   return entries;
 }
 
 Vector read_priors(const std::string& text, const Labels& labels) {
   Vector priors = Vector::Constant(labels.class_count(), -1);
-  for (const Entry& entry : entries_of(text, "priors", "=", "class=number")) {
+  for (const Entry& entry : entries_of_priors(text)) {
     priors(class_of(entry.parts[0], labels, entry.where)) =
         number_of(entry.parts[1], at_least(0), entry.where);
   }
@@ -100,7 +140,7 @@ Vector read_priors(const std::string& text, const Labels& labels) {
 Matrix read_costs(const std::string& text, const Labels& labels) {
   const Index classes = labels.class_count();
   Matrix costs = Matrix::Ones(classes, classes) - Matrix::Identity(classes, classes);
-  for (const Entry& entry : entries_of(text, "costs", ":=", "truth:said=cost")) {
+  for (const Entry& entry : entries_of_costs(text, labels)) {
     const Index truth = class_of(entry.parts[0], labels, entry.where);
     const Index said = class_of(entry.parts[1], labels, entry.where);
     costs(truth, said) = number_of(entry.parts[2], at_least(0), entry.where);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "kith/core/error.hpp"
@@ -74,6 +75,19 @@ TEST(DecisionRule, RefusesWithTheRule) {
   EXPECT_THAT(refusal({.costs = "a:b=-1"}), testing::HasSubstr("at least 0"));
   EXPECT_THAT(refusal({.priors = "a=1"}), testing::HasSubstr("class \"b\" has none"));
   EXPECT_THAT(refusal({.priors = "a=0,b=0"}), testing::HasSubstr("above 0"));
+}
+
+TEST(DecisionRule, NamesOfClassesMayContainSeparators) {
+  const Labels odd = make_labels(std::vector<std::string>{"a=b", "c,d", "e:f", "e"});
+  const DecisionRule rule =
+      make_decision_rule({.priors = "a=b=1,c,d=2,e:f=3,e=4", .costs = "e:f:c,d=7,e:e:f=5"}, odd);
+  const auto at = [&](const std::string& name) {
+    return std::find(odd.names.begin(), odd.names.end(), name) - odd.names.begin();
+  };
+  EXPECT_EQ(rule.costs(at("e:f"), at("c,d")), 7);
+  EXPECT_EQ(rule.costs(at("e"), at("e:f")), 5);
+  EXPECT_DOUBLE_EQ(rule.priors(at("c,d")), 0.2);
+  EXPECT_DOUBLE_EQ(rule.priors(at("e")), 0.4);
 }
 
 TEST(DecisionRule, NeedsProbabilities) {
