@@ -191,20 +191,6 @@ Json measure_json(const RawMatrix& matrix) {
   return relevant_settings(with_defaults(matrix.measure, matrix.samples));
 }
 
-/// What the pairs are and where they come from: of each matrix its name, and how it was measured.
-Json matrices_json(const LabelledInput& input, const ExperimentData& data) {
-  Json matrices = Json::array();
-  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
-    const SimilaritySet& set = data.matrices.sets[m];
-    Json one = {{"name", set.name},
-                {"source", set.source},
-                {"kind", set.kind == PairKind::kDistance ? "distances" : "similarities"}};
-    if (!input.samples.empty()) one["measure"] = measure_json(input.samples[m]);
-    matrices.push_back(std::move(one));
-  }
-  return matrices;
-}
-
 Json about(const EvaluateOptions& options, const LabelledInput& input, const ExperimentData& data) {
   Json json = {{"command", options.command_line}, {"kith", kVersion}, {"blas", blas_description()}};
   for (const RawMatrix& one : input.samples) {
@@ -216,7 +202,7 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
     json["similarity"] = Json::array();
     for (const SimilaritySet& set : data.matrices.sets) json["similarity"].push_back(set.source);
   }
-  json["matrices"] = matrices_json(input, data);
+  json["matrices"] = matrices_json(data, input.samples);
   json["labels"] = options.input.labels;
   return json;
 }
@@ -327,11 +313,7 @@ int run(const EvaluateOptions& options) {
   session.end_progress();
   if (options.common.json) {
     Json json = results_json(store, results);
-    for (const UnitFailure& failure : done.failures) {
-      json["failures"].push_back({{"method", failure.name},
-                                  {"partition", failure.partition + 1},
-                                  {"message", failure.message}});
-    }
+    if (!done.failures.empty()) json["failures"] = failures_json(done.failures);
     print_json(json);
   } else {
     const OutputStyle style = output_style();

@@ -88,14 +88,6 @@ ExperimentData experiment_data(OwnData own, const Labels& labels, const InputSet
   return data;
 }
 
-Json about_measures(const std::vector<RawMatrix>& samples) {
-  Json measures = Json::array();
-  for (const RawMatrix& one : samples) {
-    measures.push_back(relevant_settings(with_defaults(one.measure, one.samples)));
-  }
-  return measures;
-}
-
 std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protocol,
                                      std::size_t matrices) {
   std::string list;
@@ -135,15 +127,6 @@ std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSetti
   return partitions;
 }
 
-Json failures_json(const std::vector<UnitFailure>& failures) {
-  Json json = Json::array();
-  for (const UnitFailure& one : failures) {
-    json.push_back(
-        {{"method", one.name}, {"partition", one.partition + 1}, {"message", one.message}});
-  }
-  return json;
-}
-
 std::string evaluate(const GivenData& data, const std::vector<std::string>& labels,
                      const Texts& input, const GivenPlan& given, const std::string& store_path,
                      bool append, const RunOptions& options) {
@@ -161,10 +144,11 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
   const auto compare = [=, own = std::move(own)](RunContext& ctx) mutable {
     ExperimentPlan plan;
     plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
-    if (!own.samples.empty()) plan.about["measure"] = about_measures(own.samples);
+    const std::vector<RawMatrix> samples = own.samples;
     plan.name = given.name;
     plan.candidates = candidates_of(given, protocol, own.tables());
     const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
+    plan.about["matrices"] = matrices_json(made, samples);
     plan.partitions = partitions_of(given, settings, made, ctx);
     plan.partitions_given = !given.partitions.empty();
     plan.protocol = {.name = protocol, .partitions = settings};

@@ -392,6 +392,29 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
                          detail::missing_pairs_for(candidates));
 }
 
+Json matrices_json(const ExperimentData& data, std::span<const RawMatrix> samples) {
+  Json matrices = Json::array();
+  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
+    const SimilaritySet& set = data.matrices.sets[m];
+    matrices.push_back({{"name", set.name},
+                        {"source", set.source},
+                        {"kind", set.kind == PairKind::kDistance ? "distances" : "similarities"}});
+    if (samples.empty()) continue;
+    matrices.back()["measure"] =
+        relevant_settings(with_defaults(samples[m].measure, samples[m].samples));
+  }
+  return matrices;
+}
+
+Json failures_json(std::span<const UnitFailure> failures) {
+  Json json = Json::array();
+  for (const UnitFailure& one : failures) {
+    json.push_back(
+        {{"method", one.name}, {"partition", one.partition + 1}, {"message", one.message}});
+  }
+  return json;
+}
+
 ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
                              NewData rule, RunContext& ctx) {
   check_partitions(plan.partitions, data.samples());

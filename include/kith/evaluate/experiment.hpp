@@ -65,6 +65,10 @@ struct ExperimentData {
 void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
                  RunContext& ctx);
 
+/// What the pairs are and where they come from: of each table its name, source and kind, and how it
+/// was measured from `samples`, of which there are none or one per table.
+[[nodiscard]] Json matrices_json(const ExperimentData& data, std::span<const RawMatrix> samples);
+
 /// XXH64 over the raw numbers, vectors, labels and ids, and over raw samples and the settings of
 /// their measure where training parts are measured from them.
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
@@ -106,6 +110,9 @@ struct UnitFailure {
   int partition = 0;
   std::string message;
 };
+/// What `evaluate --json` says of them: [{"method", "partition" (counted from 1), "message"}, ...].
+[[nodiscard]] Json failures_json(std::span<const UnitFailure> failures);
+
 struct ExperimentRun {
   std::int64_t experiment = 0;        ///< its number in the store
   std::vector<UnitFailure> failures;  ///< in the order of the candidates
