@@ -3,6 +3,7 @@
 
 KITH_BUILD_DIR names a configured build tree to take it from (`make wheel` does); without it a new one is made.
 """
+import importlib.util
 import os
 import pathlib
 import re
@@ -18,6 +19,15 @@ ROOT = pathlib.Path(__file__).resolve().parent
 
 def version():
     return re.search(r"project\(kith VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def check_python():
+    """Says what is missing before anything is built: the first `python3` in the path may have nothing."""
+    own = importlib.util.find_spec("setuptools.command.bdist_wheel")  # of newer setuptools
+    for module in ["numpy"] if own else ["numpy", "wheel"]:
+        if importlib.util.find_spec(module) is None:
+            sys.exit(f"{sys.executable} has no {module}. kith is built with --no-build-isolation by a Python that has NumPy, "
+                     "setuptools and wheel, such as Debian's: /usr/bin/python3 -m venv --system-site-packages venv")
 
 
 class BuildWithCMake(build_ext):
@@ -37,5 +47,6 @@ class BuildWithCMake(build_ext):
                         ignore=shutil.ignore_patterns("__pycache__"))
 
 
+check_python()
 setup(version=version(), packages=[], ext_modules=[Extension("kith._core", sources=[])],
       cmdclass={"build_ext": BuildWithCMake})
