@@ -285,7 +285,10 @@ void translate_errors() {
       if (one.code() == ErrorCode::kIo) type = PyExc_OSError;
       if (one.code() == ErrorCode::kInterrupted) type = PyExc_KeyboardInterrupt;
       if (one.code() == ErrorCode::kInternal) type = PyExc_RuntimeError;
-      PyErr_SetString(type, one.what());
+      const std::string text = one.what();  // may quote a path or a cell that is no UTF-8
+      const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+          text.data(), static_cast<py::ssize_t>(text.size()), "backslashreplace"));
+      PyErr_SetObject(type, message.ptr());
     }
   });
 }

@@ -29,7 +29,7 @@ py::dict read_table(const std::string& path, const std::map<std::string, std::st
   table["values"] = array_of(set.block, mapped ? Access::kReadOnly : Access::kWritable);
   table["row_ids"] = set.row_ids;
   table["column_ids"] = set.column_ids;
-  table["name"] = set.name;
+  table["name"] = py::bytes(set.name);  // of a file, whose name may be no UTF-8
   table["format"] = set.format;
   return table;
 }

@@ -4,7 +4,8 @@ import inspect
 
 import numpy as np
 
-from ._run import as_texts, texts_of
+from ._finite import PAIRS, check_finite
+from ._texts import as_texts, texts_of
 
 
 def is_frame(X):
@@ -20,20 +21,27 @@ def as_list(X):
     if is_frame(X) or is_sparse(X):
         return [X]
     if hasattr(X, "ndim"):
-        return list(X) if X.ndim == 3 else [X]
+        return _some(X) if X.ndim == 3 else [X]
     if isinstance(X, dict):
-        if not X:
-            raise ValueError("no matrix is given")
-        return list(X.values())
-    if isinstance(X, (list, tuple)) and len(X) > 0:
-        if is_frame(X[0]) or is_sparse(X[0]) or np.ndim(X[0]) == 2:
-            return list(X)
+        return _some(X.values())
+    if isinstance(X, (list, tuple)):
+        if not X or is_frame(X[0]) or is_sparse(X[0]) or np.ndim(X[0]) == 2:
+            return _some(X)
     return [X]
+
+
+def _some(X):
+    if len(X) == 0:
+        raise ValueError("X is empty: no matrix and no sample is given")
+    return list(X)
 
 
 def names_of(X, count):
     if isinstance(X, dict) and not is_sparse(X):  # a SciPy matrix of keys is a dict too
-        return [str(name) for name in X]
+        names = as_texts(X, "the name of a matrix")
+        if len(set(names)) != len(names):
+            raise ValueError(f"matrices have the same name: {', '.join(names)}")
+        return names
     return [f"matrix-{i + 1}" for i in range(count)] if count > 1 else ["similarity"]
 
 
@@ -43,18 +51,21 @@ def finite_keyword(check_array):
     return "ensure_all_finite" if "ensure_all_finite" in names else "force_all_finite"
 
 
-def check_matrix(X, allow_sparse, allow_missing, what="similarities"):
+def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
     """A 2-d array of float64 or float32, not copied where it is one; or the sparse matrix as it is."""
     from sklearn.utils import check_array
+    if X is None:
+        raise ValueError(f"{what}: a matrix is wanted, and None is given")
     if hasattr(X, "values") and hasattr(X, "row_ids"):  # kith.Table
         X = X.values
     if is_sparse(X) and not allow_sparse:
         raise TypeError("A sparse matrix was passed, but dense data is required by this method: "
                         "in a sparse matrix absent pairs are unknown. Use X.toarray() or "
                         "input={'missing': 'zero'} where they are zero.")
-    return check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
-                       ensure_min_samples=1, input_name=what,
-                       **{finite_keyword(check_array): "allow-nan" if allow_missing else True})
+    made = check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
+                       ensure_min_samples=1, input_name=what, **{finite_keyword(check_array): False})
+    check_finite(made, allow_missing, of)
+    return made
 
 
 def allows_missing(input):
@@ -80,7 +91,15 @@ def column_ids_of(X):
 
 def is_default_index(X):
     """The samples are only counted, from 0 on."""
-    return hasattr(X, "iloc") and type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
+    return hasattr(X, "iloc") and _only_counts(X.index)
+
+
+def has_default_columns(X):
+    return is_frame(X) and _only_counts(X.columns)
+
+
+def _only_counts(index):
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
 def in_order(X):
@@ -182,9 +201,18 @@ def _same_samples(ids, other, what):
 
 
 def by_id(y, ids):
-    """Classes or numbers in the order of the samples: by id where both have ids, as they come where no id is of a
-    sample."""
+    """Classes or numbers in the order of the samples, by id where both have ids. Numbers that only count rows, here or
+    there, and have nothing in common name nobody: they are taken as they come."""
     if not ids or not hasattr(y, "iloc") or is_default_index(y):
         return y
     own = as_texts(y.index, "an id")
-    return y if set(own).isdisjoint(ids) else y.iloc[_same_samples(ids, own, "X and a series")]
+    if not set(own).isdisjoint(ids) or not own:
+        return y.iloc[_same_samples(ids, own, "X and a series")]
+    if _are_numbers(own) or _are_numbers(ids):
+        return y
+    raise ValueError(f"the series is of other samples than X: {own[0]!r} is none of its ids, nor is any other of the "
+                     f"{len(own)}; X has {ids[0]!r}. Give .to_numpy() where the order is the same")
+
+
+def _are_numbers(ids):
+    return all(one.isascii() and one.isdigit() for one in ids)

@@ -7,11 +7,13 @@ import re
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _samples
-from ._run import as_texts, keyword, run_options, text_of, texts_of, warn_unless_solved
+from ._finite import NEW_PAIRS
+from ._labels import classes_of
+from ._run import run_options, warn_unless_solved
+from ._texts import as_items, as_texts, keyword, library_path, text_of, texts_of
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
@@ -39,7 +41,7 @@ _COMMON = {
     "seed": (1, "seed of every random choice"),
     "threads": (None, "threads for independent pieces of work; None: all cores. Results do not depend on it"),
     "blas_threads": (None, "threads inside one decomposition; None: 1 below 2,000 samples, else all cores"),
-    "verbose": (False, "progress (through tqdm where it is installed) and messages"),
+    "verbose": (False, "progress (through tqdm where it is installed, else lines) and messages on standard error"),
 }
 
 
@@ -98,8 +100,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         neighbours alone X may be a sparse matrix, in which an absent pair is unknown. With a `measure` X
         are raw samples; for several measures of different ones a dict of them by the measures' names.
         """
-        y = column_or_1d(_arrays.by_id(y, _arrays.sample_ids(_arrays.as_list(X)[0])), warn=True)
-        check_classification_targets(y)
+        y = classes_of(_arrays.by_id(y, _arrays.sample_ids(_arrays.as_list(X)[0])))
         classes, labels = np.unique(y, return_inverse=True)
         texts = _class_texts(classes)
         if len(classes) == 1:
@@ -148,16 +149,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def _assignments(self):
         """The settings that differ from their defaults, as `--set` takes them."""
-        assignments = []
-        for field in _METHODS[self._method]["settings"]:
-            value = getattr(self, keyword(field["name"]))
-            default = default_of(field)
-            if value is None or (type(value) is type(default) and value == default):
-                continue
-            if field["name"] not in ("priors", "costs") and isinstance(value, dict):
-                raise ValueError(f"{keyword(field['name'])} is {value!r}, and must be {field['rule']}")
-            assignments.append(f"{field['name']}={text_of(value, field['name'])}")
-        return assignments
+        return [f"{name}={text}" for name, text in settings_of(self, with_defaults=False).items()]
 
     def _take(self, model, value_of_text):
         """A fitted model; its classes are in the library's order, `classes_` in NumPy's."""
@@ -205,11 +197,13 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def _ask_vectors(self, X, self_similarity, from_training, options):
         vectors, ids, names = _samples.prepared(X, "vectors")
-        if names and self._feature_names and names != self._feature_names:
-            lacking = sorted(set(self._feature_names) - set(names))
+        wanted = self._feature_names or [str(i) for i in range(self._width)]
+        if names and names != wanted and (self._feature_names or set(names) == set(wanted)):
+            where = {name: i for i, name in enumerate(names)}
+            lacking = [one for one in wanted if one not in where]
             if lacking:
                 raise ValueError(f"columns are missing that the model was trained on: {', '.join(lacking[:5])}")
-            vectors = vectors[:, [names.index(one) for one in self._feature_names]]
+            vectors = vectors[:, [where[one] for one in wanted]]
         self._check_width(vectors, "a vector")
         return self.model_.predict_vectors((vectors, ids, []), options)
 
@@ -225,7 +219,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         back = _arrays.as_list(from_training) if from_training is not None else [None] * len(rows)
         selves = [self_similarity] * len(rows)
         if self_similarity is not None and count > 1:
-            selves = list(self_similarity)
+            selves = list(as_items(self_similarity, "the similarities of the queries to themselves under one matrix"))
         if not len(rows) == len(back) == len(selves) == count:
             raise ValueError(f"{len(rows)} matrices of new rows; the model was trained on {count}")
         ids = _arrays.sample_ids(rows[0])
@@ -234,10 +228,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         queries = [(self._rows(one), None if other is None else self._rows(other),
                     None if own is None else np.asarray(own, dtype=float).ravel())
                    for one, other, own in zip(rows, back, selves)]
-        try:
-            return self.model_.predict(queries, options)
-        except ValueError as error:  # flags of the command line are keywords here
-            raise ValueError(str(error).replace("--self", "self_similarity")) from None
+        return self.model_.predict(queries, options)
 
     def _check_width(self, X, what):
         if X.shape[1] not in (self._width, len(self._positions) or self._width):
@@ -248,8 +239,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         """New rows over the training samples: by id where both have ids, else by position."""
         chosen = _arrays.over_samples(X, self._ids, self._width)
         if chosen is not None and self._ids:
-            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self))
-        rows = _arrays.check_matrix(X if chosen is None else chosen, self._takes_sparse(), _allows_missing(self))
+            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
+        rows = _arrays.check_matrix(X if chosen is None else chosen, self._takes_sparse(), _allows_missing(self),
+                                    of=NEW_PAIRS)
         self._check_width(rows, "one column per training sample")
         if self._kept and rows.shape[1] == self._width:
             rows = rows[:, self._kept]  # the others were dropped in training
@@ -299,6 +291,24 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = _allows_missing(self)
         tags.input_tags.sparse = self._takes_vectors() or self._takes_sparse()
         return tags
+
+
+def settings_of(estimator, with_defaults=True):
+    """The settings of a method as texts: those that differ from their defaults and, unless `with_defaults` is False,
+    those that a comparison would search."""
+    info = _METHODS[estimator._method]
+    searched = {axis["setting"] for axis in info["grid"]}
+    texts = {}
+    for field in info["settings"]:
+        name, value, default = field["name"], getattr(estimator, keyword(field["name"])), default_of(field)
+        usual = type(value) is type(default) and value == default
+        kept = with_defaults and (name in searched or field["type"] in ("count", "number"))
+        if value is None or (usual and not kept):
+            continue
+        if name not in ("priors", "costs") and isinstance(value, dict):
+            raise ValueError(f"{keyword(name)} is {value!r}, and must be {field['rule']}")
+        texts[name] = text_of(value, keyword(name))
+    return texts
 
 
 def _first_among_equals(values, labels):
@@ -389,15 +399,17 @@ def methods():
 
 def save(estimator, path):
     """Writes a fitted estimator as a model file, which the command line and C++ read too."""
+    if not isinstance(estimator, SimilarityClassifier):
+        raise TypeError(f"{estimator!r} is no classifier of kith, and has no model file")
     check_is_fitted(estimator, "model_")
-    estimator.model_.save(str(path))
+    estimator.model_.save(library_path(path))
 
 
 def load(path):
     """A fitted estimator from a model file, whoever wrote it. Class names that are whole numbers
     become whole numbers. One that was trained on raw samples predicts from raw samples; with its
     `measure` set to None, from rows of similarities."""
-    model = _core.load(str(path))
+    model = _core.load(library_path(path))
     record = json.loads(model.record())
     kind = CLASSES[class_name(record["method"])]
     settings = {}

@@ -1,30 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparing methods by nested cross-validation."""
+import contextlib
+import html
 import json
 import os
 import tempfile
 
-import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
-
 from . import _arrays, _core, _samples
-from ._run import as_texts, run_options, setting, text_of, texts_of
+from ._labels import classes_of
+from ._plan import methods_of, plan_of
+from ._run import run_options
+from ._texts import as_text, as_texts, library_path, path_of, text_of, texts_of
 
 
 class Evaluation:
     """What a comparison found: `table` (a pandas frame where pandas is installed, else a list of
-    rows), `results` (everything, as `kith evaluate --json` prints it) and `store` (the file)."""
+    rows), `results` (everything, as `kith evaluate --json` prints it) and `store` (the file, or None where none was
+    named: the object then keeps what is in it).
 
-    def __init__(self, results, store, keep=None):
+    A store may hold several data sets, appended one by one. `results` are those of the comparison that was asked for;
+    the table, the text and the report show them all."""
+
+    def __init__(self, results, store=None, content=None, whole=None):
         self.results = results
         self.store = store
-        self._keep = keep  # the temporary folder of a store nobody named
+        self._path = None if store is None else os.path.abspath(store)
+        self._content = content  # of a store that nobody named
+        self._whole = results if whole is None else whole
 
     @property
     def rows(self):
-        """One dict per method, in the order of the comparison."""
-        sets = self.results.get("data_sets", [self.results])
+        """One dict per method and data set, in the order of the comparison."""
+        sets = self._whole.get("data_sets", [self._whole])
         return [dict(data_set=one.get("name", ""), **_row(method))
                 for one in sets for method in one["methods"]]
 
@@ -38,26 +45,42 @@ class Evaluation:
 
     def format(self, format="text", metric="error"):
         """The table as `kith report` writes it: text, csv, markdown, latex or json."""
-        return _core.report(self.store, metric, format)
+        with self._file() as path:
+            return _core.report(library_path(path), text_of(metric, "metric"), text_of(format, "format"))
 
     def report(self, path):
         """Writes the page of `kith report`: one HTML file to look at, without network."""
-        page = _core.report(self.store, "error", "html")
+        path = path_of(path)
+        page = self.format("html")
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
+
+    @contextlib.contextmanager
+    def _file(self):
+        if self._content is None:
+            yield self._path
+            return
+        with tempfile.TemporaryDirectory(prefix="kith-") as folder:
+            path = os.path.join(folder, "run.db")
+            with open(path, "wb") as file:
+                file.write(self._content)
+            yield path
 
     def __str__(self):
         return self.format("text")
 
     def __repr__(self):
-        return f"<kith.Evaluation of {len(self.rows)} methods in {self.store!r}>"
+        where = "" if self.store is None else f" in {self.store!r}"
+        return f"<kith.Evaluation of {len(self.rows)} methods{where}>"
 
     def _repr_html_(self):
-        cells = [("method", "error", "sd", "p", "best")]
+        several = "data_sets" in self._whole
+        cells = [("data set",) * several + ("method", "error", "sd", "p", "best")]
         for row in self.rows:
-            cells.append((row["method"], _percent(row["error"]), _percent(row["sd"]),
-                          _short(row["p_value"]), "*" if row["best"] else ""))
-        body = "".join("<tr>" + "".join(f"<{tag}>{_escape(cell)}</{tag}>" for cell in line) + "</tr>"
+            cells.append((row["data_set"],) * several + (
+                row["method"], _percent(row["error"]), _percent(row["sd"]), _short(row["p_value"]),
+                "*" if row["best"] else ""))
+        body = "".join("<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) + "</tr>"
                        for tag, line in zip(["th"] + ["td"] * len(cells), cells))
         return f"<table>{body}</table>"
 
@@ -75,10 +98,6 @@ def _short(value):
     return "" if value is None else f"{value:.3g}"
 
 
-def _escape(text):
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="tr", settings=None, grids=None,
              repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
              append=False, name=None, distance=False, input=None, ids=None, seed=1, threads=None,
@@ -87,45 +106,51 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
 
     X : similarities of all pairs, or several matrices of them; vectors where all methods learn from vectors
     y : classes
-    methods : names such as "svm-clip" or "mine=svm-clip"; None: the usual comparison
+    methods : names such as "svm-clip" or "mine=svm-clip", whose usual settings are searched; estimators such as
+        kith.SVM(cost=10), whose settings are kept; None: the usual comparison
     data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
         from them, beside others where a measure of vectors is given
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
     settings : {"svm-clip": {"cost": 10}}: settings that are not searched
     grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search
     partitions : [(train, test, fold_of_train)], as scikit-learn counts samples; None: drawn by `seed`
-    store : file that keeps every result; the same call goes on where it ended. None: a temporary one
+    store : file that keeps every result; the same call goes on where it ended. None: the result keeps all
+    append : the store may have other data sets, and gets this one beside them
     """
     if y is None:
         raise TypeError("evaluate() needs y, the classes of the samples")
-    listed = [methods] if isinstance(methods, str) else list(methods or [])
+    listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure})
     own = _own_data(X, data, measure, listed, distance, input)
-    labels = _labels(_arrays.by_id(y, own.ids or _arrays.sample_ids(X if data is None else data)))
+    samples = _arrays.as_list(X if data is None else data)[0]
+    labels = as_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples))).tolist(), "a class")
     if ids is not None:
         own.ids = as_texts(ids, "an id")
-    keep = None
-    if store is None:
-        keep = tempfile.TemporaryDirectory(prefix="kith-")
-        store = os.path.join(keep.name, "run.db")
-    plan = _core.Plan()
-    plan.name = name or _name_of(own)
-    plan.protocol = protocol
-    plan.methods = listed
-    plan.settings = {method: texts_of(own) for method, own in (settings or {}).items()}
-    plan.grids = {method: {setting(key): [text_of(value) for value in values]
-                           for key, values in own.items()} for method, own in (grids or {}).items()}
-    chosen = {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify}
-    plan.partition_settings = {key: text_of(value) for key, value in chosen.items() if value is not None}
-    plan.partitions = [_partition(*one) for one in partitions or []]
-    with run_options(threads, blas_threads, seed, verbose) as options:
-        text = _core.evaluate(own, labels, texts_of(input), plan, os.fspath(store), append, options)
-    return Evaluation(json.loads(text), os.fspath(store), keep)
+    _check_store(store, append)
+    plan = plan_of(listed, fixed, protocol, settings, grids,
+                   {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},
+                   partitions, len(labels))
+    plan.name = as_text(name, "the name of the data set") if name else _name_of(own)
+
+    def run(path):
+        with run_options(threads, blas_threads, seed, verbose) as options:
+            return json.loads(_core.evaluate(own, labels, texts_of(input), plan, library_path(path), bool(append),
+                                             options))
+    if store is not None:
+        results = run(store)
+        whole = json.loads(_core.report(library_path(store), "error", "json"))
+        return Evaluation(results, path_of(store), whole=whole if "data_sets" in whole else None)
+    with tempfile.TemporaryDirectory(prefix="kith-") as folder:
+        path = os.path.join(folder, "run.db")
+        results = run(path)
+        with open(path, "rb") as file:
+            return Evaluation(results, content=file.read())
 
 
-def _labels(y):
-    y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
-    return as_texts(y.tolist(), "a class")
+def _check_store(store, append):
+    if store is None and append:
+        raise ValueError("append=True needs a store to append to")
+    if store is not None and path_of(store) == ":memory:":
+        raise ValueError("store ':memory:' names no file; None keeps the results in the object")
 
 
 def _own_data(X, data, measure, methods, distance, input):
@@ -161,14 +186,12 @@ def _own_data(X, data, measure, methods, distance, input):
 
 
 def _name_of(own):
-    return own.matrices[0][0] if own.matrices else "samples" if own.measures else "vectors"
-
-
-def _partition(train, test, fold_of):
-    order = np.argsort(train)
-    return (np.asarray(train)[order].tolist(), np.sort(test).tolist(), np.asarray(fold_of)[order].tolist())
+    """Several matrices make one data set together, as on the command line."""
+    if own.matrices:
+        return "+".join(one[0] for one in own.matrices)
+    return "samples" if own.measures else "vectors"
 
 
 def open_store(path, metric="error"):
     """The results of a store that `kith evaluate` or `kith.evaluate` wrote."""
-    return Evaluation(json.loads(_core.report(os.fspath(path), metric, "json")), os.fspath(path))
+    return Evaluation(json.loads(_core.report(library_path(path), text_of(metric, "metric"), "json")), path_of(path))

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a matrix is, before anything is learned from it."""
+import html
 import json
 
-import numpy as np
-
 from . import _arrays, _core
-from ._run import as_texts, run_options, texts_of
+from ._labels import classes_of
+from ._run import run_options
+from ._texts import as_texts, path_of, texts_of
 
 
 class Inspection:
-    """What `kith inspect` finds: `facts` (as its `--json` has them); prints as it prints."""
+    """What `kith inspect` finds: `facts` (as its `--json` has them); prints as it prints. Its page is drawn from X when
+    it is first asked for; pickled before that, the inspection has none."""
 
-    def __init__(self, facts, text, page):
+    def __init__(self, facts, text, draw):
         self.facts = facts
         self._text = text
-        self._page = page
+        self._draw = draw
+        self._page = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_draw": None}
 
     def __str__(self):
         return self._text
@@ -30,13 +36,18 @@ class Inspection:
         return self._matrices()[0][key]
 
     def _repr_html_(self):
-        text = self._text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return f"<pre>{text}</pre>"
+        return f"<pre>{html.escape(self._text)}</pre>"
 
     def report(self, path):
         """Writes the page of `kith inspect --html`: one HTML file to look at."""
+        path = path_of(path)
+        if self._page is None:
+            if self._draw is None:
+                raise ValueError("this inspection was pickled without its page; inspect the matrix again, or write the "
+                                 "page before pickling")
+            self._page = self._draw()
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self._page())
+            file.write(self._page)
 
 
 def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads=None, verbose=False):
@@ -46,7 +57,7 @@ def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads
     names = _arrays.names_of(X, len(given))
     given, ids = _arrays.matched(given)
     matrices = [(name, _arrays.square(one, True, True, name), bool(distance)) for name, one in zip(names, given)]
-    labels = [] if y is None else as_texts(np.asarray(_arrays.by_id(y, ids)).tolist(), "a class")
+    labels = [] if y is None else as_texts(classes_of(_arrays.by_id(y, ids)).tolist(), "a class")
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:

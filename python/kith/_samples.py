@@ -6,7 +6,8 @@ import reprlib
 import numpy as np
 
 from . import _arrays, _core
-from ._run import texts_of
+from ._finite import VECTORS
+from ._texts import as_text, as_texts, texts_of
 
 MEASURES = {one["name"]: one for one in json.loads(_core.measures())}
 _NAMES = {alias: one["name"] for one in MEASURES.values() for alias in [one["name"], *one["aliases"]]}
@@ -24,9 +25,9 @@ def prepared(samples, kind):
     ids = _arrays.sample_ids(samples)
     if isinstance(samples, (str, bytes)):
         raise ValueError(f"the samples are one text; give {WORDS[kind]} in a list")
-    columns = _arrays.column_ids_of(samples) if _has_names(samples) else []
+    columns = _column_names(samples)
     if kind == "vectors":
-        return _arrays.check_matrix(samples, True, False, "vectors"), ids, columns
+        return _arrays.check_matrix(samples, True, False, "vectors", of=VECTORS), ids, columns
     if _arrays.is_frame(samples):
         samples = samples.to_numpy()
         if kind in ("strings", "sequences"):
@@ -35,6 +36,8 @@ def prepared(samples, kind):
             samples = samples[:, 0]
     if _arrays.is_sparse(samples):
         raise ValueError(f"the samples are a sparse matrix; give {WORDS[kind]}")
+    if not hasattr(samples, "__iter__"):
+        raise ValueError(f"the samples are {samples!r}; give {WORDS[kind]} in a list")
     if kind == "series":
         return [_series(one, i) for i, one in enumerate(samples)], ids, columns
     if kind in ("sets", "categories"):
@@ -51,14 +54,21 @@ def count(made):
     return made[0].shape[0] if hasattr(made[0], "shape") else len(made[0])
 
 
-def _has_names(samples):
-    return _arrays.is_frame(samples) and all(isinstance(one, str) for one in samples.columns)
+def _column_names(samples):
+    """Of the features of a frame; none where they are only counted."""
+    if not _arrays.is_frame(samples) or _arrays.has_default_columns(samples):
+        return []
+    names = _arrays.column_ids_of(samples)
+    if len(set(names)) != len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise ValueError(f"two columns have the name {twice!r}")
+    return names
 
 
 def _text(sample, position):
     if not isinstance(sample, str):
         raise ValueError(f"sample {position + 1} is {reprlib.repr(sample)}, and must be a text")
-    return str(sample)
+    return as_text(sample, f"sample {position + 1}")
 
 
 def _series(sample, position):
@@ -77,10 +87,11 @@ def _words(sample, kind, position):
     if isinstance(sample, str):
         if kind == "categories":
             raise ValueError(f"sample {position + 1} is one text, and must be {WORDS[kind][:-11]}")
-        return sample.split()
+        sample = sample.split()
     if not hasattr(sample, "__iter__"):
         raise ValueError(f"sample {position + 1} is {reprlib.repr(sample)}, and must be a collection of words")
-    return [str(word) for word in (sorted(sample, key=str) if isinstance(sample, (set, frozenset)) else sample)]
+    words = sorted(sample, key=str) if isinstance(sample, (set, frozenset)) else sample
+    return as_texts(words, f"a word of sample {position + 1}")
 
 
 def _check_equal_length(rows):
@@ -109,7 +120,7 @@ def parse(measure):
     it ("mine=spectrum:kmer=4") or {"measure": "spectrum", "kmer": 4}. Several are a list or a dict of names.
     """
     if isinstance(measure, dict) and "measure" not in measure:
-        return [(str(name), *parse(one)[0][1:]) for name, one in measure.items()]
+        return [(as_text(name, "the name of a measure"), *parse(one)[0][1:]) for name, one in measure.items()]
     if isinstance(measure, (list, tuple)):
         return [one for each in measure for one in parse(each)]
     if isinstance(measure, dict):
@@ -122,7 +133,7 @@ def parse(measure):
     pairs = [one.partition("=") for one in tail.split(",") if one]
     if any(not value for _, _, value in pairs):
         raise ValueError(f"measure {measure!r} must be NAME:key=value,key=value")
-    return [(name, _known(word), {key: value for key, _, value in pairs})]
+    return [(as_text(name, "the name of a measure"), _known(word), texts_of({key: value for key, _, value in pairs}))]
 
 
 def _known(word):

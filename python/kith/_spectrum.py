@@ -5,7 +5,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core
+from ._finite import KERNEL, NEW_ROWS
 from ._run import run_options
+from ._texts import text_of
 
 
 class Spectrum(TransformerMixin, BaseEstimator):
@@ -40,20 +42,26 @@ class Spectrum(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X, y=None):
-        S = _arrays.check_matrix(_arrays.in_order(X), False, False)
+        S = _arrays.check_matrix(_arrays.in_order(X), False, False, of=KERNEL)
         if S.shape[0] != S.shape[1]:
             raise ValueError(f"X must be a square matrix of similarities, and is {S.shape[0]} x {S.shape[1]}")
         with run_options(self.threads, self.blas_threads) as options:
             kernel, self.map_, self.consistency_ = _core.spectrum_kernel(
-                self.spectrum, float(self.beta), S, options)
+                text_of(self.spectrum, "spectrum"), self._strength(), S, options)
         self.n_features_in_ = S.shape[1]
         self._ids = _arrays.sample_ids(X)
         return kernel
 
+    def _strength(self):
+        try:
+            return float(self.beta)
+        except (TypeError, ValueError):
+            raise ValueError(f"beta is {self.beta!r}, and must be a number") from None
+
     def transform(self, X):
         check_is_fitted(self, "map_")
         chosen = _arrays.over_samples(X, self._ids, self.n_features_in_)
-        rows = _arrays.check_matrix(X if chosen is None else chosen, False, False)
+        rows = _arrays.check_matrix(X if chosen is None else chosen, False, False, of=NEW_ROWS)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features, but Spectrum is expecting "
                              f"{self.n_features_in_} features as input: one column per training sample")

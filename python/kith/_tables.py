@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of similarities, in every format of the command line."""
 import dataclasses
+import gzip
 import os
 
 import numpy as np
 
 from . import _arrays, _core
-from ._run import run_options, texts_of
+from ._run import run_options
+from ._texts import library_path, path_of, text_of, texts_of
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Table:
     """Similarities (or distances) as a file has them. `values` is an array, or a sparse matrix where the
-    file lists pairs; ids are empty where the file has none. Works wherever an array does."""
+    file lists pairs; ids are empty where the file has none. Works wherever an array does; a part of it, such as
+    table[:5], is one of `values`, without ids."""
 
     values: object
     row_ids: tuple = ()
@@ -23,6 +26,12 @@ class Table:
     @property
     def shape(self):
         return self.values.shape
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, part):
+        return self.values[part]
 
     def __array__(self, dtype=None):
         values = self.values.toarray() if _arrays.is_sparse(self.values) else self.values
@@ -39,48 +48,60 @@ def read(path, **settings):
     """Reads a matrix: csv, tsv, npy, MatrixMarket, LIBSVM text, PHYLIP, edge lists, BLAST tables or
     MATLAB files, plain or compressed. Settings: format, duplicates, score_column, variable."""
     with run_options() as options:
-        made = _core.read(os.fspath(path), texts_of(settings), options)
+        made = _core.read(library_path(path), texts_of(settings), options)
     values = made["values"]
     if made["format"] == "npy" and _is_single(path):
         values = values.astype(np.float32)  # as the file has them: nothing is lost
-    return Table(values, tuple(made["row_ids"]), tuple(made["column_ids"]), made["name"],
+    return Table(values, tuple(made["row_ids"]), tuple(made["column_ids"]), os.fsdecode(made["name"]),
                  made["format"])
 
 
 def _is_single(path):
-    """Whether a file that is npy has numbers of float32; a compressed one is not looked into."""
+    """Whether a file that is npy, plain or of gzip, has numbers of float32."""
+    path = path_of(path)
     with open(path, "rb") as file:
-        if file.read(6) != b"\x93NUMPY":
-            return False
-    return np.lib.format.open_memmap(path, mode="r").dtype == np.float32
+        opened = gzip.open if file.read(2) == b"\x1f\x8b" else open
+    with opened(path, "rb") as file:
+        try:
+            version = np.lib.format.read_magic(file)
+        except ValueError:
+            return False  # compressed otherwise
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        return header(file)[2] == np.float32
 
 
 def write(path, X, format=None):
     """Writes a matrix in the format of the file's ending, or the one named; numbers read back to the
-    same bits, and npy keeps float32. The ids of a frame or a `Table` are written where the format has a
-    place for them."""
+    same bits, and npy (plain or .gz) keeps float32. The ids of a frame or a `Table` are written where the format
+    has a place for them; rows or columns that are only counted have none."""
+    name = path_of(path)
+    format = None if format is None else text_of(format, "format")
     values = X.values if hasattr(X, "row_ids") or _arrays.is_frame(X) else X
     if not _arrays.is_sparse(values):
         values = np.asarray(values)
         single = values.dtype == np.float32
         values = np.asarray(values, dtype=np.float32 if single else float)
-        if single and os.fspath(path).endswith(".npy") and format in (None, "npy"):
-            _write_single(path, values)
+        if single and name.endswith((".npy", ".npy.gz")) and format in (None, "npy"):
+            _write_single(name, values)
             return
-    rows = [] if _arrays.is_default_index(X) else _arrays.ids_of(X)
-    columns = [] if _arrays.is_default_index(X) else _arrays.column_ids_of(X)
+    rows = _arrays.sample_ids(X)
+    columns = [] if _arrays.has_default_columns(X) else _arrays.column_ids_of(X)
     with run_options() as options:
-        _core.write(os.fspath(path), format, values, rows, columns, options)
+        _core.write(library_path(name), format, values, rows, columns, options)
 
 
 def _write_single(path, values):
     """npy of float32, which the library reads and does not write; under another name until it is whole."""
     if values.ndim != 2:
         raise ValueError(f"similarities must be a matrix, and have {values.ndim} dimensions")
-    part = f"{os.fspath(path)}.part-{os.getpid()}"
+    part = f"{path}.part-{os.getpid()}"
     try:
-        with open(part, "wb") as file:
-            np.save(file, np.ascontiguousarray(values))
+        with open(part, "wb") as whole:
+            # Without a name and a time: the same numbers give the same bytes.
+            packed = gzip.GzipFile("", "wb", fileobj=whole, mtime=0) if path.endswith(".gz") else None
+            np.save(packed or whole, np.ascontiguousarray(values))
+            if packed is not None:
+                packed.close()
         os.replace(part, path)
     except BaseException:
         if os.path.exists(part):

@@ -15,9 +15,10 @@ import inspect as _signatures
 from . import _core
 from . import _samples as _raw
 from ._estimators import default_of as _default_of
-from ._run import keyword as _keyword
 from ._run import run_options as _run_options
-from ._run import texts_of as _texts_of
+from ._texts import as_texts as _as_texts
+from ._texts import keyword as _keyword
+from ._texts import texts_of as _texts_of
 
 
 def _make(name, info):
@@ -29,7 +30,7 @@ def _make(name, info):
         if unknown:
             raise TypeError(f"{name} has no setting {sorted(unknown)[0]!r}; it has {', '.join(defaults)}")
         given = {key: value for key, value in settings.items() if value is not None}
-        texts = [] if labels is None else [str(one) for one in labels]
+        texts = [] if labels is None else _as_texts(labels, "a class")
         rows = _raw.prepared(samples, info["data"])
         columns = None if against is None else _raw.prepared(against, info["data"])
         single = info["data"] in ("vectors", "series") and _raw.are_single(samples, against)

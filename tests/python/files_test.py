@@ -71,10 +71,14 @@ def test_frames_classes_and_tables_are_matched_by_id(binary, tmp_path):
         assert {**found, "timing": None} == {**plain, "timing": None}
         np.testing.assert_array_equal(kith.SVM().fit(given, y).decision_function(rows[0]),
                                       kith.SVM().fit(frame, binary.y).decision_function(rows[0]))
-    # Classes that are of no samples by name are taken in the order in which they come.
+    # Numbers that only count are no names: such classes are taken in the order in which they come.
     unnamed = pandas.Series(binary.y, index=range(100, 130))
     np.testing.assert_array_equal(kith.SVM().fit(frame, unnamed).predict(rows[0]),
                                   kith.SVM().fit(frame, binary.y).predict(rows[0]))
+    for call in (lambda y: kith.SVM().fit(frame, y), lambda y: kith.evaluate(frame, y, "knn"),
+                 lambda y: kith.inspect(frame, y), lambda y: kith.SVM().fit(frame, binary.y).score(frame, y)):
+        with pytest.raises(ValueError, match="of other samples than X: 'z0' is none of its ids"):
+            call(pandas.Series(binary.y, index=[f"z{i}" for i in range(30)]))
     with pytest.raises(ValueError, match="different samples: x0, z0"):
         kith.MKL().fit([frame, other.rename(index={"x0": "z0"}, columns={"x0": "z0"})], binary.y)
 

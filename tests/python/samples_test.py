@@ -191,6 +191,12 @@ def test_vectors_of_a_frame_are_matched_by_the_names_of_columns(binary):
     np.testing.assert_array_equal(model.decision_function(new.to_numpy()), expected)
     with pytest.raises(ValueError, match="missing.*: b"):
         model.predict(new[["a", "c"]])
+    for names in (range(3), [10, 20, 30], [("x", 1), ("x", 2), ("y", 1)]):  # which need not be texts
+        frame.columns = new.columns = pandas.Index(names)
+        model = kith.VectorSVM().fit(frame, binary.y)
+        np.testing.assert_array_equal(model.decision_function(new.iloc[:, [2, 0, 1]]), expected)
+    with pytest.raises(ValueError, match="two columns have the name 'a'"):
+        kith.VectorSVM().fit(frame.set_axis(["a", "b", "a"], axis=1), binary.y)
 
 
 def test_samples_dropped_in_training_may_stand_among_the_columns(binary):

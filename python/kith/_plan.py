@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `kith.evaluate` is asked to compare: methods, settings, grids and partitions as people hand them over."""
+import numpy as np
+
+from . import _core
+from ._estimators import SimilarityClassifier, settings_of
+from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
+
+_FOR_ALL = ("distance", "input", "measure")
+
+
+def methods_of(methods, common):
+    """Names of what is compared, and the settings of those that came as estimators.
+
+    An estimator is compared with the settings it has; `common` is what `evaluate` was given for all of them."""
+    if methods is None:
+        return [], {}
+    listed = [methods] if isinstance(methods, (str, SimilarityClassifier)) else \
+        list(as_items(methods, "a name such as 'svm-clip', or an estimator such as kith.SVM()"))
+    names, fixed = [], {}
+    for one in listed:
+        if isinstance(one, str):
+            names.append(as_text(one, "a method"))
+            continue
+        if not isinstance(one, SimilarityClassifier) or one._method is None:
+            raise TypeError(f"{one!r} is no method; give a name such as 'svm-clip', or an estimator such as kith.SVM()")
+        _check_common(one, common)
+        name = one._method
+        if name in fixed:
+            name += f"-{1 + sum(1 for other in fixed if other == name or other.startswith(name + '-'))}"
+        names.append(name if name == one._method else f"{name}={one._method}")
+        fixed[name] = settings_of(one)
+    return names, fixed
+
+
+def _check_common(estimator, common):
+    for key in _FOR_ALL:
+        own = getattr(estimator, key, None)
+        if own and own != common[key]:
+            raise ValueError(f"{key}={own!r} of {type(estimator).__name__} would be for this method alone; what is "
+                             f"compared has the same data: give {key} to evaluate()")
+
+
+def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples):
+    """As the library takes it."""
+    plan = _core.Plan()
+    plan.protocol = text_of(protocol, "protocol")
+    plan.methods = names
+    given = {as_text(name, "a method"): texts_of(own)
+             for name, own in check_dict(settings, "methods and their settings").items()}
+    plan.settings = {name: {**fixed.get(name, {}), **given.get(name, {})} for name in [*fixed, *given]}
+    plan.grids = {as_text(name, "a method"): {setting(key): [text_of(one, key) for one in _values(values)]
+                                              for key, values in check_dict(own, "settings and values to search").items()}
+                  for name, own in check_dict(grids, "methods and what to search").items()}
+    plan.partition_settings = {key: text_of(value, key) for key, value in chosen.items() if value is not None}
+    plan.partitions = _partitions(partitions, samples)
+    return plan
+
+
+def _values(values):
+    """The values of a grid: several, or one alone."""
+    alone = isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__") or \
+        getattr(values, "ndim", 1) == 0
+    return [values] if alone else values
+
+
+def _partitions(given, samples):
+    if given is None:
+        return []
+    made = [_partition(one, f"partition {i + 1}", samples)
+            for i, one in enumerate(as_items(given, "(training samples, test samples, inner folds)"))]
+    if not made:
+        raise ValueError("partitions is empty; None draws them")
+    return made
+
+
+def _partition(given, where, samples):
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 3:
+        raise ValueError(f"{where} must be (training samples, test samples, inner fold of each training sample)")
+    train, test = (_positions(part, where, samples) for part in given[:2])
+    folds = _whole_numbers(given[2], f"{where}: inner folds")
+    if len(folds) != len(train):
+        raise ValueError(f"{where}: {len(folds)} folds are given for {len(train)} training samples")
+    if len(folds) and not 0 <= folds.min() <= folds.max() < len(folds):
+        raise ValueError(f"{where}: its folds are {folds.min()} to {folds.max()}; they are counted from 0, and none is empty")
+    order = np.argsort(train, kind="stable")
+    return train[order].tolist(), np.sort(test).tolist(), folds[order].tolist()
+
+
+def _positions(part, where, samples):
+    """Samples counted from 0, or those where a mask is true."""
+    numbers = np.asarray(part)
+    if numbers.dtype == bool and numbers.shape == (samples,):
+        return np.flatnonzero(numbers)
+    numbers = _whole_numbers(part, f"{where}: samples")
+    for one in numbers[(numbers < 0) | (numbers >= samples)][:1]:
+        raise ValueError(f"{where}: sample {one} is not among the {samples} samples, which are counted from 0")
+    return numbers
+
+
+def _whole_numbers(values, what):
+    numbers = np.asarray(values)
+    if numbers.ndim == 1 and numbers.size == 0:
+        return numbers.astype(int)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be a list of whole numbers, counted from 0")
+    return numbers.astype(int)

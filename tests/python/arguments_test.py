@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that are none: each is refused as a ValueError or TypeError that says what is wrong."""
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+
+import kith
+
+SURROGATE = "\ud800"
+
+
+def with_hole(S, value):
+    S = S.copy()
+    S[3, 4] = value
+    return S
+
+
+def train_and_test(n=30):
+    return np.arange(n - 5), np.arange(n - 5, n), np.arange(n - 5) % 3
+
+
+@pytest.mark.parametrize("missing", [pandas.NA, None, np.nan, pandas.NaT])
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_a_sample_without_a_class_is_named(binary, missing, dtype):
+    y = pandas.Series([missing if i == 6 else one for i, one in enumerate(binary.y)], dtype=object).astype(dtype)
+    for call in (lambda: kith.SVM().fit(binary.S, y), lambda: kith.inspect(binary.S, y),
+                 lambda: kith.evaluate(binary.S, y, "knn", repeats=2, folds=2)):
+        with pytest.raises(ValueError, match="y contains .*: sample 7 has no class"):
+            call()
+
+
+def test_classes_of_other_types_need_a_class_for_each_sample_too(binary):
+    numbers = pandas.Series(np.where(binary.y == "ant", 1, 2), dtype="Int64")
+    assert kith.SVM().fit(binary.S, numbers).classes_.tolist() == [1, 2]
+    numbers[3] = pandas.NA
+    days = np.where(binary.y == "ant", "2020-01-01", "2021-01-01").astype("datetime64[D]")
+    days[3] = "NaT"
+    for y in (numbers, days, pandas.Series(binary.y, dtype="string").mask(np.arange(30) == 3)):
+        with pytest.raises(ValueError, match="sample 4 has no class"):
+            kith.SVM().fit(binary.S, y)
+
+
+@pytest.mark.parametrize("partition, message", [
+    (train_and_test()[:2], r"partition 1 must be \(training samples, test samples, inner fold"),
+    ("abc", "partition 1 must be"), (5, "partition 1 must be"),
+    ((*train_and_test()[:2], [0, 1]), "partition 1: 2 folds are given for 25 training samples"),
+    ((np.arange(25.0), *train_and_test()[1:]), "partition 1: samples must be a list of whole numbers"),
+    ((np.ones((2, 2), int), [3], [0]), "samples must be a list of whole numbers"),
+    ((np.arange(25), [-1], np.arange(25) % 3), "sample -1 is not among the 30 samples, which are counted from 0"),
+    ((np.arange(25), [30], np.arange(25) % 3), "sample 30 is not among"),
+    ((np.arange(25), [2 ** 70], np.arange(25) % 3), "whole numbers"),
+    ((np.arange(25), [29], np.arange(25) % 3 - 1), "folds are -1 to 1; they are counted from 0"),
+    ((np.arange(25), [], np.arange(25) % 3), "no sample is for testing"),
+    ((np.arange(25), [3], np.arange(25) % 3), "sample 4 stands twice"),
+])
+def test_partitions_that_are_none(binary, partition, message):
+    with pytest.raises(ValueError, match=message):
+        kith.evaluate(binary.S, binary.y, "knn", partitions=[partition])
+
+
+def test_partitions_may_be_masks_and_in_any_order(binary):
+    train, test, folds = train_and_test()
+    expected = kith.evaluate(binary.S, binary.y, "knn", partitions=[(train, test, folds)]).rows
+    mask = np.arange(30) < 25
+    for other in ((mask, ~mask, folds), (train[::-1], test[::-1], folds[::-1]), tuple(map(list, (train, test, folds)))):
+        assert kith.evaluate(binary.S, binary.y, "knn", partitions=(one for one in [other])).rows == expected
+    for nothing in ([], 5):
+        with pytest.raises(ValueError, match="empty|list is wanted"):
+            kith.evaluate(binary.S, binary.y, "knn", partitions=nothing)
+
+
+def test_methods_and_settings_of_a_comparison_that_are_none(binary):
+    def compare(methods="svm-clip", **settings):
+        return kith.evaluate(binary.S, binary.y, methods, **{"repeats": 2, "folds": 2, **settings})
+
+    for methods in ([3], [kith.SVM], [kith.Spectrum()], [None]):
+        with pytest.raises(TypeError, match="is no method; give a name"):
+            compare(methods)
+    for wrong, message in [({"methods": 3}, "a list is wanted"), ({"methods": [SURROGATE]}, "no text in Unicode"),
+                           ({"protocol": 3}, "one of tr, cgr"), ({"name": SURROGATE}, "no text in Unicode"),
+                           ({"grids": [1]}, "a dict of methods"), ({"grids": {"svm-clip": 3}}, "a dict of settings"),
+                           ({"grids": {"svm-clip": {"cost": []}}}, "no values of cost"),
+                           ({"grids": {"svm-clip": {"cost": [None]}}}, "cost is None"),
+                           ({"grids": {"svm-clip": {3: [1]}}}, "3 is no name of a setting"),
+                           ({"settings": [1]}, "a dict of methods"), ({"settings": {3: {"cost": 1}}}, "'3' is not among"),
+                           ({"repeats": [2]}, "repeats is"), ({"ids": 3}, "a list is wanted"),
+                           ({"append": True}, "needs a store"), ({"store": ":memory:"}, "names no file")]:
+        with pytest.raises(ValueError, match=message):
+            compare(**wrong)
+    with pytest.raises(TypeError):
+        compare(store=3)
+
+
+def test_one_value_of_a_grid_may_stand_alone(binary):
+    for value in (10, "10", np.array(10.0), [10]):
+        found = kith.evaluate(binary.S, binary.y, "svm-clip", grids={"svm-clip": {"cost": value}}, repeats=2, folds=2)
+        assert [one["cost"] for one in found.results["methods"][0]["chosen"]] == [10, 10]
+
+
+def test_paths_that_are_none(binary, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = kith.SVM().fit(binary.S, binary.y)
+    result = kith.evaluate(binary.S, binary.y, "knn", repeats=2, folds=2)
+    calls = [lambda path: kith.save(model, path), kith.load, kith.read, lambda path: kith.write(path, binary.S),
+             kith.open_store, result.report, kith.inspect(binary.S).report]
+    for call in calls:
+        for path in (None, 3, 1.5):
+            with pytest.raises(TypeError):
+                call(path)
+        for path in ("a\0b.csv", SURROGATE + ".csv", ""):
+            with pytest.raises(ValueError, match="is no name of a file"):
+                call(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_path_may_be_bytes_and_need_not_be_utf_8(binary, tmp_path):
+    model = kith.SVM().fit(binary.S, binary.y)
+    for name in (b"plain", b"caf\xe9", "caf\u00e9".encode()):
+        base = bytes(tmp_path) + b"/" + name
+        kith.save(model, base + b".kith")
+        np.testing.assert_array_equal(kith.load(base + b".kith").predict(binary.rows), model.predict(binary.rows))
+        kith.write(base + b".csv", binary.S)
+        table = kith.read(base + b".csv")
+        np.testing.assert_array_equal(table.values, binary.S)
+        assert table.name.encode(errors="surrogateescape") == name
+        with pytest.raises(OSError, match="nothing"):
+            kith.read(base + b"-nothing.csv")
+    with pytest.raises(ValueError, match=r"caf\\xe9.csv:1:1: .*no"):
+        (tmp_path / "caf\udce9.csv").write_bytes(b"no\n")
+        kith.read(tmp_path / "caf\udce9.csv")
+
+
+def test_texts_that_are_no_unicode(binary):
+    S, y = binary.S, binary.y
+    for call in (lambda: kith.measure.edit(["a", SURROGATE]), lambda: kith.measure.jaccard([["a"], [SURROGATE]]),
+                 lambda: kith.measure.jaccard(["a", SURROGATE]), lambda: kith.SVM(spectrum=SURROGATE).fit(S, y),
+                 lambda: kith.SVM(input={SURROGATE: 1}).fit(S, y), lambda: kith.SVM().fit({SURROGATE: S}, y),
+                 lambda: kith.Spectrum(SURROGATE).fit(S), lambda: kith.SVM(priors={SURROGATE: 1}).fit(S, y),
+                 lambda: kith.SVM(measure={SURROGATE: "edit"}).fit(["a", "b"], [0, 1])):
+        with pytest.raises(ValueError, match="no text in Unicode"):
+            call()
+
+
+def test_what_is_no_matrix_and_no_sample(binary):
+    y = binary.y
+    for call, message in [(lambda: kith.MKL().fit({1: binary.S, "1": binary.S}, y), "the same name: 1, 1"),
+                          (lambda: kith.MKL().fit([], y), "X is empty"), (lambda: kith.MKL().fit({}, y), "X is empty"),
+                          (lambda: kith.MKL().fit(np.zeros((0, 4, 4)), y), "X is empty"),
+                          (lambda: kith.MKL().fit([binary.S, None], y), "matrix-2: .*None is given"),
+                          (lambda: kith.SVM(input={3: 1}).fit(binary.S, y), "3 is no name of a setting"),
+                          (lambda: kith.Spectrum("diffusion", beta="x").fit(binary.S), "beta is 'x'"),
+                          (lambda: kith.Spectrum(None).fit(binary.S), "spectrum is None"),
+                          (lambda: kith.measure.edit(3), "the samples are 3"),
+                          (lambda: kith.measure.edit(["a"], against=3), "the samples are 3"),
+                          (lambda: kith.SVM(measure="edit").fit(None, y), "the samples are None"),
+                          (lambda: kith.measure.value_difference([["a"], ["b"]], labels=3), "a list is wanted"),
+                          (lambda: kith.write("x.csv", binary.S, format=3), "one of csv, tsv, npy")]:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match="no classifier of kith"):
+        kith.save(kith.Spectrum().fit(binary.S), "x.kith")
+
+
+def test_missing_and_infinite_numbers_are_refused_in_the_words_of_the_command_line(binary):
+    S, holed = binary.S, with_hole(binary.S, np.nan)
+    model = kith.SVM().fit(S, binary.y)
+    for call in (lambda: kith.SVM().fit(holed, binary.y), lambda: kith.evaluate(holed, binary.y, "knn")):
+        with pytest.raises(ValueError, match=r"1 of 900 pairs is missing \(NaN\), the first from sample 4 to sample 5; "
+                                             r"input={'missing': 'zero'}"):
+            call()
+    with pytest.raises(ValueError, match="the first from query 4 to training sample 5; a model trained with"):
+        model.predict(holed)
+    with pytest.raises(ValueError, match=r"the first from sample 4 to sample 5$"):
+        kith.Spectrum().fit(holed)  # which fills none
+    endless = with_hole(S, -np.inf)
+    for call in (lambda: kith.SVM().fit(endless, binary.y), lambda: kith.inspect(endless),
+                 lambda: kith.SVM(input={"missing": "zero"}).fit(endless, binary.y)):
+        with pytest.raises(ValueError, match="similarity of sample 4 to sample 5 is infinite"):
+            call()
+    for form in (np.asarray, scipy.sparse.csr_matrix):
+        with pytest.raises(ValueError, match="sample 4 has no value in column 5"):
+            kith.VectorSVM().fit(form(holed), binary.y)
+        with pytest.raises(ValueError, match="the value of sample 4 in column 5 is infinite"):
+            kith.measure.gaussian(form(endless))
+    with pytest.raises(ValueError, match="sample 4 to sample 5 is infinite"):
+        kith.KNN().fit(scipy.sparse.csr_matrix(endless), binary.y)
+
+
+def test_messages_name_keywords_and_not_flags(binary):
+    table = scipy.sparse.csr_matrix(np.where(binary.S > 5, binary.S, 0))
+    for call in (lambda: kith.evaluate(table, binary.y, "svm-clip", repeats=2, folds=2),
+                 lambda: kith.SVM(input={"scale": "cosine"}).fit(binary.S, binary.y).predict(binary.rows),
+                 lambda: kith.ESKL().fit(binary.S + np.diag(np.arange(30)), binary.y).predict(binary.rows)):
+        with pytest.raises(ValueError) as refused:
+            call()
+        assert "--" not in str(refused.value)
+        assert "input={" in str(refused.value) or "self_similarity" in str(refused.value)
+
+
+def test_names_of_classes_may_contain_separators(binary):
+    plain = kith.SVM(priors={"ant": 0.9, "bee": 0.1}, costs={("bee", "ant"): 3}).fit(binary.S, binary.y)
+    odd = np.where(binary.y == "ant", "a=b", "d:e,f")
+    model = kith.SVM(priors={"a=b": 0.9, "d:e,f": 0.1}, costs={("d:e,f", "a=b"): 3}).fit(binary.S, odd)
+    np.testing.assert_array_equal(model.predict_proba(binary.rows), plain.predict_proba(binary.rows))
+    np.testing.assert_array_equal(model.predict(binary.rows) == "a=b", plain.predict(binary.rows) == "ant")
+    with pytest.raises(ValueError, match="priors"):  # cannot be told from two entries
+        kith.SVM(priors={"a=b,c": 0.9, "bee": 0.1}).fit(binary.S, np.where(binary.y == "ant", "a=b,c", "bee"))
