@@ -36,13 +36,18 @@ def _some(X):
     return list(X)
 
 
-def names_of(X, count):
+def names_of(X):
+    """Of the matrices: the keys of a dict, or the names of the files where these tell them apart."""
     if isinstance(X, dict) and not is_sparse(X):  # a SciPy matrix of keys is a dict too
         names = as_texts(X, "the name of a matrix")
         if len(set(names)) != len(names):
             raise ValueError(f"matrices have the same name: {', '.join(names)}")
         return names
-    return [f"matrix-{i + 1}" for i in range(count)] if count > 1 else ["similarity"]
+    given = as_list(X)
+    names = [one.name.encode(errors="backslashreplace").decode() if hasattr(one, "row_ids") else "" for one in given]
+    if all(names) and len(set(names)) == len(names):
+        return names
+    return [f"matrix-{i + 1}" for i in range(len(given))] if len(given) > 1 else ["similarity"]
 
 
 def finite_keyword(check_array):

@@ -133,7 +133,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_matrices(self, X, labels, options):
         given, ids = _arrays.matched(_arrays.as_list(X))
-        names = _arrays.names_of(X, len(given))
+        names = _arrays.names_of(X)
         _arrays.check_distance(self.input, self.distance)
         matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name)
                     for one, name in zip(given, names)]
@@ -405,10 +405,10 @@ def save(estimator, path):
     estimator.model_.save(library_path(path))
 
 
-def load(path):
-    """A fitted estimator from a model file, whoever wrote it. Class names that are whole numbers
-    become whole numbers. One that was trained on raw samples predicts from raw samples; with its
-    `measure` set to None, from rows of similarities."""
+def load(path, *, numbers=True):
+    """A fitted estimator from a model file, whoever wrote it. Files have classes as texts: where all are whole
+    numbers they become numbers, unless `numbers` is False. One that was trained on raw samples predicts from raw
+    samples; with its `measure` set to None, from rows of similarities."""
     model = _core.load(library_path(path))
     record = json.loads(model.record())
     kind = CLASSES[class_name(record["method"])]
@@ -418,7 +418,8 @@ def load(path):
             settings[keyword(field["name"])] = record["settings"][field["name"]]
     settings.update(_matrix_settings(record["matrices"]) if record["matrices"] else {})
     estimator = kind(**settings, seed=record["seed"])
-    estimator._take(model, {text: _value_of(text, record["classes"]) for text in record["classes"]})
+    whole = numbers and all(re.fullmatch("-?[0-9]+", one) and str(int(one)) == one for one in record["classes"])
+    estimator._take(model, {text: int(text) if whole else text for text in record["classes"]})
     return estimator
 
 
@@ -432,8 +433,3 @@ def _matrix_settings(matrices):
     return {"distance": matrices[0]["distance"] and not measures, "input": changed or None,
             "measure": None if not measures else
             measures if len(measures) > 1 else next(iter(measures.values()))}
-
-
-def _value_of(text, all_texts):
-    whole = all(re.fullmatch("-?[0-9]+", one) and str(int(one)) == one for one in all_texts)
-    return int(text) if whole else text

@@ -168,7 +168,7 @@ def _own_data(X, data, measure, methods, distance, input):
         _arrays.check_distance(input, distance)
         given = _arrays.as_list(X)
         missing = _arrays.allows_missing(input)
-        names = _arrays.names_of(X, len(given))
+        names = _arrays.names_of(X)
         given, own.ids = _arrays.matched(given)
         own.matrices = [(label, _arrays.square(one, True, missing, label), bool(distance))
                         for label, one in zip(names, given)]

@@ -13,7 +13,8 @@ class Names(typing.NamedTuple):
     remedy: str = ""
 
 
-PAIRS = Names("sample", "sample", "; input={'missing': 'zero'} or 'min' fills them, 'drop-sample' leaves their samples out")
+PAIRS = Names("sample", "sample",
+              "; input={'missing': 'zero'} or 'min' fills them, 'drop-sample' leaves their samples out")
 NEW_PAIRS = Names("query", "training sample", "; a model trained with input={'missing': 'zero'} or 'min' fills them")
 KERNEL = Names("sample", "sample")
 NEW_ROWS = Names("query", "training sample")

@@ -54,7 +54,7 @@ def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads
     """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
     _arrays.check_distance(input, distance)
     given = _arrays.as_list(X)
-    names = _arrays.names_of(X, len(given))
+    names = _arrays.names_of(X)
     given, ids = _arrays.matched(given)
     matrices = [(name, _arrays.square(one, True, True, name), bool(distance)) for name, one in zip(names, given)]
     labels = [] if y is None else as_texts(classes_of(_arrays.by_id(y, ids)).tolist(), "a class")

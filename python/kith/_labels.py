@@ -7,6 +7,8 @@ from sklearn.utils.validation import column_or_1d
 
 def classes_of(y):
     """An array of one class per sample. ValueError naming the sample that has none."""
+    if y is None:
+        raise ValueError("a classifier requires y to be passed, but the target y is None")
     _check_present(np.asarray(y).ravel())
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `kith.evaluate` is asked to compare: methods, settings, grids and partitions as people hand them over."""
+import itertools
+
 import numpy as np
 
 from . import _core
@@ -17,6 +19,7 @@ def methods_of(methods, common):
         return [], {}
     listed = [methods] if isinstance(methods, (str, SimilarityClassifier)) else \
         list(as_items(methods, "a name such as 'svm-clip', or an estimator such as kith.SVM()"))
+    taken = {name.partition("=")[0].strip() for one in listed if isinstance(one, str) for name in one.split(",")}
     names, fixed = [], {}
     for one in listed:
         if isinstance(one, str):
@@ -25,12 +28,17 @@ def methods_of(methods, common):
         if not isinstance(one, SimilarityClassifier) or one._method is None:
             raise TypeError(f"{one!r} is no method; give a name such as 'svm-clip', or an estimator such as kith.SVM()")
         _check_common(one, common)
-        name = one._method
-        if name in fixed:
-            name += f"-{1 + sum(1 for other in fixed if other == name or other.startswith(name + '-'))}"
+        name = next(name for name in _numbered(one._method) if name not in taken)
+        taken.add(name)
         names.append(name if name == one._method else f"{name}={one._method}")
         fixed[name] = settings_of(one)
     return names, fixed
+
+
+def _numbered(method):
+    """"svm", "svm-2", "svm-3", ..."""
+    yield method
+    yield from (f"{method}-{i}" for i in itertools.count(2))
 
 
 def _check_common(estimator, common):
@@ -54,6 +62,8 @@ def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples
                   for name, own in check_dict(grids, "methods and what to search").items()}
     plan.partition_settings = {key: text_of(value, key) for key, value in chosen.items() if value is not None}
     plan.partitions = _partitions(partitions, samples)
+    if plan.partitions and plan.partition_settings:
+        raise ValueError(f"partitions are given, and {', '.join(plan.partition_settings)} would be about drawing them")
     return plan
 
 
@@ -82,7 +92,8 @@ def _partition(given, where, samples):
     if len(folds) != len(train):
         raise ValueError(f"{where}: {len(folds)} folds are given for {len(train)} training samples")
     if len(folds) and not 0 <= folds.min() <= folds.max() < len(folds):
-        raise ValueError(f"{where}: its folds are {folds.min()} to {folds.max()}; they are counted from 0, and none is empty")
+        raise ValueError(f"{where}: its folds are {folds.min()} to {folds.max()}; they are counted from 0, and none "
+                         "is empty")
     order = np.argsort(train, kind="stable")
     return train[order].tolist(), np.sort(test).tolist(), folds[order].tolist()
 

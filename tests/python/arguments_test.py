@@ -65,6 +65,8 @@ def test_partitions_may_be_masks_and_in_any_order(binary):
     mask = np.arange(30) < 25
     for other in ((mask, ~mask, folds), (train[::-1], test[::-1], folds[::-1]), tuple(map(list, (train, test, folds)))):
         assert kith.evaluate(binary.S, binary.y, "knn", partitions=(one for one in [other])).rows == expected
+    with pytest.raises(ValueError, match="folds, repeats would be about drawing them"):
+        kith.evaluate(binary.S, binary.y, "knn", partitions=[(train, test, folds)], repeats=3, folds=4)
     for nothing in ([], 5):
         with pytest.raises(ValueError, match="empty|list is wanted"):
             kith.evaluate(binary.S, binary.y, "knn", partitions=nothing)
@@ -145,6 +147,7 @@ def test_texts_that_are_no_unicode(binary):
 def test_what_is_no_matrix_and_no_sample(binary):
     y = binary.y
     for call, message in [(lambda: kith.MKL().fit({1: binary.S, "1": binary.S}, y), "the same name: 1, 1"),
+                          (lambda: kith.SVM().fit(binary.S, None), "the target y is None"),
                           (lambda: kith.MKL().fit([], y), "X is empty"), (lambda: kith.MKL().fit({}, y), "X is empty"),
                           (lambda: kith.MKL().fit(np.zeros((0, 4, 4)), y), "X is empty"),
                           (lambda: kith.MKL().fit([binary.S, None], y), "matrix-2: .*None is given"),

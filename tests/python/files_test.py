@@ -68,7 +68,8 @@ def test_frames_classes_and_tables_are_matched_by_id(binary, tmp_path):
     assert table.row_ids != table.column_ids
     for given in (table, frame.iloc[:, moved]):
         found, plain = kith.inspect(given, y[::-1]).facts, kith.inspect(frame, binary.y).facts
-        assert {**found, "timing": None} == {**plain, "timing": None}
+        own = {"timing": None, "name": None, "source": None}  # tables are named after their files
+        assert {**found, **own} == {**plain, **own}
         np.testing.assert_array_equal(kith.SVM().fit(given, y).decision_function(rows[0]),
                                       kith.SVM().fit(frame, binary.y).decision_function(rows[0]))
     # Numbers that only count are no names: such classes are taken in the order in which they come.
@@ -165,6 +166,9 @@ def test_classes_that_only_look_like_numbers_stay_texts(binary, tmp_path):
     y = np.where(binary.y == "ant", "\u00b2", "--5")
     kith.save(kith.SVM().fit(binary.S, y), tmp_path / "m.kith")
     assert set(kith.load(tmp_path / "m.kith").classes_) == {"\u00b2", "--5"}
+    kith.save(kith.SVM().fit(binary.S, np.where(binary.y == "ant", "1", "2")), tmp_path / "m.kith")
+    assert kith.load(tmp_path / "m.kith").classes_.tolist() == [1, 2]
+    assert kith.load(tmp_path / "m.kith", numbers=False).classes_.tolist() == ["1", "2"]
 
 
 def test_errors_of_files_are_os_errors_and_of_content_value_errors(tmp_path):

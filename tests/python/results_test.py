@@ -61,11 +61,18 @@ def test_what_is_shown_of_a_store_is_all_of_it(three, tmp_path):
     assert both.results["name"] == "two" and len(both.results["methods"]) == 1  # what was asked for
 
 
-def test_results_name_the_matrices(three):
+def test_results_name_the_matrices(three, tmp_path):
     matrices = {"first": three.S, "second": three.S ** 2 / 12}
     found = kith.evaluate(matrices, three.y, "average-svm", **FEW)
     assert [one["name"] for one in found.results["matrices"]] == ["first", "second"]
     assert found.results["name"] == found.rows[0]["data_set"] == "first+second"
+    for name, S in matrices.items():
+        kith.write(tmp_path / f"{name}.csv", S)
+    tables = [kith.read(tmp_path / f"{name}.csv") for name in matrices]
+    assert kith.evaluate(tables, three.y, "average-svm", **FEW).results["name"] == "first+second"
+    assert kith.inspect(tables[1], three.y)["name"] == "second"
+    assert set(kith.MKL().fit(tables, three.y == "ant").certificate_["kernel_weights"]) == {"first", "second"}
+    assert set(kith.MKL().fit([tables[0], tables[0]], three.y == "ant").certificate_["kernel_weights"]) == {"matrix-1", "matrix-2"}
     measured = kith.evaluate(data=three.points[:36], y=three.y, methods="knn", measure="gaussian", **FEW)
     assert measured.results["matrices"][0]["measure"]["measure"] == "gaussian"
     assert kith.evaluate(-three.S, three.y, "knn", distance=False, **FEW).results["matrices"][0]["kind"] == "similarities"
@@ -77,6 +84,8 @@ def test_estimators_are_compared_with_their_settings(three):
     chosen = [one["chosen"] for one in given.results["methods"]]
     assert [one["cost"] for one in chosen[0]] == [10, 10] and chosen[0][0]["spectrum"] == "flip"
     assert [one["cost"] for one in chosen[1]] == [1, 1] and chosen[1][0]["spectrum"] == "clip"
+    mixed = kith.evaluate(three.S, three.y, [kith.SVM(), "svm", "mine=svm-flip", kith.SVM(cost=2)], **FEW)
+    assert [one["method"] for one in mixed.rows] == ["svm-2", "svm", "mine", "svm-3"]
     named = kith.evaluate(three.S, three.y, "svm-flip", settings={"svm-flip": {"cost": 10}}, **FEW)
     assert named.rows[0]["errors"] == given.rows[0]["errors"]
     searched = kith.evaluate(three.S, three.y, kith.SVM(cost=10), grids={"svm": {"cost": [0.1, 0.2]}}, **FEW)
