@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from ._finite import PAIRS, check_finite
+from ._finite import PAIRS, VECTORS, check_finite
 from ._texts import as_texts, texts_of
 
 
@@ -67,8 +67,14 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
         raise TypeError("A sparse matrix was passed, but dense data is required by this method: "
                         "in a sparse matrix absent pairs are unknown. Use X.toarray() or "
                         "input={'missing': 'zero'} where they are zero.")
-    made = check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
-                       ensure_min_samples=1, input_name=what, **{finite_keyword(check_array): False})
+    try:
+        made = check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
+                           ensure_min_samples=1, input_name=what, **{finite_keyword(check_array): False})
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        hint = "" if of is VECTORS else "; raw samples, such as texts, need a measure="
+        raise ValueError(f"{what}: numbers are wanted, and {error}{hint}") from None
     check_finite(made, allow_missing, of)
     return made
 

@@ -9,7 +9,7 @@ import tempfile
 from . import _arrays, _core, _samples
 from ._labels import classes_of
 from ._plan import methods_of, plan_of
-from ._run import run_options
+from ._run import run_options, warn_of_comparison
 from ._texts import as_text, as_texts, library_path, path_of, text_of, texts_of
 
 
@@ -138,12 +138,15 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     if store is not None:
         results = run(store)
         whole = json.loads(_core.report(library_path(store), "error", "json"))
-        return Evaluation(results, path_of(store), whole=whole if "data_sets" in whole else None)
-    with tempfile.TemporaryDirectory(prefix="kith-") as folder:
-        path = os.path.join(folder, "run.db")
-        results = run(path)
-        with open(path, "rb") as file:
-            return Evaluation(results, content=file.read())
+        found = Evaluation(results, path_of(store), whole=whole if "data_sets" in whole else None)
+    else:
+        with tempfile.TemporaryDirectory(prefix="kith-") as folder:
+            path = os.path.join(folder, "run.db")
+            results = run(path)
+            with open(path, "rb") as file:
+                found = Evaluation(results, content=file.read())
+    warn_of_comparison(results)
+    return found
 
 
 def _check_store(store, append):

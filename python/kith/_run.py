@@ -42,8 +42,18 @@ def seed_of(value):
     return value.__index__()
 
 
-def warn_unless_solved(status, who):
+def warn_unless_solved(status, who, stacklevel=3):
     if status not in _core.met_statuses:
         from sklearn.exceptions import ConvergenceWarning
-        warnings.warn(f"{who}: the solver missed its tolerance: {status}", ConvergenceWarning,
-                      stacklevel=3)
+        warnings.warn(f"{who}: the solver missed its tolerance: {status}", ConvergenceWarning, stacklevel=stacklevel)
+
+
+def warn_of_comparison(results):
+    """Of methods that could not be fitted, and of solvers that missed their tolerance."""
+    from sklearn.exceptions import FitFailedWarning
+    for one in results["failures"]:
+        warnings.warn(f"{one['method']} failed on partition {one['partition']} and was left out: {one['message']}",
+                      FitFailedWarning, stacklevel=3)
+    for one in results["methods"]:
+        if one["certificate"]:
+            warn_unless_solved(one["certificate"]["status"], one["method"], stacklevel=4)

@@ -148,6 +148,8 @@ def test_what_is_no_matrix_and_no_sample(binary):
     y = binary.y
     for call, message in [(lambda: kith.MKL().fit({1: binary.S, "1": binary.S}, y), "the same name: 1, 1"),
                           (lambda: kith.SVM().fit(binary.S, None), "the target y is None"),
+                          (lambda: kith.SVM().fit(["kitten", "sitting"], [0, 1]), "'kitten'; raw samples.* need a measure="),
+                          (lambda: kith.VectorSVM().fit([["a"], ["b"]], [0, 1]), "vectors: numbers are wanted"),
                           (lambda: kith.MKL().fit([], y), "X is empty"), (lambda: kith.MKL().fit({}, y), "X is empty"),
                           (lambda: kith.MKL().fit(np.zeros((0, 4, 4)), y), "X is empty"),
                           (lambda: kith.MKL().fit([binary.S, None], y), "matrix-2: .*None is given"),

@@ -103,6 +103,21 @@ def test_every_estimator_can_be_compared(info, three):
     assert found.rows[0]["method"] == info["name"] and found.results["failures"] == []
 
 
+def test_what_failed_or_missed_its_tolerance_is_a_warning(three):
+    from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+    with pytest.warns(FitFailedWarning, match="svm-square failed on partition 1 and was left out: .*overflow") as caught:
+        found = kith.evaluate(1e200 * three.S, three.y, ["svm-square", "knn"], **FEW)
+    assert found.rows[0]["errors"] == [] and len(found.rows[1]["errors"]) == 2
+    assert {one.filename for one in caught} == {__file__}
+    hasty = kith.RobustSVM(solver="projected-gradient", iterations=1, test_treatment="map")
+    with pytest.warns(ConvergenceWarning, match="robust-svm: the solver missed its tolerance: iteration limit") as caught:
+        kith.evaluate(three.S, three.y, [hasty], **FEW)
+    assert {one.filename for one in caught} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.evaluate(three.S, three.y, ["knn", "svm-clip"], **FEW)
+
+
 def test_an_inspection_can_be_pickled(three, tmp_path):
     found = kith.inspect(three.S, three.y)
     copied = pickle.loads(pickle.dumps(found))

@@ -277,6 +277,9 @@ TEST(Experiment, AMethodThatCannotBeFittedLeavesTheOthersAlone) {
   ASSERT_EQ(done.failures.size(), 1U);
   EXPECT_EQ(done.failures[0].name, "bad");
   EXPECT_EQ(done.failures[0].partition, 0);
+  const Json said = failures_json(done.failures);
+  EXPECT_EQ(said[0]["method"], "bad");
+  EXPECT_EQ(said[0]["partition"], 1);  // counted as people do
   const std::vector<std::int64_t> candidates = store.candidates(done.experiment);
   for (int p = 0; p < 3; ++p) {
     EXPECT_TRUE(store.has({candidates[0], p, kTestFold}));
