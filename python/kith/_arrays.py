@@ -119,8 +119,8 @@ def in_order(X):
     if not rows or not columns or rows == columns:
         return X
     lacking = sorted(set(rows) - set(columns)) or sorted(set(columns) - set(rows))
-    if lacking and is_default_index(X):
-        return X  # names of columns alone say nothing of rows
+    if lacking and (is_default_index(X) or (has_default_columns(X) and set(rows).isdisjoint(columns))):
+        return X  # names of columns alone say nothing of rows, nor the other way round
     if lacking or len(set(rows)) != len(rows):
         raise ValueError(f"the rows and the columns are of different samples: "
                          f"{', '.join(lacking[:5]) or 'an id stands twice'}")
@@ -136,6 +136,8 @@ def over_samples(X, ids, count):
         return None
     where = {name: i for i, name in enumerate(names)}
     lacking = [one for one in wanted if one not in where]
+    if len(lacking) == len(wanted) and has_default_columns(X):
+        return None
     if lacking:
         raise ValueError(f"{len(lacking)} of the {len(wanted)} training samples the model "
                          f"needs are not among the columns: {', '.join(lacking[:5])}")

@@ -214,7 +214,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         rows = _arrays.as_list(X)
         names = [one["name"] for one in self._matrices]
         if isinstance(X, dict) and not _arrays.is_sparse(X):
-            rows = [X[name] for name in names if name in X]
+            lacking = [name for name in names if name not in X]
+            if lacking:
+                raise ValueError(f"there are no rows for the matrix {lacking[0]!r} among {', '.join(map(str, X))}")
+            rows = [X[name] for name in names]
         count = len(names)
         back = _arrays.as_list(from_training) if from_training is not None else [None] * len(rows)
         selves = [self_similarity] * len(rows)
@@ -305,8 +308,10 @@ def settings_of(estimator, with_defaults=True):
         kept = with_defaults and (name in searched or field["type"] in ("count", "number"))
         if value is None or (usual and not kept):
             continue
-        if name not in ("priors", "costs") and isinstance(value, dict):
-            raise ValueError(f"{keyword(name)} is {value!r}, and must be {field['rule']}")
+        decides = name in ("priors", "costs")
+        if isinstance(value, dict) != decides and not (decides and isinstance(value, str)):
+            raise ValueError(f"{keyword(name)} is {value!r}, and must be "
+                             f"{'a dict of classes and numbers' if decides else field['rule']}")
         texts[name] = text_of(value, keyword(name))
     return texts
 
@@ -364,6 +369,7 @@ def _make_class(method, info):
         for name, default in defaults.items():
             setattr(self, name, settings.get(name, default))
 
+    __init__.__qualname__ = f"{class_name(method)}.__init__"
     parameter = _signatures.Parameter
     __init__.__signature__ = _signatures.Signature(
         [parameter("self", parameter.POSITIONAL_OR_KEYWORD)] +

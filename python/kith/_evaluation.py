@@ -13,6 +13,9 @@ from ._run import run_options, warn_of_comparison
 from ._texts import as_text, as_texts, library_path, path_of, text_of, texts_of
 
 
+_FORMATS = ("text", "csv", "markdown", "latex", "json", "html")
+
+
 class Evaluation:
     """What a comparison found: `table` (a pandas frame where pandas is installed, else a list of
     rows), `results` (everything, as `kith evaluate --json` prints it) and `store` (the file, or None where none was
@@ -44,9 +47,11 @@ class Evaluation:
         return pandas.DataFrame(self.rows)
 
     def format(self, format="text", metric="error"):
-        """The table as `kith report` writes it: text, csv, markdown, latex or json."""
+        """The table as `kith report` writes it: text, csv, markdown, latex, json or, as a page to look at, html."""
+        if format not in _FORMATS:
+            raise ValueError(f"format is {format!r}; it must be one of {', '.join(_FORMATS)}")
         with self._file() as path:
-            return _core.report(library_path(path), text_of(metric, "metric"), text_of(format, "format"))
+            return _core.report(library_path(path), text_of(metric, "metric"), format)
 
     def report(self, path):
         """Writes the page of `kith report`: one HTML file to look at, without network."""

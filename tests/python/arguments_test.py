@@ -150,6 +150,9 @@ def test_what_is_no_matrix_and_no_sample(binary):
                           (lambda: kith.SVM().fit(binary.S, None), "the target y is None"),
                           (lambda: kith.SVM().fit(["kitten", "sitting"], [0, 1]), "'kitten'; raw samples.* need a measure="),
                           (lambda: kith.VectorSVM().fit([["a"], ["b"]], [0, 1]), "vectors: numbers are wanted"),
+                          (lambda: kith.SVM().fit({"a": binary.S}, y).predict({"z": binary.S}), "no rows for the matrix 'a' among z"),
+                          (lambda: kith.SVM(priors=[0.3, 0.7]).fit(binary.S, y), "priors is .* a dict of classes"),
+                          (lambda: kith.evaluate(binary.S, y, "knn", repeats=2, folds=2).format("xls"), "one of text, csv"),
                           (lambda: kith.MKL().fit([], y), "X is empty"), (lambda: kith.MKL().fit({}, y), "X is empty"),
                           (lambda: kith.MKL().fit(np.zeros((0, 4, 4)), y), "X is empty"),
                           (lambda: kith.MKL().fit([binary.S, None], y), "matrix-2: .*None is given"),
@@ -163,6 +166,8 @@ def test_what_is_no_matrix_and_no_sample(binary):
                           (lambda: kith.write("x.csv", binary.S, format=3), "one of csv, tsv, npy")]:
         with pytest.raises(ValueError, match=message):
             call()
+    with pytest.raises(TypeError, match=r"SVM.__init__\(\) takes 1 positional"):
+        kith.SVM(3)
     with pytest.raises(TypeError, match="no classifier of kith"):
         kith.save(kith.Spectrum().fit(binary.S), "x.kith")
 

@@ -144,6 +144,21 @@ def test_counted_samples_may_be_counted_in_any_order(binary):
     np.testing.assert_array_equal(model.decision_function(shuffled(rows.set_axis(later, axis=1), 2)), plain)
 
 
+def test_columns_that_only_count_are_taken_in_order(binary):
+    names = [f"s{i}" for i in range(30)]
+    plain = kith.SVM().fit(binary.S, binary.y).decision_function(binary.rows)
+    model = kith.SVM().fit(pandas.DataFrame(binary.S, index=names), binary.y)
+    np.testing.assert_array_equal(model.decision_function(pandas.DataFrame(binary.rows)), plain)
+    np.testing.assert_array_equal(model.decision_function(pandas.DataFrame(binary.rows, columns=names)[names[::-1]]), plain)
+    # Numbers that are ids of training samples say which they are.
+    some = [7, 3, 20, 11, 4, 16]
+    S, rows = pandas.DataFrame(binary.S), pandas.DataFrame(binary.rows)
+    part = kith.SVM().fit(S.iloc[some, some], binary.y[some])
+    np.testing.assert_array_equal(part.decision_function(rows), part.decision_function(binary.rows[:, some]))
+    with pytest.raises(ValueError, match="expecting 30 features"):
+        model.predict(pandas.DataFrame(binary.rows[:, :9]))
+
+
 def test_a_table_of_listed_pairs_is_predicted_from(binary, tmp_path):
     lines = [f"s{i}\ts{j}\t{value!r}\n" for i, row in enumerate(binary.S.tolist()) for j, value in enumerate(row)]
     (tmp_path / "edges.tsv").write_text("".join(lines))
