@@ -4,9 +4,9 @@
 //
 //   g_L = -w q',   g_w = w - L q,   g_b = -sum_i beta_i,
 //
-// so that along the step alpha, before the projection, L x_i moves by alpha (x_i'q) w: lengths of
-// images, the radius R of (10), and the new p_i are sums of numbers that are known before the first
-// trial. The paper's Armijo rule is read as Bertsekas has it for the projection arc,
+// so that along the step alpha, before the projection, L x_i moves by alpha (x_i'q) w
+// (scaled_descent.cpp makes use of that). The paper's Armijo rule is read as Bertsekas has it for
+// the projection arc,
 //
 //   f(x) - f(x+) >= sigma <g, x - x+>,
 //
@@ -14,146 +14,106 @@
 // negative. alpha = beta^m with beta = 1/2 and sigma = 1e-4, which the paper leaves open.
 #include "kith/optim/metric_descent.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 #include "kith/core/error.hpp"
+#include "optim/descent_rule.hpp"
+#include "optim/scaled_descent.hpp"
 
 namespace kith {
 namespace {
 
-constexpr double kShrink = 0.5;     // beta of line 6
-constexpr double kArmijo = 1e-4;    // sigma
-constexpr int kMostHalvings = 120;  // shorter steps move nothing
-constexpr long kRefreshEvery = 64;  // steps after which the images are computed anew
-
-/// The point with what is known about it.
-struct State {
-  MetricPoint x;
-  Matrix images;  // L x_i in the rows
-  Vector norms;   // |L x_i|^2
-  Vector p;       // w'L x_i
-  double f = 0;
-};
-
-State state_of(const SignedSamples& samples, MetricPoint x) {
-  State state;
-  state.images.noalias() = samples.X * x.L.transpose();
-  state.norms = state.images.rowwise().squaredNorm();
-  state.p = state.images * x.w;
-  state.f = 0.5 * x.w.squaredNorm() + squared_hinge_loss(samples, Vector(state.p.array() + x.b));
-  state.x = std::move(x);
-  return state;
-}
-
-/// The gradient (7) in its parts.
-struct Slope {
-  Vector q, w;
-  double b = 0;
-  Vector beta;
-};
-
-Slope slope_of(const SignedSamples& samples, const State& state) {
-  Slope g;
-  const Vector slack = (1 - samples.y.array() * (state.p.array() + state.x.b)).max(0);
-  g.beta = 2 * samples.cost.cwiseProduct(samples.y).cwiseProduct(slack);
-  g.q = samples.X.transpose() * g.beta;
-  g.w = state.x.w - state.images.transpose() * g.beta;
-  g.b = -g.beta.sum();
-  return g;
-}
-
-bool passes(double f, double trial, double promised) {
-  return trial <= f - kArmijo * std::max(0.0, promised);
-}
-
-/// The arc of the scaled projection: every trial costs O(n).
-class ScaledArc {
+/// The steps with the exact projection (9): the same as those of detail::ScaledDescent, each trial
+/// a program of its own.
+class ExactDescent {
  public:
-  ScaledArc(const SignedSamples& samples, const State& state, const Slope& g)
-      : samples_(samples), state_(state), g_(g) {
-    xq_ = samples.X * g.q;
-    pg_ = state.images * g.w;
-    ww_ = state.x.w.squaredNorm();
-    wg_ = state.x.w.dot(g.w);
-    qq_ = g.q.squaredNorm();
-    gL_ = -g.beta.dot(state.p);  // <g_L, L>
-    gw_ = g.w.squaredNorm() + g.b * g.b;
-  }
+  ExactDescent(const SignedSamples& samples, const MetricPoint& start, const RunContext& ctx)
+      : samples_(samples), ctx_(ctx), x_(start), f_(metric_objective(samples, start)) {}
 
-  /// f and <g, x - x+> at alpha; nothing where the radius is 0 or not finite.
-  struct Trial {
-    double f = 0;
-    double promised = 0;
-    double R = 1;
-  };
-  [[nodiscard]] std::optional<Trial> trial(double alpha) const {
-    const Vector squares = state_.norms.array() + 2 * alpha * xq_.array() * state_.p.array() +
-                           alpha * alpha * ww_ * xq_.array().square();
-    Trial t;
-    t.R = std::sqrt(squares.maxCoeff());
-    if (!(t.R > 0) || !std::isfinite(t.R)) return std::nullopt;
-    const Vector p = (state_.p - alpha * pg_ + alpha * (ww_ - alpha * wg_) * xq_) / t.R;
-    const double b = state_.x.b - alpha * g_.b;
-    t.f = 0.5 * (ww_ - 2 * alpha * wg_ + alpha * alpha * g_.w.squaredNorm()) +
-          squared_hinge_loss(samples_, Vector(p.array() + b));
-    t.promised = gL_ - (gL_ - alpha * ww_ * qq_) / t.R + alpha * gw_;
-    return t;
-  }
+  [[nodiscard]] double objective() const { return f_; }
+  [[nodiscard]] const MetricPoint& point() const { return x_; }
 
-  [[nodiscard]] State moved(double alpha, const Trial& t) const {
-    State next;
-    next.x.L = (state_.x.L + alpha * state_.x.w * g_.q.transpose()) / t.R;
-    next.x.w = state_.x.w - alpha * g_.w;
-    next.x.b = state_.x.b - alpha * g_.b;
-    next.images = (state_.images + alpha * xq_ * state_.x.w.transpose()) / t.R;
-    next.norms = next.images.rowwise().squaredNorm();
-    next.p = next.images * next.x.w;
-    next.f = t.f;
-    return next;
+  [[nodiscard]] bool step() {
+    const Slope g = slope();
+    double alpha = 1;
+    for (int m = 0; m < detail::kMostHalvings; ++m, alpha *= detail::kShrink) {
+      ctx_.check_stop();
+      if (move(g, alpha)) return true;
+    }
+    return false;
   }
 
  private:
+  /// The gradient (7) in its parts.
+  struct Slope {
+    Vector q, w;
+    double b = 0;
+  };
+
+  [[nodiscard]] Slope slope() const {
+    const Vector v = x_.L.transpose() * x_.w;
+    const Vector f = (samples_.X * v).array() + x_.b;
+    const Vector slack = (1 - samples_.y.array() * f.array()).max(0);
+    const Vector beta = 2 * samples_.cost.cwiseProduct(samples_.y).cwiseProduct(slack);
+    Slope g;
+    g.q = samples_.X.transpose() * beta;
+    g.w = x_.w - x_.L * g.q;
+    g.b = -beta.sum();
+    return g;
+  }
+
+  /// What the objective cannot be below at (w, b), whatever map into the ball: |w'L x_i| <= |w|.
+  [[nodiscard]] double least_objective(const Vector& w, double b) const {
+    const double most = w.norm();
+    const Vector slack = (1 - samples_.y.array() * b - most).max(0);
+    return 0.5 * most * most + samples_.cost.dot(slack.cwiseAbs2());
+  }
+
+  [[nodiscard]] bool move(const Slope& g, double alpha) {
+    MetricPoint next{.L = {}, .w = x_.w - alpha * g.w, .b = x_.b - alpha * g.b};
+    // What is promised is never negative here: the set is convex.
+    if (least_objective(next.w, next.b) > f_) return false;
+    next.L = exact_projection(samples_.X, x_.L + alpha * x_.w * g.q.transpose()).A;
+    const double f = metric_objective(samples_, next);
+    const double along_L = -x_.w.dot((x_.L - next.L) * g.q);
+    if (!detail::passes_armijo(f_, f, along_L + alpha * (g.w.squaredNorm() + g.b * g.b))) {
+      return false;
+    }
+    x_ = std::move(next);
+    f_ = f;
+    return true;
+  }
+
   const SignedSamples& samples_;
-  const State& state_;
-  const Slope& g_;
-  Vector xq_, pg_;
-  double ww_ = 0, wg_ = 0, qq_ = 0, gL_ = 0, gw_ = 0;
+  const RunContext& ctx_;
+  MetricPoint x_;
+  double f_;
 };
 
-std::optional<State> scaled_step(const SignedSamples& samples, const State& state, const Slope& g) {
-  const ScaledArc arc(samples, state, g);
-  double alpha = 1;
-  for (int m = 0; m < kMostHalvings; ++m, alpha *= kShrink) {
-    const auto trial = arc.trial(alpha);
-    if (trial && passes(state.f, trial->f, trial->promised)) return arc.moved(alpha, *trial);
-  }
-  return std::nullopt;
-}
-
-/// What the objective cannot be below at (w, b), whatever map into the ball: |w'L x_i| <= |w|.
-double least_objective(const SignedSamples& samples, const Vector& w, double b) {
-  const double most = w.norm();
-  const Vector slack = (1 - samples.y.array() * b - most).max(0);
-  return 0.5 * most * most + samples.cost.dot(slack.cwiseAbs2());
-}
-
-std::optional<State> exact_step(const SignedSamples& samples, const State& state, const Slope& g,
-                                const RunContext& ctx) {
-  double alpha = 1;
-  for (int m = 0; m < kMostHalvings; ++m, alpha *= kShrink) {
+template <typename Steps>
+MetricDescent descend(Steps steps, const SignedSamples& samples,
+                      const MetricDescentSettings& settings, const RunContext& ctx) {
+  MetricDescent result;
+  result.objectives.push_back(steps.objective());
+  result.info.status = SolveStatus::kIterationLimit;
+  while (result.info.iterations < settings.max_iterations) {
     ctx.check_stop();
-    const Vector w = state.x.w - alpha * g.w;
-    const double b = state.x.b - alpha * g.b;
-    // What is promised is never negative here: the set is convex.
-    if (least_objective(samples, w, b) > state.f) continue;
-    const Matrix before = state.x.L + alpha * state.x.w * g.q.transpose();
-    State next = state_of(samples, {.L = exact_projection(samples.X, before).A, .w = w, .b = b});
-    const double along_L = -state.x.w.dot((state.x.L - next.x.L) * g.q);
-    if (passes(state.f, next.f, along_L + alpha * (g.w.squaredNorm() + g.b * g.b))) return next;
+    const double before = steps.objective();
+    if (!std::isfinite(before)) {
+      result.info.status = SolveStatus::kNumericalFailure;
+      break;
+    }
+    result.info.status = SolveStatus::kStationary;
+    if (!steps.step()) break;
+    ++result.info.iterations;
+    result.objectives.push_back(steps.objective());
+    if (before - steps.objective() < settings.tolerance * before) break;  // line 12
+    result.info.status = SolveStatus::kIterationLimit;
   }
-  return std::nullopt;
+  result.point = steps.point();
+  result.info.objective = metric_objective(samples, result.point);
+  return result;
 }
 
 }  // namespace
@@ -161,39 +121,12 @@ std::optional<State> exact_step(const SignedSamples& samples, const State& state
 MetricDescent metric_descent(const SignedSamples& samples, MetricPoint start,
                              const MetricDescentSettings& settings, const RunContext& ctx) {
   validate(samples);
-  const bool scaled = settings.projection == BallProjection::kScaled;
-  start.L = scaled ? scaled_projection(samples.X, std::move(start.L))
-                   : exact_projection(samples.X, start.L).A;
-  State state = state_of(samples, std::move(start));
-  MetricDescent result;
-  result.objectives.push_back(state.f);
-  result.info.status = SolveStatus::kIterationLimit;
-  while (result.info.iterations < settings.max_iterations) {
-    ctx.check_stop();
-    if (!std::isfinite(state.f)) {
-      result.info.status = SolveStatus::kNumericalFailure;
-      break;
-    }
-    const Slope g = slope_of(samples, state);                                 // (7)
-    std::optional<State> next = scaled ? scaled_step(samples, state, g)       // (8), (10)
-                                       : exact_step(samples, state, g, ctx);  // (8), (9)
-    result.info.status = SolveStatus::kStationary;
-    if (!next) break;
-    const double before = state.f;
-    state = std::move(*next);
-    ++result.info.iterations;
-    result.objectives.push_back(state.f);
-    if (before - state.f < settings.tolerance * before) break;  // line 12
-    result.info.status = SolveStatus::kIterationLimit;
-    if (result.info.iterations % kRefreshEvery == 0) {
-      state.images.noalias() = samples.X * state.x.L.transpose();
-      state.norms = state.images.rowwise().squaredNorm();
-      state.p = state.images * state.x.w;
-    }
+  if (settings.projection == BallProjection::kScaled) {
+    start.L = scaled_projection(samples.X, std::move(start.L));
+    return descend(detail::ScaledDescent(samples, std::move(start)), samples, settings, ctx);
   }
-  result.point = std::move(state.x);
-  result.info.objective = metric_objective(samples, result.point);
-  return result;
+  start.L = exact_projection(samples.X, start.L).A;
+  return descend(ExactDescent(samples, start, ctx), samples, settings, ctx);
 }
 
 double projected_gradient_share(const SignedSamples& samples, const MetricPoint& point) {

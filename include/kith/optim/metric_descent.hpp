@@ -32,8 +32,9 @@ struct MetricDescent {
 
 /// From `start`, which is first projected into the ball. A step is accepted only where f at the
 /// *projected* point passes Armijo's rule: the scaled projection is no projection in the Euclidean
-/// sense, so f could rise after it. Scaled: O(n (r + d)) per iteration and O(n) per trial step,
-/// because the gradient in L has rank one. Exact: O(n r d) and a Newton solve per trial.
+/// sense, so f could rise after it. Scaled: O(n min(n, r + d)) per iteration and O(n) per
+/// trial step, because the gradient in L has rank one. Exact: O(n r d) and a Newton solve per
+/// trial.
 [[nodiscard]] MetricDescent metric_descent(const SignedSamples& samples, MetricPoint start,
                                            const MetricDescentSettings& settings,
                                            const RunContext& ctx = {});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 
 #include "kith/core/error.hpp"
@@ -257,6 +258,46 @@ INSTANTIATE_TEST_SUITE_P(Projections, Descent,
                          [](const auto& one) {
                            return one.param == BallProjection::kScaled ? "Scaled" : "Exact";
                          });
+
+/// One step of [ZGZZ] Algorithm 1 with the scaled projection, on the matrices themselves.
+MetricPoint plain_step(const SignedSamples& samples, const MetricPoint& x) {
+  const MetricPoint g = metric_gradient(samples, x);
+  const double f = metric_objective(samples, x);
+  for (double alpha = 1; alpha > 1e-30; alpha /= 2) {
+    const MetricPoint next{.L = scaled_projection(samples.X, x.L - alpha * g.L),
+                           .w = x.w - alpha * g.w,
+                           .b = x.b - alpha * g.b};
+    const double promised =
+        g.L.cwiseProduct(x.L - next.L).sum() + g.w.dot(x.w - next.w) + g.b * (x.b - next.b);
+    if (metric_objective(samples, next) <= f - 1e-4 * std::max(0.0, promised)) return next;
+  }
+  return x;
+}
+
+/// The library keeps L and w back for blocks of steps, and has two ways to see the samples: few and
+/// many coordinates beside the number of samples.
+TEST(MetricDescent, TakesTheStepsOfThePlainAlgorithm) {
+  std::size_t longest = 0;
+  for (const Index features : {3, 12, 50}) {
+    for (const Index dimensions : {features, Index{2}}) {
+      const SignedSamples samples = clouds(60, features, 10, 40);
+      MetricPoint plain =
+          metric_start(samples, dimensions, MapStart::kRandom, MachineStart::kSvm, Rng(3), {});
+      const MetricDescent descent = metric_descent(samples, plain, {.max_iterations = 150});
+      for (std::size_t t = 1; t < descent.objectives.size(); ++t) {
+        plain = plain_step(samples, plain);
+        ASSERT_NEAR(descent.objectives[t], metric_objective(samples, plain),
+                    1e-9 * descent.objectives[t])
+            << features << ' ' << dimensions << ' ' << t;
+      }
+      EXPECT_LT((descent.point.L - plain.L).norm(), 1e-7 * plain.L.norm()) << features;
+      EXPECT_LT((descent.point.w - plain.w).norm(), 1e-7 * plain.w.norm()) << features;
+      EXPECT_NEAR(descent.point.b, plain.b, 1e-7);
+      longest = std::max(longest, descent.objectives.size());
+    }
+  }
+  EXPECT_GT(longest, 100U);
+}
 
 TEST(MetricDescent, StopsWhenAsked) {
   const SignedSamples samples = clouds(40, 4, 1, 19);
