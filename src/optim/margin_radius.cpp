@@ -296,7 +296,7 @@ MarginRadiusSolution margin_radius(const SignedSamples& samples, const RunContex
   best.info.gap = proof.gap;
   best.info.kkt_residual = std::max(proof.feasibility, proof.stationarity);
   best.info.iterations = steps;
-  best.info.status = proof.within(tolerance) ? SolveStatus::kSolved
+  best.info.status = proof.proves(tolerance) ? SolveStatus::kSolved
                      : steps > kMostSteps    ? SolveStatus::kIterationLimit
                                              : SolveStatus::kReducedAccuracy;
   return best;

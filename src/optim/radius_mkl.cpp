@@ -167,6 +167,7 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
   found.info.kkt_residual = residual_of(found.theta, found.point);
   const double bound = radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
   found.info.gap = found.point.value > 0 ? (found.point.value - bound) / found.point.value : 0;
+  if (found.info.gap <= settings.tolerance) found.info.status = SolveStatus::kSolved;
   return found;
 }
 

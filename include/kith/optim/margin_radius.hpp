@@ -36,11 +36,14 @@ struct MarginRadiusCertificate {
   /// relative to the largest of both.
   double stationarity = 0;
 
+  /// The value is the optimum's to `tolerance`.
+  [[nodiscard]] bool proves(double tolerance) const {
+    return gap <= tolerance && feasibility <= tolerance;
+  }
   /// The values are flat around the optimum, where a change of v shows in the gap as its square
   /// alone. The multipliers show it at once.
   [[nodiscard]] bool within(double tolerance) const {
-    return gap <= tolerance && feasibility <= tolerance &&
-           stationarity <= kStationarityShare * std::sqrt(tolerance);
+    return proves(tolerance) && stationarity <= kStationarityShare * std::sqrt(tolerance);
   }
 };
 [[nodiscard]] MarginRadiusCertificate certify_margin_radius(const SignedSamples& samples,

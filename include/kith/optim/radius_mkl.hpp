@@ -58,8 +58,8 @@ struct RadiusMklSolution {
   Vector theta;  ///< in the simplex
   RadiusPoint point;
   /// objective is G; gap its relative distance to the lower bound; kkt_residual the largest of
-  /// -g_m and theta_m |g_m|, relative to G; kStationary: the descent ended by its tolerance, or no
-  /// step lowers G.
+  /// -g_m and theta_m |g_m|, relative to G; kSolved: the gap is within the tolerance; kStationary:
+  /// the descent ended by its tolerance, or no step lowers G.
   SolveInfo info;
   std::vector<double> objectives;  ///< before the first step and after each; never rises
 };

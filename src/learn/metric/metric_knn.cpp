@@ -24,7 +24,8 @@
 namespace kith {
 namespace {
 
-constexpr long kCertificateSteps = 60;  // a share of the steps of a fit, so that a fit can bear it
+constexpr long kConvexSteps = 20000;
+constexpr long kCertificateSteps = 60;  // about as expensive as the descent that they bound
 
 GridAxis few_neighbours() {  // [ZGZZ] IV.A
   return {.field = "neighbours", .values = {"1", "3", "5", "7", "9"}, .simpler = Simpler::kLarger};
@@ -38,7 +39,7 @@ struct MapOfFeatures {
   SolveInfo info;
 };
 
-MapOfFeatures over_features(FeatureScale scale, const VectorSpan& span, LearnedMap learned) {
+MapOfFeatures over_features(FeatureScale scale, const VectorSpan& span, const LearnedMap& learned) {
   MapOfFeatures found{.scale = std::move(scale),
                       .map = span.over_features(learned.L),
                       .images = {},
@@ -62,7 +63,7 @@ MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const 
   }
   LearnedMap learned =
       learn_nca(span.Z(), work.train().labels.ids, std::move(start), settings.iterations, ctx);
-  return over_features(std::move(scale), span, std::move(learned));
+  return over_features(std::move(scale), span, learned);
 }
 
 MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const RunContext& ctx) {
@@ -71,11 +72,20 @@ MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const
   const LmnnProblem problem =
       make_lmnn(span.Z(), work.train().labels.ids, settings.targets, settings.push);
   LearnedMap learned = learn_lmnn(problem, settings.iterations, ctx);
-  const LmnnCertificate proof = certify_lmnn(problem, learned.L, kCertificateSteps, ctx);
-  learned.info.gap = proof.gap;
-  learned.info.kkt_residual = proof.kkt_residual;
-  if (proof.within(kLmnnTolerance)) learned.info.status = SolveStatus::kSolved;
-  return over_features(std::move(scale), span, std::move(learned));
+  const bool convex = settings.solver == LmnnSolver::kConvex;
+  if (!convex && !settings.certificate) return over_features(std::move(scale), span, learned);
+  LmnnSolution solution = solve_lmnn(
+      problem, learned.L,
+      {.tolerance = settings.tolerance, .max_steps = convex ? kConvexSteps : kCertificateSteps},
+      ctx);
+  if (convex) {
+    learned = {.L = std::move(solution.L), .info = solution.info};
+  } else {
+    learned.info.gap =
+        (learned.info.objective - solution.bound) / std::max(1.0, learned.info.objective);
+    if (learned.info.gap <= settings.tolerance) learned.info.status = SolveStatus::kSolved;
+  }
+  return over_features(std::move(scale), span, learned);
 }
 
 /// What a map depends on.
@@ -83,7 +93,8 @@ auto map_key(const NcaKnnSettings& s) {
   return std::tuple(s.start, s.dimensions, s.scaling, s.iterations);
 }
 auto map_key(const LmnnKnnSettings& s) {
-  return std::tuple(s.targets, s.push, s.scaling, s.iterations);
+  return std::tuple(s.targets, s.push, s.scaling, s.solver, s.iterations, s.tolerance,
+                    s.certificate);
 }
 
 template <class Model, class Settings>
@@ -157,7 +168,13 @@ void describe(LmnnKnnSettings& settings, FieldVisitor& field) {
   field("scaling", settings.scaling, kScalingHelp);
   field("ties", settings.ties,
         "who comes first among equally similar samples: drawn by seed, or as read");
-  field("iterations", settings.iterations, at_least(1), "most steps of the optimisation");
+  field("solver", settings.solver,
+        "descent: subgradient steps that end early; convex: the optimum, to a relative gap of "
+        "tolerance");
+  field("iterations", settings.iterations, at_least(1), "most steps of the descent");
+  field("tolerance", settings.tolerance, above(0.0),
+        "largest relative gap of a solved program: what solver convex goes on to");
+  field("certificate", settings.certificate, "bound the optimum from below after a descent");
 }
 
 std::vector<GridAxis> MethodTraits<NcaKnnSettings>::grid(const NcaKnnSettings& /*unused*/) {

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "kith/learn/metric/metric_knn.hpp"
@@ -129,47 +128,65 @@ TEST(Lmnn, ImprovesOnTheIdentityAndLearnsWhichFeatureTells) {
   EXPECT_GT(learned.L.col(0).norm(), 1.5 * learned.L.col(1).norm());
 }
 
-Matrix root_of(const Matrix& M) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(M);
-  return eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
-         eigen.eigenvectors().transpose();
+TEST(LmnnSolver, FindsTheOptimumOfThreeSamples) {
+  // Samples 0, 1 | 2 on a line, one target: m + max(0, 1 - 3m) / 2 + 1/2, least at m = 1/3.
+  Matrix X(3, 1);
+  X << 0, 1, 2;
+  const LmnnProblem problem = make_lmnn(X, std::vector<int>{0, 0, 1}, 1, 0.5);
+  RunContext ctx;
+  const LmnnSolution found = solve_lmnn(problem, Matrix::Identity(1, 1), {.tolerance = 1e-6}, ctx);
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+  EXPECT_NEAR(found.info.objective, 5.0 / 6, 2e-6);
+  EXPECT_NEAR(found.bound, 5.0 / 6, 2e-6);
+  EXPECT_NEAR(found.L(0, 0) * found.L(0, 0), 1.0 / 3, 1e-5);
 }
 
-TEST(LmnnCertificate, ClosesAtTheOptimumAndRefusesASpoiledMetric) {
-  const Samples data = samples(16, 2, 10);
+TEST(LmnnSolver, ClosesItsGapFromAnyStartAndRefusesASpoiledMetric) {
   RunContext ctx;
+  Matrix unused;
   for (const double push : {0.3, 0.5}) {
+    Samples data = samples(40, 4, 10);
+    data.X.col(3) = 0.9 * data.X.col(2) + 0.01 * data.X.col(3);  // nearly a copy
     const LmnnProblem problem = make_lmnn(data.X, data.classes, 2, push);
-    Matrix L = learn_lmnn(problem, 200, ctx).L;
-    for (int step = 0; step < 30; ++step) L = root_of(certify_lmnn(problem, L, 10000, ctx).moved);
-    const LmnnCertificate proof = certify_lmnn(problem, L, 10000, ctx);
-    EXPECT_TRUE(proof.within(kLmnnTolerance)) << proof.gap << ' ' << proof.kkt_residual;
-    Matrix unused;
-    EXPECT_NEAR(proof.primal, lmnn_objective(problem, L, unused), 1e-9 * proof.primal);
-    for (std::uint64_t seed = 20; seed < 26; ++seed) {
-      const Matrix aside = random_matrix(L.rows(), L.cols(), seed).normalized() * L.norm();
-      EXPECT_FALSE(certify_lmnn(problem, L + 1e-4 * aside, 10000, ctx).within(kLmnnTolerance));
+    const LmnnSolution one = solve_lmnn(problem, Matrix::Identity(4, 4), {}, ctx);
+    const LmnnSolution two = solve_lmnn(problem, random_matrix(2, 4, 11), {}, ctx);
+    for (const LmnnSolution& found : {one, two}) {
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+      const double value = lmnn_objective(problem, found.L, unused);
+      EXPECT_NEAR(found.info.objective, value, 1e-8 * value);
+      EXPECT_LE(value - found.bound, 1e-3 * value);
+      EXPECT_GE(value, found.bound);
+      EXPECT_GT(lmnn_objective(problem, 1.2 * found.L, unused) - found.bound, 1e-3 * value);
+      EXPECT_GT(lmnn_objective(problem, 0.8 * found.L, unused) - found.bound, 1e-3 * value);
     }
-    EXPECT_FALSE(certify_lmnn(problem, (1 + 1e-4) * L, 10000, ctx).within(kLmnnTolerance));
+    EXPECT_LE(one.info.objective, learn_lmnn(problem, 200, ctx).info.objective);
+    EXPECT_LE(one.bound, two.info.objective);
+    EXPECT_LE(two.bound, one.info.objective);
   }
 }
 
-TEST(LmnnCertificate, IsBelowEveryMetric) {
+TEST(LmnnSolver, HasABoundBelowEveryMetricAfterAnySteps) {
   const Samples data = samples(40, 3, 11);
   const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
   RunContext ctx;
-  const LearnedMap learned = learn_lmnn(problem, 200, ctx);
-  const LmnnCertificate proof = certify_lmnn(problem, learned.L, 200, ctx);
-  EXPECT_GT(proof.bound, 0);
-  EXPECT_LT(proof.gap, 0.2);
-  EXPECT_GE(proof.gap, 0);
+  const LmnnSolution found = solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx);
+  EXPECT_GT(found.bound, 0);
   Matrix unused;
-  for (std::uint64_t seed = 30; seed < 60; ++seed) {
-    const Matrix L = learned.L + 0.3 * random_matrix(3, 3, seed);
-    EXPECT_GE(lmnn_objective(problem, L, unused), proof.bound);
-    // A bound from a poor metric is a bound as well.
-    EXPECT_LE(certify_lmnn(problem, L, 20, ctx).bound, proof.primal);
+  for (std::uint64_t seed = 30; seed < 50; ++seed) {
+    const Matrix L = found.L + 0.3 * random_matrix(3, 3, seed);
+    EXPECT_GE(lmnn_objective(problem, L, unused), found.bound);
+    const LmnnSolution early = solve_lmnn(problem, L, {.max_steps = 20}, ctx);
+    EXPECT_LE(early.bound, found.info.objective);
   }
+}
+
+TEST(LmnnSolver, DoesNotChangeWithThreads) {
+  const Samples data = samples(40, 3, 13);
+  const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
+  RunContext ctx;
+  const LmnnSolution one = solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx);
+  ctx.threads = 4;
+  EXPECT_EQ(one.L, solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx).L);
 }
 
 TEST(Nca, LeavesTheGradientThatItStates) {
@@ -184,11 +201,36 @@ TEST(Nca, LeavesTheGradientThatItStates) {
   EXPECT_LT(learned.info.kkt_residual, 0.05 * at_start.cwiseAbs().maxCoeff());
 }
 
+TrainingSet set_of(const Samples& samples) {
+  TrainingSet set;
+  set.labels = test::numbered_labels(samples.classes);
+  set.vectors = DenseBlock(RowMatrix(samples.X));
+  return set;
+}
+
+Fitted<LmnnKnnModel> fit_lmnn(const TrainingSet& set, const LmnnKnnSettings& settings) {
+  RunContext ctx;
+  SharedWork work(set);
+  return fit(work, settings, ctx);
+}
+
+TEST(LmnnKnn, IsCertifiedWhereAsked) {
+  const TrainingSet set = set_of(samples(60, 4, 14));
+  const Fitted<LmnnKnnModel> descent = fit_lmnn(set, {});
+  const Fitted<LmnnKnnModel> plain = fit_lmnn(set, {.certificate = false});
+  EXPECT_EQ(plain.model.mapped.map, descent.model.mapped.map);
+  EXPECT_TRUE(std::isnan(plain.info.gap()));
+  EXPECT_GT(descent.info.gap(), 0);
+  EXPECT_LT(descent.info.gap(), 1);
+  const Fitted<LmnnKnnModel> convex = fit_lmnn(set, {.solver = LmnnSolver::kConvex});
+  EXPECT_EQ(convex.info.status(), SolveStatus::kSolved);
+  EXPECT_LE(convex.info.gap(), 1e-3);
+  EXPECT_LE(convex.info.subproblems[0].info.objective, descent.info.subproblems[0].info.objective);
+}
+
 template <class Settings>
 double error_of_method(const Samples& train, const Samples& test) {
-  TrainingSet set;
-  set.labels = test::numbered_labels(train.classes);
-  set.vectors = DenseBlock(RowMatrix(train.X));
+  const TrainingSet set = set_of(train);
   QueryBlock queries;
   queries.vectors = DenseBlock(RowMatrix(test.X));
   RunContext ctx;

@@ -334,6 +334,26 @@ TEST(MarginRadius, ClosesItsGapAtEveryCost) {
   }
 }
 
+TEST(MarginRadius, IsSolvedWhereItsGapIsProved) {
+  // Many equal samples on a coarse grid leave multipliers that the values hardly tell apart.
+  int flat = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Rng rng(seed);
+    SignedSamples samples = clouds(120, 4, 0.1, seed);
+    for (Index i = 0; i < samples.X.size(); ++i) {
+      const double far = samples.y(i % 120) > 0 ? 10 * rng.uniform() * rng.uniform() : 0;
+      samples.X.data()[i] = std::floor(far + 1.2 * rng.uniform());
+    }
+    samples.X.rowwise() -= Eigen::RowVectorXd(samples.X.colwise().mean());
+    const MarginRadiusSolution found = margin_radius(samples);
+    const MarginRadiusCertificate proof =
+        certify_margin_radius(samples, found.v, found.b, found.a, found.m);
+    EXPECT_EQ(found.info.status == SolveStatus::kSolved, proof.proves(kMarginRadiusTolerance));
+    flat += proof.proves(kMarginRadiusTolerance) && !proof.within(kMarginRadiusTolerance);
+  }
+  EXPECT_GT(flat, 0);
+}
+
 TEST(MarginRadius, CertificateRefusesASpoiledSolution) {
   const SignedSamples samples = clouds(60, 5, 1, 22);
   const MarginRadiusSolution good = margin_radius(samples);

@@ -2,6 +2,7 @@
 // `nca-knn` and `lmnn-knn`: nearest neighbours under a learned linear map of the features.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,13 +26,22 @@ struct NcaKnnSettings {
 };
 void describe(NcaKnnSettings& settings, FieldVisitor& field);
 
+enum class LmnnSolver { kDescent, kConvex };
+template <>
+struct EnumNames<LmnnSolver> {
+  static constexpr std::array<std::string_view, 2> names = {"descent", "convex"};
+};
+
 struct LmnnKnnSettings {
   Index neighbours = 3;
   Index targets = 3;
   double push = 0.5;
   FeatureScaling scaling = FeatureScaling::kStandard;
   TieRule ties = TieRule::kRandom;
+  LmnnSolver solver = LmnnSolver::kDescent;
   Index iterations = 200;
+  double tolerance = 1e-3;
+  bool certificate = true;
 };
 void describe(LmnnKnnSettings& settings, FieldVisitor& field);
 

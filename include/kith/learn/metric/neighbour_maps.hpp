@@ -46,29 +46,26 @@ struct LmnnProblem {
 /// Its value at M = L'L; fills a subgradient in M.
 [[nodiscard]] double lmnn_objective(const LmnnProblem& problem, const MatrixRef& L,
                                     Matrix& gradient);
-/// Projected subgradient steps from the identity; none raises the objective. How near it came says
-/// the certificate.
+/// Projected subgradient steps from the identity; none raises the objective. They may end far from
+/// the optimum.
 [[nodiscard]] LearnedMap learn_lmnn(const LmnnProblem& problem, long iterations,
                                     const RunContext& ctx);
 
-/// How far M = L'L is from the optimum of the program, from the data alone: a lower bound by its
-/// dual, and where a proximal step from M leads, which is M itself where M is optimal.
-struct LmnnCertificate {
-  double primal = 0;
-  double bound = 0;         ///< no M has a smaller value
-  double gap = 0;           ///< their difference, relative to the value, or to 1 if that is larger
-  double kkt_residual = 0;  ///< |M - moved|, relative to the larger of both
-  Matrix moved;
-
-  [[nodiscard]] bool within(double tolerance) const {
-    return gap <= tolerance && kkt_residual <= tolerance;
-  }
+/// Ends where the relative gap is at most `tolerance`, or after `max_steps`.
+struct LmnnTolerances {
+  double tolerance = 1e-3;
+  long max_steps = 20000;
 };
-/// What a solution is called solved by; the certificate looks no further.
-inline constexpr double kLmnnTolerance = 1e-7;
-/// At most `steps` on the dual, each as expensive as one of `learn_lmnn`. Beyond 20 million triples
-/// gap and residual are NaN.
-[[nodiscard]] LmnnCertificate certify_lmnn(const LmnnProblem& problem, const MatrixRef& L,
-                                           long steps, const RunContext& ctx);
+struct LmnnSolution {
+  Matrix L;
+  double bound = 0;  ///< no M has a smaller value
+  /// gap is the distance of the value to the bound, relative to the value, or to 1 if that is
+  /// larger: the margin of one triple.
+  SolveInfo info;
+};
+/// The optimum with a bound that proves it, by accelerated steps from L, each some two of those of
+/// `learn_lmnn`.
+[[nodiscard]] LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
+                                      const LmnnTolerances& settings, const RunContext& ctx);
 
 }  // namespace kith
