@@ -75,6 +75,7 @@ struct Step {
   Vector a, z, w;
   double b = 0;  // the new b, not a difference
   double m = 0;
+  double bend = 0;  // a'(H + z/a + w/s) a
 };
 
 /// Lower and upper bound of the optimum, and the value their difference is measured by.
@@ -163,17 +164,24 @@ Iterate start_iterate(const Model& model, const Vector& start, DualPoint& point)
   x.rho = start_rho(model, x.a, x.rho);
   point = model.dual.at(x.a, x.rho);
   // Where the box is much larger than the answer, its middle is far outside.
-  while (point.gradient.dot(x.a) < 0) {
+  const bool squared = model.term == Term::kSquared;
+  const double linear = 4 * x.rho * problem.S.norm();  // up to this |a|^2 M is near S
+  while (squared ? x.a.squaredNorm() > linear : point.gradient.dot(x.a) < 0) {
     x.a *= 0.3;
     x.rho = start_rho(model, x.a, x.rho);
     point = model.dual.at(x.a, x.rho);
   }
   x.s = problem.cost - x.a;
-  // The parts of -D' by their signs, and one mu for every bound, of the size the gradient gives.
+  // One mu for every bound, of the size the gradient gives.
+  constexpr double kFirstShare = 0.1;
   const double mu = std::max(x.a.dot(point.gradient.cwiseAbs()) / static_cast<double>(x.a.size()),
                              1e-8 * x.a.mean());
-  x.z = (-point.gradient).cwiseMax(0.0).array() + mu / x.a.array();
-  x.w = point.gradient.cwiseMax(0.0).array() + mu / x.s.array();
+  const double own = squared ? kFirstShare * mu : mu;
+  x.z = own / x.a.array();
+  x.w = own / x.s.array();
+  if (squared) return x;
+  x.z += (-point.gradient).cwiseMax(0.0);  // the parts of -D' by their signs
+  x.w += point.gradient.cwiseMax(0.0);
   return x;
 }
 
@@ -206,7 +214,8 @@ class KktSystem {
                            const Vector& q2) const {
     const Vector t1 = (tau - q1.array()) / at.a.array();
     const Vector t2 = (tau - q2.array()) / at.s.array();
-    const Vector Ar = apply_inverse(gradient + t1 - t2);
+    const Vector right = gradient + t1 - t2;
+    const Vector Ar = apply_inverse(right);
     Step step;
     if (term_ == Term::kSquared) {
       step.b = y_.dot(Ar) / yAy_;
@@ -221,6 +230,7 @@ class KktSystem {
       step.a = Ar - step.b * Ay_ + step.m * Av_;
     }
     step.a -= y_ * (y_.dot(step.a) / static_cast<double>(y_.size()));  // rounding of y'a
+    step.bend = right.dot(step.a);
     step.z = t1 - at.z - at.z.cwiseQuotient(at.a).cwiseProduct(step.a);
     step.w = t2 - at.w + at.w.cwiseQuotient(at.s).cwiseProduct(step.a);
     return step;
@@ -256,16 +266,59 @@ void advance(const Model& model, Iterate& x, const Step& step, double length) {
   x.rho *= std::exp(model.term == Term::kBall ? change : -change);
 }
 
-Step predict_and_correct(const KktSystem& kkt, const Iterate& x, const DualPoint& point) {
+/// What the gradient is still off by, as a complementarity. Where mu were far below it, the bounds
+/// would be settled for a kernel that is yet to change.
+double unsettled(const Model& model, const Iterate& x, const DualPoint& point) {
+  constexpr double kShare = 0.01;
+  if (model.term != Term::kSquared) return 0;
+  const Vector off = point.gradient - x.b * model.problem.y + x.z - x.w;
+  return kShare * off.cwiseAbs().dot(x.a.cwiseMin(x.s)) / static_cast<double>(2 * x.a.size());
+}
+
+Step predict_and_correct(const Model& model, const KktSystem& kkt, const Iterate& x,
+                         const DualPoint& point) {
   const Vector none = Vector::Zero(x.a.size());
   const Step affine = kkt.solve(x, point.gradient, 0, none, none);
   const double t = std::min(1.0, largest_step(x, affine));
   const double ahead =
       (x.a + t * affine.a).dot(x.z + t * affine.z) + (x.s - t * affine.a).dot(x.w + t * affine.w);
   const double mu = x.mu();
-  const double sigma = std::pow(ahead / (static_cast<double>(2 * x.a.size()) * mu), 3);
+  const double left = std::pow(ahead / (static_cast<double>(2 * x.a.size()) * mu), 3);
+  const double sigma = std::clamp(std::max(left, unsettled(model, x, point) / mu), 0.0, 1.0);
   return kkt.solve(x, point.gradient, sigma * mu, affine.a.cwiseProduct(affine.z),
                    -affine.a.cwiseProduct(affine.w));
+}
+
+/// As far along the step as the gradient turns nearly as H says: K bends too, and where the costs
+/// are large a little of that is more than all margins.
+void walk(const Model& model, Iterate& x, const Step& step, double length, DualPoint& point) {
+  constexpr int kMostTrials = 20;
+  constexpr double kRounding = 1e-9;  // of the slope
+  if (model.term == Term::kSquared && step.bend > 0) {
+    const Vector barrier = x.z.cwiseQuotient(x.a) + x.w.cwiseQuotient(x.s);
+    const double own = std::max(0.0, step.bend - barrier.dot(step.a.cwiseAbs2()));  // a'Ha
+    const double slope = point.gradient.dot(step.a);
+    for (int trial = 0; trial < kMostTrials; ++trial) {
+      DualPoint next = model.dual.at(x.a + length * step.a, x.rho);
+      const double more = slope - next.gradient.dot(step.a) - length * own;
+      if (!(more > step.bend + kRounding * std::abs(slope))) {
+        advance(model, x, step, length);
+        point = std::move(next);
+        return;
+      }
+      length *= std::clamp(std::sqrt(step.bend / more), 0.1, 0.7);
+    }
+  }
+  advance(model, x, step, length);
+  point = model.dual.at(x.a, x.rho);
+}
+
+/// Whether the bounds are as near as the multipliers can bring them, and what is left of the gap is
+/// rounding: steps with the bounds kept exactly do the rest.
+bool all_but_rounding(const Model& model, const Iterate& x, const Bounds& now, double tolerance) {
+  constexpr double kNear = 1e-4;
+  const double open = static_cast<double>(2 * x.a.size()) * x.mu();
+  return model.term == Term::kSquared && now.gap <= kNear && open <= tolerance * now.objective;
 }
 
 RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
@@ -310,13 +363,13 @@ RobustSolution solve(const Model& model, const RobustNewtonSettings& settings,
     if (info.iterations >= settings.max_iterations) break;
     info.status = SolveStatus::kReducedAccuracy;
     if (info.iterations - best_at > kPatience) break;
+    if (all_but_rounding(model, x, now, settings.tolerance)) break;
     const KktSystem kkt(model, x, point);
     info.status = SolveStatus::kNumericalFailure;
     if (!kkt.ok()) break;
-    const Step step = predict_and_correct(kkt, x, point);
+    const Step step = predict_and_correct(model, kkt, x, point);
     if (!step.a.allFinite() || !step.z.allFinite() || !step.w.allFinite()) break;
-    advance(model, x, step, std::min(1.0, kStepFraction * largest_step(x, step)));
-    point = model.dual.at(x.a, x.rho);
+    walk(model, x, step, std::min(1.0, kStepFraction * largest_step(x, step)), point);
     ++info.iterations;
   }
   best.info = info;

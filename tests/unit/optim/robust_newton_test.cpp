@@ -82,6 +82,50 @@ TEST(RobustNewton, MeetsItsGapOverTheWholeGridWithinFortyFiveIterations) {
   }
 }
 
+TEST(RobustNewton, NeedsNoMoreIterationsOnSimilaritiesFarAboveOne) {
+  Rng rng(5);
+  Data data;
+  data.y = random_labels(rng, 60);
+  data.S = random_symmetric(rng, 60);
+  data.S *= 3000 / symmetric_eigen(data.S).lambda.maxCoeff();
+  for (const double cost : {1.0, 10.0, 100.0, 1000.0}) {
+    for (const double rho : {1e-3, 0.1, 1.0, 10.0, 100.0, 1000.0}) {
+      const RobustProblem problem = data.problem(cost, rho);
+      const RobustSolution solution = robust_newton(problem);
+      EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << cost << " " << rho;
+      EXPECT_LE(solution.info.iterations, cost == 1 ? 25 : 45) << cost << " " << rho;
+      EXPECT_LE(certify(problem, solution.alpha).gap, 1e-8) << cost << " " << rho;
+    }
+  }
+}
+
+TEST(RobustCertificate, KeepsItsDigitsWhereAKernelOfLargeEntriesHasLargeCosts) {
+  // Manhattan distances, double-centred: K u is a sum of numbers of 1e7, and its margins of
+  // 1.
+  constexpr Index n = 60;
+  Rng rng(8);
+  Data data;
+  data.y = random_labels(rng, n);
+  Matrix X = 15 * testing_support::normal_matrix(rng, n, 6);
+  X.col(0) += 8 * data.y;
+  Matrix squares(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      squares(i, j) = std::pow((X.row(i) - X.row(j)).lpNorm<1>(), 2);
+    }
+  }
+  const Matrix centre = Matrix::Identity(n, n) - Matrix::Constant(n, n, 1.0 / n);
+  data.S = -0.5 * centre * squares * centre;
+  data.S = 0.5 * (data.S + data.S.transpose()).eval();
+  for (const double cost : {10.0, 100.0, 1000.0}) {
+    for (const double rho : {0.1, 1.0, 10.0, 100.0}) {
+      const RobustProblem problem = data.problem(cost, rho);
+      const RobustSolution solution = robust_newton(problem);
+      EXPECT_LE(std::abs(certify(problem, solution.alpha).gap), 1e-8) << cost << " " << rho;
+    }
+  }
+}
+
 TEST(RobustNewton, ReturnsTheKernelAndObjectiveOfItsAlpha) {
   const Data data = noisy(30, 8, 0.5);
   const RobustProblem problem = data.problem(2, 0.3);
