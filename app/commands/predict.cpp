@@ -175,9 +175,11 @@ QueryFiles query_files(const ModelRecord& record, const PredictOptions& options)
   for (std::size_t m = 0; m < chosen.size(); ++m) {
     if (chosen[m] < 0) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("there are no new rows for matrix {} of the model; give "
-                              "--similarity {}=FILE",
-                              in_quotes(record.matrices[m].name), record.matrices[m].name));
+                  fmt::format("there are no new rows for matrix {} of the model; give {} {}=FILE",
+                              in_quotes(record.matrices[m].name),
+                              record.matrices[m].rule.kind == PairKind::kDistance ? "--distance"
+                                                                                  : "--similarity",
+                              record.matrices[m].name));
     }
     const bool distance = chosen[m] >= std::ssize(options.similarity);
     files.matrices.push_back({.to_training = given[static_cast<std::size_t>(chosen[m])].path,

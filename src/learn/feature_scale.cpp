@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -39,6 +41,61 @@ Matrix squared_distances(const MatrixRef& X, const MatrixRef& Z, int threads) {
   return D;
 }
 
+/// The columns that have an entry, ascending: the first where none has, since a scale is of one
+/// feature at least.
+std::vector<Index> features_of(const SparseBlock& table) {
+  std::vector<std::int32_t> columns = table.columns;
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  if (columns.empty() && table.cols > 0) columns.push_back(0);
+  return {columns.begin(), columns.end()};
+}
+
+/// The columns at `kept`, which ascend.
+SparseBlock columns_at(const SparseBlock& table, const std::vector<Index>& kept) {
+  SparseBlock chosen;
+  chosen.cols = std::ssize(kept);
+  chosen.absent = table.absent;
+  for (Index i = 0; i < table.rows(); ++i) {
+    auto place = kept.begin();
+    const auto end = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i) + 1]);
+    for (auto e = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i)]); e < end;
+         ++e) {
+      place = std::lower_bound(place, kept.end(), table.columns[e]);
+      if (place == kept.end()) break;
+      if (*place != table.columns[e]) continue;
+      chosen.columns.push_back(static_cast<std::int32_t>(place - kept.begin()));
+      chosen.values.push_back(table.values[e]);
+    }
+    chosen.starts.push_back(chosen.entries());
+  }
+  return chosen;
+}
+
+/// Of each vector, the sum of squares over features that are not kept.
+Vector other_squares(const FeatureScale& scale, const Block& vectors) {
+  Vector squares = Vector::Zero(rows(vectors));
+  const auto add = [&](Index i, Index feature, double value) {
+    if (std::binary_search(scale.kept.begin(), scale.kept.end(), feature)) return;
+    squares(i) += (value * scale.other_factor) * (value * scale.other_factor);
+  };
+  for (Index i = 0; i < squares.size(); ++i) {
+    if (const auto* dense = std::get_if<DenseBlock>(&vectors)) {
+      for (Index j = 0; j < dense->cols(); ++j) {
+        if ((*dense)(i, j) != 0) add(i, j, (*dense)(i, j));
+      }
+      continue;
+    }
+    const auto& sparse = std::get<SparseBlock>(vectors);
+    const auto end = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i) + 1]);
+    for (auto e = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i)]); e < end;
+         ++e) {
+      add(i, sparse.columns[e], sparse.values[e]);
+    }
+  }
+  return squares;
+}
+
 /// Offset and factor of feature j, whose numbers in `n` samples are `values` and else 0.
 void set_scale(std::span<const double> values, Index n, FeatureScaling scaling, Index j,
                FeatureScale& scale) {
@@ -71,9 +128,24 @@ void set_scale(std::span<const double> values, Index n, FeatureScaling scaling, 
 }  // namespace
 
 FeatureScale learn_scale(const Block& vectors, FeatureScaling scaling) {
+  const auto* sparse = std::get_if<SparseBlock>(&vectors);
+  if (sparse == nullptr) return learn_full_scale(vectors, scaling);
+  std::vector<Index> kept = features_of(*sparse);
+  if (std::ssize(kept) == sparse->cols) return learn_full_scale(vectors, scaling);
+  FeatureScale scale = learn_full_scale(columns_at(*sparse, kept), scaling);
+  scale.width = sparse->cols;
+  scale.kept = std::move(kept);
+  return scale;
+}
+
+FeatureScale learn_full_scale(const Block& vectors, FeatureScaling scaling) {
   const Index features = cols(vectors);
   check_dense_fits(2, features);
-  FeatureScale scale{.offset = Vector::Zero(features), .factor = Vector::Ones(features)};
+  FeatureScale scale{.offset = Vector::Zero(features),
+                     .factor = Vector::Ones(features),
+                     .width = features,
+                     .kept = {},
+                     .other_factor = scaling == FeatureScaling::kNone ? 1.0 : 0.0};
   if (scaling == FeatureScaling::kNone || rows(vectors) == 0) return scale;
   const Index n = rows(vectors);
   if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
@@ -96,16 +168,21 @@ FeatureScale learn_scale(const Block& vectors, FeatureScaling scaling) {
   return scale;
 }
 
-void check_width(const FeatureScale& scale, const Block& vectors) {
-  if (cols(vectors) == scale.offset.size()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("vectors of {} features; the model was trained on {}", cols(vectors),
-                          scale.offset.size()));
+Block kept_features(const FeatureScale& scale, const Block& vectors) {
+  if (cols(vectors) != scale.width) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("vectors of {} features; the model was trained on {}", cols(vectors),
+                            scale.width));
+  }
+  if (scale.kept.empty()) return vectors;
+  if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
+    return columns_at(*sparse, scale.kept);
+  }
+  return DenseBlock(RowMatrix(std::get<DenseBlock>(vectors).values()(Eigen::all, scale.kept)));
 }
 
 Matrix scaled(const FeatureScale& scale, const Block& vectors) {
-  check_width(scale, vectors);
-  Matrix X = to_dense(vectors).values();
+  Matrix X = to_dense(kept_features(scale, vectors)).values();
   X.rowwise() -= scale.offset.transpose();
   X.array().rowwise() *= scale.factor.transpose().array();
   return X;
@@ -114,11 +191,25 @@ Matrix scaled(const FeatureScale& scale, const Block& vectors) {
 void archive(FeatureScale& scale, Archive& archiver) {
   archiver("feature_offset", scale.offset);
   archiver("feature_factor", scale.factor);
+  archiver("feature_width", scale.width);
+  archiver("features_kept", scale.kept);
+  archiver("feature_other_factor", scale.other_factor);
   if (scale.offset.size() != scale.factor.size()) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} offsets and {} factors of features; there must be one of each",
                             scale.offset.size(), scale.factor.size()));
   }
+  const bool ascending =
+      std::ranges::adjacent_find(scale.kept, std::ranges::greater_equal{}) == scale.kept.end();
+  const bool inside = scale.kept.empty()
+                          ? scale.width == scale.size()
+                          : std::ssize(scale.kept) == scale.size() && ascending &&
+                                scale.kept.front() >= 0 && scale.kept.back() < scale.width;
+  if (inside) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} of {} features are kept, and {} are scaled; those that are kept "
+                          "ascend, one for each scale",
+                          scale.kept.size(), scale.width, scale.size()));
 }
 
 std::vector<GridAxis> machine_axes(const KernelRule& rule) {
@@ -134,6 +225,15 @@ std::vector<GridAxis> machine_axes(const KernelRule& rule) {
 Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z, int threads) {
   if (kernel == VectorKernel::kRbf) return squared_distances(X, Z, threads);
   return X * Z.transpose();
+}
+
+Matrix kernel_table(VectorKernel kernel, const FeatureScale& scale, const Block& vectors,
+                    const MatrixRef& Z, int threads) {
+  Matrix table = kernel_table(kernel, scaled(scale, vectors), Z, threads);
+  if (kernel == VectorKernel::kRbf && !scale.kept.empty() && scale.other_factor != 0) {
+    table.colwise() += other_squares(scale, vectors);
+  }
+  return table;
 }
 
 Matrix kernel_of_table(const KernelRule& rule, Matrix table) {

@@ -149,19 +149,19 @@ Matrix squared_distances(const SparseBlock& S, int threads) {
 
 }  // namespace
 
-ScaledVectors::ScaledVectors(const FeatureScale& scale, const Block& vectors) {
-  const auto* table = std::get_if<SparseBlock>(&vectors);
-  if (table == nullptr) {
+ScaledVectors::ScaledVectors(const FeatureScale& scale, const Block& vectors)
+    : width_(scale.width) {
+  if (!is_sparse(vectors)) {
     rows_ = scaled(scale, vectors);
     return;
   }
-  check_width(scale, vectors);
+  const auto table = std::get<SparseBlock>(kept_features(scale, vectors));
   shift_ = scale.offset.cwiseProduct(scale.factor);
   std::vector<Index> far;
   for (Index j = 0; j < shift_.size(); ++j) {
     if (std::abs(shift_(j)) > kFarFromZero) far.push_back(j);
   }
-  rows_ = shifted(*table, scale.offset, scale.factor, far);
+  rows_ = shifted(table, scale.offset, scale.factor, far);
   for (const Index j : far) shift_(j) = 0;
 }
 
@@ -204,7 +204,7 @@ Matrix kernel_table(VectorKernel kernel, const ScaledVectors& X, int threads) {
 }
 
 VectorSpan::VectorSpan(const ScaledVectors& X, int threads) {
-  const bool wide = X.cols() > X.rows();
+  const bool wide = X.width() > X.rows();
   if (X.sparse() != nullptr && wide) {
     factorise(X, threads);
   } else {
@@ -228,7 +228,7 @@ VectorSpan::VectorSpan(const ScaledVectors& X, int threads) {
 
 void VectorSpan::factorise(const ScaledVectors& X, int threads) {
   const SparseBlock& S = *X.sparse();
-  const FeatureScale own = learn_scale(S, FeatureScaling::kStandard);
+  const FeatureScale own = learn_full_scale(S, FeatureScaling::kStandard);
   std::vector<Index> far;
   for (Index j = 0; j < own.offset.size(); ++j) {
     const bool constant = !(own.factor(j) > 0);

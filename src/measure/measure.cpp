@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -387,6 +388,26 @@ void check_finite(const RowMatrix& values, const RawData& rows, const RawData& c
   }
 }
 
+/// Scores of DNA by a matrix for proteins are numbers like any other, and hardly meant.
+void note_dna(const RawData& data, const MeasureSettings& settings, const RunContext& ctx) {
+  constexpr std::size_t kEnough = 20;  // residues; so many of a protein are hardly all A, C, G, T
+  const auto* sequences = std::get_if<SequenceData>(&data);
+  if (sequences == nullptr) return;
+  std::string matrix = settings.matrix;
+  for (char& c : matrix) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (matrix == "dnafull" || matrix == "nuc44") return;
+  std::size_t residues = 0;
+  for (const std::string& sequence : sequences->values) {
+    if (sequence.find_first_not_of("ACGTN") != std::string::npos) return;
+    residues += sequence.size();
+  }
+  if (residues < kEnough) return;
+  ctx.message(
+      fmt::format("{}: every residue is A, C, G, T or N as in DNA, and matrix {} is for proteins; "
+                  "dnafull and nuc44 are for DNA (with gap-open and gap-extend)",
+                  sequences->source, matrix));
+}
+
 /// The table around the numbers: what they are, of which samples, computed how.
 SimilaritySet table(RowMatrix values, const RawData& rows, const RawData& columns,
                     const MeasureSettings& settings) {
@@ -481,6 +502,7 @@ MeasureSettings with_defaults(MeasureSettings settings, const RawData& training)
 SimilaritySet measure(const RawData& data, const MeasureSettings& given, const RunContext& ctx) {
   check_kind(data, given.measure);
   check_settings(given);
+  note_dna(data, given, ctx);
   const MeasureSettings settings = with_defaults(given, data);
   RowMatrix values = all_pairs(data, settings, ctx);
   if (settings.perturb == Perturb::kCy) perturb_cy(values, *settings.xi, ctx.rng.stream("perturb"));
@@ -492,6 +514,7 @@ SimilaritySet measure(const RawData& queries, const RawData& training, const Mea
   check_kind(queries, given.measure);
   check_kind(training, given.measure);
   check_settings(given);
+  note_dna(training, given, ctx);
   const MeasureSettings settings = with_defaults(given, training);
   if (settings.perturb != Perturb::kNone) {
     refuse("perturb is for all pairs of one set of samples, not for rows of new ones");

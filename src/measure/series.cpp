@@ -85,6 +85,14 @@ class SeriesLines {
           lines_.place_of(field),
           fmt::format("{} is infinite; the numbers of a series must be finite", in_quotes(field)));
     }
+    const std::size_t colon = field.find(':');
+    if (colon != std::string_view::npos && parse_integer(field.substr(0, colon))) {
+      throw bad_input(lines_.place_of(field),
+                      fmt::format("{} is index:value as in LIBSVM text; a series is numbers alone, "
+                                  "and vectors have measures of their own (gaussian, linear, "
+                                  "cosine, euclidean, ...)",
+                                  in_quotes(field)));
+    }
     return number_in(field, lines_, MissingWord::kRefused);
   }
 
@@ -146,6 +154,11 @@ SeriesData series_of_rows(VectorData table) {
 SeriesData read_series(const std::string& path, const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
   if (source.head().starts_with("\x93NUMPY")) return series_of_rows(read_table(path, ctx));
+  if (source.head().starts_with('>')) {
+    throw bad_input({path, 1},
+                    "a line that begins with > is the name of a sequence in FASTA; a series is "
+                    "numbers. Sequences are compared by smith-waterman and needleman-wunsch");
+  }
   LineReader lines(source);
   SeriesData data{.source = path, .ids = {}, .values = {}};
   SeriesLines series(lines, data);

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/sets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "data/formats/checks.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
 #include "measure/strings.hpp"
 
 namespace kith::detail {
+namespace {
+
+/// "y,n,?" on every line: a table, whose cells nothing separates here.
+bool is_table(const std::vector<std::string>& lines) {
+  const auto commas = [](const std::string& line) { return std::ranges::count(line, ','); };
+  return lines.size() > 1 && std::ranges::all_of(lines, [&](const std::string& line) {
+           return line.find_first_of(" \t") == std::string::npos && commas(line) > 0 &&
+                  commas(line) == commas(lines.front());
+         });
+}
+
+}  // namespace
 
 SetData read_sets(const std::string& path, const RunContext& ctx) {
   StringData lines = read_lines(path,
@@ -17,6 +33,13 @@ SetData read_sets(const std::string& path, const RunContext& ctx) {
                                  .of_fasta = "sequences are compared by smith-waterman and "
                                              "needleman-wunsch"},
                                 ctx);
+  if (is_table(lines.values)) {
+    throw bad_input({path, 1},
+                    fmt::format("{} has no blank, and neither has any other line: every set would "
+                                "be one word, commas and all. The words of a set are separated by "
+                                "blanks; a table of words is compared by value-difference",
+                                in_quotes(lines.values.front())));
+  }
   SetData data{.source = std::move(lines.source), .ids = std::move(lines.ids), .values = {}};
   data.values.reserve(lines.values.size());
   std::vector<std::string_view> words;

@@ -150,13 +150,18 @@ void refuse_missing(const VectorData& data) {
   }
 }
 
+/// What is said of a first row of words that was taken for a header.
+constexpr std::string_view kRepeatedColumn = "stands over columns";
+
 /// A table that may be no table of numbers at all.
 VectorData read_numbers(const std::string& path, const RunContext& ctx) {
   try {
     return read_table(path, ctx);
   } catch (const Error& error) {
     const std::string_view message = error.what();
-    if (message.find(kNotANumber) == std::string_view::npos) throw;
+    const bool words = message.find(kNotANumber) != std::string_view::npos ||
+                       message.find(kRepeatedColumn) != std::string_view::npos;
+    if (!words) throw;
     throw Error(error.code(),
                 fmt::format("{}. Vectors have numbers in every column but the first, which may "
                             "hold ids; strings have measures of their own (edit, edit-distance, "

@@ -126,6 +126,16 @@ def test_a_measure_takes_its_settings_as_in_train(kith):
     assert short != (kith.folder / "other.csv").read_bytes()
 
 
+def test_a_note_tells_dna_scored_as_protein(kith):
+    kith.write("dna.fasta", ">p\nACGTACGTACGTNA\n>q\nGGTTACGTAACCA\n")
+    arguments = ["measure", "--data", "dna.fasta", "--out", "s.csv", "--measure", "sw"]
+    note = kith(*arguments).stderr
+    assert "dna.fasta" in note and "DNA" in note and "dnafull" in note
+    assert "DNA" not in kith(*arguments, "--matrix", "dnafull", "--gap-open", "5", "--gap-extend", "2").stderr
+    kith.write("dna.fasta", ">p\nACGTACGTACGTNA\n>q\nGGTTACWTAACCA\n")
+    assert "DNA" not in kith(*arguments).stderr
+
+
 def test_help_explains_every_measure(kith):
     text = kith("measure", "--help").stdout
     for word in ("--data", "--against", "edit  ", "edit-distance  ", "gaussian  ", "--perturb", "Examples:",

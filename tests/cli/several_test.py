@@ -233,6 +233,7 @@ def test_distances_and_similarities_together(kith):
                   "one=q_one.csv")
     assert result.returncode == 0, result.stderr
     assert len(table(result.stdout)) == 12
+    assert "--distance d=FILE" in kith.refusal("predict", "--model", "m.kith", "--similarity", "one=q_one.csv")
 
 
 def test_samples_dropped_from_one_are_dropped_from_all(kith):

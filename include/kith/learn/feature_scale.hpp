@@ -20,15 +20,26 @@ struct EnumNames<FeatureScaling> {
 inline constexpr std::string_view kScalingHelp =
     "of each feature, over the training part: standard (mean 0, deviation 1), range (0 to 1), none";
 
-/// x -> (x - offset) factor, feature by feature.
+/// x -> (x - offset) factor, feature by feature. Of sparse training samples only features that one
+/// of them has are kept: a model is as large as its samples, however far out an index is.
 struct FeatureScale {
-  Vector offset;
-  Vector factor;  ///< 0 for a feature that is the same in all training samples, unless none
+  Vector offset;    ///< of the features kept, as `factor` is
+  Vector factor;    ///< 0 for a feature that is the same in all training samples, unless none
+  Index width = 0;  ///< features of the vectors
+  std::vector<Index> kept{};  ///< ascending; empty: all of them
+  double other_factor = 0;    ///< of features that are not kept, whose offset is 0
+
+  /// How many features scaled vectors have.
+  [[nodiscard]] Index size() const { return offset.size(); }
 };
 [[nodiscard]] FeatureScale learn_scale(const Block& vectors, FeatureScaling scaling);
-/// Throws Error(kInvalidArgument) naming both numbers where the width is not that of the scale.
-void check_width(const FeatureScale& scale, const Block& vectors);
-/// All of them as dense numbers; throws as check_width does, and where they do not fit into memory.
+/// The same with every feature kept.
+[[nodiscard]] FeatureScale learn_full_scale(const Block& vectors, FeatureScaling scaling);
+/// The features that the scale keeps, as they are. Throws Error(kInvalidArgument) naming both
+/// numbers where the width is not that of the scale.
+[[nodiscard]] Block kept_features(const FeatureScale& scale, const Block& vectors);
+/// All that is kept as dense numbers; throws as kept_features does, and where they do not fit into
+/// memory.
 [[nodiscard]] Matrix scaled(const FeatureScale& scale, const Block& vectors);
 void archive(FeatureScale& scale, Archive& archiver);
 
@@ -49,6 +60,10 @@ struct KernelRule {
 /// degree.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z,
                                   int threads);
+/// The same of vectors yet to be scaled (rows) and of samples Z under the scale, with what features
+/// that no sample of Z has add to a distance.
+[[nodiscard]] Matrix kernel_table(VectorKernel kernel, const FeatureScale& scale,
+                                  const Block& vectors, const MatrixRef& Z, int threads);
 /// The kernel of a table. Throws Error(kInvalidArgument) where numbers leave the range of doubles.
 [[nodiscard]] Matrix kernel_of_table(const KernelRule& rule, Matrix table);
 

@@ -20,7 +20,9 @@ class ScaledVectors {
   ScaledVectors(const FeatureScale& scale, const Block& vectors);
 
   [[nodiscard]] Index rows() const;
+  /// Features that the scale keeps, and all that the vectors have.
   [[nodiscard]] Index cols() const;
+  [[nodiscard]] Index width() const { return width_; }
   /// None: they are dense.
   [[nodiscard]] const SparseBlock* sparse() const { return std::get_if<SparseBlock>(&rows_); }
   [[nodiscard]] const Vector& shift() const { return shift_; }
@@ -34,6 +36,7 @@ class ScaledVectors {
  private:
   std::variant<Matrix, SparseBlock> rows_;
   Vector shift_;
+  Index width_ = 0;
 };
 
 /// `kernel_table` of all pairs.

@@ -74,11 +74,23 @@ BaseKernelModel model_of(const KernelSet& kernels, KernelSumModel sum) {
   return model;
 }
 
+std::vector<Matrix> kernels_of_tables(const Matrix& distances, const Matrix& products) {
+  std::vector<Matrix> kernels;
+  for (const BaseKernel& one : kBaseKernels) {
+    kernels.push_back(
+        kernel_of_table(one.rule, one.rule.kernel == VectorKernel::kRbf ? distances : products));
+  }
+  return kernels;
+}
+
 Prediction predict_sum(const BaseKernelModel& model, const QueryBlock& queries,
                        const RunContext& ctx) {
+  const auto table = [&](VectorKernel kernel) {
+    return kernel_table(kernel, model.scale, queries.vectors, model.samples, ctx.threads);
+  };
   QueryBlock rows;
-  for (Matrix& K :
-       base_kernel_rows(scaled(model.scale, queries.vectors), model.samples, ctx.threads)) {
+  for (const Matrix& K :
+       kernels_of_tables(table(VectorKernel::kRbf), table(VectorKernel::kPolynomial))) {
     rows.matrices.push_back({.to_training = DenseBlock(RowMatrix(K)),
                              .from_training = std::nullopt,
                              .self = std::nullopt});
@@ -90,17 +102,16 @@ void archive_sum(BaseKernelModel& model, Archive& archiver) {
   archive(model.scale, archiver);
   archiver("samples_under_kernels", model.samples);
   archive(model.sum, archiver);
-  if (model.samples.cols() == model.scale.offset.size() &&
+  if (model.samples.cols() == model.scale.size() &&
       model.samples.rows() == std::ssize(model.sum.columns) &&
       model.sum.coefficients.size() == kBaseKernels.size()) {
     return;
   }
-  throw Error(
-      ErrorCode::kBadInput,
-      fmt::format("{} samples of {} features for {} columns and {} kernels; there must be "
-                  "one sample per column, of {} features, and {} kernels",
-                  model.samples.rows(), model.samples.cols(), model.sum.columns.size(),
-                  model.sum.coefficients.size(), model.scale.offset.size(), kBaseKernels.size()));
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} samples of {} features for {} columns and {} kernels; there must be "
+                          "one sample per column, of {} features, and {} kernels",
+                          model.samples.rows(), model.samples.cols(), model.sum.columns.size(),
+                          model.sum.coefficients.size(), model.scale.size(), kBaseKernels.size()));
 }
 
 /// Positions of the path by their scaling.
@@ -232,14 +243,8 @@ Fitted<KernelSumModel> fit_radius(const TrainingSet& set, const RklSettings& set
 std::span<const BaseKernel> base_kernels() { return kBaseKernels; }
 
 std::vector<Matrix> base_kernel_rows(const MatrixRef& X, const MatrixRef& Z, int threads) {
-  const Matrix distances = kernel_table(VectorKernel::kRbf, X, Z, threads);
-  const Matrix products = kernel_table(VectorKernel::kPolynomial, X, Z, threads);
-  std::vector<Matrix> kernels;
-  for (const BaseKernel& one : kBaseKernels) {
-    kernels.push_back(
-        kernel_of_table(one.rule, one.rule.kernel == VectorKernel::kRbf ? distances : products));
-  }
-  return kernels;
+  return kernels_of_tables(kernel_table(VectorKernel::kRbf, X, Z, threads),
+                           kernel_table(VectorKernel::kPolynomial, X, Z, threads));
 }
 
 void describe(SimpleMklSettings& settings, FieldVisitor& field) {

@@ -23,6 +23,7 @@
 #include "kith/core/parallel.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
+#include "learn/kernel_learning/repeated_eigenvalues.hpp"
 #include "learn/kernel_learning/spectrum_pair.hpp"
 
 namespace kith {
@@ -157,6 +158,7 @@ Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const Clas
   Matrix coefficients = Matrix::Zero(train.size(), count);
   fitted.info.learned = Json::array();
   Index filled = 0;
+  std::vector<std::string> repeated;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const auto column = static_cast<Index>(p);
     const SpectrumMachine& machine = all[p].machines[step];
@@ -174,6 +176,9 @@ Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const Clas
     filled += size;
     const std::string name = pair_name(pairs[p], train.labels);
     fitted.info.learned.push_back(learned_json(name, all[p], step));
+    if (detail::differ_where_repeated(all[p].lambda, machine.a.cwiseProduct(all[p].lambda))) {
+      repeated.push_back(name);
+    }
     fitted.info.subproblems.push_back(
         {.name = name, .info = machine.info, .objective_offset = machine.offset});
     if (!(all[p].consistency[step] <= fitted.info.consistency)) {
@@ -181,6 +186,7 @@ Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const Clas
     }
   }
   keep_needed_columns(machines, coefficients);
+  if (!repeated.empty()) fitted.info.notes.push_back(detail::repeated_note(repeated));
   return fitted;
 }
 

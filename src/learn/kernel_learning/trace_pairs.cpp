@@ -15,10 +15,12 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/text.hpp"
 #include "kith/learn/kernel_learning/average_svm.hpp"
 #include "kith/learn/kernel_learning/kernel_sum.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
+#include "learn/kernel_learning/repeated_eigenvalues.hpp"
 
 namespace kith {
 namespace {
@@ -280,6 +282,20 @@ Json kernels_json(Block& block, KernelShape shape, const TraceKernelSolution& so
   return kernels;
 }
 
+/// The matrices with repeated eigenvalues for which different ones were learned.
+std::vector<std::string> repeated_in(const Block& block, KernelShape shape,
+                                     const TraceKernelSolution& solution,
+                                     const TrainingSet& train) {
+  std::vector<std::string> names;
+  if (shape != KernelShape::kSpectral) return names;
+  for (std::size_t i = 0; i < solution.kernels.size(); ++i) {
+    const Vector learned = with_zeros(solution.kernels[i].lambda, block.y.size());
+    if (!detail::differ_where_repeated(block.eigen[i].lambda, learned)) continue;
+    names.push_back(fmt::format("matrix {}", in_quotes(train.matrices[i].name)));
+  }
+  return names;
+}
+
 /// The machines of one pair at one step.
 struct PairResult {
   std::vector<LearnedMachine> machines;
@@ -289,6 +305,7 @@ struct PairResult {
   double trace = 0;
   double consistency = 0;
   Json kernels;
+  std::vector<std::string> repeated;  // matrices whose repeated eigenvalues matter
   Sigmoid sigmoid;
 };
 
@@ -325,6 +342,7 @@ class PairPath {
     result.trace = trace;
     result.consistency = worst_consistency(block_, shown, settings.test_treatment);
     result.kernels = kernels_json(block_, shape_, shown, train_);
+    result.repeated = repeated_in(block_, shape_, shown, train_);
     if (settings.probability) result.sigmoid = sigmoid(settings, trace, result.machines, ctx);
     return result;
   }
@@ -444,6 +462,7 @@ Fitted<TracePairsModel> assemble(const TrainingSet& train, std::span<const Class
   if (probability) model.sigmoids.resize(2, std::ssize(pairs));
   fitted.info.learned = Json::array();
   fitted.info.consistency = 0;
+  std::vector<std::string> repeated;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     PairResult& result = results[p][step];
     const std::string name = pair_name(pairs[p], train.labels);
@@ -457,7 +476,11 @@ Fitted<TracePairsModel> assemble(const TrainingSet& train, std::span<const Class
     Json learned = {{"name", name}, {"trace", result.trace}};
     learned["kernels"] = std::move(result.kernels);
     fitted.info.learned.push_back(std::move(learned));
+    for (const std::string& matrix : result.repeated) {
+      repeated.push_back(pairs.size() > 1 ? fmt::format("{} of {}", matrix, name) : matrix);
+    }
   }
+  if (!repeated.empty()) fitted.info.notes.push_back(detail::repeated_note(repeated));
   return fitted;
 }
 

@@ -43,7 +43,7 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
     const FeatureScale scale = learn_scale(work.vectors(), scaling);
     const ScaledVectors vectors(scale, work.vectors());
     std::optional<VectorSpan> span;
-    if (vectors.cols() > vectors.rows()) span.emplace(vectors, ctx.threads);
+    if (vectors.width() > vectors.rows()) span.emplace(vectors, ctx.threads);
     const Matrix rows = span ? span->Z() : vectors.dense();
     std::vector<MetricSettings> settings;
     for (const std::size_t i : members) settings.push_back(path[i].metric);
@@ -77,7 +77,7 @@ Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
 void archive(LinearMsvmModel& model, Archive& archiver) {
   archive(model.scale, archiver);
   archive(model.pairs, archiver);
-  check_columns(model.pairs, model.scale.offset.size());
+  check_columns(model.pairs, model.scale.size());
 }
 
 }  // namespace kith

@@ -138,8 +138,7 @@ void archive(MappedNeighbours& mapped, Archive& archiver) {
   archiver("map", mapped.map);
   archiver("images", mapped.images);
   kith::archive(mapped.knn, archiver);
-  if (mapped.map.cols() == mapped.scale.offset.size() &&
-      mapped.images.cols() == mapped.map.rows() &&
+  if (mapped.map.cols() == mapped.scale.size() && mapped.images.cols() == mapped.map.rows() &&
       mapped.images.rows() == mapped.knn.voters.size()) {
     return;
   }

@@ -40,9 +40,8 @@ Groups groups_of(std::span<const NonlinearMsvmSettings> path) {
 }
 
 Matrix kernel_rows(const NonlinearMsvmModel& model, const Block& vectors, int threads) {
-  const Matrix rows = scaled(model.scale, vectors);
-  return kernel_of_table(model.kernel,
-                         kernel_table(model.kernel.kernel, rows, model.samples, threads));
+  return kernel_of_table(model.kernel, kernel_table(model.kernel.kernel, model.scale, vectors,
+                                                    model.samples, threads));
 }
 
 }  // namespace
@@ -115,9 +114,9 @@ void archive(NonlinearMsvmModel& model, Archive& archiver) {
   archiver("samples", model.samples);
   archive(model.pairs, archiver);
   check_columns(model.pairs, model.samples.rows());
-  if (model.samples.cols() != model.scale.offset.size()) {
+  if (model.samples.cols() != model.scale.size()) {
     throw Error(ErrorCode::kBadInput, fmt::format("samples of {} features, scaled as if of {}",
-                                                  model.samples.cols(), model.scale.offset.size()));
+                                                  model.samples.cols(), model.scale.size()));
   }
 }
 

@@ -222,10 +222,9 @@ Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunCo
   if (model.kernel.kernel == VectorKernel::kLinear) {
     decisions = ScaledVectors(model.scale, queries.vectors).times(model.coefficients);
   } else {
-    const Matrix rows = scaled(model.scale, queries.vectors);
-    decisions.noalias() = kernel_of_table(model.kernel, kernel_table(model.kernel.kernel, rows,
-                                                                     model.supports, ctx.threads)) *
-                          model.coefficients;
+    const Matrix table = kernel_table(model.kernel.kernel, model.scale, queries.vectors,
+                                      model.supports, ctx.threads);
+    decisions.noalias() = kernel_of_table(model.kernel, table) * model.coefficients;
   }
   decisions.rowwise() += model.intercepts.transpose();
   return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
@@ -246,7 +245,7 @@ void archive(VectorSvmModel& model, Archive& archiver) {
   if (!archiver.loading()) return;
   const bool linear = model.kernel.kernel == VectorKernel::kLinear;
   const auto count = static_cast<Index>(model.pairs.first.size());
-  const Index features = model.scale.offset.size();
+  const Index features = model.scale.size();
   const Index rows = linear ? features : model.supports.rows();
   if (model.coefficients.rows() == rows && model.coefficients.cols() == count &&
       model.intercepts.size() == count && (linear || model.supports.cols() == features)) {

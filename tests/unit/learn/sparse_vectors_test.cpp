@@ -53,8 +53,11 @@ TEST(ScaledVectors, AreTheSameNumbersSparseOrDense) {
        {FeatureScaling::kStandard, FeatureScaling::kRange, FeatureScaling::kNone}) {
     const FeatureScale scale = learn_scale(DenseBlock(X), scaling);
     const FeatureScale of_sparse = learn_scale(sparse_of(X), scaling);
-    EXPECT_LT((scale.offset - of_sparse.offset).norm(), 1e-12 * (1 + scale.offset.norm()));
-    EXPECT_LT((scale.factor - of_sparse.factor).norm(), 1e-9 * scale.factor.norm());
+    EXPECT_EQ(of_sparse.width, 30);
+    EXPECT_EQ(of_sparse.size(), (X.colwise().squaredNorm().array() > 0).count());
+    const FeatureScale full = learn_full_scale(sparse_of(X), scaling);
+    EXPECT_LT((scale.offset - full.offset).norm(), 1e-12 * (1 + scale.offset.norm()));
+    EXPECT_LT((scale.factor - full.factor).norm(), 1e-9 * scale.factor.norm());
     const Matrix rows = scaled(scale, DenseBlock(X));
     const ScaledVectors sparse(scale, sparse_of(X));
     ASSERT_NE(sparse.sparse(), nullptr);
@@ -108,7 +111,7 @@ TEST(VectorSpan, OfVectorsThatAreAllAlikeIsOneCoordinateOfZeros) {
       const FeatureScale scale = learn_scale(block, FeatureScaling::kStandard);
       const VectorSpan span(ScaledVectors(scale, block), 1);
       EXPECT_EQ(span.Z(), Matrix::Zero(8, 1));
-      EXPECT_EQ(span.over_features(Matrix::Ones(2, 1)), Matrix::Zero(2, features));
+      EXPECT_EQ(span.over_features(Matrix::Ones(2, 1)), Matrix::Zero(2, scale.size()));
       TrainingSet set;
       set.labels = test::numbered_labels(std::vector<int>{0, 1, 0, 1, 0, 1, 0, 0});
       set.vectors = block;
@@ -144,7 +147,8 @@ class OnSparseVectors : public testing::TestWithParam<Variant> {};
 TEST_P(OnSparseVectors, LearnsWhatItLearnsOnDenseOnes) {
   for (const Index features : {16, 120}) {
     for (const int classes : {2, 3}) {
-      const RowMatrix X = texts(48, features, classes, 4);
+      RowMatrix X = texts(48, features, classes, 4);
+      X.col(3).setZero();  // a feature that new samples alone have
       const RowMatrix Q = texts(12, features, classes, 5);
       std::vector<int> ids;
       for (int i = 0; i < 48; ++i) ids.push_back(i % classes);
@@ -181,6 +185,32 @@ TEST_P(OnSparseVectors, LearnsWhatItLearnsOnDenseOnes) {
   }
 }
 
+TEST_P(OnSparseVectors, KeepsFeaturesThatOccurHoweverFarOut) {
+  std::vector<int> ids;
+  for (int i = 0; i < 48; ++i) ids.push_back(i % 2);
+  const MethodChoice choice = parse_method(GetParam().method, GetParam().settings);
+  std::vector<Prediction> predictions;
+  for (const Index apart : {1, 10'000'000}) {
+    const auto block = [&](const RowMatrix& rows) {
+      SparseBlock table = sparse_of(rows);
+      table.cols *= apart;
+      for (std::int32_t& column : table.columns) column *= static_cast<std::int32_t>(apart);
+      return table;
+    };
+    TrainingSet set;
+    set.labels = test::numbered_labels(ids);
+    set.vectors = block(texts(48, 120, 2, 4));
+    RunContext ctx;
+    SharedWork work(set);
+    const Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
+    QueryBlock queries;
+    queries.vectors = block(texts(12, 120, 2, 5));
+    predictions.push_back(predict(fitted.model, queries, ctx));
+  }
+  EXPECT_EQ(predictions[0].labels, predictions[1].labels);
+  EXPECT_EQ(predictions[0].scores, predictions[1].scores);
+}
+
 // The descent of [ZGZZ] is stopped early: over many steps it turns on the last bits of the samples.
 INSTANTIATE_TEST_SUITE_P(
     Methods, OnSparseVectors,
@@ -193,6 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"nonlinear-msvm", {"gamma=0.01", "tolerance=0.2"}}, Variant{"vector-svm", {}},
         Variant{"vector-svm", {"kernel=rbf", "gamma=0.02", "loss=squared"}},
         Variant{"vector-svm", {"kernel=polynomial", "scaling=range"}},
+        Variant{"vector-svm", {"kernel=rbf", "gamma=0.02", "scaling=none"}},
         Variant{"nca-knn", {"iterations=5", "dimensions=2"}}, Variant{"lmnn-knn", {}},
         Variant{"simple-mkl", {}}, Variant{"rkl", {}}),
     [](const auto& one) {

@@ -115,6 +115,21 @@ TEST(SpectrumSvm, ReportsWhatEveryPairHasLearned) {
   EXPECT_EQ(filled, fitted.model.multipliers.size());
 }
 
+TEST(SpectrumSvm, SaysWhereRepeatedEigenvaluesMakeTheAnswerOneOfSeveral) {
+  const Sample sample = make_sample(20, 1, 2, 25);
+  const Matrix S = Matrix::Ones(20, 20) - Matrix::Identity(20, 20);
+  const auto notes = [&](const Matrix& similarities, double gamma) {
+    return fit_once(training_set(similarities, sample.classes),
+                    SpectrumSvmSettings{
+                        .gamma = gamma, .centre = SpectrumCentre::kFlip, .probability = false})
+        .info.notes;
+  };
+  ASSERT_EQ(notes(S, 1e-3).size(), 1U);
+  EXPECT_NE(notes(S, 1e-3).front().find("eigenvalues repeat"), std::string::npos);
+  EXPECT_TRUE(notes(S, 1e6).empty()) << "the multipliers stay at their centre";
+  EXPECT_TRUE(notes(sample.S, 1e-3).empty());
+}
+
 TEST(SpectrumSvm, LearnsEachPairAsIfItWereAlone) {
   const Sample sample = make_sample(45, 10, 3, 25);
   const SpectrumSvmSettings settings{

@@ -232,6 +232,27 @@ TEST(Rekl, MapsTrainingRowsToTheirRowsOfTheKernel) {
   EXPECT_LE(fit_views(views, ReklSettings{.probability = false}).info.consistency, 1e-8);
 }
 
+TEST(Rekl, SaysWhereRepeatedEigenvaluesMakeTheAnswerOneOfSeveral) {
+  Views views = make_views(20, 2, 12);
+  for (Matrix& S : views.matrices) {  // eigenvalues that are clearly apart
+    const SymmetricEigen eigen = symmetric_eigen(S);
+    const double step = 0.01 * eigen.lambda.cwiseAbs().maxCoeff();
+    const Vector apart = eigen.lambda + Vector::LinSpaced(20, 0, 19 * step);
+    S = eigen.U * apart.asDiagonal() * eigen.U.transpose();
+    S = (0.5 * (S + S.transpose())).eval();
+  }
+  const ReklSettings settings{.rho = 1e-3, .probability = false};
+  EXPECT_TRUE(fit_views(views, settings).info.notes.empty());
+  views.matrices[1] = Matrix::Constant(20, 20, 0.5) + 0.5 * Matrix::Identity(20, 20);
+  const auto fitted = fit_views(views, settings);
+  ASSERT_EQ(fitted.info.notes.size(), 1U);
+  EXPECT_THAT(fitted.info.notes.front(),
+              testing::AllOf(testing::HasSubstr("eigenvalues repeat"), testing::HasSubstr("matrix"),
+                             testing::HasSubstr("order of the samples")));
+  // Far from the machine, the spectra stay with those of the matrices, equal where they are equal.
+  EXPECT_TRUE(fit_views(views, ReklSettings{.rho = 1e6, .probability = false}).info.notes.empty());
+}
+
 TEST(TracePairs, ThePrintedUpdateDoesNotArriveAndTheCorrectOneDoes) {
   const Views views = only(make_views(20, 2, 13), 1);
   TraceSettings learn{.rho = 0.1, .probability = false};

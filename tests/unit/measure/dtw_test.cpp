@@ -93,6 +93,29 @@ TEST(Dtw, KeepsItsLaws) {
   }
 }
 
+TEST(Dtw, HasTheSameDigitsInEveryUnit) {
+  Rng rng(8);
+  std::vector<Series> samples;
+  for (int i = 0; i < 40; ++i) samples.push_back(random_series(rng, 20));
+  for (const int exponent : {-1000, -700, -480, 480, 900}) {
+    std::vector<Series> scaled = samples;
+    for (Series& series : scaled) {
+      for (double& value : series) value = std::ldexp(value, exponent);
+    }
+    for (const std::optional<Index> band : {std::optional<Index>{}, std::optional<Index>{2}}) {
+      const RowMatrix D = dtw_matrix(samples, {.band = band}, RunContext{});
+      const RowMatrix E = dtw_matrix(scaled, {.band = band}, RunContext{});
+      EXPECT_TRUE((E.array() == D.array() * std::ldexp(1.0, exponent)).all()) << exponent;
+      const double bound = dtw_lower_bound(scaled[0], scaled[1], {.band = band});
+      EXPECT_LE(bound, E(0, 1) * (1 + 1e-12));
+    }
+  }
+  const Series near = {1, 1e-200, 1};
+  const Series next = {1, 3e-200, 1};
+  EXPECT_DOUBLE_EQ(dtw_distance(near, next), 2e-200) << "one tiny step beside large numbers";
+  EXPECT_EQ(dtw_distance(near, near), 0);
+}
+
 TEST(Dtw, IsBoundedFromBelow) {
   Rng rng(5);
   double nearest_to_one = 0;

@@ -90,6 +90,10 @@ TEST(SeriesFiles, AreRefusedByPlace) {
   EXPECT_THAT(refusal(RawKind::kSeries, "a,1\nb,\n"),
               AllOf(HasSubstr("x:2: "), HasSubstr("no numbers")));
   EXPECT_THAT(refusal(RawKind::kSeries, ""), HasSubstr("no lines"));
+  EXPECT_THAT(refusal(RawKind::kSeries, "1 1:2 3:4\n"),
+              AllOf(HasSubstr("x:1:3: "), HasSubstr("LIBSVM")));
+  EXPECT_THAT(refusal(RawKind::kSeries, ">p c.2.1\nACD\n"),
+              AllOf(HasSubstr("x:1: "), HasSubstr("FASTA")));
 }
 
 TEST(FastaFiles, HaveIdsAndSequencesOverManyLines) {
@@ -164,6 +168,15 @@ TEST(LinesOfAnotherKind, AreTakenAsMeantWithIds) {
   EXPECT_EQ(read_as<StringData>(RawKind::kStrings, "x", "a\t>p\nb\tACD\n").values.front(), ">p");
   EXPECT_THAT(read_as<CategoryData>(RawKind::kCategories, "x", "id,v\na,1 1:0.5\n").values,
               ElementsAre(ElementsAre("1 1:0.5")));
+}
+
+TEST(SetFiles, AreNoTables) {
+  EXPECT_THAT(refusal(RawKind::kSets, "y,n,?\nn,n,y\n"),
+              AllOf(HasSubstr("x:1: "), HasSubstr("blanks"), HasSubstr("value-difference")));
+  EXPECT_THAT(refusal(RawKind::kSets, "a\ty,n\nb\tn,n\n"), HasSubstr("blanks"));
+  for (const char* text : {"salt,fine\n", "salt,fine\npepper\n", "a,b c,d\ne,f\n"}) {
+    EXPECT_GT(read_as<SetData>(RawKind::kSets, "x", text).values.size(), 0U) << text;
+  }
 }
 
 TEST(CategoryFiles, HaveIdsWhereTheHeaderSaysSo) {
@@ -264,6 +277,12 @@ TEST(VectorTables, NameTheLineOfAMissingNumber) {
               AllOf(HasSubstr("x:3: "), HasSubstr("\"q\""), HasSubstr("\"w\"")));
   EXPECT_THAT(refusal(RawKind::kVectors, "1,2\n3,NA\n"),
               AllOf(HasSubstr("x:2: "), HasSubstr("column 2")));
+}
+
+TEST(VectorTables, SayWhatIsForWords) {
+  for (const char* text : {"y,n,y\nn,n,y\n", "1,2\n3,red\n"}) {
+    EXPECT_THAT(refusal(RawKind::kVectors, text), HasSubstr("value-difference")) << text;
+  }
 }
 
 TEST(VectorTables, HaveIdsThatDiffer) {
