@@ -294,7 +294,8 @@ std::string methods_text() {
 
 void bind_models(py::module_& module) {
   py::list met;
-  for (const SolveStatus status : {SolveStatus::kSolved, SolveStatus::kStationary}) {
+  for (const SolveStatus status :
+       {SolveStatus::kSolved, SolveStatus::kStationary, SolveStatus::kStopped}) {
     met.append(std::string(name(status)));
   }
   module.attr("met_statuses") = met;

@@ -9,6 +9,8 @@ std::string_view name(SolveStatus status) {
       return "solved";
     case SolveStatus::kStationary:
       return "stationary point of a non-convex problem";
+    case SolveStatus::kStopped:
+      return "stopped by its rule";
     case SolveStatus::kReducedAccuracy:
       return "reduced accuracy";
     case SolveStatus::kIterationLimit:

@@ -17,16 +17,18 @@ int badness(SolveStatus status) {
       return 0;
     case SolveStatus::kStationary:
       return 1;
-    case SolveStatus::kReducedAccuracy:
+    case SolveStatus::kStopped:
       return 2;
-    case SolveStatus::kIterationLimit:
+    case SolveStatus::kReducedAccuracy:
       return 3;
-    case SolveStatus::kNumericalFailure:
+    case SolveStatus::kIterationLimit:
       return 4;
-    case SolveStatus::kInfeasible:
+    case SolveStatus::kNumericalFailure:
       return 5;
+    case SolveStatus::kInfeasible:
+      return 6;
   }
-  return 6;
+  return 7;
 }
 
 double largest(const std::vector<Subproblem>& subproblems, double SolveInfo::*field) {

@@ -8,10 +8,11 @@
 
 namespace kith {
 
-/// How a solver ended. Only `kSolved` means that the stated tolerance was met.
+/// How a solver ended. Only `kSolved` means that the stated tolerance was met and is proved.
 enum class SolveStatus {
   kSolved,
   kStationary,       ///< tolerance met, but the problem is not convex: a stationary point
+  kStopped,          ///< where the method's own rule ends it, near an optimum or not; see the gap
   kReducedAccuracy,  ///< no further progress in double precision; see the residuals
   kIterationLimit,
   kInfeasible,
@@ -19,8 +20,10 @@ enum class SolveStatus {
 };
 
 [[nodiscard]] std::string_view name(SolveStatus status);
+/// Whether a solver did what it is asked to do.
 [[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
-  return status == SolveStatus::kSolved || status == SolveStatus::kStationary;
+  return status == SolveStatus::kSolved || status == SolveStatus::kStationary ||
+         status == SolveStatus::kStopped;
 }
 
 /// The evidence a solver returns with its answer. NaN: the quantity does not exist for this

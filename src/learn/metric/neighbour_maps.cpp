@@ -72,7 +72,7 @@ LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix st
   LbfgsSolution solution = lbfgs(f, Eigen::Map<const Vector>(start.data(), start.size()),
                                  {.decrease_tolerance = 1e-7, .max_iterations = iterations}, ctx);
   if (solution.info.status == SolveStatus::kIterationLimit) {
-    solution.info.status = SolveStatus::kStationary;  // as many steps as were asked for
+    solution.info.status = SolveStatus::kStopped;  // as many steps as were asked for
   }
   return {.L = Eigen::Map<const Matrix>(solution.x.data(), rows, cols), .info = solution.info};
 }
@@ -140,7 +140,7 @@ LearnedMap learn_lmnn(const LmnnProblem& problem, long iterations, const RunCont
   LearnedMap learned;
   double value = lmnn_objective(problem, metric.L, gradient);
   double step = gradient.norm() > 0 ? 0.1 * std::sqrt(static_cast<double>(r)) / gradient.norm() : 0;
-  learned.info.status = SolveStatus::kStationary;
+  learned.info.status = SolveStatus::kStopped;
   while (learned.info.iterations < iterations && step > kSmallestStep) {
     ctx.check_stop();
     Metric next = projected(metric.M - step * gradient);

@@ -220,6 +220,7 @@ TEST(LmnnKnn, IsCertifiedWhereAsked) {
   const Fitted<LmnnKnnModel> plain = fit_lmnn(set, {.certificate = false});
   EXPECT_EQ(plain.model.mapped.map, descent.model.mapped.map);
   EXPECT_TRUE(std::isnan(plain.info.gap()));
+  EXPECT_EQ(plain.info.status(), SolveStatus::kStopped);  // nothing is proved
   EXPECT_GT(descent.info.gap(), 0);
   EXPECT_LT(descent.info.gap(), 1);
   const Fitted<LmnnKnnModel> convex = fit_lmnn(set, {.solver = LmnnSolver::kConvex});
