@@ -203,6 +203,19 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
   return fitted;
 }
 
+/// Treatments of new samples take fourth powers of what they are given.
+void check_size(const Eigen::Ref<const RowMatrix>& rows) {
+  constexpr double kMost = 1e75;
+  Index query = 0;
+  Index sample = 0;
+  if (rows.size() == 0 || !(rows.cwiseAbs().maxCoeff(&query, &sample) > kMost)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("the similarity of query {} to training sample {} is {:.3g}, which is "
+                          "beyond what can be computed with ({:.0e}); it must be in the unit of "
+                          "the training matrix",
+                          query + 1, sample + 1, rows(query, sample), kMost));
+}
+
 }  // namespace
 
 void check_range(std::string_view what, double value, double unit) {
@@ -281,8 +294,11 @@ DenseBlock learned_rows(const QueryMatrix& query, Index samples) {
                 fmt::format("queries have {} columns; the model needs its {} training samples",
                             to.cols(), samples));
   }
+  check_size(to.values());
   if (!query.from_training) return to;
-  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+  const DenseBlock from = to_dense(*query.from_training);
+  check_size(from.values());
+  return DenseBlock(0.5 * (to.values() + from.values()));
 }
 
 Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment, double constant,

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The treatments of new samples that learned kernels share.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
+#include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
+#include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/numerics/psd.hpp"
+#include "support/files.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith {
@@ -59,6 +63,15 @@ TEST(NearestBorder, BearsTinyEigenvalues) {
   ASSERT_TRUE(k.allFinite());
   const double t = 1 * border.d(2) / k(2) - border.d(2);
   EXPECT_NEAR(border.needed(k), border.psi + t, 1e-9);
+}
+
+TEST(LearnedRows, RefuseSimilaritiesWhosePowersAreNoNumbers) {
+  Matrix rows = Matrix::Ones(2, 3);
+  EXPECT_EQ(learned_rows(test::query_block(rows).matrices.front(), 3).rows(), 2);
+  rows(1, 2) = -1e100;
+  const QueryMatrix large = test::query_block(rows).matrices.front();
+  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { (void)learned_rows(large, 3); }),
+              testing::HasSubstr("query 2 to training sample 3 is -1e+100"));
 }
 
 TEST(LearnedMachine, TreatsRowsAsEachTreatmentSays) {
