@@ -9,12 +9,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace kith::app {
 namespace {
 
 constexpr std::chrono::milliseconds kBarEvery{100};
 constexpr std::chrono::seconds kLineEvery{10};
+constexpr std::chrono::seconds kSilence{2};  // on a terminal, before a heartbeat is seen
+constexpr std::chrono::milliseconds kBeatEvery{500};
 constexpr int kBarWidth = 20;
 
 std::string duration(double seconds) {
@@ -85,6 +88,21 @@ void ConsoleSink::progress(std::string_view stage, double done, double total,
     line += fmt::format(", {} so far", duration(elapsed));
   }
   if (!at_hand.empty()) line += fmt::format(" [{}]", at_hand);
+  show(std::move(line));
+}
+
+void ConsoleSink::still(std::string_view stage, Clock::time_point since) {
+  if (quiet_) return;
+  const std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point last = std::max(last_shown_, since);
+  if (now - last < (terminal_ ? Clock::duration(kSilence) : Clock::duration(kLineEvery))) return;
+  if (!terminal_) last_shown_ = now;
+  const double elapsed = std::chrono::duration<double>(now - since).count();
+  show(fmt::format("{}, {} so far", stage, duration(elapsed)));
+}
+
+void ConsoleSink::show(std::string line) {
   if (!terminal_) {
     fmt::print(stderr, "kith: {}\n", line);
     return;
@@ -104,6 +122,24 @@ void ConsoleSink::message(std::string_view text) {
   const std::lock_guard lock(mutex_);
   clear_bar();
   if (!quiet_) fmt::print(stderr, "kith: {}\n", text);
+}
+
+Heartbeat::Heartbeat(ConsoleSink& sink, std::string stage)
+    : sink_(sink), stage_(std::move(stage)), thread_([this] { beat(); }) {}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void Heartbeat::beat() {
+  const ConsoleSink::Clock::time_point since = ConsoleSink::Clock::now();
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, kBeatEvery, [this] { return end_; })) sink_.still(stage_, since);
 }
 
 OutputStyle output_style() {

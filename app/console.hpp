@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "kith/core/context.hpp"
 
@@ -14,6 +16,7 @@ namespace kith::app {
 /// line every so often. Nothing but messages when quiet.
 class ConsoleSink final : public ProgressSink {
  public:
+  using Clock = std::chrono::steady_clock;
   explicit ConsoleSink(bool quiet);
   ~ConsoleSink() override;
   ConsoleSink(const ConsoleSink&) = delete;
@@ -23,10 +26,12 @@ class ConsoleSink final : public ProgressSink {
                 std::string_view at_hand) override;
   void message(std::string_view text) override;
   void end_progress();
+  /// That `stage` goes on, unless something else was shown a moment ago.
+  void still(std::string_view stage, Clock::time_point since);
 
  private:
-  using Clock = std::chrono::steady_clock;
   void clear_bar();
+  void show(std::string line);
 
   std::mutex mutex_;
   const bool quiet_;
@@ -36,6 +41,26 @@ class ConsoleSink final : public ProgressSink {
   Clock::time_point stage_began_;
   double done_before_ = 0;  // of this stage, when it was first heard of: the rest of an earlier run
   Clock::time_point last_shown_;
+};
+
+/// While it lives, says once in a while how long `stage` has taken: for work that cannot tell how
+/// much of it is done.
+class Heartbeat {
+ public:
+  Heartbeat(ConsoleSink& sink, std::string stage);
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+ private:
+  void beat();
+
+  ConsoleSink& sink_;
+  const std::string stage_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;
+  std::thread thread_;
 };
 
 /// Whether text written to standard output may use UTF-8 box characters and colour.

@@ -48,6 +48,9 @@ class Session {
   /// Takes the progress bar off the terminal, before results are printed.
   void end_progress() { sink_.end_progress(); }
 
+  /// Shows that `stage` goes on, for as long as the result lives.
+  [[nodiscard]] Heartbeat heartbeat(std::string stage) { return {sink_, std::move(stage)}; }
+
   /// Chooses the BLAS threads for a problem of n samples (INTERFACE: 1 below 2,000) and sets them.
   void use_blas_for(Index n);
 

@@ -187,7 +187,10 @@ int run(const TrainOptions& options) {
     note_neighbours(options.input, input, std::span(&only, 1), session.context);
   }
   const PreparedTraining prepared = prepared_of(input, choice, session.context);
-  Training training = train(prepared, choice, session.context);
+  Training training = [&] {
+    const Heartbeat shown = session.heartbeat("training " + choice.name);
+    return train(prepared, choice, session.context);
+  }();
   // Raw samples bring their own.
   if (input.samples.empty() && needs_self_similarities(training.model.model)) {
     session.context.message(
