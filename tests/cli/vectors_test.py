@@ -42,7 +42,10 @@ def test_train_and_predict(vectors, method):
     found = vectors.json("train", "--data", "x.csv", "--labels", "y.txt", "--method", method,
                          "--model", "m.kith")
     assert found["method"] == method and found["n"] == 40 and found["features"] == 3
-    assert found["status"] == "solved" or found["status"].startswith("stationary")
+    if method == "lmnn-knn":  # a descent that nothing proves to be near the optimum of a convex program
+        assert found["status"] == "stopped by its rule" and found["gap"] > 1e-3
+    else:
+        assert found["status"] == "solved" or found["status"].startswith("stationary")
     assert found["objective"] > 0 or method == "nca-knn"
     table = predicted(vectors, "--model", "m.kith", "--data", "new.csv")
     assert table[0] == ["id", "label", "score:a", "score:b", "probability:a", "probability:b"]
