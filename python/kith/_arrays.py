@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 
 from ._finite import PAIRS, VECTORS, check_finite
-from ._texts import as_texts, texts_of
+from ._texts import as_texts, texts_of, truth_of
 
 
 def is_frame(X):
@@ -63,6 +63,7 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
         raise ValueError(f"{what}: a matrix is wanted, and None is given")
     if hasattr(X, "values") and hasattr(X, "row_ids"):  # kith.Table
         X = X.values
+    check_unmasked(X, what)
     if is_sparse(X) and not allow_sparse:
         raise TypeError("A sparse matrix was passed, but dense data is required by this method: "
                         "in a sparse matrix absent pairs are unknown. Use X.toarray() or "
@@ -77,6 +78,11 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
         raise ValueError(f"{what}: numbers are wanted, and {error}{hint}") from None
     check_finite(made, allow_missing, of)
     return made
+
+
+def check_unmasked(X, what):
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(f"{what}: numbers of a masked array are hidden; give .filled(numpy.nan) where they are missing")
 
 
 def allows_missing(input):
@@ -163,9 +169,12 @@ def in_rows(X, ids):
 
 
 def check_distance(input, distance):
+    """The truth of `distance`, which `input` must not contradict."""
+    distance = truth_of(distance, "distance")
     if "from-distance" in texts_of(input) and not distance:
         raise ValueError("input={'from_distance': ...} says how distances become similarities, and distance=True is "
                          "not given")
+    return distance
 
 
 def square(X, allow_sparse, allow_missing, name):
@@ -213,9 +222,13 @@ def _same_samples(ids, other, what):
     return order
 
 
-def by_id(y, ids):
-    """Classes or numbers in the order of the samples, by id where both have ids. Numbers that only count rows, here or
-    there, and have nothing in common name nobody: they are taken as they come."""
+def by_id(y, ids, X=None):
+    """Classes or numbers in the order of the samples X, by id where both have ids. Numbers that only count rows, here or
+    there, and have nothing in common name nobody: they are taken as they come. Where the rows of a frame are only
+    counted, a series of the same numbers in another order is matched too."""
+    if not ids and is_default_index(X) and hasattr(y, "iloc") and not is_default_index(y):
+        order = _order([str(i) for i in range(len(X))], as_texts(y.index, "an id"))
+        return y if order is None else y.iloc[order]
     if not ids or not hasattr(y, "iloc") or is_default_index(y):
         return y
     own = as_texts(y.index, "an id")

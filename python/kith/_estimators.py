@@ -13,7 +13,7 @@ from . import _arrays, _core, _samples
 from ._finite import NEW_PAIRS
 from ._labels import classes_of
 from ._run import run_options, warn_unless_solved
-from ._texts import as_items, as_texts, keyword, library_path, text_of, texts_of
+from ._texts import as_items, as_text, class_texts, keyword, library_path, text_of, texts_of, truth_of
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
@@ -66,14 +66,6 @@ def default_of(field):
     return text
 
 
-def _has_scores(self):
-    # scikit-learn's checks give vectors to whatever has the method before it is fitted; only what learns from
-    # raw samples can be cut as its meta-estimators cut, and shows them the method.
-    if self._takes_vectors() or self.measure is None:
-        check_is_fitted(self, "model_")
-    return True
-
-
 def _has_probabilities(self):
     if not _METHODS[self._method]["probabilities"]:
         raise AttributeError(f"{self._method} has no probabilities")
@@ -86,7 +78,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     """What all classes of methods share; use one of them, such as `kith.SVM`.
 
     Attributes after `fit`: `classes_`, `n_features_in_` (training samples), `certificate_` (objective,
-    gap, KKT residual, status, ...), `fit_` (everything `kith train --json` prints), `model_`.
+    gap, KKT residual, status, ...), `fit_` (everything `kith train --json` prints; None where the
+    model was loaded from a file), `model_`.
     """
 
     _method = None
@@ -100,7 +93,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         neighbours alone X may be a sparse matrix, in which an absent pair is unknown. With a `measure` X
         are raw samples; for several measures of different ones a dict of them by the measures' names.
         """
-        y = classes_of(_arrays.by_id(y, _arrays.sample_ids(_arrays.as_list(X)[0])))
+        first = _arrays.as_list(X)[0]
+        y = classes_of(_arrays.by_id(y, _arrays.sample_ids(first), first))
         classes, labels = np.unique(y, return_inverse=True)
         texts = _class_texts(classes)
         if len(classes) == 1:
@@ -124,7 +118,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         return _core.fit_vectors(self._method, self._assignments(), vectors, labels, options)
 
     def _fit_samples(self, X, labels, options):
-        if self.distance:
+        if truth_of(self.distance, "distance"):
             raise ValueError("distance=True is about numbers that are given; a measure says itself what it computes")
         measured = _samples.measured(self.measure, X)
         _check_counts(_samples.count(measured[0][3]), len(labels))
@@ -134,13 +128,13 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     def _fit_matrices(self, X, labels, options):
         given, ids = _arrays.matched(_arrays.as_list(X))
         names = _arrays.names_of(X)
-        _arrays.check_distance(self.input, self.distance)
+        distance = _arrays.check_distance(self.input, self.distance)
         matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name)
                     for one, name in zip(given, names)]
         for one in matrices:
             _check_counts(one.shape[0], len(labels))
         return _core.fit(self._method, self._assignments(),
-                         [(name, one, bool(self.distance)) for name, one in zip(names, matrices)],
+                         [(name, one, distance) for name, one in zip(names, matrices)],
                          labels, ids, texts_of(self.input), options)
 
     def _takes_sparse(self):
@@ -154,6 +148,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     def _take(self, model, value_of_text):
         """A fitted model; its classes are in the library's order, `classes_` in NumPy's."""
         record = json.loads(model.record())
+        self._loaded = False
         self.model_ = model
         self.fit_ = json.loads(model.fit_json() or "null")
         self.certificate_ = record["certificate"]
@@ -186,6 +181,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                              "and similarities were given")
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
             labels, scores, probabilities = ask(X, self_similarity, from_training, options)
+        if getattr(self, "_loaded", False) and "status" in self.certificate_:
+            warn_unless_solved(self.certificate_["status"], self._method, stacklevel=4)
         order = np.argsort(self._position)
         dtype = np.float32 if _samples.are_single(*_arrays.as_list(X)) else np.float64
 
@@ -211,23 +208,26 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.predict_samples(_samples.queries(X, self._matrices), options)
 
     def _ask_rows(self, X, self_similarity, from_training, options):
-        rows = _arrays.as_list(X)
         names = [one["name"] for one in self._matrices]
-        if isinstance(X, dict) and not _arrays.is_sparse(X):
-            lacking = [name for name in names if name not in X]
-            if lacking:
-                raise ValueError(f"there are no rows for the matrix {lacking[0]!r} among {', '.join(map(str, X))}")
-            rows = [X[name] for name in names]
         count = len(names)
-        back = _arrays.as_list(from_training) if from_training is not None else [None] * len(rows)
+        rows = _by_name(X, names, "rows") or _arrays.as_list(X)
+        back = [None] * len(rows)
+        if from_training is not None:
+            back = _by_name(from_training, names, "rows of from_training", alone=True) or _arrays.as_list(from_training)
         selves = [self_similarity] * len(rows)
         if self_similarity is not None and count > 1:
-            selves = list(as_items(self_similarity, "the similarities of the queries to themselves under one matrix"))
+            selves = _by_name(self_similarity, names, "numbers of self_similarity", alone=True) or \
+                list(as_items(self_similarity, "the similarities of the queries to themselves under one matrix"))
+        elif isinstance(self_similarity, dict):
+            raise TypeError("self_similarity is a dict, and the model was trained on one matrix: give one number per "
+                            "query")
         if not len(rows) == len(back) == len(selves) == count:
             raise ValueError(f"{len(rows)} matrices of new rows; the model was trained on {count}")
         ids = _arrays.sample_ids(rows[0])
         rows, back = [_arrays.in_rows(one, ids) for one in rows], [_arrays.in_rows(one, ids) for one in back]
-        selves = [_arrays.by_id(one, ids) for one in selves]
+        selves = [_arrays.by_id(one, ids, rows[0]) for one in selves]
+        for one in selves:
+            _arrays.check_unmasked(one, "self_similarity")
         queries = [(self._rows(one), None if other is None else self._rows(other),
                     None if own is None else np.asarray(own, dtype=float).ravel())
                    for one, other, own in zip(rows, back, selves)]
@@ -262,9 +262,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def score(self, X, y, sample_weight=None):
         """The share of X whose class is predicted; y is matched by id as in `fit`."""
-        return super().score(X, _arrays.by_id(y, _arrays.sample_ids(_arrays.as_list(X)[0])), sample_weight)
+        first = _arrays.as_list(X)[0]
+        return super().score(X, _arrays.by_id(y, _arrays.sample_ids(first), first), sample_weight)
 
-    @available_if(_has_scores)
     def decision_function(self, X, self_similarity=None, from_training=None):
         """Scores that order the classes, (queries, classes); of two classes half the second's lead,
         which for a support vector machine is its decision value."""
@@ -286,7 +286,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         return not self._takes_vectors() and self.measure is None
 
     def _more_tags(self):  # scikit-learn before 1.6
-        return {"pairwise": self._is_pairwise(), "allow_nan": _allows_missing(self)}
+        tags = {"pairwise": self._is_pairwise(), "allow_nan": _allows_missing(self)}
+        if tags["pairwise"]:
+            tags["_xfail_checks"] = {"check_decision_proba_consistency": "it gives vectors to what learns from pairs"}
+        return tags
 
     def __sklearn_tags__(self):  # scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()
@@ -347,8 +350,23 @@ def _check_counts(samples, labels):
                          f"samples and {labels} labels")
 
 
+def _by_name(given, names, what, alone=False):
+    """The parts of a dict in the order of the model's matrices, with no other beside them where these are to be `alone`;
+    None where nothing is named."""
+    if not isinstance(given, dict) or _arrays.is_sparse(given):  # a SciPy matrix of keys is a dict too
+        return None
+    named = {as_text(key, "the name of a matrix"): value for key, value in given.items()}
+    for name in names:
+        if name not in named:
+            raise ValueError(f"there are no {what} for the matrix {name!r} among {', '.join(named)}")
+    foreign = [name for name in named if name not in names]
+    if alone and foreign:
+        raise ValueError(f"there are {what} for {foreign[0]!r}, and the model was trained on {', '.join(names)}")
+    return [named[name] for name in names]
+
+
 def _class_texts(classes):
-    texts = as_texts(classes.tolist(), "a class")
+    texts = class_texts(classes.tolist())
     if len(set(texts)) != len(texts):
         raise ValueError(f"two classes look the same as text: {texts}")
     return texts
@@ -414,7 +432,8 @@ def save(estimator, path):
 def load(path, *, numbers=True):
     """A fitted estimator from a model file, whoever wrote it. Files have classes as texts: where all are whole
     numbers they become numbers, unless `numbers` is False. One that was trained on raw samples predicts from raw
-    samples; with its `measure` set to None, from rows of similarities."""
+    samples; with its `measure` set to None, from rows of similarities. Its `fit_` is None, and where its solver had
+    missed its tolerance, predicting is a ConvergenceWarning."""
     model = _core.load(library_path(path))
     record = json.loads(model.record())
     kind = CLASSES[class_name(record["method"])]
@@ -426,6 +445,7 @@ def load(path, *, numbers=True):
     estimator = kind(**settings, seed=record["seed"])
     whole = numbers and all(re.fullmatch("-?[0-9]+", one) and str(int(one)) == one for one in record["classes"])
     estimator._take(model, {text: int(text) if whole else text for text in record["classes"]})
+    estimator._loaded = True
     return estimator
 
 

@@ -10,7 +10,7 @@ from . import _arrays, _core, _samples
 from ._labels import classes_of
 from ._plan import methods_of, plan_of
 from ._run import run_options, warn_of_comparison
-from ._texts import as_text, as_texts, library_path, path_of, text_of, texts_of
+from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of, truth_of
 
 
 _FORMATS = ("text", "csv", "markdown", "latex", "json", "html")
@@ -112,7 +112,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     X : similarities of all pairs, or several matrices of them; vectors where all methods learn from vectors
     y : classes
     methods : names such as "svm-clip" or "mine=svm-clip", whose usual settings are searched; estimators such as
-        kith.SVM(cost=10), whose settings are kept; None: the usual comparison
+        kith.SVM(cost=10), whose settings are kept; a dict {"mine": kith.SVM(), "other": "svm-clip"} or a list of
+        such pairs names them; None: the usual comparison
     data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
         from them, beside others where a measure of vectors is given
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
@@ -124,10 +125,11 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     """
     if y is None:
         raise TypeError("evaluate() needs y, the classes of the samples")
-    listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure})
+    distance = truth_of(distance, "distance")
+    listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure, "seed": seed})
     own = _own_data(X, data, measure, listed, distance, input)
     samples = _arrays.as_list(X if data is None else data)[0]
-    labels = as_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples))).tolist(), "a class")
+    labels = class_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples), samples)).tolist())
     if ids is not None:
         own.ids = as_texts(ids, "an id")
     _check_store(store, append)
@@ -178,7 +180,7 @@ def _own_data(X, data, measure, methods, distance, input):
         missing = _arrays.allows_missing(input)
         names = _arrays.names_of(X)
         given, own.ids = _arrays.matched(given)
-        own.matrices = [(label, _arrays.square(one, True, missing, label), bool(distance))
+        own.matrices = [(label, _arrays.square(one, True, missing, label), distance)
                         for label, one in zip(names, given)]
         return own
     samples = X if data is None else data

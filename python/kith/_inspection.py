@@ -6,7 +6,7 @@ import json
 from . import _arrays, _core
 from ._labels import classes_of
 from ._run import run_options
-from ._texts import as_texts, path_of, texts_of
+from ._texts import class_texts, path_of, texts_of
 
 
 class Inspection:
@@ -52,12 +52,13 @@ class Inspection:
 
 def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads=None, verbose=False):
     """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
-    _arrays.check_distance(input, distance)
+    distance = _arrays.check_distance(input, distance)
     given = _arrays.as_list(X)
     names = _arrays.names_of(X)
+    first = given[0]
     given, ids = _arrays.matched(given)
-    matrices = [(name, _arrays.square(one, True, True, name), bool(distance)) for name, one in zip(names, given)]
-    labels = [] if y is None else as_texts(classes_of(_arrays.by_id(y, ids)).tolist(), "a class")
+    matrices = [(name, _arrays.square(one, True, True, name), distance) for name, one in zip(names, given)]
+    labels = [] if y is None else class_texts(classes_of(_arrays.by_id(y, ids, first)).tolist())
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:

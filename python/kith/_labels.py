@@ -9,8 +9,12 @@ def classes_of(y):
     """An array of one class per sample. ValueError naming the sample that has none."""
     if y is None:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
-    _check_present(np.asarray(y).ravel())
-    y = column_or_1d(y, warn=True)
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"sample {int(np.argmax(np.ma.getmaskarray(y).ravel())) + 1} has no class: y is masked there")
+    values = np.asarray(y).ravel()
+    _check_present(values)
+    _check_texts(y if isinstance(y, (list, tuple)) else values if values.dtype.kind == "O" else ())
+    y = column_or_1d(_of_numpy(y), warn=True)
     check_classification_targets(y)
     return y
 
@@ -23,6 +27,23 @@ def _check_present(values):
         at = int(np.argmax(missing))
         held = "NaN" if isinstance(values[at], float) else repr(values[at])
         raise ValueError(f"Input y contains {held}: sample {at + 1} has no class")
+
+
+def _check_texts(values):
+    """What NumPy would make another class of: NaN among texts is 'nan', and a NUL at the end is gone."""
+    for i, one in enumerate(values):
+        one = one[0] if isinstance(one, (list, tuple)) and len(one) == 1 else one
+        if _is_missing(one):
+            raise ValueError(f"Input y contains {'NaN' if isinstance(one, float) else repr(one)}: sample {i + 1} has "
+                             "no class")
+        if isinstance(one, (str, bytes)) and one[-1:] in ("\0", b"\0"):
+            raise ValueError(f"the class of sample {i + 1} is {one!r}, and must not end in NUL")
+
+
+def _of_numpy(y):
+    """Numbers and truth values of pandas' own types as NumPy has them; none is missing."""
+    own = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y.to_numpy(dtype=own) if own is not None and own.kind in "biuf" else y
 
 
 def _is_missing(value):

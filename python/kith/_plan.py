@@ -6,33 +6,51 @@ import numpy as np
 
 from . import _core
 from ._estimators import SimilarityClassifier, settings_of
-from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
-
-_FOR_ALL = ("distance", "input", "measure")
+from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of, truth_of
 
 
 def methods_of(methods, common):
     """Names of what is compared, and the settings of those that came as estimators.
 
-    An estimator is compared with the settings it has; `common` is what `evaluate` was given for all of them."""
+    An estimator is compared with the settings it has; `common` is what `evaluate` was given for all of them. A method
+    may have a name of its own: {"mine": kith.SVM()} or [("mine", kith.SVM())]."""
     if methods is None:
         return [], {}
     listed = [methods] if isinstance(methods, (str, SimilarityClassifier)) else \
+        list(methods.items()) if isinstance(methods, dict) else \
         list(as_items(methods, "a name such as 'svm-clip', or an estimator such as kith.SVM()"))
-    taken = {name.partition("=")[0].strip() for one in listed if isinstance(one, str) for name in one.split(",")}
+    if not listed:
+        raise ValueError("methods is empty; None compares the usual ones")
+    listed = [_with_name(one) if isinstance(one, tuple) else (None, one) for one in listed]
+    listed = [(None, f"{name}={one}") if name and isinstance(one, str) else (name, one) for name, one in listed]
+    taken = {name.partition("=")[0].strip() for _, one in listed if isinstance(one, str) for name in one.split(",")}
     names, fixed = [], {}
-    for one in listed:
+    for own, one in listed:
         if isinstance(one, str):
             names.append(as_text(one, "a method"))
             continue
         if not isinstance(one, SimilarityClassifier) or one._method is None:
             raise TypeError(f"{one!r} is no method; give a name such as 'svm-clip', or an estimator such as kith.SVM()")
         _check_common(one, common)
-        name = next(name for name in _numbered(one._method) if name not in taken)
+        if own in taken:
+            raise ValueError(f"two methods have the name {own!r}")
+        name = own or next(name for name in _numbered(one._method) if name not in taken)
         taken.add(name)
         names.append(name if name == one._method else f"{name}={one._method}")
         fixed[name] = settings_of(one)
     return names, fixed
+
+
+def _with_name(pair):
+    """(name, method) as it is, checked."""
+    if len(pair) != 2 or not isinstance(pair[0], str):
+        raise TypeError(f"{pair!r} is no method; give a name, an estimator, or both as ('mine', kith.SVM())")
+    name = as_text(pair[0], "the name of a method")
+    if not name or any(one in name for one in ",="):
+        raise ValueError(f"{name!r} is no name of a method: it must be a text without ',' and '='")
+    if isinstance(pair[1], str) and any(one in pair[1] for one in ",="):
+        raise ValueError(f"{pair[1]!r} is no single method to be named {name!r}")
+    return name, pair[1]
 
 
 def _numbered(method):
@@ -42,11 +60,15 @@ def _numbered(method):
 
 
 def _check_common(estimator, common):
-    for key in _FOR_ALL:
+    for key, given in common.items():
         own = getattr(estimator, key, None)
-        if own and own != common[key]:
+        if key == "distance" and own is not None:
+            own = truth_of(own, key)
+        usual = own == 1 if key == "seed" else not own
+        if not usual and own != given:
+            same = "seed" if key == "seed" else "data"
             raise ValueError(f"{key}={own!r} of {type(estimator).__name__} would be for this method alone; what is "
-                             f"compared has the same data: give {key} to evaluate()")
+                             f"compared has the same {same}: give {key} to evaluate()")
 
 
 def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples):

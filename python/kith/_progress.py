@@ -22,6 +22,7 @@ class Bar:
         self._bar = None
 
     def __call__(self, stage, done, total, at_hand):
+        done, total = round(done), round(total)  # counts, which tqdm shows as it gets them
         if stage != self._stage:
             self.close()
             self._stage = stage

@@ -77,6 +77,9 @@ def write(path, X, format=None):
     name = path_of(path)
     format = None if format is None else text_of(format, "format")
     values = X.values if hasattr(X, "row_ids") or _arrays.is_frame(X) else X
+    _arrays.check_unmasked(values, "X")
+    if np.iscomplexobj(values):
+        raise ValueError("X has complex numbers, and similarities are real")
     if not _arrays.is_sparse(values):
         values = np.asarray(values)
         single = values.dtype == np.float32

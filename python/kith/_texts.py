@@ -6,6 +6,8 @@ import operator
 import os
 import re
 
+import numpy as np
+
 
 def as_text(value, what):
     """A name as the library has it, which is UTF-8."""
@@ -43,12 +45,34 @@ def library_path(path):
     return os.fsencode(path_of(path))
 
 
+def truth_of(value, what):
+    """Of a bool, or of a word as settings have it."""
+    words = {"yes": True, "true": True, "no": False, "false": False}
+    if isinstance(value, str) and value in words:
+        return words[value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    alone = ": one truth value is for all matrices" if hasattr(value, "__len__") and not isinstance(value, str) else ""
+    raise TypeError(f"{what} is {value!r}, and must be True or False{alone}")
+
+
+def class_text(value):
+    """A class as files have it. Whole numbers are the same classes whether they came as 1 or as 1.0."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(value) < 2 ** 53:
+        value = int(value)
+    return as_text(value, "a class")
+
+
+def class_texts(values):
+    return [class_text(one) for one in as_items(values, "a class")]
+
+
 def text_of(value, key=""):
     """A setting as a user of the command line would type it."""
     what = key or "a setting"
     if isinstance(value, str):
         return as_text(value, what)
-    if isinstance(value, (bool,)) or type(value).__name__ == "bool_":
+    if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, dict):
         return ",".join(f"{_name(name, what)}={text_of(number, what)}" for name, number in value.items())
@@ -61,7 +85,7 @@ def text_of(value, key=""):
 
 def _name(name, what):
     # {("a", "b"): 5}: a sample of a called b costs 5.
-    return as_text(":".join(map(str, name)) if isinstance(name, tuple) else name, what)
+    return as_text(":".join(map(class_text, name)) if isinstance(name, tuple) else class_text(name), what)
 
 
 def keyword(name):

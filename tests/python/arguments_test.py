@@ -216,3 +216,55 @@ def test_names_of_classes_may_contain_separators(binary):
     np.testing.assert_array_equal(model.predict(binary.rows) == "a=b", plain.predict(binary.rows) == "ant")
     with pytest.raises(ValueError, match="priors"):  # cannot be told from two entries
         kith.SVM(priors={"a=b,c": 0.9, "bee": 0.1}).fit(binary.S, np.where(binary.y == "ant", "a=b,c", "bee"))
+
+
+def test_distance_is_a_truth_value(binary):
+    D = np.abs(12 - binary.S)
+    expected = kith.SVM(distance=True).fit(D, binary.y).decision_function(D[:4])
+    plain = kith.SVM().fit(D, binary.y).decision_function(D[:4])
+    for yes, no in ((np.True_, np.False_), ("yes", "no"), ("true", "false")):
+        np.testing.assert_array_equal(kith.SVM(distance=yes).fit(D, binary.y).decision_function(D[:4]), expected)
+        np.testing.assert_array_equal(kith.SVM(distance=no).fit(D, binary.y).decision_function(D[:4]), plain)
+        assert str(kith.inspect(D, distance=yes)) == str(kith.inspect(D, distance=True)) != str(kith.inspect(D, distance=no))
+    for wrong in (None, 0, 1, "maybe", [True, False], {"a": True}, np.array([True, False])):
+        for call in (lambda: kith.SVM(distance=wrong).fit(D, binary.y), lambda: kith.inspect(D, distance=wrong),
+                     lambda: kith.evaluate(D, binary.y, "knn", distance=wrong)):
+            with pytest.raises(TypeError, match="distance is .* must be True or False"):
+                call()
+    with pytest.raises(TypeError, match="one truth value is for all matrices"):
+        kith.MKL(distance=[True, False]).fit([D, D], binary.y)
+
+
+def test_classes_that_numpy_would_change_are_refused(binary):
+    calls = [lambda y: kith.SVM().fit(binary.S, y), lambda y: kith.evaluate(binary.S, y, "knn", repeats=2, folds=2),
+             lambda y: kith.inspect(binary.S, y)]
+    for call in calls:
+        for hole in (np.nan, float("nan"), np.float32("nan"), None):
+            y = binary.y.tolist()
+            y[4] = hole
+            for form in (list, tuple, lambda one: np.array(one, dtype=object)):
+                with pytest.raises(ValueError, match="sample 5 has no class"):
+                    call(form(y))
+        y[4] = "ant\0"
+        for form in (list, lambda one: np.array(one, dtype=object)):
+            with pytest.raises(ValueError, match=r"class of sample 5 is 'ant\\x00', and must not end in NUL"):
+                call(form(y))
+        with pytest.raises(ValueError, match="sample 3 has no class: y is masked there"):
+            call(np.ma.array(np.arange(30) % 2, mask=np.arange(30) == 2))
+
+
+def test_hidden_and_complex_numbers_are_refused(binary, tmp_path):
+    hidden = np.ma.masked_less(binary.S, 0)
+    model = kith.SVM().fit(np.ma.array(binary.S), binary.y)  # which hides nothing
+    for call in (lambda: kith.SVM().fit(hidden, binary.y), lambda: kith.MKL().fit([binary.S, hidden], binary.y),
+                 lambda: kith.inspect(hidden), lambda: kith.evaluate(hidden, binary.y, "knn"),
+                 lambda: model.predict(hidden), lambda: kith.Spectrum().fit(hidden),
+                 lambda: model.predict(binary.S, self_similarity=np.ma.masked_less(np.arange(30.0), 5)),
+                 lambda: kith.VectorSVM().fit(hidden, binary.y), lambda: kith.measure.gaussian(hidden),
+                 lambda: kith.write(tmp_path / "x.csv", hidden)):
+        with pytest.raises(ValueError, match="numbers of a masked array are hidden"):
+            call()
+    for form in (np.asarray, scipy.sparse.csr_matrix, pandas.DataFrame):
+        with pytest.raises(ValueError, match="complex"):
+            kith.write(tmp_path / "x.csv", form(binary.S * 1j))
+    assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 
 import kith
@@ -184,3 +185,79 @@ def test_one_class_and_shapes_are_refused(binary):
         kith.SVM().fit(binary.S, binary.y).predict(binary.rows[:, :4])
     with pytest.raises(ValueError, match="NaN"):
         kith.SVM().fit(np.full((30, 30), np.nan), binary.y)
+
+
+def test_what_else_is_known_of_queries_is_matched_by_the_name_of_the_matrix(binary):
+    other, rows = binary.S ** 2 / 12, binary.rows ** 2 / 12
+    model = kith.MKL().fit({"a": binary.S, "b": other}, binary.y)
+    new = {"a": binary.rows, "b": rows}
+    selves, back = {"a": np.full(7, 12.0), "b": np.full(7, 13.0)}, {"a": binary.rows + 1, "b": rows - 1}
+    expected = model.decision_function(new, [selves["a"], selves["b"]], [back["a"], back["b"]])
+    turned = [dict(reversed(one.items())) for one in (selves, back)]
+    np.testing.assert_array_equal(model.decision_function(new, *turned), expected)
+    swapped = model.decision_function(new, [selves["a"], selves["b"]], [back["b"], back["a"]])
+    assert not np.array_equal(swapped, expected)
+    for keyword, given in (("self_similarity", selves), ("from_training", back)):
+        with pytest.raises(ValueError, match=f"no .*{keyword} for the matrix 'b' among a, z"):
+            model.predict(new, **{keyword: {"a": given["a"], "z": given["b"]}})
+        with pytest.raises(ValueError, match=f"{keyword} for 'z', and the model was trained on a, b"):
+            model.predict(new, **{keyword: {**given, "z": given["b"]}})
+    with pytest.raises(TypeError, match="self_similarity is a dict, and the model was trained on one matrix"):
+        kith.SVM().fit(binary.S, binary.y).predict(binary.rows, self_similarity={"similarity": selves["a"]})
+
+
+def test_whole_numbers_are_the_same_classes_as_floats(binary, tmp_path, program):
+    numbers = np.where(binary.y == "ant", 0, 1)
+    expected = kith.SVM(priors={0: 0.9, 1: 0.1}).fit(binary.S, numbers)
+    for kind in (np.float64, np.float32):
+        for priors in ({0: 0.9, 1: 0.1}, {0.0: 0.9, kind(1): 0.1}):
+            model = kith.SVM(priors=priors).fit(binary.S, numbers.astype(kind))
+            assert model.predict(binary.rows).dtype == kind
+            np.testing.assert_array_equal(model.predict_proba(binary.rows), expected.predict_proba(binary.rows))
+        kith.save(model, tmp_path / "m.kith")
+        again = kith.load(tmp_path / "m.kith")
+        assert again.classes_.dtype.kind == "i" and again.classes_.tolist() == [0, 1]
+        np.testing.assert_array_equal(again.predict(binary.rows), model.predict(binary.rows))
+    np.save(tmp_path / "rows.npy", binary.rows)
+    said, _ = read_predictions(program("predict", "--model", "m.kith", "--similarity", "rows.npy", "--quiet"))
+    assert set(said) <= {"0", "1"}
+    found = kith.evaluate(binary.S, numbers.astype(float), "knn", repeats=2, folds=2)
+    assert list(found.results["classes"]) == ["0", "1"]
+
+
+def test_numbers_and_truths_of_pandas_are_those_of_numpy(binary):
+    numbers = pandas.Series(np.where(binary.y == "ant", 0, 1))
+    for name, kind, texts in (("Int64", "i", ["0", "1"]), ("Float64", "f", ["0", "1"]),
+                              ("boolean", "b", ["False", "True"])):
+        y = numbers.astype(name)
+        model = kith.SVM().fit(binary.S, y)
+        assert model.classes_.dtype.kind == kind and model.predict(binary.rows).dtype.kind == kind
+        assert list(kith.evaluate(binary.S, y, "knn", repeats=2, folds=2).results["classes"]) == texts
+        y[3] = pandas.NA
+        with pytest.raises(ValueError, match="sample 4 has no class"):
+            kith.SVM().fit(binary.S, y)
+
+
+def test_a_loaded_model_that_missed_its_tolerance_says_so(binary, tmp_path):
+    from sklearn.exceptions import ConvergenceWarning
+    with pytest.warns(ConvergenceWarning):
+        model = kith.RobustSVM(solver="projected-gradient", iterations=1, test_treatment="map").fit(binary.S, binary.y)
+    kith.save(model, tmp_path / "m.kith")
+    again = kith.load(tmp_path / "m.kith")
+    assert again.fit_ is None
+    with pytest.warns(ConvergenceWarning, match="missed its tolerance") as warned:
+        again.predict(binary.rows)
+    assert warned[0].filename == __file__
+    kith.save(kith.SVM().fit(binary.S, binary.y), tmp_path / "m.kith")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.load(tmp_path / "m.kith").predict(binary.rows)
+        model.predict(binary.rows)  # fit has said it
+
+
+def test_scores_are_there_before_the_fit():
+    from sklearn.exceptions import NotFittedError
+    for kind in CLASSES:
+        assert hasattr(kind(), "decision_function")
+        with pytest.raises(NotFittedError):
+            kind().decision_function(np.eye(3))

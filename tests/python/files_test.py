@@ -251,3 +251,18 @@ def test_inspect_is_that_of_the_command_line(three, tmp_path, program):
 def test_evaluate_refuses_another_number_of_labels(three):
     with pytest.raises(ValueError, match="35 labels for 36 samples"):
         kith.evaluate(three.S, three.y[:-1], ["knn"], repeats=1, folds=2)
+
+
+def test_a_series_that_counts_the_rows_of_a_frame_in_another_order_is_matched(binary):
+    frame, y = pandas.DataFrame(binary.S), pandas.Series(binary.y)
+    moved = y.iloc[np.random.default_rng(3).permutation(30)]
+    expected = kith.SVM().fit(frame, y)
+    model = kith.SVM().fit(frame, moved)
+    np.testing.assert_array_equal(model.decision_function(binary.rows), expected.decision_function(binary.rows))
+    assert model.score(frame, moved) == expected.score(frame, y)
+    found = [kith.evaluate(frame, one, "knn", repeats=2, folds=2).rows for one in (y, moved)]
+    assert found[0] == found[1]
+    assert str(kith.inspect(frame, moved)) == str(kith.inspect(frame, y))
+    in_order = kith.SVM().fit(binary.S, moved)  # an array has no index: taken as it comes
+    np.testing.assert_array_equal(in_order.decision_function(binary.rows),
+                                  kith.SVM().fit(binary.S, moved.to_numpy()).decision_function(binary.rows))

@@ -191,3 +191,33 @@ kith.evaluate(S + S.T, np.arange(60) % 2, ["knn", "svm-clip"], repeats=8, folds=
             assert len(lines) == 1
     assert subprocess.run([sys.executable, "-c", code.replace("verbose=True", "verbose=False"), "all"],
                           capture_output=True, text=True, check=True).stderr == ""
+
+
+def test_methods_may_have_names_of_their_own(binary):
+    def rows(methods):
+        return kith.evaluate(binary.S, binary.y, methods, repeats=2, folds=2).rows
+
+    expected = rows(["mine=svm", "other=svm-clip", "knn"])
+    assert [one["method"] for one in expected] == ["mine", "other", "knn"]
+    given = {"mine": "svm", "other": "svm-clip", "knn": "knn"}
+    assert rows(given) == rows(list(given.items())) == rows([("mine", "svm"), "other=svm-clip", "knn"]) == expected
+    own = rows({"first": kith.SVM(cost=10), "second": kith.SVM(cost=0.1)})
+    plain = rows([kith.SVM(cost=10), kith.SVM(cost=0.1)])
+    assert [one["method"] for one in own] == ["first", "second"]
+    assert [one["errors"] for one in own] == [one["errors"] for one in plain]
+    for wrong, message in (([], "methods is empty"), ({}, "methods is empty"), ({"a,b": "knn"}, "no name of a method"),
+                           ({"": kith.SVM()}, "no name of a method"), ({"a": "knn,svm"}, "no single method"),
+                           ([("a", kith.SVM()), ("a", kith.KNN())], "two methods have the name 'a'"),
+                           ([("a", "knn"), ("a", "svm-clip")], '"a" stands twice among the methods')):
+        with pytest.raises(ValueError, match=message):
+            rows(wrong)
+    for wrong in ([("a", "b", "c")], {3: kith.SVM()}, {"a": 3}):
+        with pytest.raises(TypeError, match="is no method"):
+            rows(wrong)
+
+
+def test_a_seed_of_one_method_alone_is_refused(binary):
+    with pytest.raises(ValueError, match="seed=7 of SVM would be for this method alone; .* give seed to evaluate"):
+        kith.evaluate(binary.S, binary.y, [kith.SVM(seed=7)], repeats=2, folds=2)
+    same = [kith.evaluate(binary.S, binary.y, [kith.SVM(seed=one)], seed=7, repeats=2, folds=2).rows for one in (1, 7)]
+    assert same[0] == same[1]

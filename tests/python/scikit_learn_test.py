@@ -123,3 +123,20 @@ def test_the_order_of_samples_does_not_matter(seed, scale):
     other = kith.SVM(cost=1 / scale).fit(scale * sample.S[np.ix_(order, order)], sample.y[order])
     np.testing.assert_allclose(model.decision_function(scale * sample.rows),
                                other.decision_function(scale * sample.rows[:, order]), atol=1e-3)
+
+
+def test_diffusion_has_the_strength_of_the_support_vector_machine(binary):
+    for S in (binary.S, 40 * binary.S):
+        kernel = kith.Spectrum("diffusion").fit_transform(S)
+        largest = np.abs(np.linalg.eigvalsh(S)).max()
+        np.testing.assert_allclose(kernel, kith.Spectrum("diffusion", beta=1 / largest).fit_transform(S), rtol=1e-9)
+        own = kith.SVM(spectrum="diffusion", probability=False).fit(S, binary.y)
+        theirs = SVC(kernel="precomputed").fit(kernel, binary.y)
+        np.testing.assert_allclose(theirs.decision_function(kernel), kith.SVM(spectrum="none", probability=False).fit(
+            kernel, binary.y).decision_function(kernel), atol=1e-2)
+        assert own.certificate_["objective"] == pytest.approx(
+            kith.SVM(spectrum="none", probability=False).fit(kernel, binary.y).certificate_["objective"], rel=1e-3)
+    np.testing.assert_allclose(kith.Spectrum("diffusion").fit_transform(np.zeros((3, 3))), np.eye(3), atol=1e-12)
+    for wrong in (0, -1, np.nan, np.inf, None, "big"):
+        with pytest.raises(ValueError, match="beta is .* above 0, or 'auto'"):
+            kith.Spectrum("diffusion", beta=wrong).fit(binary.S)

@@ -224,9 +224,11 @@ def test_progress_goes_to_tqdm_where_it_is_installed(binary, capsys, monkeypatch
         n = 0
 
         def __init__(self, total=None, desc="", file=None):
+            assert total is None or type(total) is int
             seen.append(desc)
 
         def update(self, step):
+            assert type(step) is int
             self.n += step
 
         def set_postfix_str(self, text, refresh=False):
