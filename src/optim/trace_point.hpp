@@ -44,8 +44,9 @@ struct MachineValue {
 /// The mean of all S_i.
 [[nodiscard]] Matrix mean_similarity(const TraceKernelProblem& problem);
 
-/// The optimum for kAbsolute and kNorm where it is K_i = S_i, each S_i with a kernel of its own:
-/// the S_i are kernels of the trace, and no pull of the machine is stronger than rho. Else none.
+/// The optimum for kAbsolute and kNorm where it is K_i = S_i for every i, or in kShared K = S_i for
+/// some i: these S_i are kernels of the trace, and no pull of the machine is stronger than rho.
+/// Else none.
 [[nodiscard]] std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& problem,
                                                                 const RunContext& ctx);
 

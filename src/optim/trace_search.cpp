@@ -223,28 +223,53 @@ Matrix pull_of(const Vector& u, double gamma) {
   return Z;
 }
 
-}  // namespace
+/// Multipliers with which K_i = S_i are the best kernels for u: of the loss where S_i is not among
+/// them, and for the others in equal parts what this leaves of the pull. None where that is more
+/// than the loss allows.
+std::optional<std::vector<Matrix>> touching_multipliers(const TraceKernelProblem& problem,
+                                                        std::span<const Matrix> K, const Vector& u,
+                                                        const Vector& gamma) {
+  const ConvexLoss loss = convex_loss(problem.loss);
+  std::vector<Matrix> rest;
+  for (Index k = 0; k < gamma.size(); ++k) rest.push_back(pull_of(u, gamma(k)));
+  std::vector<Matrix> Z(problem.S.size());
+  Vector touching = Vector::Zero(gamma.size());
+  for (std::size_t i = 0; i < Z.size(); ++i) {
+    const Index k = kernel_of(problem, static_cast<Index>(i));
+    const auto at = static_cast<std::size_t>(k);
+    if (problem.S[i] == K[at]) {
+      ++touching(k);
+    } else {
+      Z[i] = problem.rho * loss.subgradient(K[at] - problem.S[i]);
+      rest[at] -= Z[i];
+    }
+  }
+  for (std::size_t i = 0; i < Z.size(); ++i) {
+    if (Z[i].size() > 0) continue;
+    const Index k = kernel_of(problem, static_cast<Index>(i));
+    Z[i] = rest[static_cast<std::size_t>(k)] / touching(k);
+    const bool absolute = problem.loss == KernelLoss::kAbsolute;
+    if ((absolute ? Z[i].cwiseAbs().maxCoeff() : Z[i].norm()) > problem.rho) return std::nullopt;
+  }
+  return Z;
+}
 
-std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& problem,
-                                                  const RunContext& ctx) {
+/// The optimum where the kernels are K, each of them one of the S_i. Else none.
+std::optional<TraceKernelSolution> touch_at(const TraceKernelProblem& problem,
+                                            std::span<const Matrix> K, const RunContext& ctx) {
   constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
-  if (problem.shape == KernelShape::kSpectral) return std::nullopt;
-  if (problem.shape == KernelShape::kShared && problem.S.size() > 1) return std::nullopt;
   TraceKernelSolution solution;
-  for (const Matrix& S : problem.S) {
+  for (const Matrix& S : K) {
     std::optional<SymmetricEigen> kernel = as_kernel(S, problem.trace);
     if (!kernel) return std::nullopt;
     solution.kernels.push_back(std::move(*kernel));
   }
-  MixedMklSolution machine = mixed_mkl({problem.S, problem.y, problem.cost}, {}, ctx);
+  MixedMklSolution machine = mixed_mkl({K, problem.y, problem.cost}, {}, ctx);
   if (machine.gamma.minCoeff() < kLeastWeight) return std::nullopt;
   const Vector u = problem.y.cwiseProduct(machine.alpha);
-  for (Index i = 0; i < machine.gamma.size(); ++i) {
-    Matrix Z = pull_of(u, machine.gamma(i));
-    const bool absolute = problem.loss == KernelLoss::kAbsolute;
-    if ((absolute ? Z.cwiseAbs().maxCoeff() : Z.norm()) > problem.rho) return std::nullopt;
-    solution.proof.Z.push_back(std::move(Z));
-  }
+  std::optional<std::vector<Matrix>> Z = touching_multipliers(problem, K, u, machine.gamma);
+  if (!Z) return std::nullopt;
+  solution.proof.Z = std::move(*Z);
   solution.b = machine.b;
   solution.proof.alpha = machine.alpha;
   solution.proof.gamma = machine.gamma;
@@ -253,6 +278,21 @@ std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& prob
   solution.info.status = machine.info.status;
   solution.info.iterations = machine.info.iterations;
   return solution;
+}
+
+}  // namespace
+
+std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& problem,
+                                                  const RunContext& ctx) {
+  if (problem.shape == KernelShape::kSpectral) return std::nullopt;
+  if (problem.shape == KernelShape::kSeparate) return touch_at(problem, problem.S, ctx);
+  for (std::size_t i = 0; i < problem.S.size(); ++i) {
+    const auto same = [&](const Matrix& S) { return S == problem.S[i]; };
+    if (std::ranges::any_of(problem.S.first(i), same)) continue;
+    std::optional<TraceKernelSolution> found = touch_at(problem, problem.S.subspan(i, 1), ctx);
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tolerance,

@@ -13,7 +13,9 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
+#include "kith/optim/certificate.hpp"
 #include "kith/optim/robust_newton.hpp"
+#include "kith/optim/smo.hpp"
 #include "optim/trace_barrier.hpp"
 #include "optim/trace_block.hpp"
 
@@ -57,7 +59,7 @@ constexpr KernelShape kShapes[] = {KernelShape::kShared, KernelShape::kSeparate,
                                    KernelShape::kSpectral};
 
 /// The tolerance that the header promises, by a certificate made from the data alone.
-void expect_solved(const TraceKernelProblem& problem, const std::string& what) {
+TraceKernelSolution expect_solved(const TraceKernelProblem& problem, const std::string& what) {
   const TraceKernelSolution found = learn_trace_kernel(problem);
   const bool spectral = problem.shape == KernelShape::kSpectral;
   const double norm = spectral ? 1e-4 : 1e-6;
@@ -70,6 +72,7 @@ void expect_solved(const TraceKernelProblem& problem, const std::string& what) {
   EXPECT_GE(proof.gap, -1e-9) << what;
   EXPECT_LE(proof.feasibility, 1e-9) << what;
   EXPECT_NEAR(found.info.objective, proof.upper, 1e-12 * proof.upper) << what;
+  return found;
 }
 
 TEST(TraceKernel, ProvesItsOptimumForEveryShapeLossAndWeight) {
@@ -106,6 +109,73 @@ TEST(TraceKernel, SolvesMatricesThatAreKernelsAlready) {
   const TraceKernelSolution still =
       learn_trace_kernel(data.problem(KernelShape::kShared, KernelLoss::kNorm, 1e4));
   EXPECT_LT((matrix_of(still.kernels[0]) - data.S[0]).norm(), 1e-6);
+}
+
+/// A kernel of three features, and labels that these do not tell: under a heavy loss the kernel is
+/// the matrix itself, or next to it in most of its entries, each of which pays rho for what
+/// rounding and an early end leave.
+TEST(TraceKernel, SolvesKernelsOfLowRankUnderTheAbsoluteLoss) {
+  Data data;
+  Rng rng(21);
+  data.y = random_labels(rng, 20);
+  data.S.push_back(gram(normal_matrix(rng, 20, 3)));
+  for (const std::size_t copies : {1U, 2U}) {
+    data.S.resize(copies, Matrix(data.S[0]));
+    for (const KernelShape shape : {KernelShape::kShared, KernelShape::kSeparate}) {
+      for (const double cost : {1e-2, 1.0, 1e3}) {
+        for (const double rho : {1e-3, 1e-1, 1e1, 1e3}) {
+          const TraceKernelProblem problem = data.problem(shape, KernelLoss::kAbsolute, rho, cost);
+          const TraceKernelSolution found =
+              expect_solved(problem, "copies " + std::to_string(copies) + " shape " +
+                                         std::to_string(static_cast<int>(shape)) + " rho " +
+                                         std::to_string(rho) + " cost " + std::to_string(cost));
+          // No worse than the matrix itself, which has no loss.
+          if (shape != KernelShape::kShared) continue;
+          const SvmDual machine{SymmetricView::dense(data.S[0]), problem.y, problem.cost, {}};
+          const SmoSolution itself = smo(machine);
+          EXPECT_LE(found.info.objective,
+                    certify(machine, itself.alpha, itself.b).primal * (1 + 1e-3));
+        }
+      }
+    }
+  }
+}
+
+TEST(TraceKernel, OfAMatrixGivenTwiceIsThatOfTwiceTheRho) {
+  for (const double noise : {0.0, 0.2}) {
+    Data data = noisy(16, 1, 22, noise);
+    Data twice = data;
+    twice.S.push_back(data.S[0]);
+    for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared, KernelLoss::kAbsolute}) {
+      for (const double cost : {1e-3, 1.0, 1e3}) {
+        for (const double rho : {1e-3, 1.0, 1e3}) {
+          const TraceKernelProblem one = data.problem(KernelShape::kShared, loss, 2 * rho, cost);
+          const TraceKernelProblem two = twice.problem(KernelShape::kShared, loss, rho, cost);
+          const std::string what = "noise " + std::to_string(noise) + " loss " +
+                                   std::to_string(static_cast<int>(loss)) + " cost " +
+                                   std::to_string(cost) + " rho " + std::to_string(rho);
+          const TraceKernelSolution found = expect_solved(two, what);
+          const double value = learn_trace_kernel(one).info.objective;
+          const double tolerance = loss == KernelLoss::kAbsolute ? 2e-3 : 2e-6;
+          EXPECT_NEAR(found.info.objective, value, tolerance * value) << what;
+        }
+      }
+    }
+  }
+}
+
+/// The kernel that two of three matrices are: the third pulls at it with rho alone.
+TEST(TraceKernel, IsTheMatrixThatMostAre) {
+  Data data = noisy(14, 1, 4, 0);
+  Rng rng(5);
+  data.S.push_back(data.S[0]);
+  data.S.push_back(gaussian_kernel(rng, data.y));
+  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kAbsolute}) {
+    const TraceKernelProblem problem = data.problem(KernelShape::kShared, loss, 1e4);
+    const TraceKernelSolution found =
+        expect_solved(problem, std::to_string(static_cast<int>(loss)));
+    EXPECT_LT((matrix_of(found.kernels[0]) - data.S[0]).norm(), 1e-9);
+  }
 }
 
 /// The second kernel keeps few features, which the machine satisfies without effort: u'K_2 u and
