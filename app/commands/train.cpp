@@ -116,6 +116,9 @@ std::string training_text(const Json& json, const TrainOptions& options) {
   for (const Json& sentence : json["applied"]) {
     text += fmt::format("  applied       {}\n", sentence.get<std::string>());
   }
+  for (const Json& note : json.value("notes", Json::array())) {
+    text += fmt::format("  note          {}\n", note.get<std::string>());
+  }
   if (!options.model.empty()) text += fmt::format("  model         {}\n", options.model);
   return text;
 }

@@ -83,6 +83,20 @@ def test_the_page_names_status_and_file(kith):
     assert "solved" in result.stdout and "m.kith" in result.stdout
 
 
+def test_notes_on_the_fit_are_printed(kith):
+    """Four features of thirty samples: the eigenvalue 0 repeats."""
+    problem = Problem()
+    features = np.random.default_rng(3).normal(size=(30, 4))
+    problem.S = features @ features.T
+    problem.write(kith)
+    flags = ("--method", "rekl", "--set", "rho=0.01", "--set", "probability=no")
+    notes = problem.train(kith, *flags)["notes"]
+    assert any("eigenvalues repeat" in note for note in notes)
+    page = kith("train", "--similarity", "s.csv", "--labels", "l.txt", *flags).stdout
+    for note in notes:
+        assert f"  note          {note}\n" in page
+
+
 def test_a_short_name_fixes_its_setting(kith):
     problem = Problem().write(kith)
     assert problem.train(kith, "--method", "svm-flip")["settings"]["spectrum"] == "flip"
