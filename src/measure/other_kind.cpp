@@ -22,6 +22,17 @@ std::optional<long long> index_of(std::string_view field) {
   return parse_integer(field.substr(0, colon));
 }
 
+/// Several where a sample has several classes: "1,2".
+bool are_labels(std::string_view field) {
+  return std::ranges::all_of(
+      split(field, ','), [](std::string_view label) { return parse_double(label).has_value(); });
+}
+
+bool is_query(std::string_view field) {
+  constexpr std::string_view kQuery = "qid:";
+  return field.starts_with(kQuery) && parse_integer(field.substr(kQuery.size()));
+}
+
 /// Gaps as well: an alignment is no more a set than its sequences are.
 bool is_aligned_residue(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '*' || c == '-' || c == '.';
@@ -36,21 +47,29 @@ void OtherKind::take(std::string_view line, long number) {
 }
 
 void OtherKind::take_libsvm(std::string_view line, long number) {
+  line = line.substr(0, line.find('#'));
   split_blanks(line, fields_);
-  libsvm_ = parse_double(fields_[0]).has_value();
-  long long before = -1;  // 0:serial begins a line of a precomputed kernel
-  for (std::size_t k = 1; k < fields_.size() && libsvm_; ++k) {
+  if (fields_.empty()) return;
+  const bool labelled = line.front() != ' ';
+  libsvm_ = !labelled || are_labels(fields_[0]);
+  std::size_t first = labelled ? 1 : 0;
+  if (first < fields_.size() && is_query(fields_[first])) ++first;
+  indices_.clear();
+  for (std::size_t k = first; k < fields_.size() && libsvm_; ++k) {
     const std::optional<long long> index = index_of(fields_[k]);
-    libsvm_ = index && *index > before;
-    before = index.value_or(0);
+    libsvm_ = index && *index >= 0;  // 0:serial begins a line of a precomputed kernel
+    indices_.push_back(index.value_or(0));
   }
-  if (!libsvm_ || fields_.size() == 1 || first_pair_ != 0) return;
+  std::ranges::sort(indices_);
+  libsvm_ = libsvm_ && std::ranges::adjacent_find(indices_) == indices_.end();
+  if (!libsvm_ || first >= fields_.size() || first_pair_ != 0) return;
   first_pair_ = number;
-  pair_ = fields_[1];
+  pair_ = fields_[first];
 }
 
 void OtherKind::take_fasta(std::string_view line, long number) {
   line = trim(line);
+  if (line.starts_with(';')) return;
   const bool header = line.starts_with('>');
   if (header) {
     fasta_ = !after_header_;

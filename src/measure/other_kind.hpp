@@ -8,9 +8,11 @@
 
 namespace kith::detail {
 
-/// Watches the lines of samples without ids. A file in which every line is LIBSVM text
-/// (`label index:value ...`, ascending) or FASTA is hardly meant as words, and would put labels and
-/// headers among them.
+/// Watches the lines of samples without ids. A file in which every line is LIBSVM text or FASTA is
+/// hardly meant as words, and would put labels and headers among them. LIBSVM text is `label
+/// index:value ...`, each index once on a line; the label may be several, `1,2`, or none, which
+/// leaves a blank in front, `qid:number` may follow it, and a comment the sign #. In FASTA lines
+/// that begin with ; are comments.
 class OtherKind {
  public:
   void take(std::string_view line, long number);
@@ -34,6 +36,7 @@ class OtherKind {
   long first_header_ = 0;
   bool after_header_ = false;
   std::vector<std::string_view> fields_;
+  std::vector<long long> indices_;
 };
 
 }  // namespace kith::detail

@@ -27,12 +27,13 @@ bool is_table(const std::vector<std::string>& lines) {
 }  // namespace
 
 SetData read_sets(const std::string& path, const RunContext& ctx) {
-  StringData lines = read_lines(path,
-                                {.samples = "sets",
-                                 .as_meant = "give each an id (id<TAB>words)",
-                                 .of_fasta = "sequences are compared by smith-waterman and "
-                                             "needleman-wunsch"},
-                                ctx);
+  const LineKind kind{
+      .reading = {.samples = "sets",
+                  .as_meant = "give each an id (id<TAB>words)",
+                  .of_fasta = "sequences are compared by smith-waterman and needleman-wunsch"},
+      .sample = "set",
+      .with_id = "id<TAB>words"};
+  StringData lines = read_lines(path, kind, ctx);
   if (is_table(lines.values)) {
     throw bad_input({path, 1},
                     fmt::format("{} has no blank, and neither has any other line: every set would "
@@ -45,6 +46,9 @@ SetData read_sets(const std::string& path, const RunContext& ctx) {
   std::vector<std::string_view> words;
   for (const std::string& line : lines.values) {
     split_blanks(line, words);
+    if (words.empty() && data.ids.empty()) {
+      refuse_empty_line({path, std::ssize(data.values) + 1}, kind);
+    }
     std::sort(words.begin(), words.end());
     words.erase(std::unique(words.begin(), words.end()), words.end());
     data.values.emplace_back(words.begin(), words.end());

@@ -133,12 +133,28 @@ TEST(SetFiles, HoldWords) {
   EXPECT_THAT(data.values, ElementsAre(ElementsAre("a", "b"), IsEmpty()));
 }
 
+TEST(SetFiles, HaveWordsOnEveryLineWithoutIds) {
+  for (const char* text : {"a b\n\nc\n", "a b\n \nc\n"}) {
+    EXPECT_THAT(refusal(RawKind::kSets, text),
+                AllOf(HasSubstr("x:2: "), HasSubstr("id<TAB>words"), HasSubstr("empty set")));
+  }
+}
+
 TEST(LinesOfAnotherKind, AreRefusedWhereEveryLineIsLibsvmText) {
   const std::string vectors = "1 1:0.5 3:2\n-1\n1 2:1e-3\n";
   for (const RawKind kind : {RawKind::kSets, RawKind::kStrings, RawKind::kCategories}) {
     EXPECT_THAT(refusal(kind, vectors), AllOf(HasSubstr("x:1: "), HasSubstr("\"1:0.5\""),
                                               HasSubstr("LIBSVM"), HasSubstr("id")));
     EXPECT_THAT(refusal(kind, "-1\n1 0:1 1:0.5\n"), HasSubstr("x:2: ")) << "a kernel";
+  }
+}
+
+TEST(LinesOfAnotherKind, AreRefusedInEveryDialectOfLibsvmText) {
+  for (const char* text :
+       {"1 1:0.5 3:2\n2 3:1 1:1\n", "# made by hand\n1 1:0.5\n-1 2:1 # the second\n",
+        "3 qid:1 1:0.5\n2 qid:1 2:1\n", "1,2 1:0.5\n3 2:1\n", "1 1:0.5\n 2:1\n", "\n1 1:0.5\n"}) {
+    EXPECT_THAT(refusal(RawKind::kSets, text), HasSubstr("LIBSVM")) << text;
+    EXPECT_THAT(refusal(RawKind::kStrings, text), HasSubstr("LIBSVM")) << text;
   }
 }
 
@@ -149,12 +165,17 @@ TEST(LinesOfAnotherKind, AreRefusedWhereEveryLineIsFasta) {
     }
   }
   EXPECT_THAT(refusal(RawKind::kStrings, ">p\nAC\n"), HasSubstr(".fasta"));
+  for (const char* text : {"; a comment\n>p\n; another\nACD\n", "\n\n>p\nACD\n", " \n>p\nACD\n"}) {
+    EXPECT_THAT(refusal(RawKind::kSets, text), HasSubstr("FASTA")) << text;
+  }
 }
 
 TEST(LinesOfAnotherKind, AreOneLineAwayFromWords) {
   for (const char* text :
-       {"1 1:0.5 3:2\n2 3:1 1:1\n", "1 1:0.5\nred 1:2\n", "1 1:0.5\n1 a:2\n", "1 1:0.5\n1 2:b\n",
-        "1\n2\n", "1 2\n3 4\n", ">a >b\n>c\n", ">p\nACD\na b\n", "ACD\n>p\nA\n"}) {
+       {"1 1:0.5 3:2\n2 3:1 3:2\n", "1 1:0.5\n1 12:30 12:45\n", "8:30 9:15\n7:45 12:00\n",
+        "#a #b\n#c\n", "1 qid:a\n2 qid:b\n", "1,a 1:2\n1 1:2\n", "; AC\nACD\n",
+        "1 1:0.5\nred 1:2\n", "1 1:0.5\n1 a:2\n", "1 1:0.5\n1 2:b\n", "1\n2\n", "1 2\n3 4\n",
+        ">a >b\n>c\n", ">p\nACD\na b\n", "ACD\n>p\nA\n"}) {
     EXPECT_EQ(read_as<StringData>(RawKind::kStrings, "x", text).ids.size(), 0U) << text;
     EXPECT_EQ(read_as<SetData>(RawKind::kSets, "x", text).ids.size(), 0U) << text;
   }
