@@ -20,14 +20,14 @@ kith_batch(kith optim/mirror_descent optim/narrow_pairs optim/simplex_qp optim/s
 kith_batch(kith optim/metric_descent optim/metric_problem optim/squared_hinge)
 kith_batch(kith optim/lbfgs optim/margin_radius optim/radius_mkl)
 kith_batch(kith data/block data/formats/checks data/formats/csv_layout data/formats/delimited
-  data/formats/edges data/formats/id_table data/formats/mapped_file data/formats/npy_header
+  data/formats/edges data/formats/id_table data/formats/idx data/formats/mapped_file data/formats/npy_header
   data/labels)
 kith_batch(kith data/atomic_file data/folds data/formats/csv_parser data/formats/libsvm
   data/formats/mat data/formats/matrix_market data/formats/phylip)
 kith_batch(kith data/formats/blast data/formats/csv data/formats/formats data/formats/mat_check
   data/formats/npy data/formats/pair_list data/formats/stream data/similarity_set)
 kith_batch(kith measure/align measure/categories measure/compression measure/dtw measure/dtw_nearest
-  measure/edit measure/fasta measure/gaussian measure/idx measure/inner_product measure/measure
+  measure/edit measure/fasta measure/gaussian measure/inner_product measure/measure
   measure/measure_rule measure/pairs measure/raw_data measure/raw_matrix measure/series
   measure/set_similarity measure/sets measure/spectrum measure/strings measure/value_difference
   measure/vector_distance measure/vectors)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "data/formats/delimited.hpp"
+#include "data/formats/idx.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
@@ -104,6 +105,18 @@ LabelFile singles(const std::string& path, std::span<const Record> records) {
   return file;
 }
 
+LabelFile numbers(detail::ByteSource& source) {
+  const RowMatrix values = detail::read_idx(source, {});
+  if (values.cols() != 1) {
+    throw bad_input({source.name()},
+                    fmt::format("its IDX data have {} numbers per sample; labels have one each",
+                                values.cols()));
+  }
+  LabelFile file{.source = source.name()};
+  for (const double value : values.col(0)) file.labels.push_back(format_double(value));
+  return file;
+}
+
 JoinedLabels join_by_position(const LabelFile& file, Index sample_count, const RunContext& ctx) {
   if (static_cast<Index>(file.labels.size()) != sample_count) {
     std::string message =
@@ -156,6 +169,7 @@ Labels select(const Labels& labels, std::span<const Index> samples) {
 LabelFile read_labels(const std::string& path) {
   detail::ByteSource source = detail::ByteSource::open(path);
   std::string_view head = source.head();
+  if (detail::looks_like_idx(head)) return numbers(source);
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
   const bool tabs =

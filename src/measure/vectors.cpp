@@ -12,11 +12,11 @@
 
 #include "data/formats/checks.hpp"
 #include "data/formats/csv_parser.hpp"
+#include "data/formats/idx.hpp"
 #include "data/formats/stream.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/formats.hpp"
-#include "measure/idx.hpp"
 #include "measure/table_row.hpp"
 
 namespace kith::detail {
@@ -180,7 +180,9 @@ VectorData read_vectors(const std::string& path, const RunContext& ctx) {
                     "a line that begins with > is the name of a sequence in FASTA; vectors are "
                     "numbers. Sequences are compared by smith-waterman and needleman-wunsch");
   }
-  if (looks_like_idx(source.head())) return read_idx(source, ctx);
+  if (looks_like_idx(source.head())) {
+    return {.source = path, .ids = {}, .values = DenseBlock(read_idx(source, ctx))};
+  }
   if (looks_like_libsvm_features(source.head(), path)) {
     return read_libsvm_features(source, ctx);
   }

@@ -37,7 +37,8 @@ struct LabelFile {
 };
 /// One label per line; or two cells per line, id and label, separated by a tab or (where every line
 /// has exactly two) by a comma, with an optional first line `id label`. A label that holds the
-/// separator stands in quotes, which RFC 4180 doubles inside. Throws Error naming file, line and
+/// separator stands in quotes, which RFC 4180 doubles inside. Or IDX with one number per sample, as
+/// the labels of MNIST are. Throws Error naming file, line and
 /// rule on an empty or repeated id, an empty label and text that is not UTF-8.
 [[nodiscard]] LabelFile read_labels(const std::string& path);
 

@@ -34,6 +34,15 @@ class Messages final : public ProgressSink {
   std::vector<std::string> texts;
 };
 
+TEST(ReadLabels, TakesTheNumbersOfIdx) {
+  using namespace std::string_literals;
+  const LabelFile file = read("\0\0\x08\1\0\0\0\3\7\x0a\7"s, "t10k-labels-idx1-ubyte");
+  EXPECT_THAT(file.labels, ElementsAre("7", "10", "7"));
+  EXPECT_THAT(file.ids, IsEmpty());
+  EXPECT_THAT(refused("\0\0\x08\2\0\0\0\1\0\0\0\2\7\7"s), HasSubstr("one each"));
+  EXPECT_THAT(refused("\0\0\x08\1\0\0\0\3\7"s), HasSubstr("9 bytes"));
+}
+
 TEST(MakeLabels, NumbersClassesInNaturalOrderWhateverTheOrderOfSamples) {
   const std::vector<std::string> samples = {"10", "b", "2", "10", "a"};
   const Labels labels = make_labels(samples);

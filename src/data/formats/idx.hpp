@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "data/formats/stream.hpp"
-#include "kith/measure/raw_data.hpp"
+#include "kith/core/context.hpp"
+#include "kith/core/types.hpp"
 
 namespace kith::detail {
 
 [[nodiscard]] bool looks_like_idx(std::string_view head);
 
-/// The first dimension counts the samples; the others together are the features.
-[[nodiscard]] VectorData read_idx(ByteSource& source, const RunContext& ctx);
+/// A row per sample: the first dimension counts them; the others together are the columns.
+[[nodiscard]] RowMatrix read_idx(ByteSource& source, const RunContext& ctx);
 
 }  // namespace kith::detail

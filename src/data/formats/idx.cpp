@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/idx.hpp"
+#include "data/formats/idx.hpp"
 
 #include <fmt/format.h>
 
@@ -103,7 +103,7 @@ bool looks_like_idx(std::string_view head) {
          head[3] <= kMostDimensions;
 }
 
-VectorData read_idx(ByteSource& source, const RunContext& ctx) {
+RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
   unsigned char head[kHeadBytes];
   read_exactly(source, head, "header");
   const unsigned char type = head[2];
@@ -145,7 +145,7 @@ VectorData read_idx(ByteSource& source, const RunContext& ctx) {
   if (source.read({&more, 1}) != 0) {
     throw bad_input({source.name()}, "bytes follow after the last value of the IDX data");
   }
-  return {.source = source.name(), .ids = {}, .values = DenseBlock(std::move(values))};
+  return values;
 }
 
 }  // namespace kith::detail
