@@ -182,7 +182,8 @@ TraceKernelSolution squared_solution(const WeightedProblem& weighted, const Trac
 
 /// Under a heavy loss kernels hardly leave the nearest ones of the trace: the machine on these, the
 /// kernels that are best for it, the machine on them, and so on, settles in a turn or two, where
-/// Newton's method has curvatures of all sizes before it. None where it does not settle.
+/// Newton's method has curvatures of all sizes before it. Under costs far above 1 alpha has lost
+/// the digits that margins need, and is finished. None where it does not settle.
 std::optional<TraceKernelSolution> take_turns(const TraceKernelProblem& problem,
                                               WeightedProblem& weighted, const Vector& c,
                                               double tolerance, const RunContext& ctx) {
@@ -196,6 +197,10 @@ std::optional<TraceKernelSolution> take_turns(const TraceKernelProblem& problem,
     if (!solve_machine(problem, weighted.kernels(at), kInner * tolerance, at, ctx)) break;
     TraceKernelSolution found = squared_solution(weighted, at);
     update_evidence(problem, found);
+    if (found.info.gap > tolerance && finish_machine(problem, found, ctx)) {
+      found.proof.alpha = found.alpha;
+      update_evidence(problem, found);
+    }
     if (found.info.gap <= tolerance) return found;
     if (!(found.info.gap < kFaster * last)) break;
     last = found.info.gap;
@@ -302,11 +307,17 @@ TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tole
   WeightedProblem weighted(problem, problem.S);
   const Vector c = Vector::Constant(static_cast<Index>(problem.S.size()), problem.rho);
   const double most = heaviest_loss(problem);
-  if (problem.rho > kHeavy * most) {
+  const bool heavy = problem.rho > kHeavy * most;
+  if (heavy) {
     std::optional<TraceKernelSolution> found = take_turns(problem, weighted, c, tolerance, ctx);
     if (found) return std::move(*found);
   }
   TraceDualSolution at = weighted.solve(c.cwiseMin(most), kReserve * tolerance, ctx);
+  if (!heavy && at.status != SolveStatus::kSolved) {
+    // Kernels of next to no trace: any of them leaves the machine the same.
+    std::optional<TraceKernelSolution> found = take_turns(problem, weighted, c, tolerance, ctx);
+    if (found) return std::move(*found);
+  }
   if (problem.rho > most) {
     at = weighted.at_weights(std::move(at), c);
     solve_machine(problem, weighted.kernels(at), kReserve * tolerance, at, ctx);

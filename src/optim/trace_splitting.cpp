@@ -34,7 +34,6 @@
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/mixed_mkl.hpp"
-#include "kith/optim/smo.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_weighted.hpp"
 
@@ -203,18 +202,6 @@ void keep_nearest(const TraceKernelProblem& problem, std::vector<SymmetricEigen>
   best.solution.kernels = std::move(kernels);
 }
 
-/// The K step stops early; on one kernel the machine itself is cheap to finish.
-void finish_machine(const TraceKernelProblem& problem, TraceKernelSolution& solution,
-                    const RunContext& ctx) {
-  if (solution.kernels.size() != 1) return;
-  const Matrix K = reconstruct(solution.kernels[0].U, solution.kernels[0].lambda);
-  const SvmDual machine{SymmetricView::dense(K), problem.y, problem.cost, {}};
-  const SmoSolution found = smo(machine, {}, ctx, solution.alpha);
-  if (!met_tolerance(found.info.status)) return;
-  solution.alpha = found.alpha;
-  solution.b = found.b;
-}
-
 }  // namespace
 
 TraceKernelSolution split_absolute(const TraceKernelProblem& problem, double tolerance,
@@ -253,7 +240,8 @@ TraceKernelSolution split_absolute(const TraceKernelProblem& problem, double tol
     }
     balance.weigh(iteration, apart, best.upper - apart - bound, state.sigma);
   }
-  finish_machine(problem, best.solution, ctx);
+  // The K step stops early; on one kernel the machine itself is cheap to finish.
+  (void)finish_machine(problem, best.solution, ctx);
   best.solution.proof = std::move(best.proof);
   best.solution.info.status = status;
   best.solution.info.iterations = iteration;

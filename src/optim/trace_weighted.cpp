@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kith/numerics/psd.hpp"
+#include "kith/optim/smo.hpp"
 #include "optim/trace_barrier.hpp"
 #include "optim/trace_point.hpp"
 #include "optim/trace_spectral.hpp"
@@ -112,6 +113,18 @@ TraceKernelSolution start_solution(const TraceDualSolution& at,
   solution.gamma = at.gamma;
   solution.kernels = std::move(kernels);
   return solution;
+}
+
+bool finish_machine(const TraceKernelProblem& problem, TraceKernelSolution& solution,
+                    const RunContext& ctx) {
+  if (solution.kernels.size() != 1) return false;
+  const Matrix K = reconstruct(solution.kernels[0].U, solution.kernels[0].lambda);
+  const SvmDual machine{SymmetricView::dense(K), problem.y, problem.cost, {}};
+  const SmoSolution found = smo(machine, {}, ctx, solution.alpha);
+  if (!met_tolerance(found.info.status)) return false;
+  solution.alpha = found.alpha;
+  solution.b = found.b;
+  return true;
 }
 
 }  // namespace kith::detail

@@ -44,4 +44,9 @@ class WeightedProblem {
 [[nodiscard]] TraceKernelSolution start_solution(const TraceDualSolution& at,
                                                  std::vector<SymmetricEigen> kernels);
 
+/// Takes the machine on one kernel to the last digits that margins can have; false where there are
+/// several kernels, or no more digits.
+[[nodiscard]] bool finish_machine(const TraceKernelProblem& problem, TraceKernelSolution& solution,
+                                  const RunContext& ctx);
+
 }  // namespace kith::detail

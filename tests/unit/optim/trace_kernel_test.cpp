@@ -223,6 +223,39 @@ TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
   }
 }
 
+/// Few samples of raw scores: the nearest kernel has too few features to separate the classes, and
+/// coefficients at costs of 1e7 leave the margins nine digits.
+TEST(TraceKernel, FinishesMachinesUnderCostsFarAboveTheKernel) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Rng rng(seed);
+    Data data;
+    data.y = random_labels(rng, 10);
+    data.S.push_back(12 * random_symmetric(rng, 10));
+    for (const KernelShape shape : kShapes) {
+      TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 1e21, 1e7);
+      problem.trace = 15;
+      expect_solved(problem, "seed " + std::to_string(seed) + " shape " +
+                                 std::to_string(static_cast<int>(shape)));
+    }
+  }
+}
+
+/// A trace of 1e-10 of the matrix's, in its own unit: whatever the kernel, the machine is that of
+/// the larger class.
+TEST(TraceKernel, SolvesForATraceOfNextToNothing) {
+  Data data = noisy(30, 1, 16, 0);
+  data.y.setConstant(-1);
+  data.y.head(14).setOnes();
+  data.S[0] *= 1e10;
+  for (const KernelShape shape : kShapes) {
+    TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 1e-30, 1e-10);
+    problem.trace = 30;
+    const TraceKernelSolution found =
+        expect_solved(problem, std::to_string(static_cast<int>(shape)));
+    EXPECT_NEAR(found.machine, 2 * 14 * 1e-10, 1e-6 * found.machine);
+  }
+}
+
 TEST(TraceKernel, TakesDecompositionsThatAreThere) {
   const Data data = noisy(15, 3, 15);
   for (const KernelShape shape : kShapes) {
