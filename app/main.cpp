@@ -14,6 +14,7 @@
 #include "kith/core/text.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/version.hpp"
+#include "session.hpp"
 
 namespace kith::app {
 namespace {
@@ -36,6 +37,7 @@ int guarded(const std::function<int()>& run) {
   try {
     return run();
   } catch (const Error& error) {
+    end_grace();
     fmt::print(stderr, "kith: {}\n", error.what());
     return exit_code(error.code());
   } catch (const std::bad_alloc&) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -28,19 +31,43 @@ StopSource& interrupts() {
   return source;
 }
 
+constexpr unsigned kGraceSeconds = 2;
+
 /// The first Ctrl-C asks the run to stop; the handler is then gone, so a second one ends it at
-/// once.
-void on_interrupt(int) { interrupts().request_stop(); }
+/// once. A decomposition of a large matrix is one call that cannot look: it is ended for it.
+void on_interrupt(int) {
+  interrupts().request_stop();
+  alarm(kGraceSeconds);
+}
+
+/// What is said then, as a whole line.
+std::string& last_words() {
+  static std::string words = "kith: interrupted\n";
+  return words;
+}
+
+void on_grace_over(int) {
+  [[maybe_unused]] const auto written =
+      write(STDERR_FILENO, last_words().data(), last_words().size());
+  _exit(kInterrupted);
+}
 
 void catch_interrupts() {
+  (void)last_words();  // made before a handler needs it
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = on_grace_over;
+  sigaction(SIGALRM, &action, nullptr);
 }
 
 }  // namespace
+
+void end_grace() { alarm(0); }
+
+void say_when_interrupted(std::string_view text) { last_words() = fmt::format("kith: {}\n", text); }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_flag("--json", options.json, "print one JSON document on standard output")

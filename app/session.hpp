@@ -37,6 +37,12 @@ struct CommonOptions {
 };
 void add_common_options(CLI::App& command, CommonOptions& options);
 
+/// Called where an interrupt was heard: the run ends by itself, and is no longer ended from
+/// outside.
+void end_grace();
+/// What a run says that is ended from outside, instead of "interrupted". Before it begins.
+void say_when_interrupted(std::string_view text);
+
 /// Held while a command works: progress on standard error, Ctrl-C raises the stop token, BLAS runs
 /// on the stated number of threads.
 class Session {

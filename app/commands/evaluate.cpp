@@ -301,6 +301,7 @@ int run(const EvaluateOptions& options) {
 
   Store store(options.store.empty() ? ":memory:" : options.store);
   ExperimentRun done;
+  say_when_interrupted(how_to_go_on(options));
   try {
     if (!options.store.empty()) add_portraits(plan.about, data, store, plan.name, ctx);
     done = run_experiment(data, plan, store, options.append ? NewData::kAppend : NewData::kRefuse,

@@ -248,8 +248,12 @@ Matrix kernel_of_table(const KernelRule& rule, Matrix table) {
       break;
   }
   if (!table.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the features are so large that their kernel overflows; scale them");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        rule.kernel == VectorKernel::kPolynomial
+            ? "the features are so large that their kernel overflows; scale them, or take a "
+              "smaller degree"
+            : "the features are so large that their kernel overflows; scale them");
   }
   return table;
 }

@@ -23,13 +23,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "kith/optim/certificate.hpp"
 #include "optim/interior.hpp"
 
 namespace kith {
 namespace {
 
 constexpr double kRankTolerance = 1e-10;  // of the largest column that is left
+constexpr double kIndependent = 1e-3;     // of a column's length: what the others leave of it
 constexpr double kStepFraction = 0.995;
 constexpr int kMostSteps = 100;
 constexpr double kUnderWay = 0.1;  // above it the gap says nothing about progress
@@ -50,6 +53,59 @@ struct Direction {
   Vector c;
   double b = 0, t = 0;
   Vector s1, s2, s3, l1, l2, l3;
+};
+
+/// An orthonormal basis U of the columns of X.
+class ColumnSpan {
+ public:
+  explicit ColumnSpan(const Matrix& X) : width_(X.cols()) {
+    norms_ = X.colwise().norm();
+    const double largest = width_ > 0 ? norms_.maxCoeff() : 0;
+    for (Index j = 0; j < width_; ++j) {
+      if (norms_(j) > kRankTolerance * largest) kept_.push_back(j);
+    }
+    const auto count = static_cast<Index>(kept_.size());
+    U_ = Matrix(X.rows(), 0);
+    if (count == 0) return;
+    if (count <= X.rows()) {  // principal coordinates, which are far from dependent, need no pivots
+      const Matrix unit = X(Eigen::all, kept_) * norms_(kept_).cwiseInverse().asDiagonal();
+      const Eigen::HouseholderQR<Matrix> qr(unit);
+      R_ = qr.matrixQR().topRows(count).triangularView<Eigen::Upper>();
+      plain_ = R_.diagonal().cwiseAbs().minCoeff() > kIndependent;
+      if (plain_) {
+        U_ = qr.householderQ() * Matrix::Identity(X.rows(), count);
+        return;
+      }
+    }
+    pivoted_.setThreshold(kRankTolerance);
+    pivoted_.compute(X);
+    U_ = pivoted_.householderQ() * Matrix::Identity(X.rows(), pivoted_.rank());
+  }
+
+  [[nodiscard]] const Matrix& U() const { return U_; }
+
+  /// v with X v = U c.
+  [[nodiscard]] Vector coefficients(Vector c) const {
+    Vector v = Vector::Zero(width_);
+    if (U_.cols() == 0) return v;
+    if (plain_) {
+      R_.triangularView<Eigen::Upper>().solveInPlace(c);
+      v(kept_) = c.cwiseQuotient(norms_(kept_));
+      return v;
+    }
+    const Index rank = U_.cols();
+    pivoted_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(c);
+    v.head(rank) = c;
+    return pivoted_.colsPermutation() * v;
+  }
+
+ private:
+  Index width_;
+  Vector norms_;
+  std::vector<Index> kept_;
+  Matrix U_, R_;  // R of the columns kept, each divided by its norm
+  bool plain_ = false;
+  Eigen::ColPivHouseholderQR<Matrix> pivoted_;  // where the columns depend on each other
 };
 
 /// The system of one iterate.
@@ -176,12 +232,27 @@ Iterate first_iterate(const SignedSamples& samples, Index span) {
   Iterate x;
   x.c = Vector::Zero(span);
   x.s1 = x.s2 = x.s3 = Vector::Ones(n);
-  x.l1 = x.l2 = Vector::Constant(n, 0.5 / static_cast<double>(n));
-  x.l3 = 4 * samples.cost;
+  x.l1 = x.l2 = x.l3 = 4 * samples.cost;  // products s l of one size, whatever the cost
   return x;
 }
 
-/// a with y'a = 0 and m with U'm = U'Ya, next to what the iterate has.
+/// 1'a - sum_i a_i^2 / (4 cost_i) - 1/2 |m|_1^2 in its parts: linear and quadratic in (a, m).
+struct DualParts {
+  double linear = 0, quadratic = 0;
+};
+DualParts dual_parts(const SignedSamples& samples, const VectorRef& a, const VectorRef& m) {
+  const double length = m.cwiseAbs().sum();
+  const double squares = a.dot(a.cwiseQuotient(samples.cost));
+  return {.linear = a.sum(), .quadratic = 0.25 * squares + 0.5 * length * length};
+}
+
+double dual_value(const SignedSamples& samples, const VectorRef& a, const VectorRef& m) {
+  const DualParts parts = dual_parts(samples, a, m);
+  return parts.linear - parts.quadratic;
+}
+
+/// a with y'a = 0 and m with U'm = U'Ya, next to what the iterate has, and as long as is best along
+/// that direction: the value is never negative.
 void dual_point(const Matrix& U, const SignedSamples& samples, const Iterate& x,
                 MarginRadiusSolution& solution) {
   const Vector positive = (samples.y.array() > 0).select(x.l3, 0);
@@ -197,16 +268,10 @@ void dual_point(const Matrix& U, const SignedSamples& samples, const Iterate& x,
     const Vector off = U.transpose() * (solution.m - samples.y.cwiseProduct(solution.a));
     solution.m -= U * off;
   }
-}
-
-double gap_of(double primal, double dual) {
-  const double scale = std::max(std::abs(primal), std::abs(dual));
-  return scale > 0 ? (primal - dual) / scale : 0;
-}
-
-double dual_value(const SignedSamples& samples, const VectorRef& a, const VectorRef& m) {
-  const double length = m.cwiseAbs().sum();
-  return a.sum() - 0.25 * a.cwiseAbs2().cwiseQuotient(samples.cost).sum() - 0.5 * length * length;
+  const DualParts parts = dual_parts(samples, solution.a, solution.m);
+  const double best = parts.quadratic > 0 ? 0.5 * parts.linear / parts.quadratic : 0;
+  solution.a *= best;
+  solution.m *= best;
 }
 
 double primal_value(const SignedSamples& samples, const Vector& F, double b) {
@@ -221,6 +286,16 @@ double stationarity_of(const SignedSamples& samples, const Vector& f, const Vect
   return scale > 0 ? (implied - a).cwiseAbs().maxCoeff() / scale : 0;
 }
 
+/// What is known without a step: v = 0 and b = 0 above, 0 below.
+MarginRadiusSolution trivial_solution(const SignedSamples& samples) {
+  const Index n = samples.y.size();
+  MarginRadiusSolution solution;
+  solution.a = solution.m = Vector::Zero(n);
+  solution.info.objective = primal_value(samples, Vector::Zero(n), 0);
+  solution.info.gap = relative_gap(0, solution.info.objective);
+  return solution;
+}
+
 }  // namespace
 
 MarginRadiusCertificate certify_margin_radius(const SignedSamples& samples, const VectorRef& v,
@@ -228,7 +303,7 @@ MarginRadiusCertificate certify_margin_radius(const SignedSamples& samples, cons
   MarginRadiusCertificate found;
   found.primal = primal_value(samples, samples.X * v, b);
   found.dual = dual_value(samples, a, m);
-  found.gap = gap_of(found.primal, found.dual);
+  found.gap = relative_gap(found.dual, found.primal);
   const double total = a.cwiseAbs().sum();
   if (total > 0) {
     found.feasibility = std::max(std::max(0.0, -a.minCoeff()), std::abs(samples.y.dot(a))) / total;
@@ -247,17 +322,11 @@ MarginRadiusCertificate certify_margin_radius(const SignedSamples& samples, cons
 MarginRadiusSolution margin_radius(const SignedSamples& samples, const RunContext& ctx,
                                    double tolerance) {
   validate(samples);
-  Eigen::ColPivHouseholderQR<Matrix> qr;
-  qr.setThreshold(kRankTolerance);
-  Matrix U(samples.X.rows(), 0);
-  if (samples.X.size() > 0) {
-    qr.compute(samples.X);
-    U = qr.householderQ() * Matrix::Identity(samples.X.rows(), qr.rank());
-  }
+  const ColumnSpan span(samples.X);
+  const Matrix& U = span.U();
   Iterate x = first_iterate(samples, U.cols());
-  MarginRadiusSolution best;
-  best.info.gap = std::numeric_limits<double>::infinity();
-  Vector best_c = x.c;
+  MarginRadiusSolution best = trivial_solution(samples);
+  Vector best_c = Vector::Zero(U.cols());
   int worse = 0;
   long steps = 0;
   for (; steps <= kMostSteps && worse < kPatience; ++steps) {
@@ -267,7 +336,7 @@ MarginRadiusSolution margin_radius(const SignedSamples& samples, const RunContex
     now.b = x.b;
     now.lower_bound = dual_value(samples, now.a, now.m);
     now.info.objective = primal_value(samples, U * x.c, x.b);
-    now.info.gap = gap_of(now.info.objective, now.lower_bound);
+    now.info.gap = relative_gap(now.lower_bound, now.info.objective);
     const Vector f = (U * x.c).array() + x.b;
     const bool finished =
         now.info.gap <= kAim * tolerance &&
@@ -280,20 +349,12 @@ MarginRadiusSolution margin_radius(const SignedSamples& samples, const RunContex
     }
     if (finished || !interior_step(U, samples, x)) break;
   }
-  const Index span = U.cols();
-  best.v = Vector::Zero(samples.X.cols());
-  if (span > 0) {
-    Vector values(best_c);
-    qr.matrixQR().topLeftCorner(span, span).triangularView<Eigen::Upper>().solveInPlace(values);
-    Vector padded = Vector::Zero(samples.X.cols());
-    padded.head(span) = values;
-    best.v = qr.colsPermutation() * padded;
-  }
+  best.v = span.coefficients(best_c);
   const MarginRadiusCertificate proof =
       certify_margin_radius(samples, best.v, best.b, best.a, best.m);
   best.info.objective = proof.primal;
-  best.lower_bound = proof.dual;
-  best.info.gap = proof.gap;
+  best.lower_bound = proof.feasibility <= tolerance ? proof.dual : 0;
+  best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : proof.gap;  // less is rounding
   best.info.kkt_residual = std::max(proof.feasibility, proof.stationarity);
   best.info.iterations = steps;
   best.info.status = proof.proves(tolerance) ? SolveStatus::kSolved

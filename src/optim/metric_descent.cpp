@@ -11,9 +11,12 @@
 //   f(x) - f(x+) >= sigma <g, x - x+>,
 //
 // with nothing asked for but f(x+) <= f(x) where the heuristic projection (10) makes the right side
-// negative. alpha = beta^m with beta = 1/2 and sigma = 1e-4, which the paper leaves open.
+// negative. alpha = beta^m with beta = 1/2 and sigma = 1e-4, which the paper leaves open. With the
+// exact projection, where a trial is a program of its own, m begins at steps that move images by
+// four radii of the ball and are four times as long as the last: longer ones were refused before.
 #include "kith/optim/metric_descent.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -24,8 +27,8 @@
 namespace kith {
 namespace {
 
-/// The steps with the exact projection (9): the same as those of detail::ScaledDescent, each trial
-/// a program of its own.
+/// The steps with the exact projection (9): the same as those of detail::ScaledDescent but for
+/// where their trials begin.
 class ExactDescent {
  public:
   ExactDescent(const SignedSamples& samples, const MetricPoint& start, const RunContext& ctx)
@@ -35,32 +38,29 @@ class ExactDescent {
   [[nodiscard]] const MetricPoint& point() const { return x_; }
 
   [[nodiscard]] bool step() {
-    const Slope g = slope();
-    double alpha = 1;
+    const MetricSlope g = metric_slope(samples_, x_);
+    double alpha = first_trial(g);
     for (int m = 0; m < detail::kMostHalvings; ++m, alpha *= detail::kShrink) {
       ctx_.check_stop();
-      if (move(g, alpha)) return true;
+      if (!move(g, alpha)) continue;
+      last_ = alpha;
+      return true;
     }
     return false;
   }
 
  private:
-  /// The gradient (7) in its parts.
-  struct Slope {
-    Vector q, w;
-    double b = 0;
-  };
+  static constexpr double kLonger = 4;
 
-  [[nodiscard]] Slope slope() const {
-    const Vector v = x_.L.transpose() * x_.w;
-    const Vector f = (samples_.X * v).array() + x_.b;
-    const Vector slack = (1 - samples_.y.array() * f.array()).max(0);
-    const Vector beta = 2 * samples_.cost.cwiseProduct(samples_.y).cwiseProduct(slack);
-    Slope g;
-    g.q = samples_.X.transpose() * beta;
-    g.w = x_.w - x_.L * g.q;
-    g.b = -beta.sum();
-    return g;
+  /// The longest beta^m that is no more than kLonger times the last step and that moves no image by
+  /// more than kLonger radii of the ball.
+  [[nodiscard]] double first_trial(const MetricSlope& g) const {
+    const double moved = x_.w.norm() * (samples_.X * g.q).cwiseAbs().maxCoeff();
+    double alpha = std::min(1.0, kLonger * last_);
+    for (int m = 0; m < detail::kMostHalvings && alpha * moved > kLonger; ++m) {
+      alpha *= detail::kShrink;
+    }
+    return alpha;
   }
 
   /// What the objective cannot be below at (w, b), whatever map into the ball: |w'L x_i| <= |w|.
@@ -70,11 +70,14 @@ class ExactDescent {
     return 0.5 * most * most + samples_.cost.dot(slack.cwiseAbs2());
   }
 
-  [[nodiscard]] bool move(const Slope& g, double alpha) {
+  [[nodiscard]] bool move(const MetricSlope& g, double alpha) {
     MetricPoint next{.L = {}, .w = x_.w - alpha * g.w, .b = x_.b - alpha * g.b};
     // What is promised is never negative here: the set is convex.
     if (least_objective(next.w, next.b) > f_) return false;
-    next.L = exact_projection(samples_.X, x_.L + alpha * x_.w * g.q.transpose()).A;
+    ExactProjection nearest =
+        exact_projection(samples_.X, x_.L + alpha * x_.w * g.q.transpose(), ctx_, near_);
+    near_ = supports_of(nearest.lambda);
+    next.L = std::move(nearest.A);
     const double f = metric_objective(samples_, next);
     const double along_L = -x_.w.dot((x_.L - next.L) * g.q);
     if (!detail::passes_armijo(f_, f, along_L + alpha * (g.w.squaredNorm() + g.b * g.b))) {
@@ -85,10 +88,23 @@ class ExactDescent {
     return true;
   }
 
+  /// The samples that the sphere holds.
+  [[nodiscard]] static std::vector<Index> supports_of(const Vector& lambda) {
+    constexpr double kShare = 1e-6;  // of the largest multiplier: the interior point leaves less
+    std::vector<Index> supports;
+    const double least = kShare * lambda.maxCoeff();
+    for (Index i = 0; i < lambda.size(); ++i) {
+      if (lambda(i) > least) supports.push_back(i);
+    }
+    return supports;
+  }
+
   const SignedSamples& samples_;
   const RunContext& ctx_;
   MetricPoint x_;
   double f_;
+  double last_ = 1;          // the step before
+  std::vector<Index> near_;  // what the last projection ended on
 };
 
 template <typename Steps>
@@ -104,7 +120,7 @@ MetricDescent descend(Steps steps, const SignedSamples& samples,
       result.info.status = SolveStatus::kNumericalFailure;
       break;
     }
-    result.info.status = SolveStatus::kStationary;
+    result.info.status = SolveStatus::kStopped;
     if (!steps.step()) break;
     ++result.info.iterations;
     result.objectives.push_back(steps.objective());
@@ -125,19 +141,24 @@ MetricDescent metric_descent(const SignedSamples& samples, MetricPoint start,
     start.L = scaled_projection(samples.X, std::move(start.L));
     return descend(detail::ScaledDescent(samples, std::move(start)), samples, settings, ctx);
   }
-  start.L = exact_projection(samples.X, start.L).A;
+  start.L = exact_projection(samples.X, start.L, ctx).A;
   return descend(ExactDescent(samples, start, ctx), samples, settings, ctx);
 }
 
-double projected_gradient_share(const SignedSamples& samples, const MetricPoint& point) {
-  const MetricPoint g = metric_gradient(samples, point);
-  const double size = std::sqrt(g.L.squaredNorm() + g.w.squaredNorm() + g.b * g.b);
+double projected_gradient_share(const SignedSamples& samples, const MetricPoint& point,
+                                const RunContext& ctx) {
+  const double unit =
+      samples.X.rows() > 0 ? samples.X.rowwise().norm().maxCoeff() : 0;  // of a feature
+  if (!(unit > 0)) return 0;
+  const MetricSlope g = metric_slope(samples, point);
+  const double machine = g.w.squaredNorm() + g.b * g.b;
+  const double size = std::hypot(point.w.norm() * g.q.norm() / unit, std::sqrt(machine));
   if (!(size > 0)) return 0;
   const double s = 1 / std::max(1.0, size);
-  const Matrix back = exact_projection(samples.X, point.L - s * g.L).A;
-  const double moved =
-      std::sqrt((point.L - back).squaredNorm() + s * s * (g.w.squaredNorm() + g.b * g.b));
-  return moved / (s * size);
+  const Matrix ahead = point.L + s / (unit * unit) * point.w * g.q.transpose();
+  const Matrix back = exact_projection(samples.X, ahead, ctx).A;
+  const double moved = std::hypot(unit * (point.L - back).norm(), s * std::sqrt(machine));
+  return std::min(1.0, moved / (s * size));  // 1 but for rounding where nothing holds the point
 }
 
 }  // namespace kith

@@ -9,6 +9,9 @@
 // by a primal-dual interior point method: dphi = z >= 0, lambda_i z_i = mu. The second derivative
 // is singular wherever there are more samples than entries of L'L, which active-set methods on
 // lambda do not bear.
+//
+// Few samples have a lambda, so that all of it is said in products of the k samples at hand: with
+// G = X X', T = X L'L X' and E = (I + G diag(lambda))^-1, X K X' = E G and X A'A X' = E T E'.
 #include "kith/optim/metric_problem.hpp"
 
 #include <Eigen/Cholesky>
@@ -28,25 +31,36 @@ constexpr double kOutside = 1e-9;    // of |A x_i|^2: closer to the ball is roun
 constexpr Index kFirstSamples = 16;  // beside one per coordinate: what one round adds at most
 constexpr double kCentring = 0.1;
 constexpr double kStepFraction = 0.99;
+constexpr int kMostHalvings = 30;
+constexpr int kMostDoublings = 100;
+constexpr double kLeastSlack = 0.01;  // at the start
 
-/// A, the images of the samples and the slope of the dual at lambda.
+/// Samples and the map to project, in products alone.
+struct Products {
+  Matrix G;  // X X'
+  Matrix T;  // X L'L X'
+};
+
+/// The dual at lambda.
 struct DualPoint {
-  Matrix A;
-  Matrix XK;      // n x r
-  Matrix images;  // X A', n x d
+  Matrix N;        // diag(lambda) E: A = L - L X'N X
+  Matrix between;  // X K X'
+  Matrix images;   // X A'A X'
   Vector slope;
 };
 
-DualPoint dual_point(const MatrixRef& X, const MatrixRef& L, const Vector& lambda) {
-  Matrix H = Matrix::Identity(X.cols(), X.cols());
-  const Matrix scaled = lambda.cwiseSqrt().asDiagonal() * X;
-  H.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-  const Eigen::LLT<Matrix> factor(H);
+DualPoint dual_point(const Products& products, const Vector& lambda) {
+  const Index k = lambda.size();
+  const Vector root = lambda.cwiseSqrt();
+  Matrix M = root.asDiagonal() * products.G * root.asDiagonal();
+  M.diagonal().array() += 1;
+  const Eigen::LLT<Matrix> factor(M);
   DualPoint point;
-  point.A = factor.solve(L.transpose()).transpose();
-  point.XK = factor.solve(X.transpose()).transpose();
-  point.images.noalias() = X * point.A.transpose();
-  point.slope = 0.5 * (1 - point.images.rowwise().squaredNorm().array());
+  point.N = root.asDiagonal() * factor.solve(Matrix(root.asDiagonal()));
+  const Matrix E = Matrix::Identity(k, k) - products.G * point.N;
+  point.between.noalias() = E * products.G;
+  point.images.noalias() = E * products.T * E.transpose();
+  point.slope = 0.5 * (1 - point.images.diagonal().array());
   return point;
 }
 
@@ -61,10 +75,8 @@ double residual(const DualPoint& point, const Multipliers& x, double mu) {
 }
 
 /// One step towards mu; false where rounding leaves none.
-bool interior_step(const MatrixRef& X, const MatrixRef& L, DualPoint& point, Multipliers& x,
-                   double mu) {
-  Matrix H = point.XK * X.transpose();
-  H.array() *= (point.images * point.images.transpose()).array();
+bool interior_step(const Products& products, DualPoint& point, Multipliers& x, double mu) {
+  Matrix H = point.between.cwiseProduct(point.images);
   H.diagonal() += x.z.cwiseQuotient(x.lambda);
   if (!detail::factor_with_ridge(H)) return false;
   Vector step = mu * x.lambda.cwiseInverse() - point.slope;
@@ -74,9 +86,9 @@ bool interior_step(const MatrixRef& X, const MatrixRef& L, DualPoint& point, Mul
   double length = std::min(1.0, kStepFraction * std::min(detail::largest_step(x.lambda, step),
                                                          detail::largest_step(x.z, dz)));
   const double before = residual(point, x, mu);
-  for (int halving = 0; halving < 30; ++halving, length /= 2) {
+  for (int halving = 0; halving < kMostHalvings; ++halving, length /= 2) {
     Multipliers trial{.lambda = x.lambda + length * step, .z = x.z + length * dz};
-    DualPoint next = dual_point(X, L, trial.lambda);
+    DualPoint next = dual_point(products, trial.lambda);
     if (!(residual(next, trial, mu) <= (1 - 0.01 * length) * before)) continue;
     x = std::move(trial);
     point = std::move(next);
@@ -86,17 +98,27 @@ bool interior_step(const MatrixRef& X, const MatrixRef& L, DualPoint& point, Mul
 }
 
 /// The projection for the constraints of these samples alone.
-ExactProjection projection_onto(const MatrixRef& X, const MatrixRef& L) {
-  const Index n = X.rows();
-  Multipliers x{.lambda = Vector::Ones(n), .z = Vector::Ones(n)};
-  DualPoint point = dual_point(X, L, x.lambda);
-  for (int step = 0; step < kMostNewtonSteps; ++step) {
-    const double products = x.lambda.dot(x.z);
-    const bool stationary = (point.slope - x.z).cwiseAbs().maxCoeff() <= kProjectionTolerance;
-    if (stationary && products <= kProjectionTolerance * (1 + x.lambda.sum())) break;
-    if (!interior_step(X, L, point, x, kCentring * products / static_cast<double>(n))) break;
+struct PartProjection {
+  Matrix N;
+  Vector lambda;
+};
+PartProjection projection_onto(const Products& products, const RunContext& ctx) {
+  const Index n = products.G.rows();
+  Multipliers x{.lambda = Vector::Ones(n), .z = {}};
+  DualPoint point = dual_point(products, x.lambda);
+  for (int m = 0; m < kMostDoublings && !(point.slope.minCoeff() > 0); ++m) {
+    x.lambda *= 4;  // until all images are inside
+    point = dual_point(products, x.lambda);
   }
-  return {.A = std::move(point.A), .lambda = std::move(x.lambda)};
+  x.z = point.slope.cwiseMax(kLeastSlack);
+  for (int step = 0; step < kMostNewtonSteps; ++step) {
+    ctx.check_stop();
+    const double sum = x.lambda.dot(x.z);
+    const bool stationary = (point.slope - x.z).cwiseAbs().maxCoeff() <= kProjectionTolerance;
+    if (stationary && sum <= kProjectionTolerance * (1 + x.lambda.sum())) break;
+    if (!interior_step(products, point, x, kCentring * sum / static_cast<double>(n))) break;
+  }
+  return {.N = std::move(point.N), .lambda = std::move(x.lambda)};
 }
 
 }  // namespace
@@ -107,13 +129,19 @@ double metric_objective(const SignedSamples& samples, const MetricPoint& point) 
   return 0.5 * point.w.squaredNorm() + squared_hinge_loss(samples, f);
 }
 
-MetricPoint metric_gradient(const SignedSamples& samples, const MetricPoint& point) {
+MetricSlope metric_slope(const SignedSamples& samples, const MetricPoint& point) {
   const Vector v = point.L.transpose() * point.w;
   const Vector f = (samples.X * v).array() + point.b;
   const Vector slack = (1 - samples.y.array() * f.array()).max(0);
   const Vector pull = 2 * samples.cost.cwiseProduct(samples.y).cwiseProduct(slack);
-  const Vector q = samples.X.transpose() * pull;
-  return {.L = -point.w * q.transpose(), .w = point.w - point.L * q, .b = -pull.sum()};
+  MetricSlope g{.q = samples.X.transpose() * pull, .w = {}, .b = -pull.sum()};
+  g.w = point.w - point.L * g.q;
+  return g;
+}
+
+MetricPoint metric_gradient(const SignedSamples& samples, const MetricPoint& point) {
+  const MetricSlope g = metric_slope(samples, point);
+  return {.L = -point.w * g.q.transpose(), .w = g.w, .b = g.b};
 }
 
 double radius(const MatrixRef& X, const MatrixRef& L) {
@@ -128,11 +156,14 @@ Matrix scaled_projection(const MatrixRef& X, Matrix L) {
   return L;
 }
 
-ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L) {
+ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L, const RunContext& ctx,
+                                 std::span<const Index> near) {
   ExactProjection found{.A = L, .lambda = Vector::Zero(X.rows())};
+  const double unit = X.rows() > 0 ? X.rowwise().squaredNorm().maxCoeff() : 0;
   // Few samples matter: those that are farthest outside, then those that the next answer leaves so.
-  std::vector<Index> working;
+  std::vector<Index> working(near.begin(), near.end());
   std::vector<bool> chosen(static_cast<std::size_t>(X.rows()), false);
+  for (const Index i : working) chosen[static_cast<std::size_t>(i)] = true;
   const auto most = static_cast<std::size_t>(kFirstSamples + X.cols());
   while (true) {
     const Vector squares = (X * found.A.transpose()).rowwise().squaredNorm();
@@ -148,9 +179,14 @@ ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L) {
       chosen[static_cast<std::size_t>(i)] = true;
       working.push_back(i);
     }
-    ExactProjection part = projection_onto(X(working, Eigen::all), L);
-    found.A = std::move(part.A);
-    found.lambda(working) = part.lambda;
+    const Matrix rows = X(working, Eigen::all);
+    const Matrix images = rows * L.transpose();
+    // In units of the largest sample, which makes lambda a number without unit.
+    const Products products{.G = rows * rows.transpose() / unit, .T = images * images.transpose()};
+    const PartProjection part = projection_onto(products, ctx);
+    const Matrix shares = part.N * rows / unit;
+    found.A = L - images.transpose() * shares;
+    found.lambda(working) = part.lambda / unit;
   }
   const double R = radius(X, found.A);
   if (R > 1) found.A /= R;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/optim/certificate.hpp"
 #include "kith/optim/simplex_qp.hpp"
 #include "kith/optim/smo.hpp"
 
@@ -82,6 +83,7 @@ RadiusPoint radius_point(const RadiusMkl& problem, const VectorRef& theta, doubl
   SmoSolution machine = smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx,
                             near != nullptr ? std::optional(near->alpha) : std::nullopt);
   point.value = machine.info.objective;
+  point.gap = machine.info.gap;
   point.alpha = std::move(machine.alpha);
   point.b = machine.b;
   point.gradient = Vector::Zero(theta.size());
@@ -140,7 +142,7 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
     const Vector& g = found.point.gradient;
     const double steepest = g.cwiseAbs().maxCoeff();
     if (!(steepest > settings.tolerance * std::abs(found.point.value))) {
-      found.info.status = SolveStatus::kStationary;
+      found.info.status = SolveStatus::kStopped;
       break;
     }
     step = step > 0 ? 4 * step : 1 / steepest;
@@ -153,7 +155,7 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
       RadiusPoint trial = radius_point(problem, theta, settings.tolerance, ctx, &found.point);
       if (trial.value <= found.point.value - kSufficient * promised) next = std::move(trial);
     }
-    found.info.status = SolveStatus::kStationary;
+    found.info.status = SolveStatus::kStopped;
     if (!next) break;
     const double decrease = found.point.value - next->value;
     found.theta = std::move(theta);
@@ -166,8 +168,11 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
   found.info.objective = found.point.value;
   found.info.kkt_residual = residual_of(found.theta, found.point);
   const double bound = radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
-  found.info.gap = found.point.value > 0 ? (found.point.value - bound) / found.point.value : 0;
-  if (found.info.gap <= settings.tolerance) found.info.status = SolveStatus::kSolved;
+  const double most = found.point.value / (1 - std::min(1.0, found.point.gap));
+  const double gap = relative_gap(bound, most);
+  const bool proved = std::abs(gap) <= settings.tolerance;
+  found.info.gap = proved ? std::max(0.0, gap) : gap;
+  if (proved) found.info.status = SolveStatus::kSolved;
   return found;
 }
 

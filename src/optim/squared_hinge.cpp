@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kith/core/error.hpp"
+#include "kith/optim/certificate.hpp"
 #include "optim/interior.hpp"
 
 namespace kith {
@@ -40,6 +41,7 @@ Step newton_step(const SignedSamples& samples, const Vector& w, const Vector& sl
     if (slack(i) > 0) inside.push_back(i);
   }
   const auto count = static_cast<Index>(inside.size());
+  if (count == 0) return {.dw = -w, .db = 0};  // b is free: it stays
   Matrix Z(count, r + 1);
   Z.leftCols(r) = samples.X(inside, Eigen::all);
   Z.col(r).setOnes();
@@ -49,7 +51,7 @@ Step newton_step(const SignedSamples& samples, const Vector& w, const Vector& sl
   step.head(r) -= w;
   const Matrix scaled = c.cwiseSqrt().asDiagonal() * Z;
   Matrix H = Matrix::Identity(r + 1, r + 1);
-  H(r, r) = count > 0 ? 0 : 1;  // with nobody inside the margin, b is free: it stays
+  H(r, r) = 0;
   H.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
   if (!detail::factor_with_ridge(H)) return {};
   H.triangularView<Eigen::Lower>().solveInPlace(step);
@@ -143,10 +145,8 @@ SquaredHingeCertificate certify_squared_hinge(const SignedSamples& samples, cons
   }
   found.primal = 0.5 * w.squaredNorm() + samples.cost.dot(slack.cwiseAbs2());
   const Vector implied = samples.X.transpose() * samples.y.cwiseProduct(a);
-  found.dual = a.sum() - 0.5 * implied.squaredNorm() -
-               0.25 * a.cwiseAbs2().cwiseQuotient(samples.cost).sum();
-  const double scale = std::max(std::abs(found.primal), std::abs(found.dual));
-  found.gap = scale > 0 ? (found.primal - found.dual) / scale : 0;
+  found.dual = a.sum() - 0.5 * implied.squaredNorm() - 0.25 * a.dot(a.cwiseQuotient(samples.cost));
+  found.gap = relative_gap(found.dual, found.primal);
   return found;
 }
 
@@ -168,7 +168,8 @@ SquaredHingeSolution squared_hinge_svm(const SignedSamples& samples, const RunCo
                      .kkt_residual = now.stationarity};
     stalled = now.primal < lowest ? 0 : stalled + 1;
     lowest = std::min(lowest, now.primal);
-    if (now.gap < best.info.gap) best = solution;
+    const bool flat = now.gap <= best.info.gap && now.stationarity < best.info.kkt_residual;
+    if (now.gap < best.info.gap || flat) best = solution;
     if (now.within(1e-3 * tolerance)) break;  // the last step costs little and gives all digits
     const Step move = newton_step(samples, solution.w, slacks(samples, f));
     if (move.dw.size() != solution.w.size() || !move.dw.allFinite()) break;

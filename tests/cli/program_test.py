@@ -108,3 +108,18 @@ def test_interrupt_ends_with_130(kith):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "interrupted" in errors
+
+
+def test_interrupt_ends_a_decomposition_that_cannot_hear_it(kith):
+    rows = [",".join(str((i * j * 7919 + i + 3 * j) % 1009) for j in range(1, 9)) for i in range(4000)]
+    (kith.folder / "x.csv").write_text("\n".join(rows) + "\n")
+    (kith.folder / "y.txt").write_text("\n".join("ab"[i % 2] for i in range(4000)) + "\n")
+    process = subprocess.Popen([PROGRAM, "train", "--data", "x.csv", "--labels", "y.txt", "--method", "nonlinear-msvm"],
+                               cwd=kith.folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(2)  # reading takes less, the decomposition far more
+    sent = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert time.monotonic() - sent < 10

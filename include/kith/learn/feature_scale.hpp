@@ -54,6 +54,8 @@ struct KernelRule {
   double gamma = 1;  ///< of rbf: exp(-gamma |x - z|^2)
   Index degree = 2;  ///< of polynomial: (1 + x'z)^degree
 };
+/// With more, products of 1,000 leave the range of doubles.
+inline constexpr NumberRange kDegreeRange = between(1, 100);
 /// What is searched of a machine on such a kernel: its cost, and gamma where there is one.
 [[nodiscard]] std::vector<GridAxis> machine_axes(const KernelRule& rule);
 /// What a kernel is computed from: x'z, or |x - z|^2 for rbf. One table serves every gamma and

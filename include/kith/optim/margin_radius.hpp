@@ -20,7 +20,7 @@ struct MarginRadiusSolution {
   double b = 0;
   Vector a;  ///< of the dual
   Vector m;
-  double lower_bound = 0;  ///< the value of (a, m)
+  double lower_bound = 0;  ///< the value of (a, m), or 0 where they miss their constraints
   SolveInfo info;          ///< objective is the primal value; gap as the certificate has it
 };
 
@@ -38,7 +38,7 @@ struct MarginRadiusCertificate {
 
   /// The value is the optimum's to `tolerance`.
   [[nodiscard]] bool proves(double tolerance) const {
-    return gap <= tolerance && feasibility <= tolerance;
+    return std::abs(gap) <= tolerance && feasibility <= tolerance;
   }
   /// The values are flat around the optimum, where a change of v shows in the gap as its square
   /// alone. The multipliers show it at once.

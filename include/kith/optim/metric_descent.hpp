@@ -24,8 +24,9 @@ struct MetricDescentSettings {
 
 struct MetricDescent {
   MetricPoint point;  ///< inside the ball
-  /// objective is f; kStationary: ended by epsilon, or because no step lowers f. iterations counts
-  /// accepted steps. The problem is not convex in (L, w), so there is no gap here.
+  /// objective is f; kStopped: ended by epsilon, or because no step lowers f, which says nothing of
+  /// how near a stationary point is. iterations counts accepted steps. The problem is not convex in
+  /// (L, w), so there is no gap here.
   SolveInfo info;
   std::vector<double> objectives;  ///< before the first step and after each; never rises
 };
@@ -33,15 +34,18 @@ struct MetricDescent {
 /// From `start`, which is first projected into the ball. A step is accepted only where f at the
 /// *projected* point passes Armijo's rule: the scaled projection is no projection in the Euclidean
 /// sense, so f could rise after it. Scaled: O(n min(n, r + d)) per iteration and O(n) per
-/// trial step, because the gradient in L has rank one. Exact: O(n r d) and a Newton solve per
-/// trial.
+/// trial step, because the gradient in L has rank one. Exact: O(n r d) and a program
+/// of its own per trial, the first of which is at most four times as long as the last step and
+/// moves images by at most four radii.
 [[nodiscard]] MetricDescent metric_descent(const SignedSamples& samples, MetricPoint start,
                                            const MetricDescentSettings& settings,
                                            const RunContext& ctx = {});
 
 /// How far the point is from stationary, in [0, 1]: |p - P(p - s g)| / (s |g|) for the point p, the
-/// gradient g, the exact projection P and s = 1 / max(1, |g|).
+/// gradient g, the exact projection P and s = 1 / max(1, |g|), all of it in units in which the
+/// longest sample has length 1. So it does not change when the samples are multiplied by a constant
+/// and L is divided by it. 0: stationary; 1: the ball holds nothing of the gradient.
 [[nodiscard]] double projected_gradient_share(const SignedSamples& samples,
-                                              const MetricPoint& point);
+                                              const MetricPoint& point, const RunContext& ctx = {});
 
 }  // namespace kith

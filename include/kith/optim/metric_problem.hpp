@@ -8,6 +8,8 @@
 // lost and no D x D matrix is formed.
 #pragma once
 
+#include <span>
+
 #include "kith/core/context.hpp"
 #include "kith/core/rng.hpp"
 #include "kith/core/settings.hpp"
@@ -23,7 +25,14 @@ struct MetricPoint {
 
 /// f of [ZGZZ] (6), whether or not the point is inside the ball.
 [[nodiscard]] double metric_objective(const SignedSamples& samples, const MetricPoint& point);
-/// [ZGZZ] (7).
+/// The gradient [ZGZZ] (7) in its parts: that in L is -w q', of rank one.
+struct MetricSlope {
+  Vector q;  ///< r
+  Vector w;  ///< d
+  double b = 0;
+};
+[[nodiscard]] MetricSlope metric_slope(const SignedSamples& samples, const MetricPoint& point);
+/// The same with its part in L written out.
 [[nodiscard]] MetricPoint metric_gradient(const SignedSamples& samples, const MetricPoint& point);
 /// R(L) = max_i |L x_i|. The mean is not the centre of the smallest enclosing ball, so this bounds
 /// [ZGZZ] (4) from above.
@@ -33,12 +42,16 @@ struct MetricPoint {
 [[nodiscard]] Matrix scaled_projection(const MatrixRef& X, Matrix L);
 /// [ZGZZ] (9): the nearest A in the Frobenius norm with |A x_i| <= 1, A = L (I + X' diag(lambda)
 /// X)^-1. By an interior point method on the lambda of the k samples that come to lie outside of
-/// the ball: some 20 steps of O(r^3 + k^3 + k^2 (r + d)) for each growth of that set.
+/// the ball: some 20 steps of O(k^3) for each growth of that set, and O(n r d + k r (k + d)) beside
+/// them. `near` are samples that are likely to end on the sphere, such as those that had a lambda
+/// for a map close by.
 struct ExactProjection {
   Matrix A;
   Vector lambda;  ///< multipliers, >= 0
 };
-[[nodiscard]] ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L);
+[[nodiscard]] ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L,
+                                               const RunContext& ctx = {},
+                                               std::span<const Index> near = {});
 
 /// Where the descent begins, [ZGZZ] IV.B.
 enum class MapStart { kIdentity, kPca, kRandom };

@@ -35,6 +35,7 @@ struct RadiusMkl {
 /// G and what it was found from.
 struct RadiusPoint {
   double value = 0;
+  double gap = 0;   ///< of the machine: G is at most value / (1 - gap)
   Vector gradient;  ///< of G in theta; theta'gradient = 0
   Vector alpha;
   double b = 0;
@@ -57,9 +58,9 @@ struct RadiusMklSettings {
 struct RadiusMklSolution {
   Vector theta;  ///< in the simplex
   RadiusPoint point;
-  /// objective is G; gap its relative distance to the lower bound; kkt_residual the largest of
-  /// -g_m and theta_m |g_m|, relative to G; kSolved: the gap is within the tolerance; kStationary:
-  /// the descent ended by its tolerance, or no step lowers G.
+  /// objective is G; gap the relative distance of what it is at most to the lower bound;
+  /// kkt_residual the largest of -g_m and theta_m |g_m|, relative to G; kSolved: the gap is within
+  /// the tolerance; kStopped: the descent ended by its tolerance, or no step lowers G.
   SolveInfo info;
   std::vector<double> objectives;  ///< before the first step and after each; never rises
 };

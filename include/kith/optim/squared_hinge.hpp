@@ -43,7 +43,7 @@ struct SquaredHingeCertificate {
   double stationarity = 0;
 
   [[nodiscard]] bool within(double tolerance) const {
-    return gap <= tolerance && stationarity <= kStationarityShare * std::sqrt(tolerance);
+    return std::abs(gap) <= tolerance && stationarity <= kStationarityShare * std::sqrt(tolerance);
   }
 };
 [[nodiscard]] SquaredHingeCertificate certify_squared_hinge(const SignedSamples& samples,

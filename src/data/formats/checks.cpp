@@ -60,7 +60,7 @@ double number_in(std::string_view field, const LineReader& lines, MissingWord mi
   }
   if (std::isinf(*value)) {
     throw bad_input(lines.place_of(field),
-                    in_quotes(field) + " is infinite; similarities must be finite");
+                    in_quotes(field) + " is infinite; numbers must be finite");
   }
   if (std::isnan(*value) && missing == MissingWord::kRefused) {
     throw bad_input(lines.place_of(field),

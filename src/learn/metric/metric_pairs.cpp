@@ -23,10 +23,13 @@
 #include "kith/core/text.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/numerics/principal_axes.hpp"
+#include "kith/optim/certificate.hpp"
 #include "kith/optim/margin_radius.hpp"
 
 namespace kith {
 namespace {
+
+constexpr double kStationaryShare = 1e-3;  // of the gradient: less is left at a stationary point
 
 /// Rows of two classes in their coordinates.
 struct Part {
@@ -72,15 +75,27 @@ SignedSamples samples_of(const Part& part, double cost) {
   return samples;
 }
 
+/// The descent ends where its rule says. What it reached is known from here on alone.
 void add_certificate(const SignedSamples& samples, const MetricDescent& descent, Machine& machine,
                      const RunContext& ctx) {
   const double bound = margin_radius(samples, ctx).lower_bound;
-  const auto share = [&](double f) { return f > 0 ? (f - bound) / f : 0; };
-  machine.info.gap = share(descent.info.objective);
-  machine.info.kkt_residual = projected_gradient_share(samples, descent.point);
-  for (const double f : descent.objectives) {
-    machine.trace.push_back(
-        {.lower = bound, .upper = f, .gap = f - bound, .set_size = descent.point.L.rows()});
+  const double f = descent.info.objective;
+  const double gap = relative_gap(bound, f);
+  const bool proved = std::abs(gap) <= kMarginRadiusTolerance;
+  machine.info.gap = proved ? std::max(0.0, gap) : gap;
+  machine.info.kkt_residual = projected_gradient_share(samples, descent.point, ctx);
+  if (machine.info.status == SolveStatus::kStopped) {
+    if (proved) {
+      machine.info.status = SolveStatus::kSolved;
+    } else if (machine.info.kkt_residual <= kStationaryShare) {
+      machine.info.status = SolveStatus::kStationary;
+    }
+  }
+  for (const double before : descent.objectives) {
+    machine.trace.push_back({.lower = bound,
+                             .upper = before,
+                             .gap = before - bound,
+                             .set_size = descent.point.L.rows()});
   }
 }
 
@@ -206,7 +221,7 @@ Fitted<MetricPairs> assemble(const std::vector<PairResult>& results,
 }  // namespace
 
 void describe(MetricSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field("cost", settings.cost, kCostRange, "penalty C on margin violations");
   field("dimensions", settings.dimensions,
         "rows of the map: all, a number, or energy:0.9 for as many as hold that share of the "
         "energy");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -26,7 +27,38 @@ Matrix squared_distances(const Matrix& images) {
   return D.cwiseMax(0.0);
 }
 
+/// Median over samples of the chance that another than the likeliest neighbour is drawn, under a
+/// map whose squared distances are `squared` times D.
+double chance_beside_the_nearest(const Matrix& D, double squared) {
+  const Index n = D.rows();
+  std::vector<double> chances;
+  for (Index i = 0; i < n; ++i) {
+    Vector others = D.col(i);
+    others(i) = std::numeric_limits<double>::infinity();
+    const double nearest = others.minCoeff();
+    const double all = (squared * (nearest - others.array())).exp().sum();
+    chances.push_back(1 - 1 / all);
+  }
+  const auto middle = chances.begin() + n / 2;
+  std::nth_element(chances.begin(), middle, chances.end());
+  return *middle;
+}
+
 }  // namespace
+
+Matrix nca_start(const MatrixRef& X, Matrix A) {
+  constexpr double kSaturated = 1e-6;
+  constexpr double kSoft = 0.5;
+  constexpr int kMostHalvings = 500;
+  if (X.rows() < 3) return A;
+  const Matrix D = squared_distances(X * A.transpose());
+  if (chance_beside_the_nearest(D, 1) >= kSaturated) return A;
+  double scale = 1;
+  for (int m = 0; m < kMostHalvings && chance_beside_the_nearest(D, scale * scale) < kSoft; ++m) {
+    scale /= 2;
+  }
+  return scale * A;
+}
 
 double nca_objective(const MatrixRef& X, std::span<const int> classes, const MatrixRef& A,
                      Matrix& gradient) {

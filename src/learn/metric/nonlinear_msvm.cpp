@@ -50,7 +50,7 @@ void describe(NonlinearMsvmSettings& settings, FieldVisitor& field) {
   describe(settings.metric, field);
   field("kernel", settings.kernel.kernel, "how two vectors are compared");
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
-  field("degree", settings.kernel.degree, at_least(1), "of kernel polynomial: (1 + x'z)^degree");
+  field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
 }
 

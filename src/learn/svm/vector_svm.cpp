@@ -179,7 +179,7 @@ void describe(VectorSvmSettings& settings, FieldVisitor& field) {
   field("loss", settings.loss, "of a margin violation: itself or its square");
   field("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
-  field("degree", settings.kernel.degree, at_least(1), "of kernel polynomial: (1 + x'z)^degree");
+  field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
   field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),

@@ -192,6 +192,40 @@ TEST(LinearMsvm, RefusesDimensionsThatAreNone) {
   }
 }
 
+TEST(LinearMsvm, RefusesACostBeyondWhatCanBeComputedWith) {
+  const Clouds data = clouds(20, 3, 2, 7);
+  const TrainingSet set = set_of(data.train, data.classes);
+  for (const double cost : {0.0, 1e-300, 1e-21, 1e21, 1e160, 1e300}) {
+    EXPECT_THAT(
+        error_of(ErrorCode::kInvalidArgument,
+                 [&] { (void)fit_once(set, LinearMsvmSettings{.metric = {.cost = cost}}); }),
+        testing::HasSubstr("between 1e-20 and 1e+20"));
+  }
+}
+
+/// What a certificate may say at any cost there is, of both solvers.
+TEST(LinearMsvm, IsHonestAtEveryCost) {
+  const Clouds data = clouds(30, 3, 2, 7);
+  const TrainingSet set = set_of(data.train, data.classes);
+  for (const MetricSolver solver : {MetricSolver::kProjection, MetricSolver::kConvex}) {
+    for (int power = -20; power <= 20; power += 5) {
+      const LinearMsvmSettings settings{
+          .metric = {.cost = std::pow(10.0, power), .solver = solver, .probability = false}};
+      const FitInfo info = fit_once(set, settings).info;
+      EXPECT_GE(info.gap(), 0) << power;
+      EXPECT_LE(info.gap(), 1) << power;
+      EXPECT_GE(info.kkt_residual(), 0) << power;
+      EXPECT_LE(info.kkt_residual(), 1) << power;
+      if (info.status() == SolveStatus::kSolved) {
+        EXPECT_LE(info.gap(), 1e-8) << power;
+      }
+      if (info.status() == SolveStatus::kStationary) {
+        EXPECT_LE(info.kkt_residual(), 1e-3) << power;
+      }
+    }
+  }
+}
+
 TEST(LinearMsvm, WorksInTheSpanOfTheSamples) {
   const Clouds data = clouds(30, 4000, 2, 8);
   const Fitted<LinearMsvmModel> fitted =

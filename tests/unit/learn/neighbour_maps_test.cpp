@@ -165,9 +165,35 @@ TEST(LmnnSolver, ClosesItsGapFromAnyStartAndRefusesASpoiledMetric) {
   }
 }
 
+/// Samples in so many features that the nearest neighbour takes all of the chance.
+TEST(Nca, LearnsWhereTheFirstMapLeavesNoChanceToOthers) {
+  Samples data = samples(60, 8, 21);
+  data.X *= 100;
+  RunContext ctx;
+  const Matrix identity = Matrix::Identity(8, 8);
+  Matrix gradient;
+  const double flat = nca_objective(data.X, data.classes, identity, gradient);
+  EXPECT_LT(gradient.cwiseAbs().maxCoeff(), 1e-6);
+  const Matrix start = nca_start(data.X, identity);
+  EXPECT_LT(start(0, 0), 0.1);
+  EXPECT_TRUE(start.isApprox(start(0, 0) * identity));
+  const LearnedMap learned = learn_nca(data.X, data.classes, start, 200, ctx);
+  EXPECT_LT(learned.info.objective, flat - 0.1);
+}
+
+TEST(Nca, BeginsWithTheMapItIsGivenWhereThatHasASlope) {
+  const Matrix A = random_matrix(3, 4, 22);
+  EXPECT_EQ(nca_start(samples(40, 4, 23).X, A), A);
+  EXPECT_EQ(nca_start(Matrix::Zero(5, 4), A), A);
+}
+
+LmnnProblem three_targets(std::uint64_t seed) {
+  const Samples data = samples(40, 3, seed);
+  return make_lmnn(data.X, data.classes, 3, 0.5);
+}
+
 TEST(LmnnSolver, HasABoundBelowEveryMetricAfterAnySteps) {
-  const Samples data = samples(40, 3, 11);
-  const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
+  const LmnnProblem problem = three_targets(11);
   RunContext ctx;
   const LmnnSolution found = solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx);
   EXPECT_GT(found.bound, 0);
@@ -181,12 +207,14 @@ TEST(LmnnSolver, HasABoundBelowEveryMetricAfterAnySteps) {
 }
 
 TEST(LmnnSolver, DoesNotChangeWithThreads) {
-  const Samples data = samples(40, 3, 13);
-  const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
-  RunContext ctx;
-  const LmnnSolution one = solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx);
-  ctx.threads = 4;
-  EXPECT_EQ(one.L, solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx).L);
+  const LmnnProblem problem = three_targets(13);
+  std::vector<Matrix> maps;
+  for (const int threads : {1, 4}) {
+    RunContext ctx;
+    ctx.threads = threads;
+    maps.push_back(solve_lmnn(problem, Matrix::Identity(3, 3), {}, ctx).L);
+  }
+  EXPECT_EQ(maps.front(), maps.back());
 }
 
 TEST(Nca, LeavesTheGradientThatItStates) {

@@ -69,6 +69,21 @@ TEST(SquaredHinge, ClosesItsGapAtEveryCost) {
   }
 }
 
+TEST(SquaredHinge, BearsAnyCost) {
+  for (int power = -300; power <= 300; power += 20) {
+    const SignedSamples samples = clouds(60, 5, std::pow(10.0, power), 3);
+    const SquaredHingeSolution found = squared_hinge_svm(samples);
+    if (found.info.status == SolveStatus::kSolved) {
+      EXPECT_GE(found.info.gap, 0) << power;
+      EXPECT_LE(found.info.gap, kSquaredHingeTolerance) << power;
+    }
+    // The smaller the cost, the less there is to solve: w is the pull of all samples.
+    if (power <= 0 && power >= -140) {
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << power;
+    }
+  }
+}
+
 TEST(SquaredHinge, CertificateRefusesASpoiledSolution) {
   const SignedSamples samples = clouds(60, 5, 1, 4);
   const SquaredHingeSolution good = squared_hinge_svm(samples);
@@ -201,6 +216,25 @@ TEST(ExactProjection, LeavesWhatIsInside) {
   EXPECT_EQ(exact_projection(X, L).A, L);
 }
 
+TEST(ExactProjection, DoesNotDependOnTheUnitsOfTheSamples) {
+  const Matrix X = clouds(40, 5, 1, 13).X;
+  const Matrix L = 3 * random_matrix(5, 5, 6);
+  const Matrix A = exact_projection(X, L).A;
+  for (const double unit : {1e-6, 1e-2, 1e3, 1e9}) {
+    const Matrix other = exact_projection(unit * X, L / unit).A;
+    EXPECT_LT((unit * other - A).norm(), 1e-7 * A.norm()) << unit;
+  }
+}
+
+TEST(ExactProjection, DoesNotDependOnTheSamplesItIsToldToBeginWith) {
+  const Matrix X = clouds(40, 5, 1, 13).X;
+  const Matrix L = 3 * random_matrix(5, 5, 7);
+  const Matrix A = exact_projection(X, L).A;
+  for (const std::vector<Index>& near : {std::vector<Index>{0}, std::vector<Index>{3, 17, 38}}) {
+    EXPECT_LT((exact_projection(X, L, {}, near).A - A).norm(), 1e-7 * A.norm());
+  }
+}
+
 class Descent : public testing::TestWithParam<BallProjection> {};
 
 TEST_P(Descent, NeverRaisesTheObjectiveFromAnyOfTheSixStarts) {
@@ -306,6 +340,35 @@ TEST(MetricDescent, StopsWhenAsked) {
   RunContext ctx;
   ctx.stop = StopToken(source);
   EXPECT_THROW((void)metric_descent(samples, random_point(4, 4, 1), {}, ctx), Error);
+  EXPECT_THROW((void)exact_projection(samples.X, 9 * random_matrix(4, 4, 1), ctx), Error);
+  EXPECT_THROW((void)margin_radius(samples, ctx), Error);
+}
+
+TEST(MetricDescent, SaysThatItsRuleEndedIt) {
+  const SignedSamples samples = clouds(40, 4, 1, 19);
+  for (const double tolerance : {0.5, 1e-6}) {
+    EXPECT_EQ(metric_descent(samples, random_point(4, 4, 1), {.tolerance = tolerance}).info.status,
+              SolveStatus::kStopped);
+  }
+}
+
+/// With the samples multiplied by a constant and the map divided by it, all images stay.
+TEST(MetricDescent, LeavesAShareOfTheGradientThatHasNoUnits) {
+  for (const double cost : {1e-6, 1e-2, 1.0, 1e4}) {
+    const SignedSamples samples = clouds(40, 4, cost, 41);
+    const MetricPoint start =
+        metric_start(samples, 4, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
+    const MetricPoint point = metric_descent(samples, start, {.tolerance = 1e-3}).point;
+    const double share = projected_gradient_share(samples, point);
+    EXPECT_GE(share, 0);
+    EXPECT_LE(share, 1);
+    for (const double unit : {1e-5, 0.1, 300.0, 1e7}) {
+      SignedSamples other = samples;
+      other.X *= unit;
+      const MetricPoint same{.L = point.L / unit, .w = point.w, .b = point.b};
+      EXPECT_NEAR(projected_gradient_share(other, same), share, 1e-6) << cost << ' ' << unit;
+    }
+  }
 }
 
 TEST(MetricDescent, LeavesLittleOfTheGradientWhereItConverged) {
@@ -330,6 +393,24 @@ TEST(MarginRadius, ClosesItsGapAtEveryCost) {
       EXPECT_GE(proof.gap, -1e-11);
       EXPECT_NEAR(proof.primal, margin_radius_value(samples, solution.v, solution.b),
                   1e-12 * proof.primal);
+    }
+  }
+}
+
+TEST(MarginRadius, BearsAnyCost) {
+  for (int power = -300; power <= 300; power += 20) {
+    const double cost = std::pow(10.0, power);
+    const SignedSamples samples = clouds(60, 5, cost, 42);
+    const MarginRadiusSolution found = margin_radius(samples);
+    EXPECT_GE(found.lower_bound, 0) << cost;
+    // The best constant decides alike: no bound is above it.
+    EXPECT_LE(found.lower_bound, (1 + 1e-9) * cost * 60) << cost;
+    if (found.info.status == SolveStatus::kSolved) {
+      EXPECT_GE(found.info.gap, 0) << cost;
+      EXPECT_LE(found.info.gap, kMarginRadiusTolerance) << cost;
+    }
+    if (std::abs(power) <= 20) {
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost;
     }
   }
 }

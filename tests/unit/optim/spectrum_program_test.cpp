@@ -210,29 +210,38 @@ TEST(SpectrumProgram, RefusesToCertifyASpoiledPoint) {
   }
 }
 
+/// The machine on the plain multipliers, in the units of the program.
+struct PlainMachine {
+  Vector alpha;
+  double b = 0;
+};
+PlainMachine plain_machine(const Owned& owned, const SpectrumProgram& program,
+                           SpectrumCentre centre) {
+  const Vector plain = plain_multipliers(centre, owned.eigen.lambda);
+  const Matrix K = reconstruct(owned.eigen.U, owned.eigen.lambda.cwiseProduct(plain));
+  const SvmDual dual{.K = SymmetricView::dense(K),
+                     .y = owned.y,
+                     .cost = program.upper / (2 * program.eta),
+                     .linear = {}};
+  const SmoSolution machine = smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
+  return {.alpha = 2 * program.eta * machine.alpha, .b = machine.b};
+}
+
 TEST(SpectrumProgram, IsThePlainMachineFromItsThresholdOn) {
   const Owned owned = indefinite(30, 7);
   for (const SpectrumCentre centre :
        {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth}) {
-    const double eta = 1e-2;
-    SpectrumProgram program = owned.program(eta, 1, centre);
-    const Vector plain = plain_multipliers(centre, owned.eigen.lambda);
-    const Matrix K = reconstruct(owned.eigen.U, owned.eigen.lambda.cwiseProduct(plain));
-    const SvmDual dual{.K = SymmetricView::dense(K),
-                       .y = owned.y,
-                       .cost = program.upper / (2 * eta),
-                       .linear = {}};
-    const SmoSolution machine = smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
-    const Vector alpha = 2 * eta * machine.alpha;
-    const double threshold = plain_threshold(program, alpha);
+    SpectrumProgram program = owned.program(1e-2, 1, centre);
+    const PlainMachine machine = plain_machine(owned, program, centre);
+    const double threshold = plain_threshold(program, machine.alpha);
     program.gamma = threshold * (1 + 1e-6);
-    EXPECT_LE(certify(program, plain_point(program, alpha, machine.b)).gap, 1e-8);
+    EXPECT_LE(certify(program, plain_point(program, machine.alpha, machine.b)).gap, 1e-8);
     program.gamma = 0.9 * threshold;
-    EXPECT_GT(certify(program, plain_point(program, alpha, machine.b)).gap, 1e-8);
+    EXPECT_GT(certify(program, plain_point(program, machine.alpha, machine.b)).gap, 1e-8);
     // The value has no jump there.
     const double below = solve_spectrum(program).certificate.primal;
     program.gamma = threshold;
-    const double at = certify(program, plain_point(program, alpha, machine.b)).primal;
+    const double at = certify(program, plain_point(program, machine.alpha, machine.b)).primal;
     EXPECT_LE(below, at * (1 + 1e-8));
     EXPECT_GE(below, 0.8 * at);
   }
@@ -242,17 +251,10 @@ TEST(SpectrumProgram, ProvesThePlainMachineUnderAnyGammaAboveItsThreshold) {
   // gamma multiplies what rounding leaves of h less its least value, which is 0 there.
   for (const Index n : {11, 16, 23, 30, 37, 48}) {
     const Owned owned = indefinite(n, 7);
-    const double eta = 1e-4;
-    SpectrumProgram program = owned.program(eta, 1, SpectrumCentre::kBoth);
-    const Vector plain = plain_multipliers(SpectrumCentre::kBoth, owned.eigen.lambda);
-    const Matrix K = reconstruct(owned.eigen.U, owned.eigen.lambda.cwiseProduct(plain));
-    const SvmDual dual{.K = SymmetricView::dense(K),
-                       .y = owned.y,
-                       .cost = program.upper / (2 * eta),
-                       .linear = {}};
-    const SmoSolution machine = smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
-    const SpectrumPoint point = plain_point(program, 2 * eta * machine.alpha, machine.b);
-    const double threshold = plain_threshold(program, 2 * eta * machine.alpha);
+    SpectrumProgram program = owned.program(1e-4, 1, SpectrumCentre::kBoth);
+    const PlainMachine machine = plain_machine(owned, program, SpectrumCentre::kBoth);
+    const SpectrumPoint point = plain_point(program, machine.alpha, machine.b);
+    const double threshold = plain_threshold(program, machine.alpha);
     for (const double more : {1.001, 1e3, 1e6, 1e12, 1e30, 1e100}) {
       program.gamma = more * threshold;
       EXPECT_LE(certify(program, point).gap, 1e-9) << n << " " << more;

@@ -24,6 +24,10 @@ struct EnumNames<MetricSolver> {
   static constexpr std::array<std::string_view, 2> names = {"projection", "convex"};
 };
 
+/// Beyond it rounding leaves nothing of the margin beside the loss, nor a bound that proves
+/// anything.
+inline constexpr NumberRange kCostRange = between(1e-20, 1e20);
+
 /// The settings that both methods have.
 struct MetricSettings {
   double cost = 1;
