@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
@@ -180,6 +181,18 @@ Matrix ScaledVectors::dense() const {
   return X;
 }
 
+void refuse_overflow(const ScaledVectors& X) {
+  double squares = X.shift().squaredNorm();
+  if (const SparseBlock* sparse = X.sparse(); sparse != nullptr) {
+    for (const double value : sparse->values) squares += value * value;
+  } else {
+    squares += X.dense().squaredNorm();
+  }
+  if (std::isfinite(squares)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the features are so large that their products overflow; scale them");
+}
+
 Matrix ScaledVectors::times(const MatrixRef& B) const {
   if (sparse() == nullptr) return std::get<Matrix>(rows_) * B;
   Matrix P = product(*sparse(), B);
@@ -204,6 +217,7 @@ Matrix kernel_table(VectorKernel kernel, const ScaledVectors& X, int threads) {
 }
 
 VectorSpan::VectorSpan(const ScaledVectors& X, int threads) {
+  refuse_overflow(X);
   const bool wide = X.width() > X.rows();
   if (X.sparse() != nullptr && wide) {
     factorise(X, threads);

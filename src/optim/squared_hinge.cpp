@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "kith/core/error.hpp"
-#include "kith/optim/certificate.hpp"
 #include "optim/interior.hpp"
 
 namespace kith {
@@ -146,7 +145,8 @@ SquaredHingeCertificate certify_squared_hinge(const SignedSamples& samples, cons
   found.primal = 0.5 * w.squaredNorm() + samples.cost.dot(slack.cwiseAbs2());
   const Vector implied = samples.X.transpose() * samples.y.cwiseProduct(a);
   found.dual = a.sum() - 0.5 * implied.squaredNorm() - 0.25 * a.dot(a.cwiseQuotient(samples.cost));
-  found.gap = relative_gap(found.dual, found.primal);
+  const double scale = std::max(std::abs(found.primal), std::abs(found.dual));
+  found.gap = scale > 0 ? (found.primal - found.dual) / scale : 0;
   return found;
 }
 
@@ -181,10 +181,11 @@ SquaredHingeSolution squared_hinge_svm(const SignedSamples& samples, const RunCo
   }
   const long steps = solution.info.iterations;
   best.info.iterations = steps;
-  best.info.status = certify_squared_hinge(samples, best.w, best.b).within(tolerance)
-                         ? SolveStatus::kSolved
+  const bool proved = certify_squared_hinge(samples, best.w, best.b).within(tolerance);
+  best.info.status = proved                ? SolveStatus::kSolved
                      : steps >= kMostSteps ? SolveStatus::kIterationLimit
                                            : SolveStatus::kReducedAccuracy;
+  if (proved) best.info.gap = std::max(0.0, best.info.gap);  // less is rounding
   return best;
 }
 

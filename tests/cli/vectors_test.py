@@ -7,6 +7,8 @@ import random
 import pytest
 
 METHODS = ["linear-msvm", "nonlinear-msvm", "vector-svm", "nca-knn", "lmnn-knn", "simple-mkl", "rkl"]
+# Their descents end by a rule of their own, here above the gap that would prove them.
+STOPPED = {"lmnn-knn": 1e-3, "linear-msvm": 1e-8, "nonlinear-msvm": 1e-8, "rkl": 1e-6}
 
 
 def rows(n, seed, classes=2):
@@ -42,8 +44,8 @@ def test_train_and_predict(vectors, method):
     found = vectors.json("train", "--data", "x.csv", "--labels", "y.txt", "--method", method,
                          "--model", "m.kith")
     assert found["method"] == method and found["n"] == 40 and found["features"] == 3
-    if method == "lmnn-knn":  # a descent that nothing proves to be near the optimum of a convex program
-        assert found["status"] == "stopped by its rule" and found["gap"] > 1e-3
+    if method in STOPPED:  # a descent that nothing proves to be near its optimum
+        assert found["status"] == "stopped by its rule" and found["gap"] > STOPPED[method]
     else:
         assert found["status"] == "solved" or found["status"].startswith("stationary")
     assert found["objective"] > 0 or method == "nca-knn"

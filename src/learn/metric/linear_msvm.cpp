@@ -42,6 +42,7 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
   for (const auto& [scaling, members] : groups) {
     const FeatureScale scale = learn_scale(work.vectors(), scaling);
     const ScaledVectors vectors(scale, work.vectors());
+    refuse_overflow(vectors);
     std::optional<VectorSpan> span;
     if (vectors.width() > vectors.rows()) span.emplace(vectors, ctx.threads);
     const Matrix rows = span ? span->Z() : vectors.dense();

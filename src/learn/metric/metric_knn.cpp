@@ -61,8 +61,8 @@ MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const 
     Rng rng = ctx.rng.stream("nca start");
     for (Index i = 0; i < start.size(); ++i) start.data()[i] = 0.1 * rng.normal();
   }
-  LearnedMap learned = learn_nca(span.Z(), work.train().labels.ids,
-                                 nca_start(span.Z(), std::move(start)), settings.iterations, ctx);
+  LearnedMap learned =
+      learn_nca(span.Z(), work.train().labels.ids, std::move(start), settings.iterations, ctx);
   return over_features(std::move(scale), span, learned);
 }
 

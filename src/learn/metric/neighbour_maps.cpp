@@ -46,18 +46,18 @@ double chance_beside_the_nearest(const Matrix& D, double squared) {
 
 }  // namespace
 
-Matrix nca_start(const MatrixRef& X, Matrix A) {
+double nca_scale(const MatrixRef& X, const MatrixRef& A) {
   constexpr double kSaturated = 1e-6;
   constexpr double kSoft = 0.5;
   constexpr int kMostHalvings = 500;
-  if (X.rows() < 3) return A;
+  if (X.rows() < 3) return 1;
   const Matrix D = squared_distances(X * A.transpose());
-  if (chance_beside_the_nearest(D, 1) >= kSaturated) return A;
+  if (chance_beside_the_nearest(D, 1) >= kSaturated) return 1;
   double scale = 1;
   for (int m = 0; m < kMostHalvings && chance_beside_the_nearest(D, scale * scale) < kSoft; ++m) {
     scale /= 2;
   }
-  return scale * A;
+  return scale;
 }
 
 double nca_objective(const MatrixRef& X, std::span<const int> classes, const MatrixRef& A,
@@ -94,10 +94,13 @@ LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix st
                      long iterations, const RunContext& ctx) {
   const Index rows = start.rows();
   const Index cols = start.cols();
+  // The samples are scaled and not the map, whose steps begin with a length of about 1.
+  const double scale = nca_scale(X, start);
+  const Matrix samples = scale * X;
   const SmoothFunction f = [&](const Vector& x, Vector& slope) {
     Matrix gradient;
     const double value =
-        nca_objective(X, classes, Eigen::Map<const Matrix>(x.data(), rows, cols), gradient);
+        nca_objective(samples, classes, Eigen::Map<const Matrix>(x.data(), rows, cols), gradient);
     slope = Eigen::Map<const Vector>(gradient.data(), gradient.size());
     return value;
   };
@@ -106,7 +109,9 @@ LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix st
   if (solution.info.status == SolveStatus::kIterationLimit) {
     solution.info.status = SolveStatus::kStopped;  // as many steps as were asked for
   }
-  return {.L = Eigen::Map<const Matrix>(solution.x.data(), rows, cols), .info = solution.info};
+  solution.info.kkt_residual /= scale;
+  return {.L = scale * Eigen::Map<const Matrix>(solution.x.data(), rows, cols),
+          .info = solution.info};
 }
 
 LmnnProblem make_lmnn(const MatrixRef& X, std::span<const int> classes, Index targets,

@@ -203,6 +203,18 @@ TEST(LinearMsvm, RefusesACostBeyondWhatCanBeComputedWith) {
   }
 }
 
+TEST(LinearMsvm, SaysThatFeaturesAreTooLarge) {
+  Clouds data = clouds(20, 3, 2, 7);
+  data.train *= 1e200;
+  const TrainingSet set = set_of(data.train, data.classes);
+  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
+                       [&] {
+                         (void)fit_once(set, LinearMsvmSettings{.metric = {},
+                                                                .scaling = FeatureScaling::kNone});
+                       }),
+              testing::HasSubstr("features are so large"));
+}
+
 /// What a certificate may say at any cost there is, of both solvers.
 TEST(LinearMsvm, IsHonestAtEveryCost) {
   const Clouds data = clouds(30, 3, 2, 7);

@@ -25,12 +25,12 @@ struct LearnedMap {
 /// Fills the gradient in A. O(n^2 (d + 1) + n d r).
 [[nodiscard]] double nca_objective(const MatrixRef& X, std::span<const int> classes,
                                    const MatrixRef& A, Matrix& gradient);
-/// A map to begin from. Where the features are so many or so large that exp(-|Ax_i - Ax_j|^2)
-/// leaves all of the chance to the nearest neighbour (but 1e-6 of it, in the median over samples),
-/// the objective is flat and has nothing to descend by: A is then halved until half of the chance
-/// is left to others. Elsewhere it is A itself.
-[[nodiscard]] Matrix nca_start(const MatrixRef& X, Matrix A);
-/// A stationary point of it by L-BFGS.
+/// What a first map is multiplied by. Where the features are so many or so large that
+/// exp(-|Ax_i - Ax_j|^2) leaves all of the chance to the nearest neighbour (but 1e-6 of it, in the
+/// median over samples), the objective is flat and has nothing to descend by: A is then halved
+/// until half of the chance is left to others. Elsewhere it is 1.
+[[nodiscard]] double nca_scale(const MatrixRef& X, const MatrixRef& A);
+/// A stationary point of it by L-BFGS, from nca_scale times the start.
 [[nodiscard]] LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix start,
                                    long iterations, const RunContext& ctx);
 
