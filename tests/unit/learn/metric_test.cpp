@@ -345,6 +345,18 @@ TEST(VectorSvm, AgreesWithTheMachineOnItsKernel) {
   }
 }
 
+TEST(VectorSvm, RefusesADegreeThatLeavesDoublePrecision) {
+  const Clouds data = clouds(20, 3, 2, 7);
+  const TrainingSet set = set_of(data.train, data.classes);
+  const KernelRule rule{.kernel = VectorKernel::kPolynomial, .degree = 1000000000};
+  const std::vector<std::string> messages = {
+      error_of(ErrorCode::kInvalidArgument,
+               [&] { (void)fit_once(set, VectorSvmSettings{.kernel = rule}); }),
+      error_of(ErrorCode::kInvalidArgument,
+               [&] { (void)fit_once(set, NonlinearMsvmSettings{.metric = {}, .kernel = rule}); })};
+  EXPECT_THAT(messages, testing::Each(testing::HasSubstr("between 1 and 100")));
+}
+
 TEST(VectorSvm, WithSquaredLossMeetsItsOptimalityConditions) {
   const Clouds data = clouds(60, 5, 2, 16);
   const TrainingSet set = set_of(data.train, data.classes);
