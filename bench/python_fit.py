@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Python adds to a fit, and kith beside SVC(kernel="precomputed") with a clip written by hand.
 
-    bench/python_fit.py [build/release/kith] [--n 2000]
+    bench/python_fit.py [build/bench/kith] [--n 2000]
 
-The package is taken from beside the program.
-Overhead: the time of fit() in Python over the time that the command line states for the same fit, which
-leaves out reading and conditioning; the least of several runs of each, turn by turn. All on one thread.
+The package and bench/fit_alone are taken from beside the program.
+Overhead: the time of fit() in Python over that of the same call in C++, of matrices in memory; the least of several
+runs of each, turn by turn. All on one thread.
 The second part is the table of docs/python.md as it stands there.
 """
 import argparse
 import inspect
-import json
 import os
 import pathlib
 import subprocess
@@ -23,6 +22,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of NumPy and SVC; kith is told its o
 
 import numpy as np
 from sklearn.svm import SVC
+
+FITS = 3  # in a row, as fit_alone does
 
 kith = None  # imported from beside the program that is named
 
@@ -45,19 +46,16 @@ def overhead(program, n, runs):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/s.npy", S)
-        pathlib.Path(f"{folder}/y.txt").write_text("\n".join("yes" if one else "no" for one in y) + "\n")
+        pathlib.Path(f"{folder}/y.txt").write_text("\n".join(map(str, y)) + "\n")
         for spectrum in ("none", "clip"):
-            python, program_alone = [], []
+            python, alone = [], []
+            command = [program, f"{folder}/s.npy", f"{folder}/y.txt", "svm", f"spectrum={spectrum}", "probability=no"]
             for _ in range(runs):
                 model = kith.SVM(spectrum=spectrum, probability=False, threads=1, blas_threads=1)
-                python.append(seconds(lambda: model.fit(S, y)))
-                command = [program, "train", "--similarity", f"{folder}/s.npy", "--labels", f"{folder}/y.txt",
-                           "--set", f"spectrum={spectrum}", "--set", "probability=no", "--threads", "1",
-                           "--blas-threads", "1", "--json", "--quiet"]
-                said = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
-                program_alone.append(said["timing"]["seconds"])
-            rows.append((spectrum, min(python), min(program_alone)))
-    print(f"n = {n}: fit() in Python over the fit of the command line")
+                python.append(min(seconds(lambda: model.fit(S, y)) for _ in range(FITS)))
+                alone.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+            rows.append((spectrum, min(python), min(alone)))
+    print(f"n = {n}: fit() in Python over the same fit in C++")
     for spectrum, ours, alone in rows:
         print(f"  svm-{spectrum:<5} {ours:8.3f} s {alone:8.3f} s  {100 * (ours / alone - 1):+6.1f} %")
 
@@ -105,14 +103,15 @@ def beside(n, runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("program", nargs="?", default="build/release/kith")
+    parser.add_argument("program", nargs="?", default="build/bench/kith")
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     global kith
-    sys.path.insert(0, str(pathlib.Path(options.program).resolve().parent / "python"))
+    build = pathlib.Path(options.program).resolve().parent
+    sys.path.insert(0, str(build / "python"))
     import kith
-    overhead(options.program, options.n, options.runs)
+    overhead(build / "bench" / "fit_alone", options.n, options.runs)
     beside(options.n, options.runs)
 
 

@@ -59,8 +59,8 @@ struct RowMap {
 };
 
 /// (kernel, its RowMap, its consistency); the kernel is float32 where the similarities are.
-py::tuple spectrum_kernel(const std::string& spectrum, double beta, const py::object& S,
-                          const RunOptions& options) {
+py::tuple spectrum_kernel(const std::string& spectrum, const std::optional<double>& beta,
+                          const py::object& S, const RunOptions& options) {
   const auto kind = parse_enum<Spectrum>("spectrum", spectrum);
   DenseBlock block = to_dense(block_of(S));
   const Index n = block.rows();

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 
 from ._finite import PAIRS, VECTORS, check_finite
-from ._texts import as_texts, texts_of, truth_of
+from ._texts import as_text, as_texts, texts_of, truth_of
 
 
 def is_frame(X):
@@ -168,13 +168,31 @@ def in_rows(X, ids):
     return X.iloc[order] if is_frame(X) else type(X)(X.values[order], tuple(ids), X.column_ids)
 
 
-def check_distance(input, distance):
-    """The truth of `distance`, which `input` must not contradict."""
-    distance = truth_of(distance, "distance")
-    if "from-distance" in texts_of(input) and not distance:
+def plain_distance(distance):
+    """What says whether matrices hold distances: one truth for all, a list in their order or a dict by name."""
+    if isinstance(distance, dict):
+        return {as_text(name, "the name of a matrix"): truth_of(one, f"distance of {name!r}")
+                for name, one in distance.items()}
+    if isinstance(distance, (list, tuple, np.ndarray)) and np.ndim(distance) == 1:
+        return [truth_of(one, f"distance of matrix {i + 1}") for i, one in enumerate(distance)]
+    return truth_of(distance, "distance")
+
+
+def distances(input, distance, names):
+    """One truth for each of the matrices `names`, which `input` must not contradict."""
+    given = plain_distance(distance)
+    if isinstance(given, dict):
+        if set(given) != set(names):
+            raise ValueError(f"distance is of {', '.join(given)}, and the matrices are {', '.join(names)}")
+        made = [given[name] for name in names]
+    else:
+        made = given if isinstance(given, list) else [given] * len(names)
+    if len(made) != len(names):
+        raise ValueError(f"distance has {len(made)} truth values for {len(names)} matrices")
+    if "from-distance" in texts_of(input) and not any(made):
         raise ValueError("input={'from_distance': ...} says how distances become similarities, and distance=True is "
                          "not given")
-    return distance
+    return made
 
 
 def square(X, allow_sparse, allow_missing, name):

@@ -13,7 +13,7 @@ from . import _arrays, _core, _samples
 from ._finite import NEW_PAIRS
 from ._labels import classes_of
 from ._run import run_options, warn_unless_solved
-from ._texts import as_items, as_text, class_texts, keyword, library_path, text_of, texts_of, truth_of
+from ._texts import as_items, as_text, class_texts, in_python, keyword, library_path, text_of, texts_of
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
@@ -32,7 +32,8 @@ _PAPERS = {
 
 #: What every class takes beside the settings of its method, with what it means.
 _COMMON = {
-    "distance": (False, "the numbers are distances, not similarities"),
+    "distance": (False, "the numbers are distances, not similarities; of several matrices a list or a dict by name where "
+                        "only some are"),
     "input": (None, "what is done to the similarities first, as the flags of the command line say: "
                     "{'scale': 'unit', 'symmetrise': 'mean', ...}"),
     "measure": (None, "what is computed for each pair of raw samples, which `fit` and `predict` then take in place "
@@ -118,8 +119,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         return _core.fit_vectors(self._method, self._assignments(), vectors, labels, options)
 
     def _fit_samples(self, X, labels, options):
-        if truth_of(self.distance, "distance"):
-            raise ValueError("distance=True is about numbers that are given; a measure says itself what it computes")
+        _samples.check_no_distance(self.distance)
         measured = _samples.measured(self.measure, X)
         _check_counts(_samples.count(measured[0][3]), len(labels))
         return _core.fit_samples(self._method, self._assignments(), measured, labels,
@@ -128,14 +128,13 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     def _fit_matrices(self, X, labels, options):
         given, ids = _arrays.matched(_arrays.as_list(X))
         names = _arrays.names_of(X)
-        distance = _arrays.check_distance(self.input, self.distance)
+        distances = _arrays.distances(self.input, self.distance, names)
         matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name)
                     for one, name in zip(given, names)]
         for one in matrices:
             _check_counts(one.shape[0], len(labels))
         return _core.fit(self._method, self._assignments(),
-                         [(name, one, distance) for name, one in zip(names, matrices)],
-                         labels, ids, texts_of(self.input), options)
+                         list(zip(names, matrices, distances)), labels, ids, texts_of(self.input), options)
 
     def _takes_sparse(self):
         """Similarities of which some are unknown."""
@@ -213,10 +212,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         rows = _by_name(X, names, "rows") or _arrays.as_list(X)
         back = [None] * len(rows)
         if from_training is not None:
-            back = _by_name(from_training, names, "rows of from_training", alone=True) or _arrays.as_list(from_training)
+            back = _by_name(from_training, names, "rows of from_training") or _arrays.as_list(from_training)
         selves = [self_similarity] * len(rows)
         if self_similarity is not None and count > 1:
-            selves = _by_name(self_similarity, names, "numbers of self_similarity", alone=True) or \
+            selves = _by_name(self_similarity, names, "numbers of self_similarity") or \
                 list(as_items(self_similarity, "the similarities of the queries to themselves under one matrix"))
         elif isinstance(self_similarity, dict):
             raise TypeError("self_similarity is a dict, and the model was trained on one matrix: give one number per "
@@ -350,9 +349,8 @@ def _check_counts(samples, labels):
                          f"samples and {labels} labels")
 
 
-def _by_name(given, names, what, alone=False):
-    """The parts of a dict in the order of the model's matrices, with no other beside them where these are to be `alone`;
-    None where nothing is named."""
+def _by_name(given, names, what):
+    """The parts of a dict in the order of the model's matrices; None where nothing is named."""
     if not isinstance(given, dict) or _arrays.is_sparse(given):  # a SciPy matrix of keys is a dict too
         return None
     named = {as_text(key, "the name of a matrix"): value for key, value in given.items()}
@@ -360,7 +358,7 @@ def _by_name(given, names, what, alone=False):
         if name not in named:
             raise ValueError(f"there are no {what} for the matrix {name!r} among {', '.join(named)}")
     foreign = [name for name in named if name not in names]
-    if alone and foreign:
+    if foreign:
         raise ValueError(f"there are {what} for {foreign[0]!r}, and the model was trained on {', '.join(names)}")
     return [named[name] for name in names]
 
@@ -396,7 +394,7 @@ def _make_class(method, info):
              f"`kith methods {method}` on the command line. Settings:", ""]
     for field in fields:
         lines.append(f"{keyword(field['name'])} : {field['type']}, default {default_of(field)!r}")
-        lines.append(f"    {field['help']}; {field['rule']}")
+        lines.append(f"    {in_python(field['help'])}; {field['rule']}")
     for name, (value, help_text) in common.items():
         lines += [f"{name} : default {value!r}", f"    {help_text}"]
     name = class_name(method)
@@ -456,6 +454,7 @@ def _matrix_settings(matrices):
     changed = {key: value for key, value in given.items() if value != defaults[key]}
     measures = {one["name"]: {keyword(key): value for key, value in one["measure"].items()}
                 for one in matrices if "measure" in one}
-    return {"distance": matrices[0]["distance"] and not measures, "input": changed or None,
+    distances = [one["distance"] and not measures for one in matrices]
+    return {"distance": distances[0] if len(set(distances)) == 1 else distances, "input": changed or None,
             "measure": None if not measures else
             measures if len(measures) > 1 else next(iter(measures.values()))}

@@ -10,7 +10,7 @@ from . import _arrays, _core, _samples
 from ._labels import classes_of
 from ._plan import methods_of, plan_of
 from ._run import run_options, warn_of_comparison
-from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of, truth_of
+from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of
 
 
 _FORMATS = ("text", "csv", "markdown", "latex", "json", "html")
@@ -125,7 +125,7 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     """
     if y is None:
         raise TypeError("evaluate() needs y, the classes of the samples")
-    distance = truth_of(distance, "distance")
+    distance = _arrays.plain_distance(distance)
     listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure, "seed": seed})
     own = _own_data(X, data, measure, listed, distance, input)
     samples = _arrays.as_list(X if data is None else data)[0]
@@ -175,15 +175,15 @@ def _own_data(X, data, measure, methods, distance, input):
         if from_vectors:
             raise ValueError("some of the methods learn from vectors, others from similarities: give the vectors "
                              "as data= and a measure= of them")
-        _arrays.check_distance(input, distance)
         given = _arrays.as_list(X)
         missing = _arrays.allows_missing(input)
         names = _arrays.names_of(X)
         given, own.ids = _arrays.matched(given)
-        own.matrices = [(label, _arrays.square(one, True, missing, label), distance)
-                        for label, one in zip(names, given)]
+        own.matrices = [(label, _arrays.square(one, True, missing, label), far)
+                        for label, one, far in zip(names, given, _arrays.distances(input, distance, names))]
         return own
     samples = X if data is None else data
+    _samples.check_no_distance(distance)
     if measure is not None:
         own.measures = _samples.measured(measure, samples)
     elif from_similarities:

@@ -52,12 +52,12 @@ class Inspection:
 
 def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads=None, verbose=False):
     """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
-    distance = _arrays.check_distance(input, distance)
     given = _arrays.as_list(X)
     names = _arrays.names_of(X)
     first = given[0]
     given, ids = _arrays.matched(given)
-    matrices = [(name, _arrays.square(one, True, True, name), distance) for name, one in zip(names, given)]
+    matrices = [(name, _arrays.square(one, True, True, name), far)
+                for name, one, far in zip(names, given, _arrays.distances(input, distance, names))]
     labels = [] if y is None else class_texts(classes_of(_arrays.by_id(y, ids, first)).tolist())
 
     def run(page):

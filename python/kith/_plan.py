@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 
 from . import _core
+from ._arrays import plain_distance
 from ._estimators import SimilarityClassifier, settings_of
-from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of, truth_of
+from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
 
 
 def methods_of(methods, common):
@@ -63,7 +64,7 @@ def _check_common(estimator, common):
     for key, given in common.items():
         own = getattr(estimator, key, None)
         if key == "distance" and own is not None:
-            own = truth_of(own, key)
+            own = plain_distance(own)
         usual = own == 1 if key == "seed" else not own
         if not usual and own != given:
             same = "seed" if key == "seed" else "data"

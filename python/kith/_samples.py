@@ -49,6 +49,11 @@ def prepared(samples, kind):
     return [one.upper() for one in texts] if kind == "sequences" else texts, ids, columns
 
 
+def check_no_distance(distance):
+    if _arrays.plain_distance(distance) is not False:
+        raise ValueError("distance=True is about numbers that are given; a measure says itself what it computes")
+
+
 def count(made):
     """How many samples `prepared` gave."""
     return made[0].shape[0] if hasattr(made[0], "shape") else len(made[0])
@@ -150,9 +155,17 @@ def measured(measure, data):
     names = [name or word for name, word, _ in asked]
     if len(set(names)) != len(names):
         raise ValueError(f"measures have the same name: {', '.join(names)}; a dict of names tells them apart")
-    several = _are_named(data)
+    several = _check_names(data, names)
     return [(name, word, texts, prepared(_of_name(data, name), MEASURES[word]["data"]), i if several else 0)
             for i, (name, (_, word, texts)) in enumerate(zip(names, asked))]
+
+
+def _check_names(data, names):
+    """Whether the samples are named, by measures alone."""
+    foreign = [name for name in data if name not in names] if _are_named(data) else []
+    if foreign:
+        raise ValueError(f"there are samples for {foreign[0]!r}, and the measures are {', '.join(names)}")
+    return _are_named(data)
 
 
 def _are_named(data):
@@ -169,7 +182,7 @@ def _of_name(data, name):
 
 def queries(data, matrices):
     """New samples of each matrix of a model that measures them itself."""
-    if _are_named(data) and len({one["file"] for one in matrices}) < len(matrices):
+    if _check_names(data, [one["name"] for one in matrices]) and len({one["file"] for one in matrices}) < len(matrices):
         raise ValueError("the model measures all of its matrices from the same samples; give them alone")
     return [prepared(_of_name(data, one["name"]), MEASURES[one["measure"]["measure"]]["data"])
             for one in matrices]

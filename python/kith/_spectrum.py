@@ -10,13 +10,6 @@ from ._run import run_options
 from ._texts import text_of
 
 
-def _inverse_radius(S):
-    """1 / max|lambda| of the symmetric part; 1 where all are 0."""
-    whole = np.asarray(S, dtype=float)
-    largest = np.abs(np.linalg.eigvalsh(whole / 2 + whole.T / 2)).max()
-    return 1 / largest if largest > 0 else 1.0
-
-
 class Spectrum(TransformerMixin, BaseEstimator):
     """Turns similarities into a kernel that scikit-learn's `SVC(kernel="precomputed")` can learn from.
 
@@ -29,8 +22,7 @@ class Spectrum(TransformerMixin, BaseEstimator):
     Similarities of float32 give a kernel of float32, computed in double precision.
 
     spectrum : none, clip, flip, shift, square or diffusion
-    beta : of diffusion, exp(beta S), above 0; "auto": 1 / max|lambda|, as in `kith.SVM`, for which the eigenvalues are
-        computed once more
+    beta : of diffusion, exp(beta S), above 0; "auto": 1 / max|lambda|, as in `kith.SVM`
 
     >>> import kith, numpy as np
     >>> S = np.array([[1., 2.], [2., 1.]])
@@ -55,14 +47,15 @@ class Spectrum(TransformerMixin, BaseEstimator):
             raise ValueError(f"X must be a square matrix of similarities, and is {S.shape[0]} x {S.shape[1]}")
         with run_options(self.threads, self.blas_threads) as options:
             kernel, self.map_, self.consistency_ = _core.spectrum_kernel(
-                text_of(self.spectrum, "spectrum"), self._strength(S), S, options)
+                text_of(self.spectrum, "spectrum"), self._strength(), S, options)
         self.n_features_in_ = S.shape[1]
         self._ids = _arrays.sample_ids(X)
         return kernel
 
-    def _strength(self, S):
+    def _strength(self):
+        """Of diffusion; None leaves it to the library."""
         if isinstance(self.beta, str) and self.beta == "auto":
-            return _inverse_radius(S) if self.spectrum == "diffusion" else 1.0
+            return None
         try:
             beta = float(self.beta)
         except (TypeError, ValueError):

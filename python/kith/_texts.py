@@ -52,8 +52,7 @@ def truth_of(value, what):
         return words[value]
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    alone = ": one truth value is for all matrices" if hasattr(value, "__len__") and not isinstance(value, str) else ""
-    raise TypeError(f"{what} is {value!r}, and must be True or False{alone}")
+    raise TypeError(f"{what} is {value!r}, and must be True or False")
 
 
 def class_text(value):
@@ -116,7 +115,8 @@ def texts_of(settings):
 _FLAGS = [(r"--(missing|scale|diagonal|symmetrise|from-distance|transform) ([a-z]+(?:-[a-z]+)*)", r"input={'\1': '\2'}"),
           (r"--(from-distance)\b", r"input={'\1': ...}"), (r"--similarity-from FILE|--similarity-from", "from_training"),
           (r"--self FILE|--self\b", "self_similarity"), (r"--append\b", "append=True"),
-          (r"--stratify ([a-z]+)", r"stratify='\1'"), (r"--data FILE|--data\b", "data="), (r"--measure\b", "measure=")]
+          (r"--stratify ([a-z]+)", r"stratify='\1'"), (r"--data FILE|--data\b", "data="), (r"--measure\b", "measure="),
+          (r"--seed\b", "seed")]
 
 
 def in_python(message):

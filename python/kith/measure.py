@@ -15,10 +15,19 @@ import inspect as _signatures
 from . import _core
 from . import _samples as _raw
 from ._estimators import default_of as _default_of
+from ._labels import classes_of as _classes_of
 from ._run import run_options as _run_options
-from ._texts import as_texts as _as_texts
+from ._texts import class_texts as _class_texts
+from ._texts import in_python as _in_python
 from ._texts import keyword as _keyword
 from ._texts import texts_of as _texts_of
+
+#: Two samples of each kind.
+_EXAMPLES = {
+    "strings": "['kitten', 'sitting']", "vectors": "[[1.0, 2.0], [3.0, 4.0]]", "series": "[[1.0, 2.0, 3.0], [2.0, 3.0]]",
+    "sequences": "['HEAGAWGHEE', 'PAWHEAE']", "sets": "[{'red', 'green'}, {'red', 'blue'}]",
+    "categories": "[['red', 'round'], ['red', 'flat']]",
+}
 
 
 def _make(name, info):
@@ -30,7 +39,7 @@ def _make(name, info):
         if unknown:
             raise TypeError(f"{name} has no setting {sorted(unknown)[0]!r}; it has {', '.join(defaults)}")
         given = {key: value for key, value in settings.items() if value is not None}
-        texts = [] if labels is None else _as_texts(labels, "a class")
+        texts = [] if labels is None else _class_texts(_classes_of(labels).tolist())
         rows = _raw.prepared(samples, info["data"])
         columns = None if against is None else _raw.prepared(against, info["data"])
         single = info["data"] in ("vectors", "series") and _raw.are_single(samples, against)
@@ -54,9 +63,14 @@ def _make(name, info):
     if info["labels"]:
         lines.append("labels : classes of the samples of `against`, or else of `samples`")
     for field in info["settings"]:
-        lines += [f"{_keyword(field['name'])} : default {_default_of(field)!r}", f"    {field['help']}; {field['rule']}"]
+        lines += [f"{_keyword(field['name'])} : default {_default_of(field)!r}",
+                  f"    {_in_python(field['help'])}; {field['rule']}"]
     if info["data"] in ("vectors", "series"):
         lines += ["", "Numbers of float32 give values of float32; they are computed in double precision."]
+    classes = ", labels=['one', 'other']" if info["labels"] else ""
+    lines += ["", "Example", "-------", ">>> import kith",
+              f">>> S = kith.measure.{function.__name__}({_EXAMPLES[info['data']]}{classes})",
+              ">>> S.shape", "(2, 2)"]
     function.__doc__ = "\n".join(lines)
     function.measure = name
     return function

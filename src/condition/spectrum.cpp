@@ -51,6 +51,12 @@ bool needs_decomposition(Spectrum spectrum) {
          spectrum == Spectrum::kDiffusion;
 }
 
+double diffusion_beta(const std::optional<double>& given, const VectorRef& lambda) {
+  if (given) return *given;
+  const double largest = largest_magnitude(lambda);
+  return largest > 0 ? 1 / largest : 1;
+}
+
 Vector test_multipliers(Spectrum spectrum, const VectorRef& lambda, double beta) {
   switch (spectrum) {
     case Spectrum::kNone:
@@ -109,7 +115,7 @@ Conditioned squared_kernel(DenseBlock S) {
 }
 
 Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const RunContext& ctx,
-                             double beta) {
+                             const std::optional<double>& beta) {
   if (spectrum == Spectrum::kSquare) return squared_kernel(block);
   Matrix S = symmetric_mean(block, ctx.threads);
   if (spectrum == Spectrum::kNone) return {.kernel = std::move(S), .transform = Unchanged{}};
@@ -118,7 +124,8 @@ Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const R
     return shifted_kernel(std::move(S), shift);
   }
   auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  return spectral_kernel(spectrum, std::move(S), std::move(eigen), beta);
+  const double strength = diffusion_beta(beta, eigen->lambda);
+  return spectral_kernel(spectrum, std::move(S), std::move(eigen), strength);
 }
 
 Matrix fold(const TestTransform& transform, const MatrixRef& coefficients) {

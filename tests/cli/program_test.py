@@ -2,10 +2,13 @@
 """The program itself: help, version, usage errors, exit codes."""
 
 import os
+import pty
 import re
 import signal
 import subprocess
 import time
+
+import numpy as np
 
 from conftest import PROGRAM
 
@@ -123,3 +126,19 @@ def test_interrupt_ends_a_decomposition_that_cannot_hear_it(kith):
     assert process.returncode == 130, errors
     assert "interrupted" in errors
     assert time.monotonic() - sent < 10
+
+
+def test_training_that_takes_long_says_so_on_a_terminal_and_can_be_interrupted(kith):
+    noise = np.random.default_rng(1).normal(size=(700, 700))
+    np.save(kith.folder / "s.npy", noise + noise.T)
+    kith.write("y.txt", "a\nb\n" * 350)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([PROGRAM, "train", "--similarity", "s.npy", "--labels", "y.txt", "--method",
+                                "full-kernel-svm"], cwd=kith.folder, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while not re.search(rb"training full-kernel-svm, \d+ s so far", shown):  # OSError where the program ends first
+        shown += os.read(ours, 1024)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    os.close(ours)

@@ -226,13 +226,42 @@ def test_distance_is_a_truth_value(binary):
         np.testing.assert_array_equal(kith.SVM(distance=yes).fit(D, binary.y).decision_function(D[:4]), expected)
         np.testing.assert_array_equal(kith.SVM(distance=no).fit(D, binary.y).decision_function(D[:4]), plain)
         assert str(kith.inspect(D, distance=yes)) == str(kith.inspect(D, distance=True)) != str(kith.inspect(D, distance=no))
-    for wrong in (None, 0, 1, "maybe", [True, False], {"a": True}, np.array([True, False])):
-        for call in (lambda: kith.SVM(distance=wrong).fit(D, binary.y), lambda: kith.inspect(D, distance=wrong),
-                     lambda: kith.evaluate(D, binary.y, "knn", distance=wrong)):
-            with pytest.raises(TypeError, match="distance is .* must be True or False"):
-                call()
-    with pytest.raises(TypeError, match="one truth value is for all matrices"):
-        kith.MKL(distance=[True, False]).fit([D, D], binary.y)
+    calls = (lambda given: kith.SVM(distance=given).fit(D, binary.y), lambda given: kith.inspect(D, distance=given),
+             lambda given: kith.evaluate(D, binary.y, "knn", distance=given))
+    for wrong in (None, 0, 1, "maybe", np.array(1), [1], {"similarity": "maybe"}, [[True]]):
+        for call in calls:
+            with pytest.raises(TypeError, match="distance .*is .* must be True or False"):
+                call(wrong)
+    for wrong, message in (([True, False], "2 truth values for 1 matrices"), ({"a": True}, "distance is of a, and"),
+                           (np.array([True, False]), "2 truth values for 1 matrices")):
+        for call in calls:
+            with pytest.raises(ValueError, match=message):
+                call(wrong)
+
+
+def test_some_of_several_matrices_may_hold_distances(binary, program, tmp_path):
+    D = np.abs(12 - binary.S)
+    both = {"near": binary.S, "far": D}
+    np.save(tmp_path / "near.npy", binary.S)
+    np.save(tmp_path / "far.npy", D)
+    (tmp_path / "y.txt").write_text("\n".join(binary.y) + "\n")
+    program("train", "--similarity", "near.npy", "--distance", "far.npy", "--labels", "y.txt", "--method", "mkl",
+            "--model", "m.kith")
+    theirs = kith.load(tmp_path / "m.kith")
+    rows = {"near": binary.rows, "far": np.abs(12 - binary.rows)}
+    expected = theirs.decision_function(rows)
+    for distance in ({"far": True, "near": False}, [False, True], theirs.distance):
+        mine = kith.MKL(distance=distance).fit(both, binary.y)
+        np.testing.assert_array_equal(mine.decision_function(rows), expected)
+    kith.save(mine, tmp_path / "again.kith")
+    assert kith.load(tmp_path / "again.kith").distance == theirs.distance == [False, True]
+    assert not np.array_equal(kith.MKL().fit(both, binary.y).decision_function(rows), expected)
+    kinds = [one["kind"] for one in kith.evaluate(both, binary.y, kith.MKL(distance=[False, True]), repeats=2, folds=2,
+                                                  distance=[False, True]).results["matrices"]]
+    assert kinds == ["similarities", "distances"]
+    assert "distance" in str(kith.inspect(both, distance={"near": False, "far": True}))
+    with pytest.raises(ValueError, match="for this method alone"):
+        kith.evaluate(both, binary.y, kith.MKL(distance=[False, True]), repeats=2, folds=2)
 
 
 def test_classes_that_numpy_would_change_are_refused(binary):

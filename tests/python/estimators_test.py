@@ -202,6 +202,8 @@ def test_what_else_is_known_of_queries_is_matched_by_the_name_of_the_matrix(bina
             model.predict(new, **{keyword: {"a": given["a"], "z": given["b"]}})
         with pytest.raises(ValueError, match=f"{keyword} for 'z', and the model was trained on a, b"):
             model.predict(new, **{keyword: {**given, "z": given["b"]}})
+    with pytest.raises(ValueError, match="rows for 'z', and the model was trained on a, b"):
+        model.predict({**new, "z": rows})
     with pytest.raises(TypeError, match="self_similarity is a dict, and the model was trained on one matrix"):
         kith.SVM().fit(binary.S, binary.y).predict(binary.rows, self_similarity={"similarity": selves["a"]})
 

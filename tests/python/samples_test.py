@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models and comparisons straight from raw samples and from vectors, as the command line has them."""
+import doctest
 import json
 import pickle
 
@@ -85,6 +86,10 @@ def test_several_measures_are_of_the_same_samples_or_of_some_each(tmp_path, prog
         two.predict({"text": WORDS})
     with pytest.raises(ValueError, match="same samples"):
         both.predict({"edit": NEW, "spectrum": NEW})
+    with pytest.raises(ValueError, match="there are samples for 'sound', and the measures are text, course"):
+        two.predict({"text": WORDS[:3], "course": SERIES[:3], "sound": SERIES[:3]})
+    with pytest.raises(ValueError, match="there are samples for 'sound', and the measures are text, course"):
+        kith.MKL(measure={"text": "edit", "course": "dtw"}).fit({"course": SERIES, "text": WORDS, "sound": WORDS}, ENDING)
 
 
 def test_samples_that_are_none_are_refused():
@@ -207,6 +212,23 @@ def test_samples_dropped_in_training_may_stand_among_the_columns(binary):
     assert 28 <= len(kept) < 30
     np.testing.assert_array_equal(model.decision_function(binary.rows),
                                   model.decision_function(binary.rows[:, kept]))
+
+
+@pytest.mark.parametrize("name", kith.measure.__all__)
+def test_the_example_of_each_measure_runs(name):
+    function = getattr(kith.measure, name)
+    examples, = doctest.DocTestFinder().find(function, name, globs={})
+    assert len(examples.examples) == 3 and doctest.DocTestRunner().run(examples).failed == 0
+    assert " --" not in function.__doc__  # flags of the command line
+
+
+def test_classes_for_a_measure_are_checked_as_those_of_a_fit():
+    for wrong, message in ((["a", float("nan")], "sample 2 has no class"), (["a", None], "sample 2 has no class")):
+        with pytest.raises(ValueError, match=message):
+            kith.measure.value_difference([["a", "x"], ["b", "y"]], labels=wrong)
+    values = [["a", "x"], ["b", "y"], ["a", "y"]]
+    np.testing.assert_array_equal(kith.measure.value_difference(values, labels=[0.0, 1.0, 0.0]),
+                                  kith.measure.value_difference(values, labels=["0", "1", "0"]))
 
 
 def test_categories_of_different_length_are_refused():

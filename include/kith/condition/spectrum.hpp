@@ -17,6 +17,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "kith/core/context.hpp"
@@ -59,6 +60,10 @@ struct Conditioned {
 /// True for clip, flip and diffusion; shift needs lambda_min alone.
 [[nodiscard]] bool needs_decomposition(Spectrum spectrum);
 
+/// The beta of exp(beta S): the given one, or 1 / max|lambda|, the scale at which it neither
+/// overflows nor flattens out.
+[[nodiscard]] double diffusion_beta(const std::optional<double>& given, const VectorRef& lambda);
+
 /// Multipliers of the test rule, one per eigenvalue; 0 where it counts as zero or is cut. Ones for
 /// none and shift, the eigenvalues themselves for square.
 [[nodiscard]] Vector test_multipliers(Spectrum spectrum, const VectorRef& lambda, double beta = 1);
@@ -78,9 +83,10 @@ void refuse_overflow(const MatrixRef& products);
 [[nodiscard]] Conditioned squared_kernel(DenseBlock S);
 
 /// Everything at once from a training block, decomposing only where that is needed. The mean of
-/// both directions is taken for all but square.
+/// both directions is taken for all but square. Without a beta, that of diffusion_beta.
 [[nodiscard]] Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block,
-                                           const RunContext& ctx, double beta = 1);
+                                           const RunContext& ctx,
+                                           const std::optional<double>& beta = std::nullopt);
 
 /// Coefficients on raw rows from coefficients on the kernel: for every row s,
 /// s' fold(t, c) = transform(s)' c. One column per classifier.

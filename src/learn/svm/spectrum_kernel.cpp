@@ -5,12 +5,6 @@
 
 namespace kith {
 
-double diffusion_beta(const std::optional<double>& given, const VectorRef& lambda) {
-  if (given) return *given;
-  const double largest = lambda.size() > 0 ? lambda.cwiseAbs().maxCoeff() : 0;
-  return largest > 0 ? 1 / largest : 1;
-}
-
 Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum, const RunContext& ctx,
                             const std::optional<double>& beta, Index which) {
   switch (spectrum) {

@@ -9,10 +9,6 @@
 
 namespace kith {
 
-/// The beta of exp(beta S): the given one, or 1 / max|lambda|, the scale at which it neither
-/// overflows nor flattens out.
-[[nodiscard]] double diffusion_beta(const std::optional<double>& given, const VectorRef& lambda);
-
 /// The kernel of every sample. Rules with a decomposition share that of `work`.
 [[nodiscard]] Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum,
                                           const RunContext& ctx,
