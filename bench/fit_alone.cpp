@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits a method to a matrix that is in memory, as a C++ program would, and says how long that took:
 //   fit_alone MATRIX LABELS METHOD [SETTING=VALUE...]  ->  seconds, the least of three fits
-// The time has all that fit() of Python asks of the library: matching, conditioning and the fit. One
-// thread; bench/python_fit.py runs it.
+// The time has all that fit() of Python asks of the library: matching, conditioning and the fit.
+// One thread; bench/python_fit.py runs it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
