@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "optim/illinois.hpp"
+
 namespace kith {
 
 DualPoint BallFunction::at(const Vector& alpha) const {
@@ -22,13 +24,10 @@ DualPoint BallFunction::at(const Vector& alpha) const {
   double below = std::min(0.0, inside.distance - radius_);
   double above = at(outer).distance - radius_;
   if (!(above > 0)) inside = at(outer);  // where M_- has no part along u
-  double inner_weight = 1;               // Illinois: an end that stays counts half each time
-  double outer_weight = 1;
+  IllinoisRule rule;                     // of the inner end and the outer
   for (int i = 0; i < kMost && above > 0 && below < -kEps * radius_; ++i) {
     if (outer - inner <= 2 * kEps * outer) break;
-    const double low = inner_weight * below;
-    const double share =
-        i % 3 == 2 ? 0.5 : std::clamp(low / (low - outer_weight * above), 0.0, 1.0);
+    const double share = i % 3 == 2 ? 0.5 : std::clamp(rule.share(below, above), 0.0, 1.0);
     double t = inner + share * (outer - inner);
     if (!(t > inner && t < outer)) t = 0.5 * (inner + outer);  // the secant rounds to an end
     DualPoint middle = at(t);
@@ -36,14 +35,12 @@ DualPoint BallFunction::at(const Vector& alpha) const {
     if (side > 0) {
       outer = t;
       above = side;
-      outer_weight = 1;
-      inner_weight *= 0.5;
+      rule.second_moved();
     } else {
       inner = t;
       below = side;
       inside = std::move(middle);
-      inner_weight = 1;
-      outer_weight *= 0.5;
+      rule.first_moved();
     }
   }
   inside.unused = inside.rho * (radius_ - inside.distance) * (radius_ + inside.distance);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kith/optim/smo.hpp"
+#include "optim/illinois.hpp"
 #include "optim/robust_point.hpp"
 
 namespace kith {
@@ -59,26 +60,22 @@ struct End {
 End on_the_sphere(BallMachine& machine, End outer, End inner, double weight) {
   constexpr int kMost = 100;
   constexpr double kNarrow = 1e-11;  // of sigma
-  double outer_weight = 1;           // Illinois: an end that stays counts half each time
-  double inner_weight = 1;
+  IllinoisRule rule;                 // of the outer end and the inner
   for (int i = 0; i < kMost; ++i) {
     const double width = std::log(inner.sigma / outer.sigma);
     if (width <= kNarrow || outer.outside - inner.outside <= kNarrow) break;
-    const double above = outer_weight * outer.outside;
-    const double below = inner_weight * inner.outside;
     // Every third step halves: where |a| jumps, secants creep.
-    const double share = i % 3 == 2 ? 0.5 : std::clamp(above / (above - below), 1e-3, 1 - 1e-3);
+    const double secant = rule.share(outer.outside, inner.outside);
+    const double share = i % 3 == 2 ? 0.5 : std::clamp(secant, 1e-3, 1 - 1e-3);
     const double sigma = outer.sigma * std::exp(share * width);
     End middle{sigma, machine.at(sigma, inner.a).alpha, 0};
     middle.outside = machine.outside(middle.a);
     if (middle.outside > 0) {
       outer = std::move(middle);
-      outer_weight = 1;
-      inner_weight *= 0.5;
+      rule.first_moved();
     } else {
       inner = std::move(middle);
-      inner_weight = 1;
-      outer_weight *= 0.5;
+      rule.second_moved();
     }
     if (std::abs(inner.outside) <= kNarrow) break;
   }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "optim/illinois.hpp"
+
 namespace kith {
 namespace {
 
@@ -52,25 +54,21 @@ class Search {
   void narrow(End left, End right) {
     constexpr int kMost = 160;
     constexpr double kNarrow = 1e-15;
-    double left_weight = 1;  // Illinois: an end that stays counts half each time
-    double right_weight = 1;
+    IllinoisRule rule;
     for (int i = 0; i < kMost && !done(); ++i) {
       const double width = right.at - left.at;
       if (width <= kNarrow * std::max(1.0, std::abs(left.at)) || left.side == right.side) return;
-      const double above = left_weight * left.side;
-      const double below = right_weight * right.side;
       // Every other step halves: at a kink secants creep.
-      const double share = i % 2 == 1 ? 0.5 : std::clamp(above / (above - below), 1e-6, 1 - 1e-6);
+      const double secant = rule.share(left.side, right.side);
+      const double share = i % 2 == 1 ? 0.5 : std::clamp(secant, 1e-6, 1 - 1e-6);
       const End middle = at(left.at + share * width);
       if (!std::isfinite(middle.side)) return;
       if (middle.side > 0) {
         left = middle;
-        left_weight = 1;
-        right_weight *= 0.5;
+        rule.first_moved();
       } else {
         right = middle;
-        right_weight = 1;
-        left_weight *= 0.5;
+        rule.second_moved();
       }
     }
   }
