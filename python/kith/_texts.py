@@ -116,7 +116,7 @@ _FLAGS = [(r"--(missing|scale|diagonal|symmetrise|from-distance|transform) ([a-z
           (r"--(from-distance)\b", r"input={'\1': ...}"), (r"--similarity-from FILE|--similarity-from", "from_training"),
           (r"--self FILE|--self\b", "self_similarity"), (r"--append\b", "append=True"),
           (r"--stratify ([a-z]+)", r"stratify='\1'"), (r"--data FILE|--data\b", "data="), (r"--measure\b", "measure="),
-          (r"--seed\b", "seed")]
+          (r"--(seed|labels)\b", r"\1")]
 
 
 def in_python(message):

@@ -17,6 +17,7 @@ from . import _samples as _raw
 from ._estimators import default_of as _default_of
 from ._labels import classes_of as _classes_of
 from ._run import run_options as _run_options
+from ._texts import as_items as _as_items
 from ._texts import class_texts as _class_texts
 from ._texts import in_python as _in_python
 from ._texts import keyword as _keyword
@@ -39,7 +40,7 @@ def _make(name, info):
         if unknown:
             raise TypeError(f"{name} has no setting {sorted(unknown)[0]!r}; it has {', '.join(defaults)}")
         given = {key: value for key, value in settings.items() if value is not None}
-        texts = [] if labels is None else _class_texts(_classes_of(labels).tolist())
+        texts = [] if labels is None else _class_texts(_classes_of(_as_items(labels, "a class")).tolist())
         rows = _raw.prepared(samples, info["data"])
         columns = None if against is None else _raw.prepared(against, info["data"])
         single = info["data"] in ("vectors", "series") and _raw.are_single(samples, against)
@@ -57,7 +58,8 @@ def _make(name, info):
          parameter("threads", parameter.KEYWORD_ONLY, default=None),
          parameter("verbose", parameter.KEYWORD_ONLY, default=False)])
     what = "distances" if info["distance"] else "similarities"
-    lines = [f"{info['summary'][0].upper()}{info['summary'][1:]}: {what}.", "",
+    summary = _in_python(info["summary"])
+    lines = [f"{summary[0].upper()}{summary[1:]}: {what}.", "",
              f"samples : {_raw.WORDS[info['data']]}",
              "against : samples that become the columns; None: all pairs of `samples`"]
     if info["labels"]:

@@ -104,6 +104,8 @@ Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& querie
                    RunContext& ctx) {
   const DenseBlock block = raw_rows(queries, RowKind::kToTraining, model.means.cols());
   Matrix scores(block.rows(), model.means.rows());
+  if (scores.rows() == 0)
+    return from_scores(std::move(scores), true);  // BLAS takes no empty matrix
   parallel_for(model.V.size(), ctx.threads, [&](std::size_t c) {
     ctx.check_stop();
     const auto column = static_cast<Index>(c);
