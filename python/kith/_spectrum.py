@@ -76,7 +76,7 @@ class Spectrum(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         check_is_fitted(self, "map_")
-        return np.array([f"sample{i}" for i in range(self.n_features_in_)], dtype=object)
+        return np.array(self._ids or [f"sample{i}" for i in range(self.n_features_in_)], dtype=object)
 
     def _more_tags(self):  # scikit-learn before 1.6
         return {"pairwise": True, "preserves_dtype": [np.float64, np.float32]}

@@ -3,6 +3,7 @@
 import types
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings, strategies
 from sklearn.base import clone
@@ -123,6 +124,16 @@ def test_the_order_of_samples_does_not_matter(seed, scale):
     other = kith.SVM(cost=1 / scale).fit(scale * sample.S[np.ix_(order, order)], sample.y[order])
     np.testing.assert_allclose(model.decision_function(scale * sample.rows),
                                other.decision_function(scale * sample.rows[:, order]), atol=1e-3)
+
+
+def test_a_pipeline_of_frames_keeps_ids(binary):
+    ids = [f"s{i}" for i in range(30)]
+    frame, rows = pandas.DataFrame(binary.S, index=ids, columns=ids), pandas.DataFrame(binary.rows, columns=ids)
+    plain = make_pipeline(kith.Spectrum(), kith.SVM()).fit(binary.S, binary.y)
+    pipe = make_pipeline(kith.Spectrum(), kith.SVM()).set_output(transform="pandas")
+    for S, new in ((binary.S, binary.rows), (frame, rows), (frame, rows[ids[::-1]])):
+        np.testing.assert_array_equal(pipe.fit(S, binary.y).predict(new), plain.predict(binary.rows))
+    assert list(pipe[0].transform(rows).columns) == ids
 
 
 def test_diffusion_has_the_strength_of_the_support_vector_machine(binary):
