@@ -42,7 +42,7 @@ The picture shows how far the objective is above the optimum's lower bound, rela
 ![The objective of linear-msvm by iteration, from six starts](figures/zgzz_figure_1.svg)
 """
 
-CLAIMS_1 = """[ZGZZ] finds no influence of the start on the speed. Ours: on liver descents end after 4 to 42 iterations, at most 3.5 % above the optimum; on the documents, whose features outnumber the samples, after 500 to 21,000, between 36 % and 314 % above it. The start does matter
+CLAIMS_1 = """[ZGZZ] finds no influence of the start on the speed. Ours: on liver descents end after 4 to 42 iterations, at most 3.5 % above the optimum; on the documents, whose features outnumber the samples, after 400 to 21,000, between 42 % and 393 % above it. The start does matter
 to where and when a descent ends; none is best for all costs.
 """
 
