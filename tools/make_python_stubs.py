@@ -29,7 +29,7 @@ __version__: str
 def annotated(parameter):
     if parameter.default is inspect.Parameter.empty:
         return f"{parameter.name}: Any"
-    kind = TYPES[type(parameter.default)]
+    kind = "Any" if parameter.name == "distance" else TYPES[type(parameter.default)]  # may be of each matrix
     # A number that may be absent is a word by default.
     kind = "Any" if kind == "str" and parameter.default in ("none", "all", "auto") else kind
     return f"{parameter.name}: {kind} = ..."

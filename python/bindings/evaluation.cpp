@@ -2,6 +2,7 @@
 // Nested cross-validation into a store: kith/evaluate, and its tables: kith/report.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -69,6 +70,9 @@ OwnData own_data(const GivenData& given) {
   if (!given.matrices.empty()) data.sets = matched_sets(given.matrices, given.ids);
   if (!given.measures.empty()) data.samples = raw_matrices(given.measures);
   if (given.vectors) data.vectors = vector_data(*given.vectors, "vectors");
+  if (data.tables() == 0 && !data.vectors) {
+    throw Error(ErrorCode::kInvalidArgument, "there is nothing to compare methods on");
+  }
   return data;
 }
 
@@ -116,13 +120,45 @@ std::pair<bool, bool> needs_of(const std::vector<std::string>& methods) {
   return needs;
 }
 
+/// Those of the methods, or of the usual ones, that look at neighbours.
+std::vector<std::string> neighbour_methods(const std::vector<std::string>& methods, bool several) {
+  GivenPlan plan;
+  plan.methods = methods;
+  std::vector<std::string> names;
+  for (const Candidate& one : candidates_of(plan, ProtocolName{}, several ? 2 : 1)) {
+    if (takes_neighbours(one.choice.settings)) names.push_back(one.name);
+  }
+  return names;
+}
+
+/// A partition of all the samples that were given, of those that were kept.
+Partition among_kept(const Partition& given, std::span<const Index> kept) {
+  Partition own;
+  for (std::size_t i = 0; i < given.train.size(); ++i) {
+    const auto at = std::ranges::lower_bound(kept, given.train[i]);
+    if (at == kept.end() || *at != given.train[i]) continue;
+    own.train.push_back(at - kept.begin());
+    own.fold_of.push_back(given.fold_of[i]);
+  }
+  for (const Index sample : given.test) {
+    const auto at = std::ranges::lower_bound(kept, sample);
+    if (at != kept.end() && *at == sample) own.test.push_back(at - kept.begin());
+  }
+  return own;
+}
+
+/// As given, or drawn. Given ones count the samples that were given, `count` of them.
 std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSettings& settings,
-                                     const ExperimentData& data, const RunContext& ctx) {
+                                     const ExperimentData& data, Index count,
+                                     const RunContext& ctx) {
   if (plan.partitions.empty()) return draw_partitions(data.labels, settings, ctx.rng);
   std::vector<Partition> partitions;
   for (const auto& [train, test, fold_of] : plan.partitions) {
     partitions.push_back({train, test, fold_of});
   }
+  check_partitions(partitions, count);
+  if (data.kept.empty()) return partitions;
+  for (Partition& one : partitions) one = among_kept(one, data.kept);
   check_partitions(partitions, data.samples());
   return partitions;
 }
@@ -149,7 +185,7 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.candidates = candidates_of(given, protocol, own.tables());
     const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
     plan.about["matrices"] = matrices_json(made, samples);
-    plan.partitions = partitions_of(given, settings, made, ctx);
+    plan.partitions = partitions_of(given, settings, made, classes.size(), ctx);
     plan.partitions_given = !given.partitions.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
@@ -227,6 +263,7 @@ void bind_evaluation(py::module_& module) {
   module.def("evaluate", &evaluate, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
   module.def("needs", &needs_of, py::arg("methods"));
+  module.def("neighbour_methods", &neighbour_methods, py::arg("methods"), py::arg("several"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::call_guard<py::gil_scoped_release>());
   module.def("inspect", &inspect_matrices, py::arg("matrices"), py::arg("labels"), py::arg("ids"),

@@ -253,6 +253,13 @@ py::tuple predict_samples(const Model& model, const std::vector<GivenSamples>& g
       });
 }
 
+/// Of vectors and categories that have names.
+std::vector<std::string> column_names(const RawData& samples) {
+  if (const auto* vectors = std::get_if<VectorData>(&samples)) return vectors->columns;
+  if (const auto* categories = std::get_if<CategoryData>(&samples)) return categories->columns;
+  return {};
+}
+
 Json record_json(const ModelRecord& record) {
   Json matrices = Json::array();
   for (const ModelMatrix& matrix : record.matrices) {
@@ -262,6 +269,7 @@ Json record_json(const ModelRecord& record) {
     if (!matrix.measure) continue;
     matrices.back()["measure"] = relevant_settings(matrix.measure->settings);
     matrices.back()["file"] = matrix.measure->file;
+    matrices.back()["columns"] = column_names(matrix.measure->training);
   }
   return {{"method", record.method},
           {"settings", record.settings},
@@ -285,7 +293,9 @@ std::string methods_text() {
   Json all = Json::array();
   for (const MethodInfo& method : all_methods()) {
     all.push_back(method_json(method));
-    all.back()["missing_pairs"] = takes_missing_pairs(parse_method(method.name).settings);
+    const AnySettings settings = parse_method(method.name).settings;
+    all.back()["missing_pairs"] = takes_missing_pairs(settings);
+    all.back()["neighbours"] = takes_neighbours(settings);
   }
   return all.dump();
 }

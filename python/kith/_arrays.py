@@ -4,8 +4,8 @@ import inspect
 
 import numpy as np
 
-from ._finite import PAIRS, VECTORS, check_finite
-from ._texts import as_text, as_texts, texts_of, truth_of
+from ._finite import KERNEL, NEW_ROWS, PAIRS, VECTORS, check_finite
+from ._texts import as_text, as_texts, class_texts, texts_of, truth_of
 
 
 def is_frame(X):
@@ -65,9 +65,9 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
         X = X.values
     check_unmasked(X, what)
     if is_sparse(X) and not allow_sparse:
+        remedy = "" if of is KERNEL or of is NEW_ROWS else " or input={'missing': 'zero'}"
         raise TypeError("A sparse matrix was passed, but dense data is required by this method: "
-                        "in a sparse matrix absent pairs are unknown. Use X.toarray() or "
-                        "input={'missing': 'zero'} where they are zero.")
+                        f"in a sparse matrix absent pairs are unknown. Use X.toarray(){remedy} where they are zero.")
     try:
         made = check_array(X, accept_sparse="csr" if allow_sparse else False, dtype=[np.float64, np.float32],
                            ensure_min_samples=1, input_name=what, **{finite_keyword(check_array): False})
@@ -92,7 +92,7 @@ def allows_missing(input):
 def ids_of(X):
     """The ids of the samples of a frame, a series or a table, or an empty list."""
     if hasattr(X, "iloc"):
-        return as_texts(X.index, "an id")
+        return _id_texts(X.index)
     if hasattr(X, "row_ids"):
         return list(X.row_ids)
     return []
@@ -100,10 +100,15 @@ def ids_of(X):
 
 def column_ids_of(X):
     if is_frame(X):
-        return as_texts(X.columns, "an id")
+        return _id_texts(X.columns)
     if hasattr(X, "column_ids"):
         return list(X.column_ids)
     return []
+
+
+def _id_texts(index):
+    """Whole numbers are the same ids whether they came as 1 or as 1.0."""
+    return class_texts(index, "an id")
 
 
 def is_default_index(X):
@@ -119,37 +124,56 @@ def _only_counts(index):
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
+def check_counted(names, what):
+    """Refuses names beside others that are only counted, 0, 1, 2, ..., where they are the same numbers in another
+    order: nobody can say whether numbers or places are meant."""
+    counted = [str(i) for i in range(len(names))]
+    if names != counted and sorted(names) == sorted(counted):
+        raise ValueError(f"{what} are only counted, and others are the same numbers in another order, {names[0]}, "
+                         f"{', '.join(names[1:3])}, ...: .to_numpy() goes by the order, .loc[...] by the numbers")
+
+
+def check_order(given, what):
+    """Refuses frames and series of which some are only counted, beside the same numbers in another order."""
+    if any(is_default_index(one) for one in given):
+        for one in given:
+            check_counted(sample_ids(one), what)
+
+
 def in_order(X):
-    """A square frame or table with its columns in the order of its rows."""
+    """A square frame or table with its columns in the order of its rows, where both have names."""
     rows, columns = ids_of(X), column_ids_of(X)
     if not rows or not columns or rows == columns:
         return X
+    if is_default_index(X) or has_default_columns(X):  # names of columns alone say nothing of rows
+        check_counted(columns if is_default_index(X) else rows, "the rows or the columns")
+        return X
     lacking = sorted(set(rows) - set(columns)) or sorted(set(columns) - set(rows))
-    if lacking and (is_default_index(X) or (has_default_columns(X) and set(rows).isdisjoint(columns))):
-        return X  # names of columns alone say nothing of rows, nor the other way round
     if lacking or len(set(rows)) != len(rows):
         raise ValueError(f"the rows and the columns are of different samples: "
                          f"{', '.join(lacking[:5]) or 'an id stands twice'}")
     return _columns(X, _order(rows, columns))
 
 
-def over_samples(X, ids, count):
-    """New rows over the training samples in their order: by id where both have ids, or by number where the
-    training samples had none; None where columns are by position."""
+def over_samples(X, ids):
+    """New rows over the training samples in their order, by id; None where columns are by position."""
     names = column_ids_of(X)
-    wanted = ids or [str(i) for i in range(count)]
-    if not names or names == wanted or (not ids and set(names) != set(wanted)):
+    if not names or names == ids:
+        return None
+    counted = has_default_columns(X)
+    if not ids or (counted and len(names) == len(ids)):
+        check_counted(ids or names, "the columns or the training samples")
         return None
     where = {name: i for i, name in enumerate(names)}
-    lacking = [one for one in wanted if one not in where]
-    if len(lacking) == len(wanted) and has_default_columns(X):
+    lacking = [one for one in ids if one not in where]
+    if lacking and counted:
         return None
     if lacking:
-        raise ValueError(f"{len(lacking)} of the {len(wanted)} training samples the model "
+        raise ValueError(f"{len(lacking)} of the {len(ids)} training samples the model "
                          f"needs are not among the columns: {', '.join(lacking[:5])}")
     if len(where) != len(names):
         raise ValueError("an id stands twice among the columns")
-    return _columns(X, [where[name] for name in wanted])
+    return _columns(X, [where[name] for name in ids])
 
 
 def _columns(X, order):
@@ -206,6 +230,7 @@ def square(X, allow_sparse, allow_missing, name):
 
 def matched(given):
     """Several matrices over the samples of the first in its order, where they have ids, and these ids."""
+    check_order(given, "the samples of a matrix")
     ids = sample_ids(given[0])
     made = [in_order(given[0])]
     for other in given[1:]:
@@ -241,22 +266,22 @@ def _same_samples(ids, other, what):
 
 
 def by_id(y, ids, X=None):
-    """Classes or numbers in the order of the samples X, by id where both have ids. Numbers that only count rows, here or
-    there, and have nothing in common name nobody: they are taken as they come. Where the rows of a frame are only
-    counted, a series of the same numbers in another order is matched too."""
-    if not ids and is_default_index(X) and hasattr(y, "iloc") and not is_default_index(y):
-        order = _order([str(i) for i in range(len(X))], as_texts(y.index, "an id"))
-        return y if order is None else y.iloc[order]
-    if not ids or not hasattr(y, "iloc") or is_default_index(y):
+    """Classes or numbers in the order of the samples X, by id where both have ids. What is only counted, 0, 1, 2, ...,
+    and numbers beside names name nobody, and are taken as they come."""
+    if not hasattr(y, "iloc"):
         return y
-    own = as_texts(y.index, "an id")
-    if not set(own).isdisjoint(ids) or not own:
+    own = sample_ids(y)
+    if not ids or not own:
+        if is_default_index(X) or is_default_index(y):
+            check_counted(own or ids, "the samples of X or of a series")
+        return y
+    if not set(own).isdisjoint(ids):
         return y.iloc[_same_samples(ids, own, "X and a series")]
-    if _are_numbers(own) or _are_numbers(ids):
+    if all(map(_is_number, own)) and not any(map(_is_number, ids)):
         return y
     raise ValueError(f"the series is of other samples than X: {own[0]!r} is none of its ids, nor is any other of the "
                      f"{len(own)}; X has {ids[0]!r}. Give .to_numpy() where the order is the same")
 
 
-def _are_numbers(ids):
-    return all(one.isascii() and one.isdigit() for one in ids)
+def _is_number(name):
+    return name.isascii() and name.isdigit()

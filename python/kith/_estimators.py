@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import _arrays, _core, _samples
 from ._finite import NEW_PAIRS
 from ._labels import classes_of
-from ._run import run_options, warn_unless_solved
-from ._texts import as_items, as_text, class_texts, in_python, keyword, library_path, text_of, texts_of
+from ._run import note_neighbours, run_options, warn_unless_solved
+from ._texts import as_items, as_text, class_text, class_texts, in_python, keyword, library_path, text_of, texts_of
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
@@ -29,6 +29,9 @@ _PAPERS = {
             "similarity matrices with general convex loss functions",
     "ZGZZ": "Zhu, Gong, Zhao, Zhang: Learning similarity metric with SVM",
 }
+
+#: Settings that are dicts here, and texts or files on the command line.
+_DICTS = {"priors": "{'a': 0.2, 'b': 0.8}", "costs": "{('a', 'b'): 5}: a sample of a called b costs 5"}
 
 #: What every class takes beside the settings of its method, with what it means.
 _COMMON = {
@@ -70,7 +73,7 @@ def default_of(field):
 def _has_probabilities(self):
     if not _METHODS[self._method]["probabilities"]:
         raise AttributeError(f"{self._method} has no probabilities")
-    if getattr(self, "probability", True) is False:
+    if text_of(getattr(self, "probability", True)) in ("no", "false", "0"):
         raise AttributeError("probabilities were switched off: probability=False")
     return True
 
@@ -94,7 +97,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         neighbours alone X may be a sparse matrix, in which an absent pair is unknown. With a `measure` X
         are raw samples; for several measures of different ones a dict of them by the measures' names.
         """
-        first = _arrays.as_list(X)[0]
+        if self._method is None:
+            raise TypeError("SimilarityClassifier is no method; use a class of one, such as kith.SVM")
+        first = _samples.leading(X, None if self._takes_vectors() else self.measure)
         y = classes_of(_arrays.by_id(y, _arrays.sample_ids(first), first))
         classes, labels = np.unique(y, return_inverse=True)
         texts = _class_texts(classes)
@@ -104,11 +109,17 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         own = [texts[label] for label in labels]
         learn = self._fit_vectors if self._takes_vectors() else \
             self._fit_matrices if self.measure is None else self._fit_samples
+        self._note_neighbours()
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
             model = learn(X, own, options)
         self._take(model, dict(zip(texts, classes)))
         warn_unless_solved(self.certificate_["status"], self._method)
         return self
+
+    def _note_neighbours(self):
+        if not self._takes_vectors() and _METHODS[self._method]["neighbours"] and \
+                _samples.are_distances(self.distance, self.measure):
+            note_neighbours([self._method], self.input)
 
     def _takes_vectors(self):
         return _METHODS[self._method]["learns_from_vectors"]
@@ -222,6 +233,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                             "query")
         if not len(rows) == len(back) == len(selves) == count:
             raise ValueError(f"{len(rows)} matrices of new rows; the model was trained on {count}")
+        _arrays.check_order([*rows, *(one for one in back if one is not None)], "the rows of a matrix")
         ids = _arrays.sample_ids(rows[0])
         rows, back = [_arrays.in_rows(one, ids) for one in rows], [_arrays.in_rows(one, ids) for one in back]
         selves = [_arrays.by_id(one, ids, rows[0]) for one in selves]
@@ -239,11 +251,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X):
         """New rows over the training samples: by id where both have ids, else by position."""
-        chosen = _arrays.over_samples(X, self._ids, self._width)
-        if chosen is not None and self._ids:
+        chosen = _arrays.over_samples(X, self._ids)
+        if chosen is not None:
             return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
-        rows = _arrays.check_matrix(X if chosen is None else chosen, self._takes_sparse(), _allows_missing(self),
-                                    of=NEW_PAIRS)
+        rows = _arrays.check_matrix(X, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
         self._check_width(rows, "one column per training sample")
         if self._kept and rows.shape[1] == self._width:
             rows = rows[:, self._kept]  # the others were dropped in training
@@ -251,7 +262,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X, self_similarity=None, from_training=None):
         """Classes of new samples from their similarities to the training samples, (queries, n); from
-        the samples themselves where the model measures them, from vectors where the method takes those.
+        the samples themselves where the model measures them, from vectors where the method takes those. Rows of several
+        matrices are matched by id; predictions are in the order of those of the model's first matrix.
 
         `self_similarity`: of each query to itself, which some methods need unless the diagonal of the
         training matrix is constant. `from_training`: of the training samples to the queries,
@@ -261,8 +273,17 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def score(self, X, y, sample_weight=None):
         """The share of X whose class is predicted; y is matched by id as in `fit`."""
-        first = _arrays.as_list(X)[0]
-        return super().score(X, _arrays.by_id(y, _arrays.sample_ids(first), first), sample_weight)
+        check_is_fitted(self, "model_")
+        named = isinstance(X, dict) and not _arrays.is_sparse(X)
+        first = X.get(self._matrices[0]["name"]) if named and self._matrices else _arrays.as_list(X)[0]
+        y = _arrays.by_id(y, _arrays.sample_ids(first), first)
+        return super().score(X, self._as_loaded(y) if self._loaded else y, sample_weight)
+
+    def _as_loaded(self, y):
+        """Classes as the model has them: of a file that has texts alone it may have made numbers."""
+        own = {class_text(one): one for one in self.classes_.tolist()}
+        texts = class_texts(np.asarray(y).ravel().tolist())
+        return np.array([own[one] for one in texts]) if all(one in own for one in texts) else y
 
     def decision_function(self, X, self_similarity=None, from_training=None):
         """Scores that order the classes, (queries, classes); of two classes half the second's lead,
@@ -308,6 +329,8 @@ def settings_of(estimator, with_defaults=True):
         name, value, default = field["name"], getattr(estimator, keyword(field["name"])), default_of(field)
         usual = type(value) is type(default) and value == default
         kept = with_defaults and (name in searched or field["type"] in ("count", "number"))
+        if value is None and default not in (None, "none"):
+            raise ValueError(f"{keyword(name)} is None, and must be {field['rule']}")
         if value is None or (usual and not kept):
             continue
         decides = name in ("priors", "costs")
@@ -393,8 +416,9 @@ def _make_class(method, info):
     lines = [f"{info['summary'][0].upper()}{info['summary'][1:]} ({info['paper']}).", "",
              f"`kith methods {method}` on the command line. Settings:", ""]
     for field in fields:
-        lines.append(f"{keyword(field['name'])} : {field['type']}, default {default_of(field)!r}")
-        lines.append(f"    {in_python(field['help'])}; {field['rule']}")
+        decides = field["name"] in ("priors", "costs")
+        lines.append(f"{keyword(field['name'])} : {'dict' if decides else field['type']}, default {default_of(field)!r}")
+        lines.append(f"    {in_python(field['help'])}; {_DICTS[field['name']] if decides else field['rule']}")
     for name, (value, help_text) in common.items():
         lines += [f"{name} : default {value!r}", f"    {help_text}"]
     name = class_name(method)

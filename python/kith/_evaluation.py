@@ -9,7 +9,7 @@ import tempfile
 from . import _arrays, _core, _samples
 from ._labels import classes_of
 from ._plan import methods_of, plan_of
-from ._run import run_options, warn_of_comparison
+from ._run import note_neighbours, run_options, warn_of_comparison
 from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of
 
 
@@ -128,10 +128,14 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     distance = _arrays.plain_distance(distance)
     listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure, "seed": seed})
     own = _own_data(X, data, measure, listed, distance, input)
-    samples = _arrays.as_list(X if data is None else data)[0]
+    samples = _samples.leading(X if data is None else data, measure)
     labels = class_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples), samples)).tolist())
     if ids is not None:
         own.ids = as_texts(ids, "an id")
+    if own.matrices or own.measures:
+        neighbours = _core.neighbour_methods(listed, len(own.matrices) + len(own.measures) > 1)
+        if neighbours and _samples.are_distances(distance, measure):
+            note_neighbours(neighbours, input)
     _check_store(store, append)
     plan = plan_of(listed, fixed, protocol, settings, grids,
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},

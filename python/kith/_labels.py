@@ -21,7 +21,7 @@ def classes_of(y):
 
 def _check_present(values):
     kind = values.dtype.kind
-    missing = [_is_missing(one) for one in values] if kind == "O" else \
+    missing = [is_missing(one) for one in values] if kind == "O" else \
         np.isnan(values) if kind in "fc" else np.isnat(values) if kind in "mM" else False
     if np.any(missing):
         at = int(np.argmax(missing))
@@ -33,7 +33,7 @@ def _check_texts(values):
     """What NumPy would make another class of: NaN among texts is 'nan', and a NUL at the end is gone."""
     for i, one in enumerate(values):
         one = one[0] if isinstance(one, (list, tuple)) and len(one) == 1 else one
-        if _is_missing(one):
+        if is_missing(one):
             raise ValueError(f"Input y contains {'NaN' if isinstance(one, float) else repr(one)}: sample {i + 1} has "
                              "no class")
         if isinstance(one, (str, bytes)) and one[-1:] in ("\0", b"\0"):
@@ -46,6 +46,6 @@ def _of_numpy(y):
     return y.to_numpy(dtype=own) if own is not None and own.kind in "biuf" else y
 
 
-def _is_missing(value):
+def is_missing(value):
     named = type(value).__name__ in ("NAType", "NaTType")  # of pandas, which need not be installed
     return value is None or named or (isinstance(value, (float, np.floating)) and value != value)

@@ -7,6 +7,7 @@ import numpy as np
 from . import _core
 from ._arrays import plain_distance
 from ._estimators import SimilarityClassifier, settings_of
+from ._samples import parse
 from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
 
 
@@ -60,11 +61,21 @@ def _numbered(method):
     yield from (f"{method}-{i}" for i in itertools.count(2))
 
 
+def _one_distance(distance):
+    """In one form, however it was said: the truth for all where they agree, else one for each in their order."""
+    given = plain_distance(distance)
+    each = list(given.values()) if isinstance(given, dict) else given if isinstance(given, list) else [given]
+    return each[0] if len(set(each)) == 1 else each
+
+
+_FORMS = {"distance": _one_distance, "measure": parse, "input": texts_of}
+
+
 def _check_common(estimator, common):
     for key, given in common.items():
         own = getattr(estimator, key, None)
-        if key == "distance" and own is not None:
-            own = plain_distance(own)
+        if own is not None and key in _FORMS:
+            own, given = (None if one is None else _FORMS[key](one) for one in (own, given))
         usual = own == 1 if key == "seed" else not own
         if not usual and own != given:
             same = "seed" if key == "seed" else "data"

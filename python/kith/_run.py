@@ -5,7 +5,7 @@ import sys
 import warnings
 
 from . import _core, _progress
-from ._texts import in_python
+from ._texts import in_python, texts_of
 
 
 @contextlib.contextmanager
@@ -46,6 +46,14 @@ def warn_unless_solved(status, who, stacklevel=3):
     if status not in _core.met_statuses:
         from sklearn.exceptions import ConvergenceWarning
         warnings.warn(f"{who}: the solver missed its tolerance: {status}", ConvergenceWarning, stacklevel=stacklevel)
+
+
+def note_neighbours(methods, input):
+    """What the command line says of methods that look at neighbours, and are given distances."""
+    if "from-distance" not in texts_of(input):
+        warnings.warn(f"{', '.join(methods)}: neighbours are the most similar samples, and double centring, the default "
+                      "for distances, does not keep their order; input={'from_distance': 'negative'} does",
+                      UserWarning, stacklevel=4)
 
 
 def warn_of_comparison(results):

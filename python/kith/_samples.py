@@ -7,7 +7,8 @@ import numpy as np
 
 from . import _arrays, _core
 from ._finite import VECTORS
-from ._texts import as_text, as_texts, texts_of
+from ._labels import is_missing
+from ._texts import as_text, class_texts, texts_of
 
 MEASURES = {one["name"]: one for one in json.loads(_core.measures())}
 _NAMES = {alias: one["name"] for one in MEASURES.values() for alias in [one["name"], *one["aliases"]]}
@@ -47,6 +48,22 @@ def prepared(samples, kind):
         return words, ids, columns
     texts = [_text(one, i) for i, one in enumerate(samples)]
     return [one.upper() for one in texts] if kind == "sequences" else texts, ids, columns
+
+
+def leading(X, measure):
+    """Those of several samples or matrices whose order is that of the model."""
+    if measure is None or not _are_named(X):
+        return _arrays.as_list(X)[0]
+    name, word, _ = parse(measure)[0]
+    return _of_name(X, name or word)
+
+
+def are_distances(distance, measure):
+    """Some of the numbers are distances, as they are given or as they are measured."""
+    if measure is not None:
+        return any(MEASURES[word]["distance"] for _, word, _ in parse(measure))
+    given = _arrays.plain_distance(distance)
+    return any(given.values()) if isinstance(given, dict) else any(given) if isinstance(given, list) else given
 
 
 def check_no_distance(distance):
@@ -96,7 +113,9 @@ def _words(sample, kind, position):
     if not hasattr(sample, "__iter__"):
         raise ValueError(f"sample {position + 1} is {reprlib.repr(sample)}, and must be a collection of words")
     words = sorted(sample, key=str) if isinstance(sample, (set, frozenset)) else sample
-    return as_texts(words, f"a word of sample {position + 1}")
+    if kind == "categories" and any(is_missing(one) for one in words):
+        raise ValueError(f"sample {position + 1} has no value in one of its columns (NaN or None); give missing ones a name")
+    return class_texts(words, f"a word of sample {position + 1}")
 
 
 def _check_equal_length(rows):
@@ -124,13 +143,15 @@ def parse(measure):
     A measure is its name ("edit"), its function (kith.measure.edit), a text as the command line takes
     it ("mine=spectrum:kmer=4") or {"measure": "spectrum", "kmer": 4}. Several are a list or a dict of names.
     """
+    if isinstance(measure, (list, tuple, dict)) and not measure:
+        raise ValueError(f"measure is {measure!r}, and names none")
     if isinstance(measure, dict) and "measure" not in measure:
-        return [(as_text(name, "the name of a measure"), *parse(one)[0][1:]) for name, one in measure.items()]
+        return [_named(name, one) for name, one in measure.items()]
     if isinstance(measure, (list, tuple)):
         return [one for each in measure for one in parse(each)]
     if isinstance(measure, dict):
         settings = {key: value for key, value in measure.items() if key != "measure" and value is not None}
-        return [("", _known(measure["measure"]), texts_of(settings))]
+        return [("", _known(getattr(measure["measure"], "measure", measure["measure"])), texts_of(settings))]
     if callable(measure):
         return [("", _known(getattr(measure, "measure", measure)), {})]
     head, _, tail = str(measure).partition(":")
@@ -139,6 +160,12 @@ def parse(measure):
     if any(not value for _, _, value in pairs):
         raise ValueError(f"measure {measure!r} must be NAME:key=value,key=value")
     return [(as_text(name, "the name of a measure"), _known(word), texts_of({key: value for key, _, value in pairs}))]
+
+
+def _named(name, measure):
+    if isinstance(measure, (list, tuple)):
+        raise ValueError(f"{name!r} stands for {len(measure)} measures; each has a name of its own")
+    return (as_text(name, "the name of a measure"), *parse(measure)[0][1:])
 
 
 def _known(word):
@@ -156,6 +183,8 @@ def measured(measure, data):
     if len(set(names)) != len(names):
         raise ValueError(f"measures have the same name: {', '.join(names)}; a dict of names tells them apart")
     several = _check_names(data, names)
+    if several:
+        _arrays.check_order(list(data.values()), "the samples of a measure")
     return [(name, word, texts, prepared(_of_name(data, name), MEASURES[word]["data"]), i if several else 0)
             for i, (name, (_, word, texts)) in enumerate(zip(names, asked))]
 
@@ -182,7 +211,24 @@ def _of_name(data, name):
 
 def queries(data, matrices):
     """New samples of each matrix of a model that measures them itself."""
-    if _check_names(data, [one["name"] for one in matrices]) and len({one["file"] for one in matrices}) < len(matrices):
+    names = [one["name"] for one in matrices]
+    named, files = _check_names(data, names), len({one["file"] for one in matrices})
+    if named and files < len(matrices):
         raise ValueError("the model measures all of its matrices from the same samples; give them alone")
-    return [prepared(_of_name(data, one["name"]), MEASURES[one["measure"]["measure"]]["data"])
-            for one in matrices]
+    if not named and files > 1:
+        raise ValueError(f"the model measures each of its matrices from samples of its own; give a dict of {', '.join(names)}")
+    if named:
+        _arrays.check_order(list(data.values()), "the samples of a measure")
+    return [prepared(_by_number(_of_name(data, one["name"]), one["columns"]),
+                     MEASURES[one["measure"]["measure"]]["data"]) for one in matrices]
+
+
+def _by_number(samples, columns):
+    """A frame with its columns in order, where they are the numbers from 0 on and those of the model have no names."""
+    if columns or not _arrays.is_frame(samples) or _arrays.has_default_columns(samples):
+        return samples
+    names = _arrays.column_ids_of(samples)
+    counted = [str(i) for i in range(len(names))]
+    if sorted(names) != sorted(counted):
+        return samples
+    return samples.iloc[:, [names.index(one) for one in counted]]

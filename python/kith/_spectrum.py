@@ -66,7 +66,7 @@ class Spectrum(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         check_is_fitted(self, "map_")
-        chosen = _arrays.over_samples(X, self._ids, self.n_features_in_)
+        chosen = _arrays.over_samples(X, self._ids)
         rows = _arrays.check_matrix(X if chosen is None else chosen, False, False, of=NEW_ROWS)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features, but Spectrum is expecting "

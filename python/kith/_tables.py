@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from . import _arrays, _core
+from ._finite import KERNEL, check_finite
 from ._run import run_options
 from ._texts import library_path, path_of, text_of, texts_of
 
@@ -80,6 +81,9 @@ def write(path, X, format=None):
     _arrays.check_unmasked(values, "X")
     if np.iscomplexobj(values):
         raise ValueError("X has complex numbers, and similarities are real")
+    rows = _arrays.sample_ids(X)
+    columns = [] if _arrays.has_default_columns(X) else _arrays.column_ids_of(X)
+    _check_readable(values, rows, columns)
     if not _arrays.is_sparse(values):
         values = np.asarray(values)
         single = values.dtype == np.float32
@@ -87,10 +91,20 @@ def write(path, X, format=None):
         if single and name.endswith((".npy", ".npy.gz")) and format in (None, "npy"):
             _write_single(name, values)
             return
-    rows = _arrays.sample_ids(X)
-    columns = [] if _arrays.has_default_columns(X) else _arrays.column_ids_of(X)
     with run_options() as options:
         _core.write(library_path(name), format, values, rows, columns, options)
+
+
+def _check_readable(values, *ids):
+    """ValueError where `read` would refuse the file."""
+    numbers = values if _arrays.is_sparse(values) else np.asarray(values, dtype=float)
+    if numbers.ndim == 2 and 0 in numbers.shape:
+        raise ValueError(f"X is {numbers.shape[0]} x {numbers.shape[1]}, and has no similarities")
+    if numbers.ndim == 2:
+        check_finite(numbers.tocsr() if _arrays.is_sparse(numbers) else numbers, True, KERNEL)
+    for names in ids:
+        if not all(names) or len(set(names)) != len(names):
+            raise ValueError("an id is empty, or stands twice")
 
 
 def _write_single(path, values):

@@ -55,15 +55,15 @@ def truth_of(value, what):
     raise TypeError(f"{what} is {value!r}, and must be True or False")
 
 
-def class_text(value):
+def class_text(value, what="a class"):
     """A class as files have it. Whole numbers are the same classes whether they came as 1 or as 1.0."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(value) < 2 ** 53:
         value = int(value)
-    return as_text(value, "a class")
+    return as_text(value, what)
 
 
-def class_texts(values):
-    return [class_text(one) for one in as_items(values, "a class")]
+def class_texts(values, what="a class"):
+    return [class_text(one, what) for one in as_items(values, what)]
 
 
 def text_of(value, key=""):

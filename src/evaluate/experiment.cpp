@@ -279,6 +279,7 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
         prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);
     data.matrices = select_samples(data.matrices, dropped.kept);
     data.labels = dropped.set.labels;
+    if (data.samples() < labels.size()) data.kept = dropped.kept;
     data.input.missing = MissingRule::kError;
   }
   const std::vector<Index> counts = data.labels.counts();

@@ -133,15 +133,45 @@ def test_frames_are_matched_by_id_wherever_they_are_given(binary):
         kith.SVM().fit(S, pandas.Series(binary.y, names[1:] + ["other"]))
 
 
-def test_counted_samples_may_be_counted_in_any_order(binary):
-    S, rows = pandas.DataFrame(binary.S), pandas.DataFrame(binary.rows)
-    plain = kith.SVM().fit(binary.S, binary.y).decision_function(binary.rows)
-    for given in (S, shuffled(S, 1)):
-        model = kith.SVM().fit(given, binary.y)
-        np.testing.assert_array_equal(model.decision_function(shuffled(rows, 2)), plain)
+def test_numbers_that_only_count_are_not_guessed_at(binary):
+    """Counted samples beside the same numbers in another order: by number or by place, nobody can say."""
+    S, rows, y = pandas.DataFrame(binary.S), pandas.DataFrame(binary.rows), pandas.Series(binary.y)
+    moved = np.random.default_rng(3).permutation(30)
+    plain = kith.SVM().fit(binary.S, binary.y)
+    named = kith.SVM().fit(S.iloc[moved, moved], y.iloc[moved])
+    np.testing.assert_allclose(named.decision_function(rows.iloc[:, moved]), plain.decision_function(binary.rows), atol=1e-4)
+    for call in (lambda: kith.SVM().fit(shuffled(S, 1), binary.y), lambda: kith.SVM().fit(S, binary.y).predict(shuffled(rows, 2)),
+                 lambda: plain.predict(shuffled(rows, 2)), lambda: named.predict(rows), lambda: kith.inspect(shuffled(S, 1)),
+                 lambda: kith.inspect(S.iloc[moved, moved].reset_index(drop=True)),
+                 lambda: kith.SVM().fit(S, y.iloc[moved]), lambda: kith.SVM().fit(S.iloc[moved, moved], y),
+                 lambda: kith.evaluate(S, y.iloc[moved], "knn"), lambda: kith.inspect(S, y.iloc[moved]),
+                 lambda: plain.score(rows, pandas.Series(binary.truth).iloc[::-1]),
+                 lambda: kith.MKL().fit([S, S.iloc[moved, moved]], binary.y),
+                 lambda: kith.MKL().fit([S.iloc[moved, moved], S], binary.y),
+                 lambda: kith.MKL().fit([binary.S, binary.S], binary.y).predict([rows, rows.iloc[::-1]]),
+                 lambda: kith.MKL(measure={"a": "gaussian", "b": "linear"}).fit({"a": S, "b": S.iloc[moved]}, binary.y)):
+        with pytest.raises(ValueError, match="the same numbers in another order"):
+            call()
+    in_order = kith.SVM().fit(binary.S, y.iloc[moved])  # an array has no index: taken as it comes
+    np.testing.assert_array_equal(in_order.decision_function(binary.rows),
+                                  kith.SVM().fit(binary.S, binary.y[moved]).decision_function(binary.rows))
     later = pandas.RangeIndex(100, 100 + len(S))
     model = kith.SVM().fit(S.set_axis(later, axis=0).set_axis(later, axis=1), binary.y)
-    np.testing.assert_array_equal(model.decision_function(shuffled(rows.set_axis(later, axis=1), 2)), plain)
+    np.testing.assert_array_equal(model.decision_function(shuffled(rows.set_axis(later, axis=1), 2)),
+                                  plain.decision_function(binary.rows))
+
+
+def test_ids_that_are_numbers_may_come_as_floats_and_others_are_refused(binary):
+    ids = list(range(1000, 1030))
+    frame = pandas.DataFrame(binary.S, index=ids, columns=ids)
+    moved = np.random.default_rng(3).permutation(30)
+    expected = kith.SVM().fit(binary.S, binary.y).decision_function(binary.rows)
+    for index in (ids, [float(one) for one in ids], [str(one) for one in ids]):
+        y = pandas.Series(binary.y, index=index).iloc[moved]
+        np.testing.assert_array_equal(kith.SVM().fit(frame, y).decision_function(binary.rows), expected)
+    for index in (range(2000, 2030), [f"x{i}" for i in ids], [f"00{i}" for i in ids]):
+        with pytest.raises(ValueError, match="of other samples than X"):
+            kith.SVM().fit(frame, pandas.Series(binary.y, index=index).iloc[moved])
 
 
 def test_columns_that_only_count_are_taken_in_order(binary):
@@ -251,18 +281,3 @@ def test_inspect_is_that_of_the_command_line(three, tmp_path, program):
 def test_evaluate_refuses_another_number_of_labels(three):
     with pytest.raises(ValueError, match="35 labels for 36 samples"):
         kith.evaluate(three.S, three.y[:-1], ["knn"], repeats=1, folds=2)
-
-
-def test_a_series_that_counts_the_rows_of_a_frame_in_another_order_is_matched(binary):
-    frame, y = pandas.DataFrame(binary.S), pandas.Series(binary.y)
-    moved = y.iloc[np.random.default_rng(3).permutation(30)]
-    expected = kith.SVM().fit(frame, y)
-    model = kith.SVM().fit(frame, moved)
-    np.testing.assert_array_equal(model.decision_function(binary.rows), expected.decision_function(binary.rows))
-    assert model.score(frame, moved) == expected.score(frame, y)
-    found = [kith.evaluate(frame, one, "knn", repeats=2, folds=2).rows for one in (y, moved)]
-    assert found[0] == found[1]
-    assert str(kith.inspect(frame, moved)) == str(kith.inspect(frame, y))
-    in_order = kith.SVM().fit(binary.S, moved)  # an array has no index: taken as it comes
-    np.testing.assert_array_equal(in_order.decision_function(binary.rows),
-                                  kith.SVM().fit(binary.S, moved.to_numpy()).decision_function(binary.rows))

@@ -36,6 +36,8 @@ struct ExperimentData {
   std::vector<std::optional<RawMatrix>> by_part{};
   /// The samples as vectors, for methods that learn from them; there may be no table beside them.
   Block vectors{};
+  /// Positions among the given samples, of which some were dropped; empty: none were.
+  std::vector<Index> kept{};
 
   /// Of table m, or nothing.
   [[nodiscard]] const RawMatrix* measured_by_part(std::size_t m) const {
