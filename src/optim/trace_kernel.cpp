@@ -186,13 +186,38 @@ TraceKernelSolution no_answer(const TraceKernelProblem& problem, long iterations
   return none;
 }
 
+/// The search, which finds some answers to all digits; of others, where a matrix is nearly touched,
+/// its multipliers prove little. What splitting then proves or finds better is taken from it.
+TraceKernelSolution solve_norm(const TraceKernelProblem& problem, double tolerance, long limit,
+                               const RunContext& ctx) {
+  constexpr double kProved = 5e-4;  // what splitting has to reach, and reaches soon
+  constexpr long kSplittingLimit = 1000;
+  TraceKernelSolution found = detail::search_norm(problem, tolerance, limit, ctx);
+  if (problem.shape == KernelShape::kSpectral || !is_whole(problem, found)) return found;
+  update_evidence(problem, found);
+  if (found.info.gap <= std::max(tolerance, kProved)) return found;
+  TraceKernelSolution other =
+      detail::split_loss(problem, std::max(tolerance, kProved), kSplittingLimit, ctx);
+  if (!is_whole(problem, other)) return found;
+  update_evidence(problem, other);
+  const long iterations = found.info.iterations + other.info.iterations;
+  if (other.lower > found.lower) found.proof = other.proof;
+  if (other.info.objective < found.info.objective) {
+    other.proof = std::move(found.proof);
+    found = std::move(other);
+  }
+  found.info.iterations = iterations;
+  found.info.status = SolveStatus::kReducedAccuracy;
+  return found;
+}
+
 TraceKernelSolution solve(const TraceKernelProblem& problem, double tolerance, long limit,
                           const RunContext& ctx) {
   if (problem.loss == KernelLoss::kSquared) return detail::solve_squared(problem, tolerance, ctx);
   std::optional<TraceKernelSolution> found = detail::solve_touching(problem, ctx);
   if (found) return std::move(*found);
-  return problem.loss == KernelLoss::kNorm ? detail::search_norm(problem, tolerance, limit, ctx)
-                                           : detail::split_absolute(problem, tolerance, limit, ctx);
+  return problem.loss == KernelLoss::kNorm ? solve_norm(problem, tolerance, limit, ctx)
+                                           : detail::split_loss(problem, tolerance, limit, ctx);
 }
 
 }  // namespace

@@ -50,11 +50,10 @@ struct MachineValue {
 [[nodiscard]] std::optional<TraceKernelSolution> solve_touching(const TraceKernelProblem& problem,
                                                                 const RunContext& ctx);
 
-/// sum_i rho |K - S_i|_1 by splitting (src/optim/trace_splitting.cpp).
-[[nodiscard]] TraceKernelSolution split_absolute(const TraceKernelProblem& problem,
-                                                 double tolerance, long max_iterations,
-                                                 const RunContext& ctx);
-/// The two others (src/optim/trace_search.cpp).
+/// kAbsolute and kNorm by splitting, but for kSpectral (src/optim/trace_splitting.cpp).
+[[nodiscard]] TraceKernelSolution split_loss(const TraceKernelProblem& problem, double tolerance,
+                                             long max_iterations, const RunContext& ctx);
+/// kSquared, and kNorm by a search around it (src/optim/trace_search.cpp).
 [[nodiscard]] TraceKernelSolution solve_squared(const TraceKernelProblem& problem, double tolerance,
                                                 const RunContext& ctx);
 [[nodiscard]] TraceKernelSolution search_norm(const TraceKernelProblem& problem, double tolerance,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rho sum_i |K - S_i|_1 by the alternating direction method of multipliers on
+// rho sum_i L(K - S_i) for L the sum of absolute values or the norm, by the alternating direction
+// method of multipliers on
 //
-//   min Omega(K) + rho sum_i |X_i - S_i|_1   s.t.  K_(i) = X_i,
+//   min Omega(K) + rho sum_i L(X_i - S_i)   s.t.  K_(i) = X_i,
 //
 // K_(i) the kernel that S_i is compared with. With multipliers Z_i, penalty sigma and
 // over-relaxation r, one iteration is
@@ -11,8 +12,8 @@
 //   X_i   = S_i + shrink(K^_i + Z_i / sigma - S_i, rho / sigma)
 //   Z_i  += sigma (K^_i - X_i)
 //
-// after which |Z_i| <= rho everywhere: Z with the a and gamma of K proves a lower bound, K itself
-// an upper one. Two more bounds close the gap where the loss is heavy:
+// after which |Z_i| <= rho, in every entry or as a whole: Z with the a and gamma of K proves a
+// lower bound, K itself an upper one. Two more bounds close the gap where the loss is heavy:
 //
 // From above, the nearest kernels of the trace and the machine on them, where X begins. For
 // matrices that are kernels themselves they have no loss, and are the optimum from some rho on,
@@ -20,11 +21,12 @@
 //
 // From below, G_i = Z_i + sigma (K_(i) - X_i) of the old Z and X, with which K is exactly the best
 // kernel: W of TraceKernelProof has its least eigenvalue on all of the range of K. G leaves
-// the box by some factor 1 / t, but t G with sqrt(t) a is inside, and its W is t times as large: a
-// share 1 - t of the bound is lost. Z lies inside without that, but its entries are off by what G
-// was outside, and the eigenvalues with them, times the trace, whatever the size of the bound.
+// that box or ball by some factor 1 / t, but t G with sqrt(t) a is inside, and its W is t times as
+// large: a share 1 - t of the bound is lost. Z lies inside without that, but its entries are off by
+// what G was outside, and the eigenvalues with them, times the trace, whatever the size of the
+// bound.
 //
-// sigma weighs the two errors, both in units of the objective: rho |K - X|_1 for the kernels and
+// sigma weighs the two errors, both in units of the objective: rho L(K - X) for the kernels and
 // what the bound falls short of the rest for the multipliers. The longer it has been changed, the
 // less often it is.
 #include <algorithm>
@@ -81,11 +83,14 @@ State start(const TraceKernelProblem& problem, const std::vector<Matrix>& K) {
   const auto m = static_cast<double>(problem.S.size());
   double spread = 0;
   double size = 0;
+  const auto typical = [&](const Matrix& D) {  // of what is shrunk at a time: an entry, or all
+    return problem.loss == KernelLoss::kAbsolute ? D.cwiseAbs().mean() : D.norm();
+  };
   for (std::size_t i = 0; i < problem.S.size(); ++i) {
     state.X.push_back(compared(problem, K, i));
     state.Z.emplace_back(Matrix::Zero(K[0].rows(), K[0].cols()));
-    spread += (state.X.back() - problem.S[i]).cwiseAbs().mean() / m;
-    size += state.X.back().cwiseAbs().mean() / m;
+    spread += typical(state.X.back() - problem.S[i]) / m;
+    size += typical(state.X.back()) / m;
   }
   state.sigma = problem.rho / std::max(spread, kLeast * size);
   return state;
@@ -99,8 +104,11 @@ std::vector<Matrix> targets(const State& state) {
   return V;
 }
 
-Matrix shrink(const Matrix& V, double by) {
-  return V.array().sign() * (V.array().abs() - by).max(0.0);
+/// What minimises by L(X) + 1/2 |X - V|^2.
+Matrix shrink(KernelLoss loss, const Matrix& V, double by) {
+  if (loss == KernelLoss::kAbsolute) return V.array().sign() * (V.array().abs() - by).max(0.0);
+  const double norm = V.norm();
+  return norm > by ? Matrix((1 - by / norm) * V) : Matrix::Zero(V.rows(), V.cols());
 }
 
 /// Z_i + sigma (K_(i) - X_i).
@@ -117,13 +125,16 @@ std::vector<Matrix> exact_multipliers(const TraceKernelProblem& problem,
 TraceKernelProof draw_inside(const TraceKernelProblem& problem, const TraceDualSolution& at,
                              std::vector<Matrix> G) {
   double largest = 0;
-  for (const Matrix& one : G) largest = std::max(largest, one.cwiseAbs().maxCoeff());
+  const bool absolute = problem.loss == KernelLoss::kAbsolute;
+  for (const Matrix& one : G) {
+    largest = std::max(largest, absolute ? one.cwiseAbs().maxCoeff() : one.norm());
+  }
   const double t = largest > problem.rho ? problem.rho / largest : 1;
   for (Matrix& one : G) one *= t;
   return {std::sqrt(t) * at.alpha, at.gamma, std::move(G)};
 }
 
-/// The steps in X and Z; |K - X|_1.
+/// The steps in X and Z; the loss of K - X.
 double update(const TraceKernelProblem& problem, const std::vector<Matrix>& K, State& state) {
   constexpr double kRelaxation = 1.6;
   double apart = 0;
@@ -131,9 +142,10 @@ double update(const TraceKernelProblem& problem, const std::vector<Matrix>& K, S
     const Matrix& S = problem.S[i];
     const Matrix& Ki = compared(problem, K, i);
     const Matrix ahead = kRelaxation * Ki + (1 - kRelaxation) * state.X[i];
-    Matrix X = S + shrink(ahead + state.Z[i] / state.sigma - S, problem.rho / state.sigma);
+    Matrix X =
+        S + shrink(problem.loss, ahead + state.Z[i] / state.sigma - S, problem.rho / state.sigma);
     state.Z[i] += state.sigma * (ahead - X);
-    apart += (Ki - X).cwiseAbs().sum();
+    apart += loss_value(problem.loss, Ki - X);
     state.X[i] = std::move(X);
   }
   return apart;
@@ -161,7 +173,7 @@ class Balance {
 double losses(const TraceKernelProblem& problem, const std::vector<Matrix>& K) {
   double loss = 0;
   for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    loss += (compared(problem, K, i) - problem.S[i]).cwiseAbs().sum();
+    loss += loss_value(problem.loss, compared(problem, K, i) - problem.S[i]);
   }
   return problem.rho * loss;
 }
@@ -204,8 +216,8 @@ void keep_nearest(const TraceKernelProblem& problem, std::vector<SymmetricEigen>
 
 }  // namespace
 
-TraceKernelSolution split_absolute(const TraceKernelProblem& problem, double tolerance,
-                                   long max_iterations, const RunContext& ctx) {
+TraceKernelSolution split_loss(const TraceKernelProblem& problem, double tolerance,
+                               long max_iterations, const RunContext& ctx) {
   constexpr double kReserve = 0.95;
   constexpr double kInner = 0.1;  // of the tolerance, for the step in K
   Best best;

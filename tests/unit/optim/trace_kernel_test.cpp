@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -190,6 +191,38 @@ TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
         expect_solved(data.problem(KernelShape::kSeparate, loss, rho, cost),
                       "loss " + std::to_string(static_cast<int>(loss)) + " rho " +
                           std::to_string(rho) + " cost " + std::to_string(cost));
+      }
+    }
+  }
+}
+
+/// Answers to eight questions, alike by the share of equal ones and by a power of it: two kernels
+/// which the learned ones nearly touch.
+Data answers() {
+  constexpr unsigned kAnswers[] = {0x20, 0xdb, 0xa0, 0x7b, 0x09, 0xb6, 0x8b, 0x1f,
+                                   0x22, 0x78, 0x55, 0xff, 0x80, 0x77, 0x10, 0xbf};
+  constexpr Index n = 16;
+  Matrix equal(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) equal(i, j) = 1 - std::popcount(kAnswers[i] ^ kAnswers[j]) / 8.0;
+  }
+  Data data;
+  data.S = {1 - (1 - equal.array()).pow(0.7), equal};
+  data.y = Vector::NullaryExpr(n, [](Index i) { return i % 2 == 0 ? 1.0 : -1.0; });
+  return data;
+}
+
+TEST(TraceKernel, ProvesUnderTheNormWhatTheSearchAloneDoesNot) {
+  const Data data = answers();
+  for (const KernelShape shape : {KernelShape::kShared, KernelShape::kSeparate}) {
+    for (const double cost : {0.01, 0.1, 1.0, 10.0, 1000.0}) {
+      for (const double rho : {0.01, 0.1, 1.0, 10.0, 1000.0}) {
+        const TraceKernelProblem problem = data.problem(shape, KernelLoss::kNorm, rho, cost);
+        const TraceKernelSolution found = learn_trace_kernel(problem);
+        const TraceKernelCertificate proof = certify(problem, found);
+        EXPECT_LE(proof.gap, 1e-3) << "rho " << rho << " cost " << cost;
+        EXPECT_GE(proof.gap, -1e-9) << "rho " << rho << " cost " << cost;
+        EXPECT_LE(proof.feasibility, 1e-9);
       }
     }
   }
