@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "kith/core/error.hpp"
+#include "kith/optim/certificate.hpp"
 #include "optim/interior.hpp"
 
 namespace kith {
 namespace {
 
-constexpr long kMostSteps = 200;  // a dozen is usual
+constexpr long kMostSteps = 200;     // a dozen is usual
+constexpr double kRounding = 1e-14;  // of a sum, by the size of what is added
 
 struct Step {
   Vector dw;
@@ -136,7 +138,9 @@ SquaredHingeCertificate certify_squared_hinge(const SignedSamples& samples, cons
   SquaredHingeCertificate found;
   const Vector pull = samples.X.transpose() * samples.y.cwiseProduct(a);
   const double size = w.norm() + pull.norm();
-  if (size > 0) found.stationarity = (w - pull).norm() / size;
+  const double off = (w - pull).norm();
+  const double rounding = kRounding * (samples.X.cwiseAbs().transpose() * a).norm();
+  if (off > rounding) found.stationarity = off / size;
   if (total > 0) found.stationarity = std::max(found.stationarity, std::abs(balance) / total);
   for (Index i = 0; i < a.size(); ++i) {  // (total + |balance|) / 2 is the larger class's sum
     if (samples.y(i) * balance > 0)
@@ -145,8 +149,7 @@ SquaredHingeCertificate certify_squared_hinge(const SignedSamples& samples, cons
   found.primal = 0.5 * w.squaredNorm() + samples.cost.dot(slack.cwiseAbs2());
   const Vector implied = samples.X.transpose() * samples.y.cwiseProduct(a);
   found.dual = a.sum() - 0.5 * implied.squaredNorm() - 0.25 * a.dot(a.cwiseQuotient(samples.cost));
-  const double scale = std::max(std::abs(found.primal), std::abs(found.dual));
-  found.gap = scale > 0 ? (found.primal - found.dual) / scale : 0;
+  found.gap = relative_gap(found.dual, found.primal);
   return found;
 }
 

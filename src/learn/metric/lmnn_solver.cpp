@@ -33,7 +33,7 @@ constexpr int kBoundEvery = 10;          // steps
 constexpr double kFirstStep = 0.1;       // of the metric
 constexpr double kStepGrowth = 1.1;
 constexpr double kSmallestStep = 1e-300;
-constexpr double kRounding = 1e-12;      // of the value, in the test of a step
+constexpr double kRounding = 1e-12;      // of the value, in the test of a step, and of the gap
 constexpr double kLeastPull = 1e-10;     // of the largest: coordinates are stretched no further
 constexpr double kSmallestPull = 1e-12;  // of the largest: P holds the direction
 
@@ -231,12 +231,13 @@ LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
     const Rounded point = steps.advance();
     ++info.iterations;
     if (point.exact < info.objective) {
-      info.objective = point.exact;
+      info.objective = std::max(0.0, point.exact);  // less is rounding
       best = steps.metric();
     }
     if (info.iterations % kBoundEvery != 0) continue;
     found.bound = std::max(found.bound, bound.at(point));
     info.gap = (info.objective - found.bound) / std::max(1.0, info.objective);
+    if (std::abs(info.gap) <= kRounding) info.gap = 0;
     if (info.gap <= settings.tolerance) {
       info.status = SolveStatus::kSolved;
       break;

@@ -105,6 +105,22 @@ TEST(SquaredHinge, SolvesTwoSamplesAsByHand) {
   EXPECT_NEAR(solution.b, 0, 1e-12);
 }
 
+TEST(SquaredHinge, SolvesWhatNoVectorSeparates) {
+  // Exclusive or: w = 0 is best, and what pulls at it cancels but for rounding.
+  Matrix X(4, 2);
+  X << -1.0 / 3, -1.0 / 7, -1.0 / 3, 1.0 / 7, 1.0 / 3, -1.0 / 7, 1.0 / 3, 1.0 / 7;
+  Vector y(4);
+  y << 1, -1, -1, 1;
+  for (const double cost : {0.1, 1.0, 1e3}) {
+    const SignedSamples samples{X, y, Vector::Constant(4, cost)};
+    const SquaredHingeSolution found = squared_hinge_svm(samples);
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost;
+    EXPECT_GE(found.info.gap, 0);
+    EXPECT_LE(found.info.kkt_residual, 1e-9);
+    EXPECT_NEAR(found.info.objective, 4 * cost, 1e-9 * cost);
+  }
+}
+
 TEST(SquaredHinge, FindsTheInterceptWithoutFeatures) {
   // min C sum: with 1 positive and 2 negatives, b = (1 - 2) / 3.
   SignedSamples samples{Matrix(3, 0), Vector(3), Vector::Ones(3)};
