@@ -9,6 +9,7 @@
 #include <exception>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kith/data/formats.hpp"
@@ -27,10 +28,13 @@ kith::SimilaritySet read_whole(const char* path, const kith::RunContext& ctx) {
   return set;
 }
 
-double seconds_of_fit(const kith::SimilaritySet& set, const std::vector<std::string>& classes,
+/// The copy of the matrix is made before.
+double seconds_of_fit(kith::SimilaritySet set, const std::vector<std::string>& classes,
                       const kith::MethodChoice& choice, kith::RunContext& ctx) {
   const auto start = std::chrono::steady_clock::now();
-  const kith::MatchedSets matched = kith::match({set});
+  std::vector<kith::SimilaritySet> sets;
+  sets.push_back(std::move(set));
+  const kith::MatchedSets matched = kith::match(std::move(sets));
   const kith::Labels labels = kith::make_labels(classes);
   const kith::Training training =
       kith::train(kith::prepare_training(matched, labels, {}, ctx), choice, ctx);
