@@ -7,6 +7,7 @@
 // deviations), so that it costs little to subtract its mean where it stands, zeros included.
 #include "kith/learn/scaled_vectors.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -19,9 +20,14 @@
 namespace kith {
 namespace {
 
-constexpr double kFarFromZero = 2;           // deviations
-constexpr double kCancelled = 1e-6;          // as feature_scale.cpp has it
-constexpr double kSmallestVariance = 1e-12;  // of the largest, that a Gram matrix holds
+constexpr double kFarFromZero = 2;            // deviations
+constexpr double kCancelled = 1e-6;           // as feature_scale.cpp has it
+constexpr double kSmallestVariance = 1e-12;   // of the largest, that a Gram matrix holds
+constexpr double kExactVariance = 1e-8;       // of the largest, that it holds to eight digits
+constexpr double kWhole = 1e-7;               // of a feature's length: less is rounding
+constexpr double kRounding = 1e-15;           // of its mean: what centring may leave of it
+constexpr Index kDenseNumbers = 250'000'000;  // two gigabytes
+constexpr Index kAtOnce = 32;  // directions whose products with all features are held
 
 /// The entries of row i are at first(i) .. first(i + 1) - 1.
 std::size_t first(const SparseBlock& table, Index i) {
@@ -134,6 +140,34 @@ double squared_distance(const SparseBlock& S, Index i, Index j) {
   return sum;
 }
 
+/// No feature of the centred S - 1 s' has a part in the directions W beside rounding.
+bool are_null(const MatrixRef& W, const SparseBlock& S, const Vector& s) {
+  Vector squares = static_cast<double>(S.rows()) * s.cwiseAbs2();
+  for (std::size_t e = 0; e < S.values.size(); ++e) {
+    const Index j = S.columns[e];
+    squares(j) += S.values[e] * (S.values[e] - 2 * s(j));
+  }
+  Vector parts = Vector::Zero(S.cols);
+  for (Index begin = 0; begin < W.cols(); begin += kAtOnce) {
+    const auto some = W.middleCols(begin, std::min(kAtOnce, W.cols() - begin));
+    Matrix P = transposed_product(S, some);
+    P.noalias() -= s * some.colwise().sum();
+    parts += P.rowwise().squaredNorm();
+  }
+  return (parts.array() <= kWhole * kWhole * squares.array()).all();
+}
+
+/// Each feature of X is what the axes say, beside rounding.
+bool are_whole(const Matrix& X, const PrincipalAxes& axes) {
+  Matrix rest = X.rowwise() - axes.mean.transpose();
+  const Vector lengths = rest.colwise().norm();
+  rest.noalias() -= axes.Z * axes.Q.transpose();
+  const Vector left = rest.colwise().norm();
+  const Vector rounding =
+      kRounding * std::sqrt(static_cast<double>(X.rows())) * axes.mean.cwiseAbs();
+  return (left.array() <= kWhole * lengths.array() || lengths.array() <= rounding.array()).all();
+}
+
 Matrix squared_distances(const SparseBlock& S, int threads) {
   Matrix D = gram(S, threads);
   const Vector norms = D.diagonal();
@@ -216,13 +250,24 @@ Matrix kernel_table(VectorKernel kernel, const ScaledVectors& X, int threads) {
   return corrected(gram(*X.sparse(), threads), *X.sparse(), X.shift());
 }
 
-VectorSpan::VectorSpan(const ScaledVectors& X, int threads) {
+VectorSpan::VectorSpan(const ScaledVectors& X, int threads, SpanDirections directions) {
   refuse_overflow(X);
   const bool wide = X.width() > X.rows();
   if (X.sparse() != nullptr && wide) {
-    factorise(X, threads);
+    factorise(X, directions, threads);
   } else {
-    axes_ = principal_axes(X.dense());
+    const Matrix dense = X.dense();
+    axes_ = principal_axes(dense);
+    whole_ = axes_.Z.cols() >= X.rows() - 1 || are_whole(dense, axes_);
+  }
+  if (directions == SpanDirections::kAll && !whole_ && X.rows() * X.cols() <= kDenseNumbers) {
+    const Matrix dense = X.dense();
+    SpanCoordinates span = span_coordinates(dense);
+    factor_.reset();
+    axes_ = {
+        .mean = std::move(span.mean), .Q = std::move(span.Q), .Z = std::move(span.Z), .spread = {}};
+    axes_.spread = axes_.Z.colwise().squaredNorm().transpose();
+    whole_ = are_whole(dense, axes_);
   }
   if (axes_.Z.cols() == 0) {  // the vectors are all alike: one coordinate that says so
     factor_.reset();
@@ -240,7 +285,7 @@ VectorSpan::VectorSpan(const ScaledVectors& X, int threads) {
   }
 }
 
-void VectorSpan::factorise(const ScaledVectors& X, int threads) {
+void VectorSpan::factorise(const ScaledVectors& X, SpanDirections directions, int threads) {
   const SparseBlock& S = *X.sparse();
   const FeatureScale own = learn_full_scale(S, FeatureScaling::kStandard);
   std::vector<Index> far;
@@ -259,10 +304,10 @@ void VectorSpan::factorise(const ScaledVectors& X, int threads) {
   const SymmetricEigen eigen =
       symmetric_eigen(corrected(gram(factor.table, threads), factor.table, factor.shift));
   const Index n = eigen.lambda.size();
+  const double least = directions == SpanDirections::kAll ? kExactVariance : kSmallestVariance;
   Index kept = 0;
-  for (const double variance : eigen.lambda) {
-    kept += variance > kSmallestVariance * eigen.lambda(n - 1);
-  }
+  for (const double variance : eigen.lambda) kept += variance > least * eigen.lambda(n - 1);
+  whole_ = kept >= n - 1 || are_null(eigen.U.leftCols(n - kept), factor.table, factor.shift);
   axes_.spread = eigen.lambda.tail(kept).reverse();
   const Matrix U = eigen.U.rightCols(kept).rowwise().reverse();
   const Vector lengths = axes_.spread.cwiseSqrt();

@@ -2,7 +2,10 @@
 #include "kith/numerics/principal_axes.hpp"
 
 #include <Eigen/QR>
+#include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "kith/numerics/symmetric_eigen.hpp"
 
@@ -10,6 +13,7 @@ namespace kith {
 namespace {
 
 constexpr double kSmallestVariance = 1e-14;  // of the largest: the square of 1e-7
+constexpr double kSmallestPivot = 1e-13;     // of the largest: less is rounding
 
 /// Orthonormal directions by falling spread, as columns, of centred rows with no more columns than
 /// the caller can bear a square matrix of.
@@ -24,12 +28,27 @@ Matrix directions_of(const Matrix& X) {
   return eigen.U.rightCols(kept).rowwise().reverse();
 }
 
+/// The mean of the rows, which they lose.
+Vector centre(Matrix& X) {
+  Vector mean = X.rows() > 0 ? Vector(X.colwise().mean().transpose()) : Vector::Zero(X.cols());
+  X.rowwise() -= mean.transpose();
+  return mean;
+}
+
+std::vector<Index> columns_by_falling_norm(const Matrix& X) {
+  const Vector norms = X.colwise().norm();
+  std::vector<Index> order(static_cast<std::size_t>(X.cols()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index j) { return norms(i) > norms(j); });
+  return order;
+}
+
 }  // namespace
 
 PrincipalAxes principal_axes(Matrix X) {
   PrincipalAxes axes;
-  axes.mean = X.rows() > 0 ? Vector(X.colwise().mean().transpose()) : Vector::Zero(X.cols());
-  X.rowwise() -= axes.mean.transpose();
+  axes.mean = centre(X);
   if (X.cols() > X.rows()) {
     const Eigen::HouseholderQR<Matrix> qr(X.transpose());
     const Matrix basis = qr.householderQ() * Matrix::Identity(X.cols(), X.rows());
@@ -42,6 +61,20 @@ PrincipalAxes principal_axes(Matrix X) {
   axes.Z.noalias() = X * axes.Q;
   axes.spread = axes.Z.colwise().squaredNorm().transpose();
   return axes;
+}
+
+SpanCoordinates span_coordinates(Matrix X) {
+  SpanCoordinates span;
+  span.mean = centre(X);
+  const std::vector<Index> order = columns_by_falling_norm(X);
+  Eigen::ColPivHouseholderQR<Matrix> qr(X(Eigen::all, order).transpose());
+  qr.setThreshold(kSmallestPivot);
+  const Index rank = qr.rank();
+  span.Q.resize(X.cols(), rank);
+  span.Q(order, Eigen::all) = Matrix(qr.householderQ() * Matrix::Identity(X.cols(), rank));
+  const Matrix R = qr.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
+  span.Z = qr.colsPermutation() * R.transpose();
+  return span;
 }
 
 Index dimensions_by_energy(const VectorRef& spread, double share) {

@@ -19,20 +19,17 @@
 // hold.
 #include "kith/optim/margin_radius.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "kith/optim/certificate.hpp"
+#include "optim/column_span.hpp"
 #include "optim/interior.hpp"
 
 namespace kith {
 namespace {
 
-constexpr double kRankTolerance = 1e-10;  // of the largest column that is left
-constexpr double kIndependent = 1e-3;     // of a column's length: what the others leave of it
 constexpr double kStepFraction = 0.995;
 constexpr int kMostSteps = 100;
 constexpr double kUnderWay = 0.1;  // above it the gap says nothing about progress
@@ -53,59 +50,6 @@ struct Direction {
   Vector c;
   double b = 0, t = 0;
   Vector s1, s2, s3, l1, l2, l3;
-};
-
-/// An orthonormal basis U of the columns of X.
-class ColumnSpan {
- public:
-  explicit ColumnSpan(const Matrix& X) : width_(X.cols()) {
-    norms_ = X.colwise().norm();
-    const double largest = width_ > 0 ? norms_.maxCoeff() : 0;
-    for (Index j = 0; j < width_; ++j) {
-      if (norms_(j) > kRankTolerance * largest) kept_.push_back(j);
-    }
-    const auto count = static_cast<Index>(kept_.size());
-    U_ = Matrix(X.rows(), 0);
-    if (count == 0) return;
-    if (count <= X.rows()) {  // principal coordinates, which are far from dependent, need no pivots
-      const Matrix unit = X(Eigen::all, kept_) * norms_(kept_).cwiseInverse().asDiagonal();
-      const Eigen::HouseholderQR<Matrix> qr(unit);
-      R_ = qr.matrixQR().topRows(count).triangularView<Eigen::Upper>();
-      plain_ = R_.diagonal().cwiseAbs().minCoeff() > kIndependent;
-      if (plain_) {
-        U_ = qr.householderQ() * Matrix::Identity(X.rows(), count);
-        return;
-      }
-    }
-    pivoted_.setThreshold(kRankTolerance);
-    pivoted_.compute(X);
-    U_ = pivoted_.householderQ() * Matrix::Identity(X.rows(), pivoted_.rank());
-  }
-
-  [[nodiscard]] const Matrix& U() const { return U_; }
-
-  /// v with X v = U c.
-  [[nodiscard]] Vector coefficients(Vector c) const {
-    Vector v = Vector::Zero(width_);
-    if (U_.cols() == 0) return v;
-    if (plain_) {
-      R_.triangularView<Eigen::Upper>().solveInPlace(c);
-      v(kept_) = c.cwiseQuotient(norms_(kept_));
-      return v;
-    }
-    const Index rank = U_.cols();
-    pivoted_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(c);
-    v.head(rank) = c;
-    return pivoted_.colsPermutation() * v;
-  }
-
- private:
-  Index width_;
-  Vector norms_;
-  std::vector<Index> kept_;
-  Matrix U_, R_;  // R of the columns kept, each divided by its norm
-  bool plain_ = false;
-  Eigen::ColPivHouseholderQR<Matrix> pivoted_;  // where the columns depend on each other
 };
 
 /// The system of one iterate.
@@ -322,7 +266,7 @@ MarginRadiusCertificate certify_margin_radius(const SignedSamples& samples, cons
 MarginRadiusSolution margin_radius(const SignedSamples& samples, const RunContext& ctx,
                                    double tolerance) {
   validate(samples);
-  const ColumnSpan span(samples.X);
+  const detail::ColumnSpan span(samples.X);
   const Matrix& U = span.U();
   Iterate x = first_iterate(samples, U.cols());
   MarginRadiusSolution best = trivial_solution(samples);

@@ -45,17 +45,27 @@ void refuse_overflow(const ScaledVectors& X);
 /// `kernel_table` of all pairs.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const ScaledVectors& X, int threads);
 
-/// The vectors in the coordinates of their principal directions, X = 1 mean' + Z Q', as
-/// `principal_axes` has them. Of sparse vectors with more features than samples Q is never formed:
-/// Z comes from the matrix of inner products, which holds directions whose deviation is at least
-/// 1e-6 of the largest.
+/// Which directions of the data a span must have.
+enum class SpanDirections {
+  kLarge,  ///< those that distances feel
+  kAll,    ///< every one of each feature, however small beside the others
+};
+
+/// The vectors in orthonormal coordinates, X = 1 mean' + Z Q'. They are those of the principal
+/// directions, as `principal_axes` has them; of sparse vectors with more features than samples Q is
+/// never formed: Z comes from the matrix of inner products, which holds directions whose deviation
+/// is at least 1e-6 of the largest. Where that is not all of the directions that were asked for,
+/// the coordinates are those of `span_coordinates`, of dense vectors.
 class VectorSpan {
  public:
-  VectorSpan(const ScaledVectors& X, int threads);
+  VectorSpan(const ScaledVectors& X, int threads,
+             SpanDirections directions = SpanDirections::kLarge);
 
   [[nodiscard]] const Vector& mean() const { return axes_.mean; }
   [[nodiscard]] const Matrix& Z() const { return axes_.Z; }
   [[nodiscard]] const Vector& spread() const { return axes_.spread; }
+  /// Every feature of the vectors is 1 mean' + Z Q' to 1e-7 of its length.
+  [[nodiscard]] bool whole() const { return whole_; }
   /// L Q': what a map of coordinates is as a map of features.
   [[nodiscard]] Matrix over_features(const MatrixRef& L) const;
 
@@ -66,10 +76,11 @@ class VectorSpan {
     Vector shift;
     Matrix weights;
   };
-  void factorise(const ScaledVectors& X, int threads);
+  void factorise(const ScaledVectors& X, SpanDirections directions, int threads);
 
   PrincipalAxes axes_;  // without Q where there is a factor
   std::optional<Factor> factor_;
+  bool whole_ = true;
 };
 
 }  // namespace kith

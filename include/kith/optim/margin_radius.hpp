@@ -53,8 +53,8 @@ struct MarginRadiusCertificate {
 inline constexpr double kMarginRadiusTolerance = 1e-8;
 
 /// A primal-dual interior point method in (v, b, t >= |v'x_i|): some 20 steps of O(n r^2 + r^3).
-/// Depends on the span of the columns of X alone; directions with less than 1e-10 of the largest
-/// spread are left out.
+/// Depends on the span of the columns of X alone, whatever their units: a column is left out only
+/// where the others give it to 1e-10 of its length. Of several v with the same values the shortest.
 [[nodiscard]] MarginRadiusSolution margin_radius(const SignedSamples& samples,
                                                  const RunContext& ctx = {},
                                                  double tolerance = kMarginRadiusTolerance);

@@ -44,12 +44,17 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
     const ScaledVectors vectors(scale, work.vectors());
     refuse_overflow(vectors);
     std::optional<VectorSpan> span;
-    if (vectors.width() > vectors.rows()) span.emplace(vectors, ctx.threads);
+    if (vectors.width() > vectors.rows()) {
+      span.emplace(vectors, ctx.threads, SpanDirections::kAll);
+    }
     const Matrix rows = span ? span->Z() : vectors.dense();
     std::vector<MetricSettings> settings;
     for (const std::size_t i : members) settings.push_back(path[i].metric);
-    std::vector<Fitted<MetricPairs>> solved =
-        train_metric({.rows = &rows, .columns_are_samples = false}, work.train(), settings, ctx);
+    std::vector<Fitted<MetricPairs>> solved = train_metric({.rows = &rows,
+                                                            .columns_are_samples = false,
+                                                            .features = nullptr,
+                                                            .whole = !span || span->whole()},
+                                                           work.train(), settings, ctx);
     for (std::size_t k = 0; k < members.size(); ++k) {
       if (span) express(solved[k].model, *span);
       fitted[members[k]] = {{scale, std::move(solved[k].model)}, std::move(solved[k].info)};

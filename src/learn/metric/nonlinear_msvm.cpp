@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -72,13 +73,21 @@ std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,
     const Matrix samples = scaled(scale, work.vectors());
     const Matrix table =
         kernel_table(key.second, ScaledVectors(scale, work.vectors()), ctx.threads);
+    std::optional<VectorSpan> span;  // of a linear kernel: the directions that its matrix may lose
+    if (key.second == VectorKernel::kLinear) {
+      span.emplace(ScaledVectors(scale, work.vectors()), ctx.threads, SpanDirections::kAll);
+    }
     for (const auto& [numbers, members] : kernels) {
       const KernelRule& rule = path[members.front()].kernel;
       const Matrix K = kernel_of_table(rule, table);
       std::vector<MetricSettings> settings;
       for (const std::size_t i : members) settings.push_back(path[i].metric);
       std::vector<Fitted<MetricPairs>> solved =
-          train_metric({.rows = &K, .columns_are_samples = true}, work.train(), settings, ctx);
+          train_metric({.rows = &K,
+                        .columns_are_samples = true,
+                        .features = span ? &span->Z() : nullptr,
+                        .whole = !span || span->whole()},
+                       work.train(), settings, ctx);
       for (std::size_t k = 0; k < members.size(); ++k) {
         fitted[members[k]] = {{scale, rule, samples, std::move(solved[k].model)},
                               std::move(solved[k].info)};

@@ -166,6 +166,50 @@ TEST(LinearMsvm, DoesNotDependOnTheUnitsOfScaledFeatures) {
   EXPECT_EQ(one.labels, two.labels);
 }
 
+/// Every second feature in a unit that makes it small.
+Matrix in_other_units(Matrix X, double unit) {
+  for (Index j = 0; j < X.cols(); j += 2) X.col(j) *= unit;
+  return X;
+}
+
+TEST(LinearMsvm, FindsTheOptimumInAnyUnits) {
+  const LinearMsvmSettings settings{
+      .metric = {.solver = MetricSolver::kConvex, .probability = false},
+      .scaling = FeatureScaling::kNone};
+  for (const Index features : {6, 90}) {  // fewer than samples, and more
+    const Clouds data = clouds(60, features, 2, 14);
+    const Fitted<LinearMsvmModel> one = fit_once(set_of(data.train, data.classes), settings);
+    for (const double unit : {1e-4, 1e-8, 1e-10}) {
+      const Matrix X = in_other_units(data.train, unit);
+      const Fitted<LinearMsvmModel> two = fit_once(set_of(X, data.classes), settings);
+      EXPECT_EQ(two.info.status(), SolveStatus::kSolved);
+      EXPECT_NEAR(two.info.objective(), one.info.objective(), 2e-8 * one.info.objective());
+      // What the model says of its samples has that objective.
+      const Vector f =
+          (X * two.model.pairs.directions.col(0)).array() + two.model.pairs.intercepts(0);
+      const Vector slack = (1 - signs_of(data.classes).array() * f.array()).max(0);
+      const Vector F = f.array() - f.mean();
+      EXPECT_NEAR(0.5 * F.cwiseAbs2().maxCoeff() + slack.squaredNorm(), two.info.objective(),
+                  1e-5 * two.info.objective());
+    }
+  }
+}
+
+TEST(LinearMsvm, MeasuresADescentByTheOptimumOfAllFeatures) {
+  const Clouds data = clouds(60, 6, 2, 15);
+  const Matrix X = in_other_units(data.train, 1e-9);
+  const auto fitted = [&](MetricSolver solver) {
+    return fit_once(set_of(X, data.classes),
+                    LinearMsvmSettings{.metric = {.solver = solver, .probability = false},
+                                       .scaling = FeatureScaling::kNone})
+        .info;
+  };
+  const FitInfo descent = fitted(MetricSolver::kProjection);
+  EXPECT_NEAR(descent.objective() * (1 - descent.gap()), fitted(MetricSolver::kConvex).objective(),
+              1e-7 * descent.objective());
+  EXPECT_NE(descent.status(), SolveStatus::kSolved);
+}
+
 TEST(LinearMsvm, LearnsAMapOfTheRowsItIsAskedFor) {
   const Clouds data = clouds(40, 6, 2, 6);
   const TrainingSet set = set_of(data.train, data.classes);
@@ -281,6 +325,27 @@ TEST(NonlinearMsvm, WithALinearKernelIsTheLinearMethodUnderTheConvexSolver) {
                 .cwiseAbs()
                 .maxCoeff(),
             1e-3);
+}
+
+/// A kernel matrix holds the squares of lengths: small features lose their digits in it.
+TEST(NonlinearMsvm, SaysHowFarRoundingOfALinearKernelKeepsItFromTheOptimum) {
+  const Clouds data = clouds(60, 5, 2, 16);
+  const MetricSettings metric{.solver = MetricSolver::kConvex, .probability = false};
+  for (const double unit : {1e-3, 1e-6, 1e-7, 1e-9}) {
+    const TrainingSet set = set_of(in_other_units(data.train, unit), data.classes);
+    const FitInfo linear =
+        fit_once(set, LinearMsvmSettings{.metric = metric, .scaling = FeatureScaling::kNone}).info;
+    const FitInfo nonlinear =
+        fit_once(set, NonlinearMsvmSettings{.metric = metric,
+                                            .kernel = {.kernel = VectorKernel::kLinear},
+                                            .scaling = FeatureScaling::kNone})
+            .info;
+    const double off = std::abs(nonlinear.objective() / linear.objective() - 1);
+    EXPECT_EQ(nonlinear.status() == SolveStatus::kSolved, nonlinear.gap() <= 1e-8);
+    EXPECT_LE(off, 2 * nonlinear.gap() + 2e-8);
+    EXPECT_TRUE(off <= 1e-4 || unit < 1e-6);
+    EXPECT_TRUE(nonlinear.status() == SolveStatus::kReducedAccuracy || unit > 1e-9);
+  }
 }
 
 /// Why `solver=convex` makes no sense with a kernel of full rank: it fits any labels equally well.

@@ -103,6 +103,38 @@ TEST(VectorSpan, KeepsEveryDistanceAndReturnsToTheFeatures) {
   }
 }
 
+TEST(VectorSpan, HasEveryDirectionOfEveryFeatureWhereAsked) {
+  for (const double unit : {1.0, 1e-9}) {
+    RowMatrix X = texts(25, 90, 2, 4);
+    X.leftCols(80) *= unit;
+    X.bottomRows(5) = X.topRows(5);  // and directions that are none
+    const FeatureScale scale = learn_scale(DenseBlock(X), FeatureScaling::kNone);
+    for (const bool is_sparse : {false, true}) {
+      const Block block = is_sparse ? Block(sparse_of(X)) : Block(DenseBlock(X));
+      const VectorSpan span(ScaledVectors(scale, block), 1, SpanDirections::kAll);
+      EXPECT_TRUE(span.whole());
+      EXPECT_EQ(span.Z().cols(), 19);
+      EXPECT_EQ(VectorSpan(ScaledVectors(scale, block), 1).whole(), unit == 1) << is_sparse;
+      const Matrix Qt = span.over_features(Matrix::Identity(19, 19));
+      EXPECT_LT((Qt * Qt.transpose() - Matrix::Identity(19, 19)).norm(), 1e-7);
+      Matrix back = span.Z() * Qt;
+      back.rowwise() += span.mean().transpose();
+      for (Index j = 0; j < X.cols(); ++j) {
+        const double length = X.col(j).norm();
+        EXPECT_LE((back.col(j) - X.col(j)).norm(), length > 0 ? 1e-7 * length : 1e-14);
+      }
+    }
+  }
+}
+
+TEST(VectorSpan, SaysWhereADirectionIsBelowRounding) {
+  RowMatrix X = texts(25, 90, 2, 5);
+  X.leftCols(80) *= 1e-20;
+  const FeatureScale scale = learn_scale(DenseBlock(X), FeatureScaling::kNone);
+  EXPECT_FALSE(VectorSpan(ScaledVectors(scale, DenseBlock(X)), 1, SpanDirections::kAll).whole());
+  EXPECT_FALSE(VectorSpan(ScaledVectors(scale, sparse_of(X)), 1, SpanDirections::kAll).whole());
+}
+
 TEST(VectorSpan, OfVectorsThatAreAllAlikeIsOneCoordinateOfZeros) {
   for (const Index features : {3, 30}) {
     const RowMatrix X = RowMatrix::Ones(8, features);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kith/core/rng.hpp"
 
 namespace kith {
@@ -37,6 +39,23 @@ TEST(PrincipalAxes, LeaveOutWhatTheRowsDoNotSpan) {
   X.col(3) = X.col(0) - 2 * X.col(1);
   expect_axes_of(X, 4);
   EXPECT_EQ(principal_axes(Matrix::Constant(7, 3, 2.5)).Z.cols(), 0);
+}
+
+TEST(SpanCoordinates, HoldSmallFeaturesBesideLargeOnes) {
+  for (const Index features : {6, 70}) {
+    Matrix X = random_rows(40, features, 5);
+    for (Index j = 0; j < features; j += 2) X.col(j) *= 1e-9;
+    const SpanCoordinates span = span_coordinates(X);
+    const Index rank = std::min<Index>(features, 39);
+    ASSERT_EQ(span.Z.cols(), rank);
+    EXPECT_LT((span.Q.transpose() * span.Q - Matrix::Identity(rank, rank)).norm(), 1e-12);
+    EXPECT_LT(span.Z.colwise().sum().norm(), 1e-12 * span.Z.norm());
+    const Matrix back = (span.Z * span.Q.transpose()).rowwise() + span.mean.transpose();
+    for (Index j = 0; j < features; ++j) {
+      EXPECT_LT((back.col(j) - X.col(j)).norm(), 1e-9 * X.col(j).norm());
+    }
+  }
+  EXPECT_EQ(span_coordinates(Matrix::Constant(7, 3, 2.5)).Z.cols(), 0);
 }
 
 TEST(PrincipalAxes, CountDimensionsByTheSquaresOfEigenvalues) {

@@ -491,6 +491,30 @@ TEST(MarginRadius, DependsOnTheSpanOfTheFeaturesAlone) {
   EXPECT_LT((samples.X * one.v - mixed.X * two.v).norm(), 1e-4);
 }
 
+TEST(MarginRadius, DoesNotDependOnTheUnitOfAnyFeature) {
+  for (const Index features : {6, 90}) {  // fewer than samples, and more
+    const SignedSamples samples = clouds(60, features, 1, 28);
+    SignedSamples other = samples;
+    for (Index j = 0; j < features; ++j)
+      other.X.col(j) *= std::pow(1e-5, static_cast<double>(j % 4));
+    other.X.col(5) = 1e-9 * other.X.col(4);  // what a unit makes small is not redundant; this is
+    SignedSamples without = samples;
+    without.X.col(5) = samples.X.col(4);
+    const MarginRadiusSolution two = margin_radius(other);
+    EXPECT_EQ(two.info.status, SolveStatus::kSolved);
+    const double expected = margin_radius(without).info.objective;
+    EXPECT_NEAR(two.info.objective, expected, 2e-8 * expected);
+  }
+}
+
+TEST(MarginRadius, GivesTheShortestOfSeveralDirections) {
+  SignedSamples samples = clouds(20, 30, 1, 29);
+  const Vector v = margin_radius(samples).v;
+  const Eigen::CompleteOrthogonalDecomposition<Matrix> rows(samples.X);
+  const Vector shortest = rows.solve(Vector(samples.X * v));
+  EXPECT_LT((v - shortest).norm(), 1e-9 * v.norm());
+}
+
 TEST(MarginRadius, IsNotBeatenByAnyNearbyPoint) {
   const SignedSamples samples = clouds(40, 4, 1, 26);
   const MarginRadiusSolution solution = margin_radius(samples);

@@ -72,6 +72,11 @@ void check_columns(const MetricPairs& pairs, Index columns);
 struct MetricRows {
   const Matrix* rows = nullptr;
   bool columns_are_samples = false;
+  /// Of a linear kernel, samples x features: a kernel matrix holds the square of a direction's
+  /// length, and so fewer of them.
+  const Matrix* features = nullptr;
+  /// Every direction of the data is in the rows. Else nothing is proved of an optimum.
+  bool whole = true;
 };
 
 /// One fit for each of `path`, which share the principal axes of each pair. Not convex, so none
