@@ -52,7 +52,7 @@ kith_batch(kith learn/calibration learn/embedding/pe_fisher learn/learner
   learn/neighbours/nearest learn/svm/column_machines)
 kith_batch(kith learn/kernel_learning/emkl learn/kernel_learning/eskl learn/kernel_learning/rekl
   learn/kernel_learning/trace_pairs)
-kith_batch(kith learn/feature_scale learn/metric/linear_msvm learn/metric/metric_pairs
+kith_batch(kith learn/feature_scale learn/metric/linear_msvm learn/metric/metric_machine learn/metric/metric_pairs
   learn/metric/nonlinear_msvm)
 kith_batch(kith learn/kernel_learning/base_kernels learn/metric/metric_knn
   learn/metric/neighbour_maps learn/svm/vector_svm)

@@ -3,7 +3,7 @@
 //
 //   min_{L, w, b}  1/2 |w|^2 + C sum_i max(0, 1 - y_i (w'L x_i + b))^2,   |L x_i| <= 1,
 //
-// over the pair's samples, scaled as the setting says and centred. metric_pairs.cpp has the
+// over the pair's samples, scaled as the setting says and centred. metric_machine.cpp has the
 // algorithm and what differs from the paper.
 //
 // Where there are more features than samples, all of it happens in the coordinates of the span of

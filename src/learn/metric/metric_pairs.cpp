@@ -1,206 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// [ZGZZ] Algorithm 1 for each pair of classes. The rows of the pair are centred and brought to
-// their principal coordinates Z = X Q; there L is d x r, however many columns the rows have, and v
-// = Q L'w. That loses nothing: every gradient of L lies in the span of the rows, and what a start
-// L0 = I has outside of it meets no training row and no w.
-//
-// Deviations from the paper. "The SVM solution" of the start is that with squared hinge on L0 x_i
-// scaled into the ball, so that the descent begins at its objective. A start from the identity with
-// d < D rows begins from the PCA projection, as IV.B (2) does.
-//
-// The certificate of a descent is the share of the gradient that the exact projection leaves, and
-// the distance to the convex lower bound (optim/margin_radius.hpp); computing them costs more than
-// a short descent, so that `evaluate` leaves them out.
-//
-// Principal coordinates hold directions whose deviation is at least 1e-7 of the largest. A descent
-// does not feel smaller ones; the optimum does, which depends on the span of the columns alone. The
-// convex program and the bound are therefore taken with the centred rows themselves. Columns of
-// kernel values are the exception: a machine over them can use little more than their principal
-// coordinates hold. Of a linear kernel the features are known: their optimum is brought to kernel
-// values, and what rounding of these takes from it is measured by the bound of the features.
+// What metric_machine.cpp learns for each pair of classes, calibrated and put together.
 #include "kith/learn/metric/metric_pairs.hpp"
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
-#include <cmath>
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/core/text.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
-#include "kith/numerics/principal_axes.hpp"
-#include "kith/optim/certificate.hpp"
-#include "kith/optim/margin_radius.hpp"
+#include "learn/metric/metric_machine.hpp"
 
 namespace kith {
 namespace {
 
-constexpr double kLeastLength = 1e-300;    // of a column that is not 0
-constexpr double kStationaryShare = 1e-3;  // of the gradient: less is left at a stationary point
-
-/// Rows of two classes.
-struct Part {
-  PrincipalAxes axes;  // what descents run in
-  Matrix features;     // centred; empty: kernel values whose features are not known
-  bool kernel = false;
-  Matrix rows;        // of a linear kernel, as they are
-  bool whole = true;  // the features have every direction of the data
-  Vector y;
-  Vector weights;  // empty: all 1
-};
-
-Matrix centred(const Matrix& rows) {
-  return rows.rowwise() - Eigen::RowVectorXd(rows.colwise().mean());
-}
-
-Part part_of(Matrix rows, std::span<const int> signs, Vector weights) {
-  Part part;
-  part.axes = principal_axes(std::move(rows));
-  part.y.resize(std::ssize(signs));
-  part.weights = std::move(weights);
-  for (Index i = 0; i < part.y.size(); ++i) part.y(i) = signs[static_cast<std::size_t>(i)];
-  if (part.axes.Z.cols() == 0) {  // the rows are all alike: one coordinate that says so
-    part.axes.Z = Matrix::Zero(part.y.size(), 1);
-    part.axes.Q = Matrix::Zero(part.axes.mean.size(), 1);
-    part.axes.spread = Vector::Zero(1);
-  }
-  return part;
-}
-
-/// The map, the direction and the intercept over the columns of the rows.
-struct Machine {
-  Matrix L;
-  Vector v;
-  double b = 0;
-  SolveInfo info;
-  std::vector<BoundsStep> trace;
-
-  [[nodiscard]] Vector decisions(const Matrix& rows) const { return (rows * v).array() + b; }
-};
-
-Index dimensions_of(const DimensionRule& rule, const Part& part) {
-  const Index all = part.axes.Z.cols();
-  if (rule.energy) return dimensions_by_energy(part.axes.spread, *rule.energy);
-  return rule.count ? std::min(*rule.count, all) : all;
-}
-
-SignedSamples samples_of(const Part& part, const Matrix& X, double cost) {
-  SignedSamples samples{.X = X, .y = part.y, .cost = {}};
-  samples.cost =
-      part.weights.size() > 0 ? Vector(cost * part.weights) : Vector::Constant(part.y.size(), cost);
-  return samples;
-}
-
-/// What no map and machine on these rows falls below.
-double lower_bound(const Part& part, double cost, const RunContext& ctx) {
-  if (!part.whole) return 0;
-  const Matrix& X = part.features.size() > 0 ? part.features : part.axes.Z;
-  return margin_radius(samples_of(part, X, cost), ctx).lower_bound;
-}
-
-/// The descent ends where its rule says. What it reached is known from here on alone.
-void add_certificate(const SignedSamples& samples, double bound, const MetricDescent& descent,
-                     Machine& machine, const RunContext& ctx) {
-  const double f = descent.info.objective;
-  const double gap = relative_gap(bound, f);
-  const bool proved = std::abs(gap) <= kMarginRadiusTolerance;
-  machine.info.gap = proved ? std::max(0.0, gap) : gap;
-  machine.info.kkt_residual = projected_gradient_share(samples, descent.point, ctx);
-  if (machine.info.status == SolveStatus::kStopped) {
-    if (proved) {
-      machine.info.status = SolveStatus::kSolved;
-    } else if (machine.info.kkt_residual <= kStationaryShare) {
-      machine.info.status = SolveStatus::kStationary;
-    }
-  }
-  for (const double before : descent.objectives) {
-    machine.trace.push_back({.lower = bound,
-                             .upper = before,
-                             .gap = before - bound,
-                             .set_size = descent.point.L.rows()});
-  }
-}
-
-void set_point(const Part& part, const MetricPoint& point, Machine& machine) {
-  machine.v = machine.L.transpose() * point.w;
-  machine.b = point.b - part.axes.mean.dot(machine.v);
-}
-
-/// What is known of a machine where no map and machine falls below `bound`, save by rounding.
-void measure_by(double bound, Machine& machine) {
-  const double gap = std::abs(relative_gap(bound, machine.info.objective));
-  if (gap <= kMarginRadiusTolerance) return;
-  machine.info.gap = gap;
-  machine.info.status = SolveStatus::kReducedAccuracy;
-}
-
-/// The optimum of the convex program on features, or on what the axes hold of kernel values.
-Machine convex_machine(const Part& part, double cost, const RunContext& ctx) {
-  const SignedSamples samples = samples_of(part, part.kernel ? part.axes.Z : part.features, cost);
-  const MarginRadiusSolution solution = margin_radius(samples, ctx);
-  const MetricPoint point = rank_one_point(samples, solution.v, solution.b);
-  Machine machine;
-  machine.info = solution.info;
-  machine.L = part.kernel ? Matrix(point.L * part.axes.Q.transpose()) : point.L;
-  set_point(part, point, machine);
-  if (!part.whole) measure_by(0, machine);
-  return machine;
-}
-
-/// The shortest a with X'a = v, in units in which the columns of X have length 1.
-Vector over_samples(const Matrix& X, const Vector& v) {
-  const Vector lengths = X.colwise().norm().transpose().cwiseMax(kLeastLength);
-  const Matrix unit = X * lengths.cwiseInverse().asDiagonal();
-  const Eigen::CompleteOrthogonalDecomposition<Matrix> across(unit.transpose());
-  const Vector right = v.cwiseQuotient(lengths);
-  Vector a = across.solve(right);
-  a += across.solve(Vector(right - unit.transpose() * a));
-  return a;
-}
-
-/// The optimum of the features over values of their linear kernel, as exactly as these allow.
-Machine linear_kernel_machine(const Part& part, double cost, const RunContext& ctx) {
-  const SignedSamples samples = samples_of(part, part.features, cost);
-  const MarginRadiusSolution solution = margin_radius(samples, ctx);
-  const double bound = part.whole ? solution.lower_bound : 0;
-  Machine machine;
-  machine.info = solution.info;
-  machine.v = over_samples(part.features, solution.v);
-  machine.b = solution.b - part.axes.mean.dot(machine.v);
-  const Vector f = machine.decisions(part.rows);
-  const double R = (f.array() - solution.b).abs().maxCoeff();
-  machine.L = machine.v.transpose() / (R > 0 ? R : 1);
-  machine.info.objective = 0.5 * R * R + squared_hinge_loss(samples, f);
-  measure_by(bound, machine);
-  if (machine.info.status == SolveStatus::kSolved) return machine;
-  Machine other = convex_machine(part, cost, ctx);
-  measure_by(bound, other);
-  return other.info.objective < machine.info.objective ? other : machine;
-}
-
-Machine solve(const Part& part, const MetricSettings& settings, const DimensionRule& dimensions,
-              const Rng& rng, const RunContext& ctx) {
-  if (settings.solver == MetricSolver::kConvex) {
-    return part.rows.size() > 0 ? linear_kernel_machine(part, settings.cost, ctx)
-                                : convex_machine(part, settings.cost, ctx);
-  }
-  const SignedSamples samples = samples_of(part, part.axes.Z, settings.cost);
-  MetricPoint start = metric_start(samples, dimensions_of(dimensions, part), settings.start,
-                                   settings.start_machine, rng, ctx);
-  const MetricDescent descent =
-      metric_descent(samples, std::move(start),
-                     {.tolerance = settings.tolerance, .projection = settings.projection}, ctx);
-  Machine machine;
-  machine.info = descent.info;
-  if (settings.certificate) {
-    add_certificate(samples, lower_bound(part, settings.cost, ctx), descent, machine, ctx);
-  }
-  machine.L = descent.point.L * part.axes.Q.transpose();
-  set_point(part, descent.point, machine);
-  return machine;
-}
+using detail::MetricMachine;
+using detail::MetricPart;
 
 /// One pair of classes with the columns that it sees.
 class PairWork {
@@ -215,14 +31,14 @@ class PairWork {
     }
     if (rows.features != nullptr) features_ = (*rows.features)(pair.samples, Eigen::all);
     if (train.weights.size() > 0) weights_ = train.weights(pair.samples);
-    whole_ = part(own_, features_, pair.signs, weights_);
+    whole_ = detail::metric_part(rows, own_, features_, pair.signs, weights_);
   }
 
-  [[nodiscard]] const Part& whole() const { return whole_; }
+  [[nodiscard]] const MetricPart& whole() const { return whole_; }
 
   /// Calibrated on rows that the machine has not seen, nor their columns.
   [[nodiscard]] Sigmoid sigmoid(const MetricSettings& settings, const DimensionRule& dimensions,
-                                const Machine& machine, const Rng& start, const Rng& folds,
+                                const MetricMachine& machine, const Rng& start, const Rng& folds,
                                 const RunContext& ctx) const {
     MetricSettings plain = settings;
     plain.certificate = false;
@@ -232,8 +48,9 @@ class PairWork {
       const Vector weights = weights_.size() > 0 ? Vector(weights_(split.outside)) : Vector();
       const Matrix features =
           features_.size() > 0 ? Matrix(features_(split.outside, Eigen::all)) : Matrix();
-      return solve(part(block(split.outside, split.outside), features, signs, weights), plain,
-                   dimensions, start, ctx)
+      return detail::solve_metric(detail::metric_part(rows_, block(split.outside, split.outside),
+                                                      features, signs, weights),
+                                  plain, dimensions, start, ctx)
           .decisions(block(split.inside, split.outside));
     };
     const auto own = [&]() -> Vector { return machine.decisions(own_); };
@@ -241,21 +58,6 @@ class PairWork {
   }
 
  private:
-  /// Some rows of the pair; `features` where they are values of a linear kernel.
-  [[nodiscard]] Part part(const Matrix& rows, const Matrix& features, std::span<const int> signs,
-                          Vector weights) const {
-    Part part = part_of(rows, signs, std::move(weights));
-    part.kernel = rows_.columns_are_samples;
-    part.whole = rows_.whole;
-    if (!part.kernel) {
-      part.features = centred(rows);
-    } else if (features.size() > 0) {
-      part.features = centred(features);
-      part.rows = rows;
-    }
-    return part;
-  }
-
   [[nodiscard]] Matrix block(std::span<const Index> rows, std::span<const Index> columns) const {
     if (rows_.columns_are_samples) return own_(rows, columns);
     return own_(rows, Eigen::all);
@@ -266,12 +68,12 @@ class PairWork {
   Matrix own_;
   Matrix features_;  // of a linear kernel
   Vector weights_;
-  Part whole_;
+  MetricPart whole_;
 };
 
 /// Machines of one pair along the path, with their sigmoids.
 struct PairResult {
-  std::vector<Machine> machines;
+  std::vector<MetricMachine> machines;
   std::vector<Sigmoid> sigmoids;
 };
 
@@ -293,7 +95,7 @@ Fitted<MetricPairs> assemble(const std::vector<PairResult>& results,
   all.centres = Matrix::Zero(count, columns);
   Index at = 0;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const Machine& machine = results[p].machines[step];
+    const MetricMachine& machine = results[p].machines[step];
     const auto column = static_cast<Index>(p);
     for (Index j = 0; j < machine.v.size(); ++j) {
       const Index place =
@@ -368,7 +170,8 @@ std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const Trai
     means[p] = work.whole().axes.mean;
     const Rng start = ctx.rng.stream("metric start", p);
     for (std::size_t step = 0; step < path.size(); ++step) {
-      results[p].machines.push_back(solve(work.whole(), path[step], dimensions[step], start, ctx));
+      results[p].machines.push_back(
+          detail::solve_metric(work.whole(), path[step], dimensions[step], start, ctx));
       if (!path[step].probability) continue;
       results[p].sigmoids.resize(path.size());
       results[p].sigmoids[step] =
