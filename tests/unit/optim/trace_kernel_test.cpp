@@ -5,13 +5,9 @@
 
 #include <bit>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 #include <string>
 
-#include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/certificate.hpp"
@@ -19,45 +15,20 @@
 #include "kith/optim/smo.hpp"
 #include "optim/trace_barrier.hpp"
 #include "optim/trace_block.hpp"
+#include "trace_kernel_problems.hpp"
 
 namespace kith {
 namespace {
 
 using testing_support::gaussian_kernel;
 using testing_support::gram;
+using testing_support::kShapes;
+using testing_support::matrix_of;
+using testing_support::noisy_kernels;
 using testing_support::normal_matrix;
 using testing_support::random_labels;
 using testing_support::random_symmetric;
-
-struct Data {
-  std::vector<Matrix> S;
-  Vector y;
-  [[nodiscard]] TraceKernelProblem problem(KernelShape shape, KernelLoss loss, double rho,
-                                           double cost = 1) const {
-    TraceKernelProblem found{.S = S, .y = y, .cost = Vector::Constant(y.size(), cost)};
-    found.rho = rho;
-    found.trace = S[0].trace();
-    found.loss = loss;
-    found.shape = shape;
-    return found;
-  }
-};
-
-/// m Gaussian kernels, each with symmetric noise of its own.
-Data noisy(Index n, Index m, std::uint64_t seed, double noise = 0.2) {
-  Rng rng(seed);
-  Data data;
-  data.y = random_labels(rng, n);
-  for (Index i = 0; i < m; ++i) {
-    data.S.emplace_back(gaussian_kernel(rng, data.y) + noise * random_symmetric(rng, n));
-  }
-  return data;
-}
-
-Matrix matrix_of(const SymmetricEigen& kernel) { return reconstruct(kernel.U, kernel.lambda); }
-
-constexpr KernelShape kShapes[] = {KernelShape::kShared, KernelShape::kSeparate,
-                                   KernelShape::kSpectral};
+using testing_support::TraceKernelData;
 
 /// The tolerance that the header promises, by a certificate made from the data alone.
 TraceKernelSolution expect_solved(const TraceKernelProblem& problem, const std::string& what) {
@@ -77,7 +48,7 @@ TraceKernelSolution expect_solved(const TraceKernelProblem& problem, const std::
 }
 
 TEST(TraceKernel, ProvesItsOptimumForEveryShapeLossAndWeight) {
-  const Data data = noisy(16, 2, 3);
+  const TraceKernelData data = noisy_kernels(16, 2, 3);
   for (const KernelShape shape : kShapes) {
     for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
       if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
@@ -94,7 +65,7 @@ TEST(TraceKernel, ProvesItsOptimumForEveryShapeLossAndWeight) {
 }
 
 TEST(TraceKernel, SolvesMatricesThatAreKernelsAlready) {
-  const Data data = noisy(14, 1, 4, 0);
+  const TraceKernelData data = noisy_kernels(14, 1, 4, 0);
   for (const KernelShape shape : kShapes) {
     for (const double rho : {1e-2, 1.0, 100.0}) {
       expect_solved(data.problem(shape, KernelLoss::kNorm, rho), std::to_string(rho));
@@ -116,7 +87,7 @@ TEST(TraceKernel, SolvesMatricesThatAreKernelsAlready) {
 /// the matrix itself, or next to it in most of its entries, each of which pays rho for what
 /// rounding and an early end leave.
 TEST(TraceKernel, SolvesKernelsOfLowRankUnderTheAbsoluteLoss) {
-  Data data;
+  TraceKernelData data;
   Rng rng(21);
   data.y = random_labels(rng, 20);
   data.S.push_back(gram(normal_matrix(rng, 20, 3)));
@@ -144,8 +115,8 @@ TEST(TraceKernel, SolvesKernelsOfLowRankUnderTheAbsoluteLoss) {
 
 TEST(TraceKernel, OfAMatrixGivenTwiceIsThatOfTwiceTheRho) {
   for (const double noise : {0.0, 0.2}) {
-    Data data = noisy(16, 1, 22, noise);
-    Data twice = data;
+    TraceKernelData data = noisy_kernels(16, 1, 22, noise);
+    TraceKernelData twice = data;
     twice.S.push_back(data.S[0]);
     for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared, KernelLoss::kAbsolute}) {
       for (const double cost : {1e-3, 1.0, 1e3}) {
@@ -167,7 +138,7 @@ TEST(TraceKernel, OfAMatrixGivenTwiceIsThatOfTwiceTheRho) {
 
 /// The kernel that two of three matrices are: the third pulls at it with rho alone.
 TEST(TraceKernel, IsTheMatrixThatMostAre) {
-  Data data = noisy(14, 1, 4, 0);
+  TraceKernelData data = noisy_kernels(14, 1, 4, 0);
   Rng rng(5);
   data.S.push_back(data.S[0]);
   data.S.push_back(gaussian_kernel(rng, data.y));
@@ -182,7 +153,7 @@ TEST(TraceKernel, IsTheMatrixThatMostAre) {
 /// The second kernel keeps few features, which the machine satisfies without effort: u'K_2 u and
 /// gamma_2 all but vanish.
 TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
-  Data data = noisy(24, 1, 12);
+  TraceKernelData data = noisy_kernels(24, 1, 12);
   Rng rng(4);
   data.S.push_back(5 * gram(normal_matrix(rng, 24, 2)));
   for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
@@ -198,7 +169,7 @@ TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
 
 /// Answers to eight questions, alike by the share of equal ones and by a power of it: two kernels
 /// which the learned ones nearly touch.
-Data answers() {
+TraceKernelData answers() {
   constexpr unsigned kAnswers[] = {0x20, 0xdb, 0xa0, 0x7b, 0x09, 0xb6, 0x8b, 0x1f,
                                    0x22, 0x78, 0x55, 0xff, 0x80, 0x77, 0x10, 0xbf};
   constexpr Index n = 16;
@@ -206,14 +177,14 @@ Data answers() {
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) equal(i, j) = 1 - std::popcount(kAnswers[i] ^ kAnswers[j]) / 8.0;
   }
-  Data data;
+  TraceKernelData data;
   data.S = {1 - (1 - equal.array()).pow(0.7), equal};
   data.y = Vector::NullaryExpr(n, [](Index i) { return i % 2 == 0 ? 1.0 : -1.0; });
   return data;
 }
 
 TEST(TraceKernel, ProvesUnderTheNormWhatTheSearchAloneDoesNot) {
-  const Data data = answers();
+  const TraceKernelData data = answers();
   for (const KernelShape shape : {KernelShape::kShared, KernelShape::kSeparate}) {
     for (const double cost : {0.01, 0.1, 1.0, 10.0, 1000.0}) {
       for (const double rho : {0.01, 0.1, 1.0, 10.0, 1000.0}) {
@@ -231,7 +202,7 @@ TEST(TraceKernel, ProvesUnderTheNormWhatTheSearchAloneDoesNot) {
 /// Raw alignment scores under the default rho: kernels all but stand where they are nearest, with
 /// eigenvalues of every size beside zero.
 TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
-  Data data = noisy(24, 3, 14, 0.4);
+  TraceKernelData data = noisy_kernels(24, 3, 14, 0.4);
   for (Index j = 0; j < 24; ++j) {
     const double stretch = j % 2 == 0 ? 1 : 1.5;
     for (Matrix& S : data.S) {
@@ -261,7 +232,7 @@ TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
 TEST(TraceKernel, FinishesMachinesUnderCostsFarAboveTheKernel) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Rng rng(seed);
-    Data data;
+    TraceKernelData data;
     data.y = random_labels(rng, 10);
     data.S.push_back(12 * random_symmetric(rng, 10));
     for (const KernelShape shape : kShapes) {
@@ -276,7 +247,7 @@ TEST(TraceKernel, FinishesMachinesUnderCostsFarAboveTheKernel) {
 /// A trace of 1e-10 of the matrix's, in its own unit: whatever the kernel, the machine is that of
 /// the larger class.
 TEST(TraceKernel, SolvesForATraceOfNextToNothing) {
-  Data data = noisy(30, 1, 16, 0);
+  TraceKernelData data = noisy_kernels(30, 1, 16, 0);
   data.y.setConstant(-1);
   data.y.head(14).setOnes();
   data.S[0] *= 1e10;
@@ -290,7 +261,7 @@ TEST(TraceKernel, SolvesForATraceOfNextToNothing) {
 }
 
 TEST(TraceKernel, TakesDecompositionsThatAreThere) {
-  const Data data = noisy(15, 3, 15);
+  const TraceKernelData data = noisy_kernels(15, 3, 15);
   for (const KernelShape shape : kShapes) {
     TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 0.3);
     const double value = learn_trace_kernel(problem).info.objective;
@@ -309,7 +280,7 @@ TEST(TraceKernel, TakesDecompositionsThatAreThere) {
 }
 
 TEST(TraceKernel, HasTheSameOptimumWithAndWithoutABarrierOnTheKernels) {
-  const Data data = noisy(20, 2, 7);
+  const TraceKernelData data = noisy_kernels(20, 2, 7);
   const Vector cost = Vector::Constant(20, 2.0);
   std::vector<detail::TraceBlock> blocks;
   for (const Matrix& S : data.S) {
@@ -383,7 +354,7 @@ bool passes(const TraceKernelCertificate& c) {
 }
 
 TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
-  const Data data = noisy(16, 2, 5);
+  const TraceKernelData data = noisy_kernels(16, 2, 5);
   for (const KernelShape shape : kShapes) {
     for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
       const TraceKernelProblem problem = data.problem(shape, loss, 0.3);
@@ -402,7 +373,7 @@ TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
 }
 
 TEST(TraceKernel, WithATraceThatDoesNotBindIsTheRobustMachine) {
-  const Data data = noisy(20, 1, 6);
+  const TraceKernelData data = noisy_kernels(20, 1, 6);
   const RobustProblem robust{
       .S = data.S[0], .y = data.y, .cost = Vector::Constant(20, 2), .rho = 0.4};
   const RobustSolution expected = robust_newton(robust);
@@ -422,7 +393,7 @@ TEST(TraceKernel, WithATraceThatDoesNotBindIsTheRobustMachine) {
 }
 
 TEST(TraceKernel, OneMatrixIsTheSameSharedOrSeparate) {
-  const Data data = noisy(15, 1, 7);
+  const TraceKernelData data = noisy_kernels(15, 1, 7);
   for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
     const double shared =
         learn_trace_kernel(data.problem(KernelShape::kShared, loss, 0.5)).info.objective;
@@ -436,11 +407,11 @@ TEST(TraceKernel, OneMatrixIsTheSameSharedOrSeparate) {
 }
 
 TEST(TraceKernel, DoesNotDependOnTheOrderOfMatricesOrSamples) {
-  Data data = noisy(15, 3, 8);
+  TraceKernelData data = noisy_kernels(15, 3, 8);
   for (const KernelShape shape : kShapes) {
     const TraceKernelProblem problem = data.problem(shape, KernelLoss::kNorm, 0.7);
     const TraceKernelSolution found = learn_trace_kernel(problem, {.tolerance = 1e-6});
-    Data turned = data;
+    TraceKernelData turned = data;
     std::swap(turned.S[0], turned.S[2]);
     for (Matrix& S : turned.S) S = S.reverse().eval();
     turned.y.reverseInPlace();
@@ -456,7 +427,7 @@ TEST(TraceKernel, DoesNotDependOnTheOrderOfMatricesOrSamples) {
 
 TEST(TraceKernel, AnswersToARescaledProblemByTheScale) {
   // S, trace times t, cost over t and rho of a loss of degree d times t^-(d+1): all values over t.
-  const Data data = noisy(15, 2, 9);
+  const TraceKernelData data = noisy_kernels(15, 2, 9);
   const double t = 8;
   for (const KernelShape shape : kShapes) {
     for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
@@ -478,7 +449,7 @@ TEST(TraceKernel, AnswersToARescaledProblemByTheScale) {
 }
 
 TEST(TraceKernel, CurvatureIsTheDerivativeOfTheGradient) {
-  const Data data = noisy(12, 1, 10, 0.5);
+  const TraceKernelData data = noisy_kernels(12, 1, 10, 0.5);
   using Block = detail::TraceBlock;
   Rng rng(2);
   const Vector w = Vector::NullaryExpr(12, [&](Index) { return rng.normal(); });
@@ -505,7 +476,7 @@ TEST(TraceKernel, ProjectsOntoTheSimplex) {
 }
 
 TEST(TraceKernel, RefusesMalformedProblems) {
-  const Data data = noisy(8, 2, 11);
+  const TraceKernelData data = noisy_kernels(8, 2, 11);
   const auto problem = [&] { return data.problem(KernelShape::kShared, KernelLoss::kSquared, 1); };
   TraceKernelProblem bad = problem();
   bad.trace = 0;
@@ -531,115 +502,6 @@ TEST(TraceKernel, RefusesMalformedProblems) {
   TraceKernelSolution cut = learn_trace_kernel(bad);
   cut.proof.Z.pop_back();
   EXPECT_THROW((void)certify(bad, cut), Error);
-}
-
-TEST(MirrorDescent, MeetsTheExactOptimumWithinItsCertificate) {
-  const Data data = noisy(10, 2, 12);
-  for (const KernelShape shape : kShapes) {
-    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
-      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
-      const TraceKernelProblem problem = data.problem(shape, loss, 0.05);
-      const TraceKernelSolution found = mirror_descent(problem, {.tolerance = 0.1});
-      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << found.info.gap;
-      const double exact = learn_trace_kernel(problem).info.objective;
-      EXPECT_LE(found.lower, exact * (1 + 1e-9));
-      EXPECT_GE(found.info.objective, exact * (1 - 2e-3));
-      EXPECT_LE(found.info.objective, exact * 1.12);
-      // The mean of its dual points proves at least as much as the mean of its linear bounds.
-      const TraceKernelCertificate proof = certify(problem, found);
-      EXPECT_LE(proof.gap, 0.1 * (1 + 1e-9));
-      EXPECT_LE(proof.feasibility, 1e-9);
-    }
-  }
-}
-
-TEST(MirrorDescent, TakesALossOfOnesOwn) {
-  const Data data = noisy(10, 2, 13);
-  const TraceKernelProblem problem = data.problem(KernelShape::kShared, KernelLoss::kSquared, 0.05);
-  // Huber's: squares near 0, absolute values further out; between the two everywhere.
-  const ConvexLoss huber{
-      [](const Matrix& X) {
-        return X.cwiseAbs().unaryExpr([](double x) { return x < 1 ? x * x : 2 * x - 1; }).sum();
-      },
-      [](const Matrix& X) -> Matrix { return 2 * X.cwiseMax(-1.0).cwiseMin(1.0); }};
-  const TraceKernelSolution found = mirror_descent(problem, huber, {.tolerance = 0.1});
-  EXPECT_EQ(found.info.status, SolveStatus::kSolved);
-  const TraceKernelSolution squared = learn_trace_kernel(problem);
-  EXPECT_LE(found.lower, squared.info.objective);
-  double value = found.machine;
-  for (const Matrix& S : data.S) {
-    value += 0.05 * huber.value(matrix_of(found.kernels[0]) - S);
-  }
-  EXPECT_NEAR(found.info.objective, value, 1e-9 * value);
-}
-
-struct SharedProblem {
-  std::vector<Matrix> S;
-  Vector y;
-};
-
-/// One matrix of 60 samples; y.txt has a label per line.
-SharedProblem read_shared(const std::filesystem::path& folder) {
-  std::vector<double> values;
-  std::ifstream similarities(folder / "S.csv");
-  for (std::string line; std::getline(similarities, line);) {
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, ',');) values.push_back(std::stod(cell));
-  }
-  std::vector<double> labels;
-  std::ifstream file(folder / "y.txt");
-  for (double label = 0; file >> label;) labels.push_back(label);
-  const auto n = static_cast<Index>(labels.size());
-  Matrix S = Eigen::Map<const RowMatrix>(values.data(), n, n);
-  return {{0.5 * (S + S.transpose())}, Eigen::Map<const Vector>(labels.data(), n)};
-}
-
-class SharedEskl : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::filesystem::path folder =
-        std::filesystem::path(KITH_TEST_SHARED) / "problems" / "eskl60";
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the shared problem is not there";
-    data_ = read_shared(folder);
-  }
-  [[nodiscard]] TraceKernelProblem problem(KernelLoss loss, double rho) const {
-    TraceKernelProblem found{.S = data_.S, .y = data_.y, .cost = Vector::Ones(data_.y.size())};
-    found.rho = rho;
-    found.trace = data_.S[0].trace();
-    found.loss = loss;
-    return found;
-  }
-  SharedProblem data_;
-};
-
-TEST_F(SharedEskl, IsSolvedToTheKnownOptima) {
-  EXPECT_NEAR(learn_trace_kernel(problem(KernelLoss::kSquared, 0.1)).info.objective, 15.498655,
-              1e-5);
-  EXPECT_NEAR(learn_trace_kernel(problem(KernelLoss::kNorm, 1)).info.objective, 15.168919, 1e-5);
-  const TraceKernelProblem absolute = problem(KernelLoss::kAbsolute, 0.01);
-  const TraceKernelSolution found = learn_trace_kernel(absolute);
-  EXPECT_LE(found.info.objective, 8.776);
-  EXPECT_LE(certify(absolute, found).gap, 1e-3);
-}
-
-TEST_F(SharedEskl, TheCorrectUpdateDescendsAndThePrintedOneStalls) {
-  struct Case {
-    KernelLoss loss;
-    double rho, optimum, reached;
-  };
-  for (const Case& one :
-       {Case{KernelLoss::kAbsolute, 0.01, 8.76, 8.84}, Case{KernelLoss::kNorm, 1, 15.168919, 15.23},
-        Case{KernelLoss::kSquared, 0.1, 15.498655, 15.56}}) {
-    const TraceKernelProblem at = problem(one.loss, one.rho);
-    EXPECT_LE(mirror_descent(at, {.max_iterations = 400}).info.objective, one.reached);
-    const auto printed = [&](long steps) {
-      return mirror_descent(at, {.update = MirrorUpdate::kPrinted, .max_iterations = steps});
-    };
-    const TraceKernelSolution early = printed(20);
-    const TraceKernelSolution late = printed(400);
-    EXPECT_GE(late.info.objective, 1.2 * one.optimum);
-    EXPECT_GE(late.info.objective, 0.99 * early.info.objective);  // nothing gained in 380 steps
-  }
 }
 
 }  // namespace
