@@ -11,35 +11,22 @@
 #include "kith/learn/svm/augmented.hpp"
 #include "kith/optim/smo.hpp"
 #include "support/files.hpp"
-#include "support/training_sets.hpp"
+#include "support/fitting.hpp"
 #include "unit/numerics/matrices.hpp"
 
 namespace kith {
 namespace {
 
+using test::decide;
+using test::fit_once;
 using test::make_sample;
+using test::predict_once;
 using test::query_block;
 using test::Sample;
 using test::training_set;
 
 const std::vector<Spectrum> kConvex = {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift,
                                        Spectrum::kSquare, Spectrum::kDiffusion};
-
-Fitted<SvmModel> fit_once(const TrainingSet& set, const SvmSettings& settings) {
-  RunContext ctx;
-  SharedWork work(set);
-  return fit(work, settings, ctx);
-}
-
-Matrix decide(const SvmModel& model, const QueryBlock& queries) {
-  RunContext ctx;
-  return decision_values(model, queries, ctx);
-}
-
-Prediction predict_once(const SvmModel& model, const QueryBlock& queries) {
-  RunContext ctx;
-  return predict(model, queries, ctx);
-}
 
 /// The two-class machine over the kernel itself, without the method: a and b of [CGR] (1).
 struct Reference {
@@ -77,7 +64,8 @@ TEST(SvmLinearTreatment, GivesATrainingSampleItsTrainingDecisionValue) {
   for (const Spectrum spectrum :
        {Spectrum::kClip, Spectrum::kFlip, Spectrum::kSquare, Spectrum::kNone}) {
     for (const double cost : {0.01, 10.0}) {
-      const Fitted<SvmModel> fitted = fit_once(set, {.cost = cost, .spectrum = spectrum});
+      const Fitted<SvmModel> fitted =
+          fit_once<SvmSettings>(set, {.cost = cost, .spectrum = spectrum});
       const Vector expected = solve_directly(sample, spectrum, cost).training_decisions();
       const Vector got = decide(fitted.model, query_block(sample.S)).col(0);
       EXPECT_LE(largest(got - expected), 1e-9 * largest(expected))
@@ -90,7 +78,7 @@ TEST(SvmLinearTreatment, GivesATrainingSampleItsTrainingDecisionValue) {
 TEST(SvmLinearTreatment, LeavesRowsAloneForShift) {
   const Sample sample = make_sample(40, 7, 2, 12);
   const Fitted<SvmModel> fitted =
-      fit_once(training_set(sample.S, sample.classes), {.spectrum = Spectrum::kShift});
+      fit_once<SvmSettings>(training_set(sample.S, sample.classes), {.spectrum = Spectrum::kShift});
   const Reference direct = solve_directly(sample, Spectrum::kShift, 1);
   const Vector expected = (sample.rows * direct.c).array() + direct.b;
   EXPECT_LE(largest(decide(fitted.model, query_block(sample.rows)) - expected),
@@ -102,22 +90,23 @@ TEST(SvmLinearTreatment, LeavesRowsAloneForShift) {
 TEST(SvmMapTreatment, IsConsistentForShiftAndLinearForTheRest) {
   const Sample sample = make_sample(40, 7, 2, 12);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  const Fitted<SvmModel> shifted =
-      fit_once(set, {.spectrum = Spectrum::kShift, .test_treatment = SvmTreatment::kMap});
+  const Fitted<SvmModel> shifted = fit_once<SvmSettings>(
+      set, {.spectrum = Spectrum::kShift, .test_treatment = SvmTreatment::kMap});
   const Vector expected = solve_directly(sample, Spectrum::kShift, 1).training_decisions();
   EXPECT_LE(largest(decide(shifted.model, query_block(sample.S)).col(0) - expected),
             1e-6 * largest(expected));
   EXPECT_LE(shifted.info.consistency, 1e-6);
-  const Fitted<SvmModel> mapped = fit_once(set, {.test_treatment = SvmTreatment::kMap});
-  const Fitted<SvmModel> linear = fit_once(set, {});
+  const Fitted<SvmModel> mapped =
+      fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kMap});
+  const Fitted<SvmModel> linear = fit_once<SvmSettings>(set, {});
   EXPECT_EQ(decide(mapped.model, query_block(sample.rows)),
             decide(linear.model, query_block(sample.rows)));
 }
 
 TEST(SvmNoTreatment, IsNotConsistentForClip) {
   const Sample sample = make_sample(60, 0, 2, 11);
-  const Fitted<SvmModel> fitted =
-      fit_once(training_set(sample.S, sample.classes), {.test_treatment = SvmTreatment::kNone});
+  const Fitted<SvmModel> fitted = fit_once<SvmSettings>(training_set(sample.S, sample.classes),
+                                                        {.test_treatment = SvmTreatment::kNone});
   const Vector expected = solve_directly(sample, Spectrum::kClip, 1).training_decisions();
   const Vector got = decide(fitted.model, query_block(sample.S)).col(0);
   EXPECT_GT(largest(got - expected), 1e-3 * largest(expected));
@@ -128,8 +117,8 @@ TEST(SvmAugmentedTreatment, IsNotConsistent) {
   const Sample sample = make_sample(60, 0, 2, 11);
   const TrainingSet set = training_set(sample.S, sample.classes);
   for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip}) {
-    const Fitted<SvmModel> fitted =
-        fit_once(set, {.spectrum = spectrum, .test_treatment = SvmTreatment::kAugmented});
+    const Fitted<SvmModel> fitted = fit_once<SvmSettings>(
+        set, {.spectrum = spectrum, .test_treatment = SvmTreatment::kAugmented});
     const Vector expected = solve_directly(sample, spectrum, 1).training_decisions();
     const Vector got =
         decide(fitted.model, query_block(sample.S, Vector(sample.S.diagonal()))).col(0);
@@ -140,12 +129,13 @@ TEST(SvmAugmentedTreatment, IsNotConsistent) {
 TEST(SvmAugmentedTreatment, NeedsSelfSimilaritiesAndScopeAll) {
   const Sample sample = make_sample(20, 2, 2, 13);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  const Fitted<SvmModel> fitted = fit_once(set, {.test_treatment = SvmTreatment::kAugmented});
+  const Fitted<SvmModel> fitted =
+      fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kAugmented});
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
                        [&] { (void)decide(fitted.model, query_block(sample.rows)); }),
               testing::HasSubstr("--self"));
-  EXPECT_THROW((void)fit_once(set, {.test_treatment = SvmTreatment::kAugmented,
-                                    .scope = SpectrumScope::kPair}),
+  EXPECT_THROW((void)fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kAugmented,
+                                                 .scope = SpectrumScope::kPair}),
                Error);
 }
 
@@ -395,9 +385,10 @@ TEST(SvmProbabilities, SumToOneAndAreLargestForTheLabel) {
   for (const int classes : {2, 4}) {
     const Sample sample = make_sample(60, 80, classes, 41, test::Likeness::kIndefinite, 3);
     const TrainingSet set = training_set(sample.S, sample.classes);
-    const Prediction with = predict_once(fit_once(set, {}).model, query_block(sample.rows));
-    const Prediction without =
-        predict_once(fit_once(set, {.probability = false}).model, query_block(sample.rows));
+    const Prediction with =
+        predict_once(fit_once<SvmSettings>(set, {}).model, query_block(sample.rows));
+    const Prediction without = predict_once(
+        fit_once<SvmSettings>(set, {.probability = false}).model, query_block(sample.rows));
     EXPECT_EQ(with.labels, without.labels);
     EXPECT_EQ(with.scores, without.scores);
     EXPECT_EQ(without.probabilities.size(), 0);
@@ -461,7 +452,7 @@ TEST(SvmHardCases, FitsTwoSamples) {
   S << 1, -2, -2, 1;
   const TrainingSet set = training_set(S, std::vector<int>{0, 1});
   for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
-    const SvmModel model = fit_once(set, {.spectrum = static_cast<Spectrum>(s)}).model;
+    const SvmModel model = fit_once<SvmSettings>(set, {.spectrum = static_cast<Spectrum>(s)}).model;
     const Prediction prediction = predict_once(model, query_block(S));
     EXPECT_EQ(prediction.labels, (std::vector<int>{0, 1})) << EnumNames<Spectrum>::names[s];
     EXPECT_TRUE(prediction.probabilities.allFinite());
@@ -474,7 +465,7 @@ TEST(SvmHardCases, FitAClassWithOneMember) {
   sample.classes.back() = 2;
   for (const SpectrumScope scope : {SpectrumScope::kAll, SpectrumScope::kPair}) {
     const Fitted<SvmModel> fitted =
-        fit_once(training_set(sample.S, sample.classes), {.scope = scope});
+        fit_once<SvmSettings>(training_set(sample.S, sample.classes), {.scope = scope});
     EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved);
     const Prediction prediction = predict_once(fitted.model, query_block(sample.rows));
     EXPECT_TRUE(prediction.probabilities.allFinite());
@@ -485,8 +476,8 @@ TEST(SvmHardCases, ConstantSimilaritiesSayTheLargerClass) {
   const std::vector<int> classes = {0, 1, 1, 0, 1, 1, 1};
   for (const double value : {0.0, 1.0}) {
     const TrainingSet set = training_set(Matrix::Constant(7, 7, value), classes);
-    const Prediction prediction =
-        predict_once(fit_once(set, {}).model, query_block(Matrix::Constant(2, 7, value)));
+    const Prediction prediction = predict_once(fit_once<SvmSettings>(set, {}).model,
+                                               query_block(Matrix::Constant(2, 7, value)));
     EXPECT_EQ(prediction.labels, (std::vector<int>{1, 1})) << value;
     EXPECT_TRUE(prediction.probabilities.allFinite());
   }
@@ -494,7 +485,7 @@ TEST(SvmHardCases, ConstantSimilaritiesSayTheLargerClass) {
 
 TEST(SvmHardCases, RefuseRowsOfAnotherWidth) {
   const Sample sample = make_sample(20, 2, 2, 52);
-  const SvmModel model = fit_once(training_set(sample.S, sample.classes), {}).model;
+  const SvmModel model = fit_once<SvmSettings>(training_set(sample.S, sample.classes), {}).model;
   EXPECT_THROW((void)decide(model, query_block(Matrix::Zero(2, 21))), Error);
 }
 
@@ -502,8 +493,8 @@ TEST(SvmNone, IsCertifiedWhereTheMatrixIsAKernel) {
   Sample sample = make_sample(50, 0, 2, 31);
   const auto status = [&](const Matrix& S) {
     sample.S = S;
-    return fit_once(training_set(sample.S, sample.classes),
-                    {.spectrum = Spectrum::kNone, .probability = false})
+    return fit_once<SvmSettings>(training_set(sample.S, sample.classes),
+                                 {.spectrum = Spectrum::kNone, .probability = false})
         .info.subproblems.front()
         .info;
   };
@@ -521,15 +512,15 @@ TEST(SvmInput, RefusesSimilaritiesBelowTheRangeOfDoubles) {
   sample.S *= 1e-310;
   for (const Spectrum spectrum : kConvex) {
     try {
-      (void)fit_once(training_set(sample.S, sample.classes), {.spectrum = spectrum});
+      (void)fit_once<SvmSettings>(training_set(sample.S, sample.classes), {.spectrum = spectrum});
       FAIL() << "accepted";
     } catch (const Error& e) {
       EXPECT_THAT(e.what(), testing::HasSubstr("multiply all by a constant"));
     }
   }
   sample.S.setZero();
-  EXPECT_NO_THROW(
-      (void)fit_once(training_set(sample.S, sample.classes), {.spectrum = Spectrum::kClip}));
+  EXPECT_NO_THROW((void)fit_once<SvmSettings>(training_set(sample.S, sample.classes),
+                                              {.spectrum = Spectrum::kClip}));
 }
 
 }  // namespace

@@ -18,28 +18,17 @@
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/model/archive.hpp"
 #include "kith/numerics/psd.hpp"
-#include "support/training_sets.hpp"
+#include "support/fitting.hpp"
 
 namespace kith {
 namespace {
 
+using test::fit_once;
 using test::make_sample;
+using test::predict_once;
 using test::query_block;
 using test::Sample;
 using test::training_set;
-
-template <class Settings>
-auto fit_once(const TrainingSet& set, const Settings& settings) {
-  RunContext ctx;
-  SharedWork work(set);
-  return fit(work, settings, ctx);
-}
-
-template <class Model>
-Prediction predict_once(const Model& model, const QueryBlock& queries) {
-  RunContext ctx;
-  return predict(model, queries, ctx);
-}
 
 TEST(RobustSvm, ForLargeRhoIsTheMachineOnTheClippedMatrix) {
   const Sample sample = make_sample(40, 15, 2, 5);

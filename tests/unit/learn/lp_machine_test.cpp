@@ -7,26 +7,16 @@
 #include <cmath>
 
 #include "kith/core/error.hpp"
-#include "support/training_sets.hpp"
+#include "support/fitting.hpp"
 
 namespace kith {
 namespace {
 
+using test::fit_once;
 using test::make_sample;
-using test::query_block;
+using test::predict_once;
 using test::Sample;
 using test::training_set;
-
-Fitted<LpMachineModel> fit_once(const TrainingSet& set, const LpMachineSettings& settings) {
-  SharedWork work(set);
-  RunContext ctx;
-  return fit(work, settings, ctx);
-}
-
-Prediction predict_once(const LpMachineModel& model, const Matrix& rows) {
-  RunContext ctx;
-  return predict(model, query_block(rows), ctx);
-}
 
 /// A similarity that is not symmetric.
 Sample asymmetric(int classes) {
@@ -56,8 +46,8 @@ TEST(LpMachine, ReportsThePrintedObjectiveOfRowsToColumns) {
   for (const int classes : {2, 3}) {
     const Sample sample = asymmetric(classes);
     for (const double cost : {0.02, 1.0, 1e3}) {
-      const auto fitted =
-          fit_once(training_set(sample.S, sample.classes), {.cost = cost, .probability = false});
+      const auto fitted = fit_once<LpMachineSettings>(training_set(sample.S, sample.classes),
+                                                      {.cost = cost, .probability = false});
       const SolveInfo& first = fitted.info.subproblems.front().info;
       EXPECT_EQ(first.status, SolveStatus::kSolved);
       EXPECT_LE(first.gap, 1e-8);
@@ -69,7 +59,8 @@ TEST(LpMachine, ReportsThePrintedObjectiveOfRowsToColumns) {
 
 TEST(LpMachine, KeepsColumnsWithACoefficientOnly) {
   const Sample sample = asymmetric(3);
-  const auto fitted = fit_once(training_set(sample.S, sample.classes), {.cost = 0.1});
+  const auto fitted =
+      fit_once<LpMachineSettings>(training_set(sample.S, sample.classes), {.cost = 0.1});
   const LpMachineModel& model = fitted.model;
   EXPECT_LT(model.columns.size(), 40u);
   EXPECT_EQ(model.coefficients.rows(), static_cast<Index>(model.columns.size()));
@@ -84,7 +75,8 @@ TEST(LpMachine, KeepsColumnsWithACoefficientOnly) {
 
 TEST(LpMachine, KeepsOneColumnWithoutWeightWhereTheCostIsTooSmall) {
   const Sample sample = asymmetric(2);
-  const auto fitted = fit_once(training_set(sample.S, sample.classes), {.cost = 1e-6});
+  const auto fitted =
+      fit_once<LpMachineSettings>(training_set(sample.S, sample.classes), {.cost = 1e-6});
   EXPECT_EQ(fitted.model.columns, std::vector<Index>{0});
   EXPECT_TRUE(fitted.model.coefficients.isZero(0));
   EXPECT_NEAR(fitted.info.objective(), 40e-6, 1e-15);
@@ -95,9 +87,9 @@ TEST(LpMachine, KeepsOneColumnWithoutWeightWhereTheCostIsTooSmall) {
 TEST(LpMachine, ChoosesAmongItsPrototypes) {
   const Sample sample = asymmetric(3);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  const auto few = fit_once(set, {.cost = 10, .prototypes = 8});
-  const auto all = fit_once(set, {.cost = 10, .prototypes = 40});
-  const auto none = fit_once(set, {.cost = 10});
+  const auto few = fit_once<LpMachineSettings>(set, {.cost = 10, .prototypes = 8});
+  const auto all = fit_once<LpMachineSettings>(set, {.cost = 10, .prototypes = 40});
+  const auto none = fit_once<LpMachineSettings>(set, {.cost = 10});
   EXPECT_LE(few.model.columns.size(), 8u);
   EXPECT_EQ(all.model.columns, none.model.columns);
   EXPECT_EQ(all.model.coefficients, none.model.coefficients);

@@ -9,13 +9,14 @@
 
 #include "kith/core/error.hpp"
 #include "kith/optim/boxed_lasso.hpp"
-#include "support/training_sets.hpp"
+#include "support/fitting.hpp"
 
 namespace kith {
 namespace {
 
+using test::fit_once;
 using test::make_sample;
-using test::query_block;
+using test::predict_once;
 using test::Sample;
 using test::training_set;
 
@@ -25,17 +26,6 @@ Sample asymmetric_sample(int classes, std::uint64_t seed = 5) {
   Rng rng(seed);
   for (double& v : sample.S.reshaped()) v += 0.3 * rng.normal();
   return sample;
-}
-
-Fitted<PSvmModel> fit_once(const TrainingSet& set, const PSvmSettings& settings) {
-  SharedWork work(set);
-  RunContext ctx;
-  return fit(work, settings, ctx);
-}
-
-Prediction predict_once(const PSvmModel& model, const Matrix& rows) {
-  RunContext ctx;
-  return predict(model, query_block(rows), ctx);
 }
 
 /// Coefficients of pair p for all training columns.
@@ -67,7 +57,8 @@ TEST(PSvm, EveryPairSolvesThePrintedProblemOnItsRowsAndAllColumns) {
   const TrainingSet set = training_set(sample.S, sample.classes);
   for (const double epsilon : {1e-4, 0.1, 3.0}) {
     for (const double cost : {0.05, 1e4}) {
-      const auto fitted = fit_once(set, {.epsilon = epsilon, .cost = cost, .probability = false});
+      const auto fitted =
+          fit_once<PSvmSettings>(set, {.epsilon = epsilon, .cost = cost, .probability = false});
       ASSERT_EQ(fitted.info.subproblems.size(), 3u);
       Index p = 0;
       for (const auto& [first, second] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
@@ -90,7 +81,8 @@ TEST(PSvm, EveryPairSolvesThePrintedProblemOnItsRowsAndAllColumns) {
 
 TEST(PSvm, DecidesByTheSumOfItsSimilaritiesTimesCoefficients) {
   const Sample sample = asymmetric_sample(2);
-  const auto fitted = fit_once(training_set(sample.S, sample.classes), {.epsilon = 1});
+  const auto fitted =
+      fit_once<PSvmSettings>(training_set(sample.S, sample.classes), {.epsilon = 1});
   const Vector expected = sample.rows * all_coefficients(fitted.model, 0);
   const Prediction found = predict_once(fitted.model, sample.rows);
   EXPECT_LT((found.scores.col(0) - expected).cwiseAbs().maxCoeff(), 1e-12);
@@ -103,8 +95,9 @@ TEST(PSvm, InterceptMinimisesOverTheConstantAsWell) {
   const TrainingSet set = training_set(sample.S, sample.classes);
   const PairRows pair = pair_rows(sample, 0, 1);
   const double epsilon = 0.5;
-  const auto with = fit_once(set, {.epsilon = epsilon, .intercept = true, .probability = false});
-  const auto without = fit_once(set, {.epsilon = epsilon, .probability = false});
+  const auto with =
+      fit_once<PSvmSettings>(set, {.epsilon = epsilon, .intercept = true, .probability = false});
+  const auto without = fit_once<PSvmSettings>(set, {.epsilon = epsilon, .probability = false});
   const Vector a = all_coefficients(with.model, 0);
   const double b = with.model.intercepts(0);
   EXPECT_NE(b, 0);
@@ -157,19 +150,20 @@ TEST(PSvm, FitsAlongTheWholeGridAsOneByOne) {
 TEST(PSvm, NeedsOnlyTheColumnsItHasCoefficientsFor) {
   const Sample sample = asymmetric_sample(2);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  const PSvmModel sparse = fit_once(set, {.epsilon = 5}).model;
+  const PSvmModel sparse = fit_once<PSvmSettings>(set, {.epsilon = 5}).model;
   ASSERT_LT(sparse.columns.size(), 12u);
   EXPECT_TRUE((sparse.coefficients.array() != 0).all());
   EXPECT_EQ(predict_once(sparse, sample.rows).scores,
             predict_once(sparse, sample.rows(Eigen::all, sparse.columns)).scores);
   EXPECT_THROW((void)predict_once(sparse, sample.rows.leftCols(sample.rows.cols() - 1)), Error);
-  const PSvmModel few = fit_once(set, {.epsilon = 1e-3, .prototypes = 7}).model;
+  const PSvmModel few = fit_once<PSvmSettings>(set, {.epsilon = 1e-3, .prototypes = 7}).model;
   EXPECT_LE(few.columns.size(), 7u);
 }
 
 TEST(PSvm, SaysThatAnEpsilonIsTooLargeToUseAnything) {
   const Sample sample = asymmetric_sample(2);
-  const auto fitted = fit_once(training_set(sample.S, sample.classes), {.epsilon = 1e6});
+  const auto fitted =
+      fit_once<PSvmSettings>(training_set(sample.S, sample.classes), {.epsilon = 1e6});
   EXPECT_EQ(fitted.model.columns.size(), 1u);
   EXPECT_TRUE(fitted.model.coefficients.isZero(0));
   EXPECT_NEAR(fitted.info.objective(), 18, 1e-12);  // 1/2 |y|^2
@@ -179,10 +173,11 @@ TEST(PSvm, SaysThatAnEpsilonIsTooLargeToUseAnything) {
 
 TEST(PSvm, ScaledSimilaritiesWithScaledSettingsDecideTheSame) {
   const Sample sample = asymmetric_sample(3);
-  const auto plain = fit_once(training_set(sample.S, sample.classes), {.epsilon = 0.2, .cost = 1});
+  const auto plain =
+      fit_once<PSvmSettings>(training_set(sample.S, sample.classes), {.epsilon = 0.2, .cost = 1});
   const double scale = 1e9;
-  const auto scaled = fit_once(training_set(scale * sample.S, sample.classes),
-                               {.epsilon = 0.2 * scale, .cost = 1 / scale});
+  const auto scaled = fit_once<PSvmSettings>(training_set(scale * sample.S, sample.classes),
+                                             {.epsilon = 0.2 * scale, .cost = 1 / scale});
   const Prediction one = predict_once(plain.model, sample.rows);
   const Prediction two = predict_once(scaled.model, scale * sample.rows);
   EXPECT_EQ(one.labels, two.labels);
@@ -223,7 +218,8 @@ TEST(PSvm, BearsHugeAndRepeatedSimilarities) {
   sample.S.row(4) = sample.S.row(0);
   sample.S.col(7) = sample.S.col(8);
   for (const double scale : {1e-200, 1.0, 1e150}) {
-    const auto fitted = fit_once(training_set(scale * sample.S, sample.classes), {.epsilon = 0.01});
+    const auto fitted =
+        fit_once<PSvmSettings>(training_set(scale * sample.S, sample.classes), {.epsilon = 0.01});
     EXPECT_TRUE(fitted.model.coefficients.allFinite());
     EXPECT_TRUE(fitted.model.sigmoids.allFinite());
   }

@@ -5,28 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/training_sets.hpp"
+#include "support/fitting.hpp"
 
 namespace kith {
 namespace {
 
+using test::decide;
+using test::fit_once;
 using test::make_sample;
-using test::query_block;
 using test::Sample;
 using test::training_set;
-
-template <class Settings>
-auto fit_once(const TrainingSet& set, const Settings& settings) {
-  SharedWork work(set);
-  RunContext ctx;
-  return fit(work, settings, ctx);
-}
-
-template <class Model>
-Matrix decide(const Model& model, const Matrix& rows) {
-  RunContext ctx;
-  return decision_values(model, query_block(rows), ctx);
-}
 
 TEST(SpectrumSvm, IsTheClippedOrFlippedMachineForLargeGamma) {
   const Sample sample = make_sample(40, 15, 2, 21);
