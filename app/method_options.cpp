@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
-
-#include "kith/core/text.hpp"
 
 namespace kith::app {
 namespace {
@@ -41,15 +38,8 @@ std::string methods_to_compare(const MethodsFlag& methods, const InputOptions& i
 void note_neighbours(const InputOptions& options, const LabelledInput& input,
                      std::span<const Candidate> candidates, const RunContext& ctx) {
   if (options.from_distance->count() > 0 || !has_distances(input)) return;
-  std::vector<std::string> names;
-  for (const Candidate& candidate : candidates) {
-    if (takes_neighbours(candidate.choice.settings)) names.push_back(candidate.name);
-  }
-  if (names.empty()) return;
-  ctx.message(
-      fmt::format("{}: neighbours are the most similar samples, and double centring, the default "
-                  "for distances, does not keep their order; --from-distance negative does",
-                  list_some(names, 60)));
+  const std::string note = neighbours_note(candidates);
+  if (!note.empty()) ctx.message(note);
 }
 
 }  // namespace kith::app

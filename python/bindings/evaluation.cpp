@@ -120,15 +120,11 @@ std::pair<bool, bool> needs_of(const std::vector<std::string>& methods) {
   return needs;
 }
 
-/// Those of the methods, or of the usual ones, that look at neighbours.
-std::vector<std::string> neighbour_methods(const std::vector<std::string>& methods, bool several) {
+/// What a user of the methods, or of the usual ones, should know about neighbours under distances.
+std::string note_of(const std::vector<std::string>& methods, bool several) {
   GivenPlan plan;
   plan.methods = methods;
-  std::vector<std::string> names;
-  for (const Candidate& one : candidates_of(plan, ProtocolName{}, several ? 2 : 1)) {
-    if (takes_neighbours(one.choice.settings)) names.push_back(one.name);
-  }
-  return names;
+  return neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1));
 }
 
 /// A partition of all the samples that were given, of those that were kept.
@@ -263,7 +259,7 @@ void bind_evaluation(py::module_& module) {
   module.def("evaluate", &evaluate, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
   module.def("needs", &needs_of, py::arg("methods"));
-  module.def("neighbour_methods", &neighbour_methods, py::arg("methods"), py::arg("several"));
+  module.def("neighbours_note", &note_of, py::arg("methods"), py::arg("several"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::call_guard<py::gil_scoped_release>());
   module.def("inspect", &inspect_matrices, py::arg("matrices"), py::arg("labels"), py::arg("ids"),

@@ -295,7 +295,6 @@ std::string methods_text() {
     all.push_back(method_json(method));
     const AnySettings settings = parse_method(method.name).settings;
     all.back()["missing_pairs"] = takes_missing_pairs(settings);
-    all.back()["neighbours"] = takes_neighbours(settings);
   }
   return all.dump();
 }

@@ -117,8 +117,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _note_neighbours(self):
-        if not self._takes_vectors() and _METHODS[self._method]["neighbours"] and \
-                _samples.are_distances(self.distance, self.measure):
+        if not self._takes_vectors() and _samples.are_distances(self.distance, self.measure):
             note_neighbours([self._method], self.input)
 
     def _takes_vectors(self):

@@ -132,10 +132,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     labels = class_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples), samples)).tolist())
     if ids is not None:
         own.ids = as_texts(ids, "an id")
-    if own.matrices or own.measures:
-        neighbours = _core.neighbour_methods(listed, len(own.matrices) + len(own.measures) > 1)
-        if neighbours and _samples.are_distances(distance, measure):
-            note_neighbours(neighbours, input)
+    if (own.matrices or own.measures) and _samples.are_distances(distance, measure):
+        note_neighbours(listed, input, len(own.matrices) + len(own.measures) > 1)
     _check_store(store, append)
     plan = plan_of(listed, fixed, protocol, settings, grids,
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},

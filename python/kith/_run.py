@@ -48,12 +48,11 @@ def warn_unless_solved(status, who, stacklevel=3):
         warnings.warn(f"{who}: the solver missed its tolerance: {status}", ConvergenceWarning, stacklevel=stacklevel)
 
 
-def note_neighbours(methods, input):
-    """What the command line says of methods that look at neighbours, and are given distances."""
-    if "from-distance" not in texts_of(input):
-        warnings.warn(f"{', '.join(methods)}: neighbours are the most similar samples, and double centring, the default "
-                      "for distances, does not keep their order; input={'from_distance': 'negative'} does",
-                      UserWarning, stacklevel=4)
+def note_neighbours(methods, input, several=False):
+    """Warns, as the command line does, of methods that look at neighbours and are given distances."""
+    note = "" if "from-distance" in texts_of(input) else _core.neighbours_note(methods, several)
+    if note:
+        warnings.warn(in_python(note), UserWarning, stacklevel=4)
 
 
 def warn_of_comparison(results):

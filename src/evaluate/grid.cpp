@@ -112,6 +112,18 @@ void search(Candidate& candidate, std::string_view key, std::span<const std::str
   }
 }
 
+std::string neighbours_note(std::span<const Candidate> candidates) {
+  std::vector<std::string> names;
+  for (const Candidate& one : candidates) {
+    if (takes_neighbours(one.choice.settings)) names.push_back(one.name);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "{}: neighbours are the most similar samples, and double centring, the default for "
+      "distances, does not keep their order; --from-distance negative does",
+      list_some(names, 60));
+}
+
 GridPoints grid_points(const Candidate& candidate, Index samples) {
   GridPoints grid;
   std::vector<MethodChoice> choices = {candidate.choice};

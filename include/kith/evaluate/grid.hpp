@@ -39,6 +39,10 @@ void fix(Candidate& candidate, std::string_view key, std::string_view text);
 /// Searches these values of a setting. Throws Error naming a value that the setting refuses.
 void search(Candidate& candidate, std::string_view key, std::span<const std::string> values);
 
+/// For those who have distances and left open how they become similarities: which candidates go by
+/// neighbours, and that these are then not the nearest. Empty where none does.
+[[nodiscard]] std::string neighbours_note(std::span<const Candidate> candidates);
+
 /// The settings at every point of the grid, for training parts of at least `samples` samples:
 /// larger numbers of neighbours are capped at it, and equal ones count once.
 struct GridPoints {

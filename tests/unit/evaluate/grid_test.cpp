@@ -58,6 +58,12 @@ TEST(Candidate, SearchesWhatTheUserAsksFor) {
   EXPECT_EQ(grid_points(any, 10).settings.size(), 18U);
 }
 
+TEST(NeighboursNote, NamesThoseWhoGoByNeighbours) {
+  EXPECT_EQ(neighbours_note(parse_candidates("svm-clip,sda")), "");
+  EXPECT_THAT(neighbours_note(parse_candidates("near=knn,svm-clip,kri-clip")),
+              testing::StartsWith("near and kri-clip: neighbours are"));
+}
+
 TEST(Candidate, HasNoProbabilitiesUnlessTheyAreAskedFor) {
   const Candidate svm = parse_candidate("svm");
   EXPECT_FALSE(std::get<SvmSettings>(svm.choice.settings).probability);
