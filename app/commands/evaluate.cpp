@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "commands.hpp"
@@ -49,61 +48,35 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-/// "svm-clip:cost=10": the candidates it is about (all of them for "*"), key and value.
-struct Assignment {
-  std::string method;
-  std::string key;
-  std::string value;
-};
-
-Assignment parse_assignment(const std::string& flag, const std::string& text) {
+/// "svm-clip:cost=10" of --set, "svm-clip:cost=1,10" of --grid.
+SettingWish parse_wish(const std::string& flag, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::size_t colon = text.find(':');
+  const bool grid = flag == "--grid";
+  const std::string said = fmt::format("{} {}", flag, in_quotes(text));
   if (equals == std::string::npos || colon == std::string::npos || colon > equals) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} {} must be METHOD:key=value, such as svm-clip:{}", flag,
-                            in_quotes(text), flag == "--set" ? "cost=10" : "cost=1,10,100"));
+                fmt::format("{} must be METHOD:key=value, such as svm-clip:{}", said,
+                            grid ? "cost=1,10,100" : "cost=10"));
   }
-  return {text.substr(0, colon), text.substr(colon + 1, equals - colon - 1),
-          text.substr(equals + 1)};
+  SettingWish wish{.candidate = text.substr(0, colon),
+                   .key = text.substr(colon + 1, equals - colon - 1),
+                   .values = {},
+                   .said = said};
+  const std::string value = text.substr(equals + 1);
+  if (!grid) {
+    wish.values.push_back(value);
+    return wish;
+  }
+  for (const std::string_view one : split(value, ',')) wish.values.emplace_back(trim(one));
+  return wish;
 }
 
-bool has_setting(const Candidate& candidate, const std::string& key) {
-  const MethodInfo info = method_info(candidate.choice.settings);
-  if (key == "priors" || key == "costs") return info.probabilities;
-  return std::any_of(info.fields.begin(), info.fields.end(),
-                     [&](const FieldInfo& field) { return field.name == key; });
-}
-
-template <class Change>
-void for_candidates(std::vector<Candidate>& candidates, const std::string& flag,
-                    const std::string& text, const Change& change) {
-  const Assignment assignment = parse_assignment(flag, text);
-  bool found = false;
-  for (Candidate& candidate : candidates) {
-    if (assignment.method == "*" ? !has_setting(candidate, assignment.key)
-                                 : assignment.method != candidate.name) {
-      continue;
-    }
-    found = true;
-    change(candidate, assignment);
-  }
-  if (found) return;
-  if (assignment.method == "*") {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} {}: no method compared has a setting {}", flag, in_quotes(text),
-                            in_quotes(assignment.key)));
-  }
-  std::vector<std::string> names;
-  for (const Candidate& candidate : candidates) names.push_back(candidate.name);
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} {}: {} is not among the methods compared: {}", flag, in_quotes(text),
-                          in_quotes(assignment.method), list_some(names, 60)));
-}
-
-bool is_fixed(const Candidate& candidate, const std::string& key) {
-  const std::vector<std::string>& fixed = candidate.choice.fixed;
-  return std::find(fixed.begin(), fixed.end(), key) != fixed.end();
+std::vector<SettingWish> parse_wishes(const std::string& flag,
+                                      const std::vector<std::string>& texts) {
+  std::vector<SettingWish> wishes;
+  for (const std::string& text : texts) wishes.push_back(parse_wish(flag, text));
+  return wishes;
 }
 
 std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, ProtocolName protocol,
@@ -112,35 +85,7 @@ std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, Protoco
   std::vector<Candidate> candidates =
       parse_candidates(methods_to_compare(methods, options.input, options.raw, ctx));
   for (Candidate& candidate : candidates) apply(protocol, candidate);
-  for (const std::string& text : options.settings) {
-    for_candidates(candidates, "--set", text, [&](Candidate& candidate, const Assignment& one) {
-      if (is_fixed(candidate, one.key)) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("--set {}: {} of {} is fixed already, by its name or twice by "
-                                "--set; give it once",
-                                in_quotes(text), one.key, candidate.name));
-      }
-      fix(candidate, one.key, one.value);
-    });
-  }
-  std::set<std::pair<std::string, std::string>> searched;
-  for (const std::string& text : options.grids) {
-    for_candidates(candidates, "--grid", text, [&](Candidate& candidate, const Assignment& one) {
-      std::vector<std::string> values;
-      for (const std::string_view value : split(one.value, ',')) values.emplace_back(trim(value));
-      if (is_fixed(candidate, one.key)) {
-        throw Error(
-            ErrorCode::kInvalidArgument,
-            fmt::format("{}: {} is fixed and cannot be searched too", candidate.name, one.key));
-      }
-      if (!searched.emplace(candidate.name, one.key).second) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("--grid {}: the values of {} of {} are given twice; give them once",
-                                in_quotes(text), one.key, candidate.name));
-      }
-      search(candidate, one.key, values);
-    });
-  }
+  grant(parse_wishes("--set", options.settings), parse_wishes("--grid", options.grids), candidates);
   return candidates;
 }
 

@@ -30,17 +30,19 @@ struct GivenPlan {
   std::string name;
   std::string protocol;
   std::vector<std::string> methods;
-  std::map<std::string, Texts> settings;                                         ///< by candidate
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> grids;  ///< by candidate
+  std::map<std::string, Texts> estimators;  ///< by candidate: their own settings, others come first
+  std::map<std::string, Texts> settings;    ///< by candidate, "*" for all
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> grids;  ///< likewise
   Texts partition_settings;
   std::vector<GivenPartition> partitions;  ///< empty: drawn
 };
 
-Candidate& find(std::vector<Candidate>& candidates, const std::string& name) {
-  for (Candidate& one : candidates) {
-    if (one.name == name) return one;
+std::vector<SettingWish> wishes_of(const std::map<std::string, Texts>& settings) {
+  std::vector<SettingWish> wishes;
+  for (const auto& [name, texts] : settings) {
+    for (const auto& [key, text] : texts) wishes.push_back({name, key, {text}, "settings"});
   }
-  throw Error(ErrorCode::kInvalidArgument, "'" + name + "' is not among the methods compared");
+  return wishes;
 }
 
 /// What is learned from: pairs as they are, pairs that are measured, or vectors, which may stand
@@ -100,12 +102,12 @@ std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protoco
   std::vector<Candidate> candidates =
       parse_candidates(plan.methods.empty() ? usual : std::string_view(list));
   for (Candidate& one : candidates) apply(protocol, one);
-  for (const auto& [name, texts] : plan.settings) {
-    for (const auto& [key, text] : texts) fix(find(candidates, name), key, text);
-  }
+  std::vector<SettingWish> searched;
   for (const auto& [name, axes] : plan.grids) {
-    for (const auto& [key, values] : axes) search(find(candidates, name), key, values);
+    for (const auto& [key, values] : axes) searched.push_back({name, key, values, "grids"});
   }
+  grant(wishes_of(plan.estimators), {}, candidates);
+  grant(wishes_of(plan.settings), searched, candidates);
   return candidates;
 }
 
@@ -246,6 +248,7 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("name", &GivenPlan::name)
       .def_readwrite("protocol", &GivenPlan::protocol)
       .def_readwrite("methods", &GivenPlan::methods)
+      .def_readwrite("estimators", &GivenPlan::estimators)
       .def_readwrite("settings", &GivenPlan::settings)
       .def_readwrite("grids", &GivenPlan::grids)
       .def_readwrite("partition_settings", &GivenPlan::partition_settings)

@@ -117,8 +117,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
         from them, beside others where a measure of vectors is given
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
-    settings : {"svm-clip": {"cost": 10}}: settings that are not searched
-    grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search
+    settings : {"svm-clip": {"cost": 10}}: settings that are not searched; "*" is every method that has them
+    grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search, with "*" as well
     partitions : [(train, test, fold_of_train)], as scikit-learn counts samples; None: drawn by `seed`
     store : file that keeps every result; the same call goes on where it ended. None: the result keeps all
     append : the store may have other data sets, and gets this one beside them

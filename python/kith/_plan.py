@@ -88,9 +88,9 @@ def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples
     plan = _core.Plan()
     plan.protocol = text_of(protocol, "protocol")
     plan.methods = names
-    given = {as_text(name, "a method"): texts_of(own)
-             for name, own in check_dict(settings, "methods and their settings").items()}
-    plan.settings = {name: {**fixed.get(name, {}), **given.get(name, {})} for name in [*fixed, *given]}
+    plan.estimators = fixed
+    plan.settings = {as_text(name, "a method"): texts_of(own)
+                     for name, own in check_dict(settings, "methods and their settings").items()}
     plan.grids = {as_text(name, "a method"): {setting(key): [text_of(one, key) for one in _values(values)]
                                               for key, values in check_dict(own, "settings and values to search").items()}
                   for name, own in check_dict(grids, "methods and what to search").items()}

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
@@ -14,6 +16,30 @@ namespace {
 
 bool is_fixed(const MethodChoice& choice, std::string_view key) {
   return std::find(choice.fixed.begin(), choice.fixed.end(), key) != choice.fixed.end();
+}
+
+bool has_setting(const Candidate& candidate, std::string_view key) {
+  const MethodInfo info = method_info(candidate.choice.settings);
+  if (key == "priors" || key == "costs") return info.probabilities;
+  return std::any_of(info.fields.begin(), info.fields.end(),
+                     [&](const FieldInfo& field) { return field.name == key; });
+}
+
+/// Those that the wish is about.
+std::vector<Candidate*> meant_by(const SettingWish& wish, std::vector<Candidate>& candidates) {
+  const bool all = wish.candidate == "*";
+  std::vector<Candidate*> meant;
+  std::vector<std::string> names;
+  for (Candidate& one : candidates) {
+    names.push_back(one.name);
+    if (all ? has_setting(one, wish.key) : wish.candidate == one.name) meant.push_back(&one);
+  }
+  if (!meant.empty()) return meant;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      all ? fmt::format("{}: no method compared has a setting {}", wish.said, in_quotes(wish.key))
+          : fmt::format("{}: {} is not among the methods compared: {}", wish.said,
+                        in_quotes(wish.candidate), list_some(names, 60)));
 }
 
 /// The method's own axes for the settings as they are now, the given ones in place of them.
@@ -100,6 +126,7 @@ void search(Candidate& candidate, std::string_view key, std::span<const std::str
   const std::vector<GridAxis> known = method_info(candidate.choice.settings).grid;
   const auto own = std::find_if(known.begin(), known.end(),
                                 [&](const GridAxis& axis) { return axis.field == key; });
+  std::erase(candidate.choice.fixed, key);
   GridAxis axis{.field = std::string(key),
                 .values = {values.begin(), values.end()},
                 .simpler = own == known.end() ? Simpler::kSmaller : own->simpler};
@@ -109,6 +136,34 @@ void search(Candidate& candidate, std::string_view key, std::span<const std::str
     candidate.axes.push_back(std::move(axis));
   } else {
     *present = std::move(axis);
+  }
+}
+
+void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> searched,
+           std::vector<Candidate>& candidates) {
+  // Not what a candidate has fixed: a protocol and an estimator leave settings open to wishes.
+  std::set<std::pair<std::string, std::string>> given;
+  for (const Candidate& one : candidates) {
+    for (const std::string& key : parse_method(one.choice.name).fixed) given.emplace(one.name, key);
+  }
+  const auto take = [&](const SettingWish& wish, const Candidate& candidate) {
+    if (given.emplace(candidate.name, wish.key).second) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} of {} is fixed or searched already, by the name of the method "
+                            "or as asked before; give it once",
+                            wish.said, wish.key, candidate.name));
+  };
+  for (const SettingWish& wish : fixed) {
+    for (Candidate* one : meant_by(wish, candidates)) {
+      take(wish, *one);
+      fix(*one, wish.key, wish.values.front());
+    }
+  }
+  for (const SettingWish& wish : searched) {
+    for (Candidate* one : meant_by(wish, candidates)) {
+      take(wish, *one);
+      search(*one, wish.key, wish.values);
+    }
   }
 }
 

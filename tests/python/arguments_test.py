@@ -85,7 +85,7 @@ def test_methods_and_settings_of_a_comparison_that_are_none(binary):
                            ({"grids": {"svm-clip": {"cost": []}}}, "no values of cost"),
                            ({"grids": {"svm-clip": {"cost": [None]}}}, "cost is None"),
                            ({"grids": {"svm-clip": {3: [1]}}}, "3 is no name of a setting"),
-                           ({"settings": [1]}, "a dict of methods"), ({"settings": {3: {"cost": 1}}}, "'3' is not among"),
+                           ({"settings": [1]}, "a dict of methods"), ({"settings": {3: {"cost": 1}}}, '"3" is not among the methods'),
                            ({"repeats": [2]}, "repeats is"), ({"ids": 3}, "a list is wanted"),
                            ({"append": True}, "needs a store"), ({"store": ":memory:"}, "names no file")]:
         with pytest.raises(ValueError, match=message):

@@ -95,6 +95,20 @@ def test_estimators_are_compared_with_their_settings(three):
     kith.evaluate(three.S, three.y, [kith.SVM(input={"scale": "unit"})], input={"scale": "unit"}, **FEW)
 
 
+def test_a_star_sets_what_has_the_setting(three):
+    found = kith.evaluate(three.S, three.y, ["svm-clip", kith.SVM(cost=10), "knn"], settings={"*": {"cost": 3}},
+                          grids={"*": {"neighbours": [1, 2]}}, **FEW)
+    chosen = [one["chosen"] for one in found.results["methods"]]
+    assert [one["cost"] for one in chosen[0] + chosen[1]] == [3] * 4
+    assert {one["neighbours"] for one in chosen[2]} <= {1, 2}
+    for settings, grids, message in (({"*": {"cost": 1}, "svm": {"cost": 2}}, None, "cost of svm .* once"),
+                                     ({"*": {"cost": 1}}, {"svm": {"cost": [2]}}, "cost of svm .* once"),
+                                     ({"*": {"neighbours": 1}}, None, "no method compared has a setting"),
+                                     ({"knn": {"neighbours": 1}}, None, "not among the methods compared: svm")):
+        with pytest.raises(ValueError, match=message):
+            kith.evaluate(three.S, three.y, "svm", settings=settings, grids=grids, **FEW)
+
+
 @pytest.mark.parametrize("info", [one for one in kith.methods() if not one["learns_from_vectors"]], ids=lambda one: one["name"])
 def test_every_estimator_can_be_compared(info, three):
     from kith._estimators import CLASSES, class_name

@@ -36,8 +36,23 @@ inline constexpr std::string_view kSeveralComparison = "average-svm,mkl,mkl-mixe
 
 /// Fixes a setting, which is then searched no longer.
 void fix(Candidate& candidate, std::string_view key, std::string_view text);
-/// Searches these values of a setting. Throws Error naming a value that the setting refuses.
+/// Searches these values of a setting, which is then fixed no longer. Throws Error naming a value
+/// that the setting refuses.
 void search(Candidate& candidate, std::string_view key, std::span<const std::string> values);
+
+/// What a user asks of a setting: of the candidate of a name or, where the name is "*", of every
+/// candidate that has the setting.
+struct SettingWish {
+  std::string candidate;
+  std::string key;
+  std::vector<std::string> values;  ///< the one to fix it at, or those to search
+  std::string said;                 ///< how it was asked for, which messages begin with
+};
+/// Fixes what is to be fixed, then searches what is to be searched. Throws Error where a wish is
+/// about no candidate, and where a setting is given twice: by two wishes, or by a wish and the name
+/// of the method.
+void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> searched,
+           std::vector<Candidate>& candidates);
 
 /// For those who have distances and left open how they become similarities: which candidates go by
 /// neighbours, and that these are then not the nearest. Empty where none does.

@@ -58,6 +58,58 @@ TEST(Candidate, SearchesWhatTheUserAsksFor) {
   EXPECT_EQ(grid_points(any, 10).settings.size(), 18U);
 }
 
+TEST(Candidate, IsSearchedAgainWhereItWasFixed) {
+  Candidate svm = parse_candidate("svm-clip");
+  fix(svm, "cost", "7");
+  const std::vector<std::string> costs = {"2", "3"};
+  search(svm, "cost", costs);
+  fix(svm, "probability", "yes");
+  EXPECT_EQ(grid_points(svm, 10).settings.size(), 2U);
+}
+
+std::string refusal_of(std::vector<SettingWish> fixed, std::vector<SettingWish> searched = {}) {
+  std::vector<Candidate> candidates = parse_candidates("svm-clip,mine=svm,knn");
+  fix(candidates[1], "cost", "5");
+  try {
+    grant(fixed, searched, candidates);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SettingWish, OfAStarIsAboutAllThatHaveTheSetting) {
+  std::vector<Candidate> candidates = parse_candidates("svm-clip,mine=svm,knn");
+  grant({{{.candidate = "*", .key = "probability", .values = {"yes"}, .said = "set"},
+          {.candidate = "knn", .key = "neighbours", .values = {"3"}, .said = "set"}}},
+        {{{.candidate = "*", .key = "cost", .values = {"2", "3"}, .said = "grid"}}}, candidates);
+  for (const Candidate& svm : std::span(candidates).first(2)) {
+    const GridPoints grid = grid_points(svm, 10);
+    ASSERT_EQ(grid.settings.size(), 2U) << svm.name;
+    EXPECT_EQ(std::get<SvmSettings>(grid.settings[1]).cost, 3);
+    EXPECT_TRUE(std::get<SvmSettings>(grid.settings[1]).probability);
+  }
+  EXPECT_THAT(neighbours_of(grid_points(candidates[2], 10)), testing::ElementsAre(3));
+}
+
+TEST(SettingWish, IsRefusedWhereItIsAboutNobodyOrASecondTime) {
+  const SettingWish all{.candidate = "*", .key = "cost", .values = {"1"}, .said = "first"};
+  const SettingWish own{.candidate = "mine", .key = "cost", .values = {"2"}, .said = "second"};
+  EXPECT_EQ(refusal_of({all}), "");
+  EXPECT_EQ(refusal_of({own}), "");  // what the candidate had fixed was no wish
+  for (const std::string& message : {refusal_of({all, own}), refusal_of({own, own}),
+                                     refusal_of({all}, {own}), refusal_of({}, {all, own})}) {
+    EXPECT_THAT(message, testing::AllOf(testing::StartsWith("second: cost of mine"),
+                                        testing::HasSubstr("give it once")));
+  }
+  EXPECT_THAT(refusal_of({{"svm-clip", "spectrum", {"flip"}, "set"}}),
+              testing::HasSubstr("by the name of the method"));
+  EXPECT_EQ(refusal_of({{"*", "beta2", {"1"}, "set"}}),
+            "set: no method compared has a setting \"beta2\"");
+  EXPECT_EQ(refusal_of({}, {{"other", "cost", {"1"}, "grid"}}),
+            "grid: \"other\" is not among the methods compared: svm-clip, mine and knn");
+}
+
 TEST(NeighboursNote, NamesThoseWhoGoByNeighbours) {
   EXPECT_EQ(neighbours_note(parse_candidates("svm-clip,sda")), "");
   EXPECT_THAT(neighbours_note(parse_candidates("near=knn,svm-clip,kri-clip")),
