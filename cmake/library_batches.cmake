@@ -62,7 +62,7 @@ kith_batch(kith model/raw_queries model/record_rules model/strict_json model/ten
   model/tensor_header model/trained_model model/xxh64)
 kith_batch(kith evaluate/details evaluate/experiment evaluate/metrics evaluate/partition_file
   evaluate/results evaluate/selection evaluate/store_differences evaluate/store_rows)
-kith_batch(kith evaluate/fold_part evaluate/grid evaluate/partitions evaluate/results_json
-  evaluate/sqlite evaluate/statistics evaluate/store evaluate/store_file evaluate/unit)
+kith_batch(kith evaluate/fold_part evaluate/given_partitions evaluate/grid evaluate/partitions
+  evaluate/results_json evaluate/sqlite evaluate/statistics evaluate/store evaluate/store_file evaluate/unit)
 kith_batch(kith report/escape report/inspect report/inspection report/text_art)
 kith_batch(kith report/page report/png report/results_table)

@@ -116,9 +116,8 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
                                          const PartitionSettings& settings,
                                          const ExperimentData& data, RunContext& ctx) {
   const std::string& path = options.partition_file;
-  const std::vector<std::string>& ids = data.matrices.ids;
   if (!path.empty() && exists(path)) {
-    std::vector<Partition> given = read_partitions(path, ids, data.samples());
+    std::vector<Partition> given = read_partitions(path, data);
     refuse_other_count(options, "--repeats", options.partitions.repeats, given.size());
     refuse_other_count(options, "--folds", options.partitions.folds,
                        static_cast<std::size_t>(given.front().folds()));
@@ -126,7 +125,7 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
   }
   std::vector<Partition> partitions = draw_partitions(data.labels, settings, ctx.rng);
   if (!path.empty()) {
-    write_partitions(path, partitions, ids, data.samples());
+    write_partitions(path, partitions, data);
     ctx.message(fmt::format("wrote {} partitions to {}", partitions.size(), path));
   }
   return partitions;

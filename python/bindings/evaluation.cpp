@@ -2,7 +2,6 @@
 // Nested cross-validation into a store: kith/evaluate, and its tables: kith/report.
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -129,36 +128,15 @@ std::string note_of(const std::vector<std::string>& methods, bool several) {
   return neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1));
 }
 
-/// A partition of all the samples that were given, of those that were kept.
-Partition among_kept(const Partition& given, std::span<const Index> kept) {
-  Partition own;
-  for (std::size_t i = 0; i < given.train.size(); ++i) {
-    const auto at = std::ranges::lower_bound(kept, given.train[i]);
-    if (at == kept.end() || *at != given.train[i]) continue;
-    own.train.push_back(at - kept.begin());
-    own.fold_of.push_back(given.fold_of[i]);
-  }
-  for (const Index sample : given.test) {
-    const auto at = std::ranges::lower_bound(kept, sample);
-    if (at != kept.end() && *at == sample) own.test.push_back(at - kept.begin());
-  }
-  return own;
-}
-
-/// As given, or drawn. Given ones count the samples that were given, `count` of them.
+/// As given, or drawn.
 std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSettings& settings,
-                                     const ExperimentData& data, Index count,
-                                     const RunContext& ctx) {
+                                     const ExperimentData& data, const RunContext& ctx) {
   if (plan.partitions.empty()) return draw_partitions(data.labels, settings, ctx.rng);
   std::vector<Partition> partitions;
   for (const auto& [train, test, fold_of] : plan.partitions) {
     partitions.push_back({train, test, fold_of});
   }
-  check_partitions(partitions, count);
-  if (data.kept.empty()) return partitions;
-  for (Partition& one : partitions) one = among_kept(one, data.kept);
-  check_partitions(partitions, data.samples());
-  return partitions;
+  return without_dropped(std::move(partitions), data);
 }
 
 std::string evaluate(const GivenData& data, const std::vector<std::string>& labels,
@@ -183,7 +161,7 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.candidates = candidates_of(given, protocol, own.tables());
     const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
     plan.about["matrices"] = matrices_json(made, samples);
-    plan.partitions = partitions_of(given, settings, made, classes.size(), ctx);
+    plan.partitions = partitions_of(given, settings, made, ctx);
     plan.partitions_given = !given.partitions.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());

@@ -277,9 +277,11 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
   if (input.missing == MissingRule::kDropSample) {
     const PreparedTraining dropped =
         prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);
-    data.matrices = select_samples(data.matrices, dropped.kept);
     data.labels = dropped.set.labels;
-    if (data.samples() < labels.size()) data.kept = dropped.kept;
+    if (data.samples() < labels.size()) {
+      data.given = {.ids = data.matrices.ids, .samples = labels.size(), .kept = dropped.kept};
+    }
+    data.matrices = select_samples(data.matrices, dropped.kept);
     data.input.missing = MissingRule::kError;
   }
   const std::vector<Index> counts = data.labels.counts();

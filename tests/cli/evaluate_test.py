@@ -174,6 +174,35 @@ def test_a_partition_file_is_not_contradicted_in_silence(problem):
     assert "--folds 4" in problem.refusal("evaluate", *INPUT, "--folds", "4", "--partitions", "parts.tsv")
 
 
+def with_unknown_pairs(problem, pairs):
+    rows = [line.split(",") for line in (problem.folder / "s.csv").read_text().splitlines()]
+    for i, j in pairs:
+        rows[i][j] = "nan"
+    problem.write("s.csv", "\n".join(map(",".join, rows)) + "\n")
+
+
+def test_partitions_count_the_samples_of_the_files_dropped_or_not(problem):
+    dropping = ("evaluate", *SMALL, "--missing", "drop-sample", "--partitions")
+    problem("evaluate", *SMALL, "--partitions", "all.tsv")
+    with_unknown_pairs(problem, ((3, 12), (20, 21), (20, 22)))
+    drawn = problem(*dropping, "parts.tsv")
+    lines = [line.split("\t") for line in (problem.folder / "parts.tsv").read_text().splitlines()[1:]]
+    assert [line[0] for line in lines] == [str(i + 1) for i in range(60)]
+    dropped = {int(line[0]) - 1 for line in lines if set(line[1:]) == {"-"}}
+    assert len(dropped) == 2 and 20 in dropped and dropped & {3, 12}
+    assert problem(*dropping, "parts.tsv").stdout == drawn.stdout
+    # A file of all the samples is that file without the dropped ones.
+    full = (problem.folder / "all.tsv").read_text().splitlines(keepends=True)
+    problem.write("left.tsv", "".join(line for i, line in enumerate(full) if i - 1 not in dropped))
+    assert problem(*dropping, "all.tsv").stdout == problem(*dropping, "left.tsv").stdout != ""
+    # Nothing is left of a test part that was dropped.
+    cells = [f"{i + 1}\t{'test' if i in dropped else i % 3 + 1}\n" for i in range(60)]
+    problem.write("none.tsv", "sample\t1\n" + "".join(cells))
+    message = problem.refusal("evaluate", *INPUT, "--methods", "knn", "--missing", "drop-sample",
+                              "--partitions", "none.tsv")
+    assert "none.tsv" in message and "without the samples that were dropped" in message
+
+
 def test_a_star_sets_what_has_the_setting(problem):
     document = problem.json("evaluate", *INPUT, "--methods", "knn,svm-clip", "--repeats", "2", "--folds", "2",
                             "--set", "*:probability=yes", "--grid", "svm-clip:cost=1")
@@ -182,11 +211,7 @@ def test_a_star_sets_what_has_the_setting(problem):
 
 
 def test_a_missing_pair_is_named_as_the_user_knows_it(problem):
-    rows = (problem.folder / "s.csv").read_text().splitlines()
-    cells = rows[3].split(",")
-    cells[7] = "nan"
-    rows[3] = ",".join(cells)
-    problem.write("s.csv", "\n".join(rows) + "\n")
+    with_unknown_pairs(problem, [(3, 7)])
     message = problem.refusal("evaluate", *SMALL, "--store", "run.db")
     assert message == problem.refusal("train", *INPUT)
     assert "no finished" not in message

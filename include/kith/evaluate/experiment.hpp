@@ -36,8 +36,13 @@ struct ExperimentData {
   std::vector<std::optional<RawMatrix>> by_part{};
   /// The samples as vectors, for methods that learn from them; there may be no table beside them.
   Block vectors{};
-  /// Positions among the given samples, of which some were dropped; empty: none were.
-  std::vector<Index> kept{};
+  /// There where samples were dropped: all that were given.
+  struct Given {
+    std::vector<std::string> ids;  ///< or none
+    Index samples = 0;
+    std::vector<Index> kept;  ///< positions of those that are left, ascending
+  };
+  std::optional<Given> given{};
 
   /// Of table m, or nothing.
   [[nodiscard]] const RawMatrix* measured_by_part(std::size_t m) const {
@@ -60,6 +65,17 @@ struct ExperimentData {
 
 /// Vectors alone, for methods that learn from them.
 [[nodiscard]] ExperimentData make_experiment_data(const VectorData& samples, const Labels& labels);
+
+/// Partitions of the samples that were given, without those that were dropped. Throws Error where
+/// check_partitions does, of the samples given or of those left.
+[[nodiscard]] std::vector<Partition> without_dropped(std::vector<Partition> partitions,
+                                                     const ExperimentData& data);
+/// A file names the samples that were given, by id or position: what it says of dropped ones is
+/// passed over when it is read, and they stand in no part when it is written.
+[[nodiscard]] std::vector<Partition> read_partitions(const std::string& path,
+                                                     const ExperimentData& data);
+void write_partitions(const std::string& path, std::span<const Partition> partitions,
+                      const ExperimentData& data);
 
 /// Throws Error in the words of `train` where the whole table breaks an input rule (a missing pair,
 /// a diagonal that cannot be scaled by), or where a candidate does not learn from what there is:

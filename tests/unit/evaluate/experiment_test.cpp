@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kith/core/error.hpp"
@@ -61,6 +63,36 @@ std::string run(const ExperimentData& data, const ExperimentPlan& plan, int thre
   RunContext ctx;
   ctx.threads = threads;
   return everything(store, run_experiment(data, plan, store, NewData::kRefuse, ctx).experiment);
+}
+
+TEST(Experiment, FilesOfPartitionsNameTheSamplesThatWereGiven) {
+  test::Sample sample = test::make_sample(12, 0, 2, 1);
+  sample.S(2, 5) = sample.S(2, 7) = std::numeric_limits<double>::quiet_NaN();
+  const std::string path = testing::TempDir() + "given_partitions.tsv";
+  for (const bool with_ids : {false, true}) {
+    MatchedSets tables = tables_of(sample.S);
+    for (int i = 0; with_ids && i < 12; ++i) tables.ids.push_back("s" + std::to_string(100 - i));
+    RunContext ctx;
+    const ExperimentData data = make_experiment_data(tables, test::numbered_labels(sample.classes),
+                                                     {.missing = MissingRule::kDropSample}, ctx);
+    ASSERT_EQ(data.samples(), 11);
+    const std::vector<Partition> partitions =
+        draw_partitions(data.labels, {.repeats = 3, .folds = 2}, RngStreams(1));
+    write_partitions(path, partitions, data);
+    EXPECT_EQ(read_partitions(path, data), partitions);
+    const std::vector<Partition> given = read_partitions(path, tables.ids, 12);
+    for (std::size_t p = 0; p < given.size(); ++p) {
+      for (std::size_t i = 0; i < given[p].train.size(); ++i) {
+        const Index left = partitions[p].train[i];
+        EXPECT_EQ(given[p].train[i], left < 2 ? left : left + 1);  // the third was dropped
+      }
+    }
+    // Lines of a dropped sample are passed over.
+    std::vector<Partition> whole = given;
+    for (Partition& one : whole) one.test.insert(std::ranges::lower_bound(one.test, 2), 2);
+    write_partitions(path, whole, tables.ids, 12);
+    EXPECT_EQ(read_partitions(path, data), partitions);
+  }
 }
 
 TEST(Experiment, GivesTheSameBytesOnAnyNumberOfThreads) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitions of the samples as they were given, some of which an experiment has dropped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/evaluate/experiment.hpp"
+
+namespace kith {
+namespace {
+
+Partition among_kept(const Partition& given, std::span<const Index> kept) {
+  Partition left;
+  for (std::size_t i = 0; i < given.train.size(); ++i) {
+    const auto at = std::ranges::lower_bound(kept, given.train[i]);
+    if (at == kept.end() || *at != given.train[i]) continue;
+    left.train.push_back(at - kept.begin());
+    left.fold_of.push_back(given.fold_of[i]);
+  }
+  for (const Index sample : given.test) {
+    const auto at = std::ranges::lower_bound(kept, sample);
+    if (at != kept.end() && *at == sample) left.test.push_back(at - kept.begin());
+  }
+  return left;
+}
+
+Partition among_given(Partition left, std::span<const Index> kept) {
+  for (std::vector<Index>* part : {&left.train, &left.test}) {
+    for (Index& sample : *part) sample = kept[static_cast<std::size_t>(sample)];
+  }
+  return left;
+}
+
+}  // namespace
+
+std::vector<Partition> without_dropped(std::vector<Partition> partitions,
+                                       const ExperimentData& data) {
+  check_partitions(partitions, data.given ? data.given->samples : data.samples());
+  if (!data.given) return partitions;
+  for (Partition& one : partitions) one = among_kept(one, data.given->kept);
+  try {
+    check_partitions(partitions, data.samples());
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("without the samples that were dropped, {}", error.what()));
+  }
+  return partitions;
+}
+
+std::vector<Partition> read_partitions(const std::string& path, const ExperimentData& data) {
+  if (!data.given) return read_partitions(path, data.matrices.ids, data.samples());
+  std::vector<Partition> partitions = read_partitions(path, data.given->ids, data.given->samples);
+  try {
+    return without_dropped(std::move(partitions), data);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+void write_partitions(const std::string& path, std::span<const Partition> partitions,
+                      const ExperimentData& data) {
+  if (!data.given) {
+    write_partitions(path, partitions, data.matrices.ids, data.samples());
+    return;
+  }
+  std::vector<Partition> given;
+  for (const Partition& one : partitions) given.push_back(among_given(one, data.given->kept));
+  write_partitions(path, given, data.given->ids, data.given->samples);
+}
+
+}  // namespace kith
