@@ -60,7 +60,7 @@ What the paper leaves open, and what was chosen:
 - How features were scaled: ours have mean 0 and deviation 1 over the training part.
 - Which samples and columns: the printed sizes are met by the first 1,000 samples of splice and by ionosphere without its constant column. The first column of wpbc is the time until recurrence or the end of follow-up, which tells of the
   label; the printed 33 features are those with it, and both ways are shown.
-- The loss of the standard machines: hinge. Kernels of `simple-mkl` and `rkl`: as they are, in units of equal trace.
+- The loss of the standard machines: hinge. Kernels of `simple-mkl` and `rkl`: as they are, in units of trace n.
 - "The best results of NCA" from three starts: the start is chosen by cross-validation inside the training part, not on the test part. `lmnn-knn` has three targets and equal weights of pull and push.
 """
 

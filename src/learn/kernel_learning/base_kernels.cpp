@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `simple-mkl` and `rkl` on the twelve base kernels K_m of [ZGZZ] IV.A over scaled vectors.
 //
-// simple-mkl is `mkl` with kind simple on them (mkl.cpp has the program). rkl learns the weights
-// theta and the machine of each pair of classes by optim/radius_mkl, on kernels that are first
-// scaled to the same trace; with R the radius of the samples under K = sum_m theta_m K_m the
-// machine is that on K / R^2, so that f = sum_m k_m'c_m + b with c_m = theta_m Y a / R^2.
+// simple-mkl is `mkl` with kind simple and a trace of 1 for each sample of a pair of classes on
+// them (mkl.cpp has the program): the kernel learned has the mean diagonal of a Gaussian, and costs
+// mean what they mean there. rkl learns the weights theta and the machine of each pair by
+// optim/radius_mkl, on kernels that are first scaled to the same trace; with R the radius of the
+// samples under K = sum_m theta_m K_m the machine is that on K / R^2, so that f = sum_m k_m'c_m + b
+// with c_m = theta_m Y a / R^2.
 //
 // Deviations: the paper of RKL alternates gradient steps with an exact linear search; here each is
 // a projected gradient step with Armijo's rule. Both are local: the program is not convex.
@@ -279,12 +281,13 @@ std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
     for (const std::size_t i : members) {
       MklSettings one;
       one.cost = path[i].cost;
+      one.trace = 1;
       one.probability = path[i].probability;
       one.tolerance = path[i].tolerance;
       settings.push_back(one);
     }
     SharedWork on_kernels(kernels.set);
-    std::vector<Fitted<MklModel>> solved = fit_path(on_kernels, settings, ctx);
+    std::vector<Fitted<MklModel>> solved = fit_path(on_kernels, settings, TraceOf::kSample, ctx);
     for (std::size_t k = 0; k < members.size(); ++k) {
       fitted[members[k]] = {{model_of(kernels, std::move(solved[k].model.sum))},
                             std::move(solved[k].info)};

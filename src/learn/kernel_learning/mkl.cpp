@@ -70,7 +70,7 @@ Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<con
 }
 
 Units units_of(std::span<const Conditioned> kernels, const ClassPair& pair,
-               const MklSettings& settings) {
+               const MklSettings& settings, TraceOf whose) {
   const auto n = static_cast<double>(pair.samples.size());
   Vector traces(std::ssize(kernels));
   for (Index i = 0; i < traces.size(); ++i) {
@@ -86,7 +86,8 @@ Units units_of(std::span<const Conditioned> kernels, const ClassPair& pair,
     units.scale = Vector::Ones(1);
     return units;
   }
-  units.kappa = settings.trace.value_or(traces.mean()) / n;
+  const double whole = whose == TraceOf::kSample ? n : 1;
+  units.kappa = (settings.trace ? *settings.trace * whole : traces.mean()) / n;
   units.scale.resize(std::ssize(units.matrix));
   for (Index k = 0; k < units.scale.size(); ++k) {
     const double trace = traces[units.matrix[static_cast<std::size_t>(k)]];
@@ -235,10 +236,10 @@ struct PairPath {
 };
 
 PairPath solve_pair(std::span<const Conditioned> kernels, const TrainingSet& train,
-                    const ClassPair& pair, std::span<const MklSettings> ascending,
+                    const ClassPair& pair, std::span<const MklSettings> ascending, TraceOf whose,
                     const Rng& stream, const RunContext& ctx) {
   PairPath path;
-  path.units = units_of(kernels, pair, ascending.front());
+  path.units = units_of(kernels, pair, ascending.front(), whose);
   const Problem problem = problem_of(kernels, train, pair, path.units);
   double solved_for = 0;
   for (const MklSettings& settings : ascending) {
@@ -381,6 +382,11 @@ void describe(MklSettings& settings, FieldVisitor& field) {
 
 std::vector<Fitted<MklModel>> fit_path(SharedWork& work, std::span<const MklSettings> path,
                                        RunContext& ctx) {
+  return fit_path(work, path, TraceOf::kPair, ctx);
+}
+
+std::vector<Fitted<MklModel>> fit_path(SharedWork& work, std::span<const MklSettings> path,
+                                       TraceOf whose, RunContext& ctx) {
   for (const MklSettings& settings : path) validate(settings, "mkl");
   const TrainingSet& train = work.train();
   const std::vector<ClassPair> pairs = class_pairs(train.labels);
@@ -397,7 +403,7 @@ std::vector<Fitted<MklModel>> fit_path(SharedWork& work, std::span<const MklSett
     }
     std::vector<PairPath> paths(pairs.size());
     parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-      paths[p] = solve_pair(kernels.all, train, pairs[p], ascending,
+      paths[p] = solve_pair(kernels.all, train, pairs[p], ascending, whose,
                             ctx.rng.stream("mkl calibration", p), ctx);
     });
     for (std::size_t step = 0; step < group.size(); ++step) {

@@ -52,6 +52,12 @@ struct MklModel {
 [[nodiscard]] std::vector<Fitted<MklModel>> fit_path(SharedWork& work,
                                                      std::span<const MklSettings> path,
                                                      RunContext& ctx);
+/// Whose trace the setting of that name gives, if it gives one: that of the kernel of a pair of
+/// classes, or that of each of its samples, the mean of the kernel's diagonal.
+enum class TraceOf { kPair, kSample };
+[[nodiscard]] std::vector<Fitted<MklModel>> fit_path(SharedWork& work,
+                                                     std::span<const MklSettings> path,
+                                                     TraceOf whose, RunContext& ctx);
 [[nodiscard]] Prediction predict(const MklModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const MklModel& model);
 void archive(MklModel& model, Archive& archiver);
