@@ -96,33 +96,60 @@ Vector other_squares(const FeatureScale& scale, const Block& vectors) {
   return squares;
 }
 
-/// Offset and factor of feature j, whose numbers in `n` samples are `values` and else 0.
+/// Offset and factor of feature j, whose numbers in `n` samples are `values` and else 0. They are
+/// found in units of the power of two next to the largest number, where no square vanishes or
+/// overflows; such a unit rounds nothing.
 void set_scale(std::span<const double> values, Index n, FeatureScaling scaling, Index j,
                FeatureScale& scale) {
   if (values.empty()) {
     scale.factor(j) = 0;
     return;
   }
-  const Eigen::Map<const Vector> column(values.data(), std::ssize(values));
+  Vector column = Eigen::Map<const Vector>(values.data(), std::ssize(values));
+  int unit = 0;
+  (void)std::frexp(column.cwiseAbs().maxCoeff(), &unit);
+  for (double& value : column) value = std::ldexp(value, -unit);
   const Index zeros = n - column.size();
+  double offset = 0;
   double width = 0;
   if (scaling == FeatureScaling::kRange) {
-    scale.offset(j) = column.minCoeff();
+    offset = column.minCoeff();
     double largest = column.maxCoeff();
     if (zeros > 0) {
-      scale.offset(j) = std::min(0.0, scale.offset(j));
+      offset = std::min(0.0, offset);
       largest = std::max(0.0, largest);
     }
-    width = largest - scale.offset(j);
+    width = largest - offset;
   } else {
-    const double mean = column.sum() / static_cast<double>(n);
+    offset = column.sum() / static_cast<double>(n);
     const double squares =
-        (column.array() - mean).square().sum() + static_cast<double>(zeros) * mean * mean;
-    scale.offset(j) = mean;
+        (column.array() - offset).square().sum() + static_cast<double>(zeros) * offset * offset;
     width = std::sqrt(squares / static_cast<double>(n));
   }
   const bool constant = !(width > kConstant * column.cwiseAbs().maxCoeff());
-  scale.factor(j) = constant ? 0 : 1 / width;
+  scale.offset(j) = std::ldexp(offset, unit);
+  scale.factor(j) = constant ? 0 : std::ldexp(1 / width, -unit);
+  if (constant || std::isnormal(scale.factor(j))) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("the features are so {} that their spread leaves the range of doubles; "
+                          "{} them by a constant",
+                          unit > 0 ? "large" : "small", unit > 0 ? "divide" : "multiply"));
+}
+
+/// Features that keep their unit must have squares.
+void refuse_underflow(const Block& vectors) {
+  constexpr double kSmallestSize = 1e-146;  // its square is the smallest normal number over 2^-52
+  double size = 0;
+  if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
+    for (const double value : sparse->values) size = std::max(size, std::abs(value));
+  } else if (const auto& dense = std::get<DenseBlock>(vectors).values(); dense.size() > 0) {
+    size = dense.cwiseAbs().maxCoeff();
+  }
+  if (size == 0 || size >= kSmallestSize) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("the features are so small that their squares vanish: the largest is {}, "
+                          "and it must be {} at least; multiply them by a constant, or scale them",
+                          size, kSmallestSize));
 }
 
 }  // namespace
@@ -146,6 +173,7 @@ FeatureScale learn_full_scale(const Block& vectors, FeatureScaling scaling) {
                      .width = features,
                      .kept = {},
                      .other_factor = scaling == FeatureScaling::kNone ? 1.0 : 0.0};
+  if (scaling == FeatureScaling::kNone) refuse_underflow(vectors);
   if (scaling == FeatureScaling::kNone || rows(vectors) == 0) return scale;
   const Index n = rows(vectors);
   if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
@@ -160,10 +188,6 @@ FeatureScale learn_full_scale(const Block& vectors, FeatureScaling scaling) {
       const Vector column = std::get<DenseBlock>(vectors).values().col(j);
       set_scale(std::span(column.data(), static_cast<std::size_t>(n)), n, scaling, j, scale);
     }
-  }
-  if (!scale.offset.allFinite() || !scale.factor.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the features are so large that their spread overflows; divide them by a constant");
   }
   return scale;
 }

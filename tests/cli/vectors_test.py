@@ -57,6 +57,37 @@ def test_train_and_predict(vectors, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_features_of_any_size(vectors, method):
+    """Scaled features may be in any unit; where none is taken away, squares must exist."""
+    tables = []
+    for power in (-600, 600, 0):
+        for name, n, seed in (("t.csv", 40, 1), ("u.csv", 10, 2)):
+            vectors.write(name, csv([[x * 2.0**power for x in row] for row in rows(n, seed)]))
+        vectors.json("train", "--data", "t.csv", "--labels", "y.txt", "--method", method, "--model", "m.kith")
+        tables.append(predicted(vectors, "--model", "m.kith", "--data", "u.csv"))
+    assert tables[0] == tables[1] == tables[2]
+    vectors.write("small.csv", csv([[1e-165 * x for x in row] for row in rows(40, 1)]))
+    message = vectors.refusal("train", "--data", "small.csv", "--labels", "y.txt", "--method", method,
+                              "--set", "scaling=none")
+    assert "features" in message and "squares vanish" in message and "scale them" in message
+    if method.endswith("-knn"):
+        vectors.write("huge.csv", "1e308,-1e308,1e308\n")
+        assert "features" in vectors.refusal("predict", "--model", "m.kith", "--data", "huge.csv")
+
+
+def test_a_cost_of_simple_mkl_counts(vectors):
+    """Its kernels have one mean diagonal, whatever the size of the features."""
+    for size in (1, 100):
+        vectors.write("t.csv", csv([[size * x for x in row] for row in rows(40, 1)]))
+        found = [vectors.json("train", "--data", "t.csv", "--labels", "y.txt", "--method", "simple-mkl",
+                              "--set", "scaling=none", "--set", "probability=no", "--set", f"cost={cost}")
+                 for cost in ("1e-3", "0.1", "1")]
+        assert all(one["status"] == "solved" and one["gap"] <= 1e-8 for one in found)
+        objectives = [one["objective"] for one in found]
+        assert 1.5 * objectives[0] < objectives[1] and 1.2 * objectives[1] < objectives[2]
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_several_classes(kith, method):
     kith.write("x.csv", csv(rows(60, 3, classes=3)))
     kith.write("y.txt", "".join("abc"[i % 3] + "\n" for i in range(60)))
