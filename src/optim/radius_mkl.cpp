@@ -44,6 +44,37 @@ double residual_of(const Vector& theta, const RadiusPoint& point) {
   return point.value > 0 ? worst / point.value : worst;
 }
 
+/// What each kernel says of a machine and a ball.
+struct KernelTerms {
+  Vector q;  // a'Y K_m Y a
+  Vector r;  // beta'diag(K_m) - beta'K_m beta
+};
+
+KernelTerms terms_of(const RadiusMkl& problem, const VectorRef& alpha, const VectorRef& beta) {
+  const Vector u = problem.y.cwiseProduct(alpha);
+  const auto count = static_cast<Index>(problem.kernels.size());
+  KernelTerms terms{.q = Vector(count), .r = Vector(count)};
+  for (Index m = 0; m < count; ++m) {
+    const Matrix& K = problem.kernels[static_cast<std::size_t>(m)];
+    terms.q(m) = u.dot(K * u);
+    terms.r(m) = beta.dot(K.diagonal()) - beta.dot(K * beta);
+  }
+  return terms;
+}
+
+double lower_bound(const VectorRef& alpha, const KernelTerms& terms) {
+  // For theta with R^2 <= 1: G >= 1'a - 1/2 sum theta_m q_m, and sum theta_m r_m <= R^2 <= 1.
+  double worst = 0;
+  for (Index m = 0; m < terms.q.size(); ++m) {
+    const double q = terms.q(m);
+    const double r = terms.r(m);
+    if (q > 0) worst = std::max(worst, r > 0 ? q / r : std::numeric_limits<double>::infinity());
+  }
+  // s a is as good an a for 0 <= s <= 1, and s 1'a - s^2 worst / 2 is largest at 1'a / worst.
+  const double s = worst > 0 ? std::min(1.0, alpha.sum() / worst) : 1;
+  return s > 0 ? std::max(0.0, s * alpha.sum() - 0.5 * s * s * worst) : 0;
+}
+
 void check(const RadiusMkl& problem) {
   const Index n = problem.y.size();
   const bool fits = !problem.kernels.empty() && problem.cost.size() == n &&
@@ -86,31 +117,16 @@ RadiusPoint radius_point(const RadiusMkl& problem, const VectorRef& theta, doubl
   point.gap = machine.info.gap;
   point.alpha = std::move(machine.alpha);
   point.b = machine.b;
+  const KernelTerms terms = terms_of(problem, point.alpha, point.ball.beta);
+  point.bound = lower_bound(point.alpha, terms);
   point.gradient = Vector::Zero(theta.size());
   if (!(R2 > 0)) return point;
-  const Vector u = problem.y.cwiseProduct(point.alpha);
-  const Vector& beta = point.ball.beta;
-  Vector q(theta.size());
-  Vector r(theta.size());
-  for (Index m = 0; m < theta.size(); ++m) {
-    const Matrix& Km = problem.kernels[static_cast<std::size_t>(m)];
-    q(m) = u.dot(Km * u);
-    r(m) = beta.dot(Km.diagonal()) - beta.dot(Km * beta);
-  }
-  point.gradient = (theta.dot(q) / theta.dot(r) * r - q) / (2 * R2);
+  point.gradient = (theta.dot(terms.q) / theta.dot(terms.r) * terms.r - terms.q) / (2 * R2);
   return point;
 }
 
 double radius_lower_bound(const RadiusMkl& problem, const VectorRef& alpha, const VectorRef& beta) {
-  // For theta with R^2 <= 1: G >= 1'a - 1/2 sum theta_m q_m, and sum theta_m r_m <= R^2 <= 1.
-  const Vector u = problem.y.cwiseProduct(alpha);
-  double worst = 0;
-  for (const Matrix& K : problem.kernels) {
-    const double q = u.dot(K * u);
-    const double r = beta.dot(K.diagonal()) - beta.dot(K * beta);
-    if (q > 0) worst = std::max(worst, r > 0 ? q / r : std::numeric_limits<double>::infinity());
-  }
-  return std::max(0.0, alpha.sum() - 0.5 * worst);
+  return lower_bound(alpha, terms_of(problem, alpha, beta));
 }
 
 Vector project_to_simplex(const VectorRef& v) {
@@ -135,6 +151,7 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
   found.theta = Vector::Constant(count, 1.0 / static_cast<double>(count));
   found.point = radius_point(problem, found.theta, settings.tolerance, ctx);
   found.objectives.push_back(found.point.value);
+  found.bound = found.point.bound;
   found.info.status = SolveStatus::kIterationLimit;
   double step = 0;  // of the last iteration
   while (found.info.iterations < settings.max_iterations) {
@@ -153,6 +170,7 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
       const double promised = g.dot(found.theta - theta);
       if (!(promised > 0)) continue;
       RadiusPoint trial = radius_point(problem, theta, settings.tolerance, ctx, &found.point);
+      found.bound = std::max(found.bound, trial.bound);
       if (trial.value <= found.point.value - kSufficient * promised) next = std::move(trial);
     }
     found.info.status = SolveStatus::kStopped;
@@ -167,9 +185,8 @@ RadiusMklSolution radius_mkl(const RadiusMkl& problem, const RadiusMklSettings& 
   }
   found.info.objective = found.point.value;
   found.info.kkt_residual = residual_of(found.theta, found.point);
-  const double bound = radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
   const double most = found.point.value / (1 - std::min(1.0, found.point.gap));
-  const double gap = relative_gap(bound, most);
+  const double gap = relative_gap(found.bound, most);
   const bool proved = std::abs(gap) <= settings.tolerance;
   found.info.gap = proved ? std::max(0.0, gap) : gap;
   if (proved) found.info.status = SolveStatus::kSolved;

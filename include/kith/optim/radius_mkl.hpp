@@ -35,8 +35,9 @@ struct RadiusMkl {
 /// G and what it was found from.
 struct RadiusPoint {
   double value = 0;
-  double gap = 0;   ///< of the machine: G is at most value / (1 - gap)
-  Vector gradient;  ///< of G in theta; theta'gradient = 0
+  double gap = 0;    ///< of the machine: G is at most value / (1 - gap)
+  double bound = 0;  ///< radius_lower_bound of its machine and its ball
+  Vector gradient;   ///< of G in theta; theta'gradient = 0
   Vector alpha;
   double b = 0;
   EnclosingBall ball;
@@ -46,8 +47,9 @@ struct RadiusPoint {
                                        double tolerance, const RunContext& ctx,
                                        const RadiusPoint* near = nullptr);
 
-/// max(0, 1'a - 1/2 max_m a'YK_mYa / (beta'diag(K_m) - beta'K_m beta)): no theta has a smaller G.
-/// For 0 <= a <= cost with y'a = 0 and beta in the simplex, whoever found them.
+/// The largest of s 1'a - s^2/2 max_m a'YK_mYa / (beta'diag(K_m) - beta'K_m beta) over 0 <= s <= 1:
+/// no theta has a smaller G. For 0 <= a <= cost with y'a = 0 and beta in the simplex, whoever found
+/// them.
 [[nodiscard]] double radius_lower_bound(const RadiusMkl& problem, const VectorRef& alpha,
                                         const VectorRef& beta);
 
@@ -58,7 +60,8 @@ struct RadiusMklSettings {
 struct RadiusMklSolution {
   Vector theta;  ///< in the simplex
   RadiusPoint point;
-  /// objective is G; gap the relative distance of what it is at most to the lower bound;
+  double bound = 0;  ///< the best of all points that were tried: no theta has a smaller G
+  /// objective is G; gap the relative distance of what it is at most to `bound`;
   /// kkt_residual the largest of -g_m and theta_m |g_m|, relative to G; kSolved: the gap is within
   /// the tolerance; kStopped: the descent ended by its tolerance, or no step lowers G.
   SolveInfo info;

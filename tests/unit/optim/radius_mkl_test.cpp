@@ -139,6 +139,35 @@ TEST(RadiusMkl, ClosesTheGapToABoundThatNoWeightsPass) {
   }
 }
 
+TEST(RadiusMkl, KeepsTheBestBoundOfItsPoints) {
+  RunContext ctx;
+  for (const double cost : {0.1, 1.0, 10.0}) {
+    const RadiusMkl problem = radius_problem(30, cost, 8);
+    double last = 0;  // of the looser tolerance
+    for (const double tolerance : {1e-3, 1e-5, 1e-7}) {
+      const RadiusMklSolution found = radius_mkl(problem, {.tolerance = tolerance});
+      EXPECT_GE(found.bound, radius_lower_bound(problem, found.point.alpha, found.point.ball.beta));
+      const Vector equal = Vector::Constant(4, 0.25);
+      EXPECT_GE(found.bound, radius_point(problem, equal, tolerance, ctx).bound);
+      EXPECT_LE(found.bound, found.info.objective * (1 + tolerance));
+      // Its points are those of the looser one and more, with machines that are nearer.
+      EXPECT_GE(found.bound, last - 2 * tolerance * found.info.objective) << cost;
+      last = found.bound;
+    }
+  }
+}
+
+TEST(RadiusMkl, BoundsByTheBestMultipleOfAMachine) {
+  const RadiusMkl problem = radius_problem(24, 1, 9);
+  RunContext ctx;
+  const RadiusPoint point = radius_point(problem, Vector::Constant(4, 0.25), 1e-9, ctx);
+  const double bound = radius_lower_bound(problem, point.alpha, point.ball.beta);
+  for (const double s : {0.25, 0.5, 0.9}) {
+    EXPECT_LE(radius_lower_bound(problem, s * point.alpha, point.ball.beta), bound * (1 + 1e-12));
+  }
+  EXPECT_EQ(point.bound, bound);
+}
+
 TEST(RadiusMkl, RefusesKernelsOfOtherSizes) {
   RadiusMkl problem = radius_problem(10, 1, 5);
   problem.kernels[1] = Matrix::Identity(9, 9);
