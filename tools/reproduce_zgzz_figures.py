@@ -62,8 +62,8 @@ of `linear-msvm` and `nca-knn`; for `lmnn-knn` and `vector-svm-linear`, the prin
 ![Accuracies of four methods on made-up documents by the share of energy kept](figures/zgzz_figure_3.svg)
 """
 
-CLAIMS_3 = """[ZGZZ]: with fewer dimensions the others lose accuracy rapidly, Linear-MSVM does not. So it is here. With four dimensions `linear-msvm` is as accurate as with all: its map leaves the principal directions it began with, and one row would do
-([its optimum has one](methods/linear-msvm.md)). The first seven principal directions of these documents are those of the eight sites (98 % of their variance is between sites), and a method that is given no others does no better than a coin. `nca-knn` may leave them, too, but needs more dimensions.
+CLAIMS_3 = """[ZGZZ]: with fewer dimensions the others lose accuracy rapidly, Linear-MSVM does not. So it is here of the methods that are given principal coordinates. With four dimensions `linear-msvm` is as accurate as with all: its map leaves the principal directions it began with, and one row would do
+([its optimum has one](methods/linear-msvm.md)). The first seven principal directions of these documents are those of the eight sites (98 % of their variance is between sites), and a method that is given no others does no better than a coin. The map of `nca-knn` may leave them, too, and does.
 [ZGZZ] also finds the linear methods ahead of those in the space of a kernel; here both machines are level on all features, and `nonlinear-msvm` is behind `linear-msvm` by less than the deviation. `simple-mkl` fails for a reason of its own: of twelve kernels of equal trace it takes the Gaussian with γ = 10
 alone, under which the margin is wide because no two documents are similar; `rkl` takes such kernels along with a linear one.
 """

@@ -10,8 +10,19 @@
 // they swing past; h falls as the gap does. Whatever t a step has, s t is feasible for the largest
 // s <= 1 with (1 - s) P + s G(t) >= 0, and s sum t is a lower bound.
 //
-// All of it happens in coordinates where P is the identity. The cone of metrics is the same in all
-// coordinates, and in these the pull is as strong in every direction.
+// Two things are taken out of that program first.
+//
+// A triple whose l is where i is has no hinge: 1 + d(i, j) whatever the metric. Its t is push and
+// its d(i, j) pulls, so that P above is the sum of such pulls as well.
+//
+// Where P has no pull, along the columns of N, a metric may be as large as it likes: M + kappa NN'
+// satisfies every triple with N'(x_i - x_l) != 0 and costs nothing. Such triples are left out
+// (their t is 0), the metric of the others is sought in the range of P, and kappa is chosen at the
+// end, no smaller than the start has it. Features of few values have such directions: all targets
+// of a sample are where it is.
+//
+// The rest happens in coordinates where P is a multiple of the identity. The cone of metrics is the
+// same in all coordinates, and in these the pull is as strong in every direction.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -36,6 +47,87 @@ constexpr double kSmallestStep = 1e-300;
 constexpr double kRounding = 1e-12;      // of the value, in the test of a step, and of the gap
 constexpr double kLeastPull = 1e-10;     // of the largest: coordinates are stretched no further
 constexpr double kSmallestPull = 1e-12;  // of the largest: P holds the direction
+constexpr double kSamePlace = 1e-20;     // of the largest squared distance from the mean
+
+/// Squared distances of the rows, from their differences: 0 where rows are the same.
+Matrix squared_distances(const Matrix& X) {
+  Matrix D(X.rows(), X.rows());
+  const Matrix x = X.transpose();
+  for (Index j = 0; j < x.cols(); ++j) {
+    D.col(j) = (x.colwise() - x.col(j)).colwise().squaredNorm().transpose();
+  }
+  return D;
+}
+
+/// What pulls, and which way nothing does.
+struct Pull {
+  double fixed = 0;  // sum of t over the triples without a hinge
+  Matrix P;          // in the coordinates
+  Matrix B;          // rows x become x B, in which the pull is as strong in every direction
+  Matrix inverse;    // a metric M becomes inverse M inverse'
+  Matrix N;          // columns are the directions without a pull
+  Matrix outside;    // squared distances along them; empty where there are none
+
+  /// Whether a metric that costs nothing satisfies the triples of i and l.
+  [[nodiscard]] bool is_free(Index i, Index l) const {
+    return outside.size() > 0 && outside(l, i) > 0;
+  }
+};
+
+/// Row by row x_i - x_j for the targets j of i, each with the number of other classes' samples that
+/// are where i is.
+struct Pulls {
+  Matrix rows;
+  Vector here;
+};
+Pulls pulls_of(const LmnnProblem& problem, const Matrix& D, double same) {
+  Index count = 0;
+  for (const std::vector<Index>& own : problem.targets) count += std::ssize(own);
+  Pulls pulls{.rows = Matrix(count, problem.X.cols()), .here = Vector(count)};
+  Index at = 0;
+  for (Index i = 0; i < D.rows(); ++i) {
+    double here = 0;
+    for (Index l = 0; l < D.rows(); ++l) {
+      const bool other = problem.classes[static_cast<std::size_t>(l)] !=
+                         problem.classes[static_cast<std::size_t>(i)];
+      here += other && D(l, i) <= same;
+    }
+    for (const Index j : problem.targets[static_cast<std::size_t>(i)]) {
+      pulls.rows.row(at) = problem.X.row(i) - problem.X.row(j);
+      pulls.here(at++) = here;
+    }
+  }
+  return pulls;
+}
+
+Pull pull_of(const LmnnProblem& problem) {
+  const Index r = problem.X.cols();
+  const double size = problem.X.size() > 0 ? problem.X.rowwise().squaredNorm().maxCoeff() : 0;
+  const double same = kSamePlace * size;
+  const double push = problem.push;
+  const Pulls pulls = pulls_of(problem, squared_distances(problem.X), same);
+  Pull pull{.fixed = push * pulls.here.sum()};
+  if (r == 0) return pull;
+  const Vector weights = 1 - push + push * pulls.here.array();
+  // In units of the weight of a pull, where it has one.
+  const Vector relative = push < 1 ? Vector(weights / (1 - push)) : Vector(1 + weights.array());
+  const SymmetricEigen eigen =
+      symmetric_eigen(pulls.rows.transpose() * relative.asDiagonal() * pulls.rows);
+  const double largest = eigen.lambda(r - 1);
+  Index free = 0;
+  while (free < r && !(eigen.lambda(free) > std::max(kSmallestPull * largest, same))) ++free;
+  const Vector stretch = eigen.lambda.tail(r - free).cwiseMax(kLeastPull * largest).cwiseSqrt();
+  const Matrix range = eigen.U.rightCols(r - free);
+  pull.B = range * stretch.cwiseInverse().asDiagonal();
+  pull.inverse = stretch.asDiagonal() * range.transpose();
+  const Matrix rows = pulls.rows * pull.B;
+  pull.P = rows.transpose() * weights.asDiagonal() * rows;
+  if (free == 0) return pull;
+  pull.N = eigen.U.leftCols(free);
+  pull.outside = squared_distances(problem.X * pull.N);
+  pull.outside = (pull.outside.array() <= same).select(0, pull.outside);
+  return pull;
+}
 
 /// The rounded program at a metric.
 struct Rounded {
@@ -47,15 +139,12 @@ struct Rounded {
 
 class RoundedProgram {
  public:
-  RoundedProgram(const LmnnProblem& problem, Matrix X) : problem_(problem), X_(std::move(X)) {}
+  RoundedProgram(const LmnnProblem& problem, const Pull& pull)
+      : problem_(problem), pull_(pull), X_(problem.X * pull.B) {}
 
   [[nodiscard]] Rounded at(const Matrix& M, double width, const RunContext& ctx) const {
     const Index n = X_.rows();
-    Matrix D = X_ * M * X_.transpose();
-    const Vector squares = D.diagonal();
-    D *= -2;
-    D.colwise() += squares;
-    D.rowwise() += squares.transpose();
+    const Matrix D = distances(M);
     Matrix W = Matrix::Zero(n, n);
     std::vector<Rounded> parts(static_cast<std::size_t>(n));
     parallel_for(parts.size(), ctx.threads, [&](std::size_t i) {
@@ -72,16 +161,34 @@ class RoundedProgram {
     return sum;
   }
 
-  /// P.
-  [[nodiscard]] Matrix pull() const {
-    Matrix W = Matrix::Zero(X_.rows(), X_.rows());
+  /// What satisfies every triple that was left out, beside M.
+  [[nodiscard]] double along_the_free_directions(const Matrix& M) const {
+    double kappa = 0;
+    if (pull_.outside.size() == 0) return kappa;
+    const Matrix D = distances(M);
     for (Index i = 0; i < X_.rows(); ++i) {
-      for (const Index j : targets(i)) W(j, i) += 1 - problem_.push;
+      for (const Index j : targets(i)) {
+        for (Index l = 0; l < X_.rows(); ++l) {
+          const bool other = problem_.classes[static_cast<std::size_t>(l)] !=
+                             problem_.classes[static_cast<std::size_t>(i)];
+          if (!other || !pull_.is_free(i, l)) continue;
+          kappa = std::max(kappa, (1 + D(j, i) - D(l, i)) / pull_.outside(l, i));
+        }
+      }
     }
-    return detail::pair_scatter(X_, W);
+    return kappa;
   }
 
  private:
+  [[nodiscard]] Matrix distances(const Matrix& M) const {
+    Matrix D = X_ * M * X_.transpose();
+    const Vector squares = D.diagonal();
+    D *= -2;
+    D.colwise() += squares;
+    D.rowwise() += squares.transpose();
+    return D;
+  }
+
   [[nodiscard]] const std::vector<Index>& targets(Index i) const {
     return problem_.targets[static_cast<std::size_t>(i)];
   }
@@ -97,6 +204,7 @@ class RoundedProgram {
       for (Index l = 0; l < D.rows(); ++l) {
         const double z = 1 + D(j, i) - D(l, i);
         if (problem_.classes[static_cast<std::size_t>(l)] == own || z <= 0) continue;
+        if (pull_.is_free(i, l)) continue;
         const double t = std::min(1.0, z / width);
         rounded += z < width ? 0.5 * z * t : z - 0.5 * width;
         exact += z;
@@ -112,45 +220,35 @@ class RoundedProgram {
   }
 
   const LmnnProblem& problem_;
+  const Pull& pull_;
   Matrix X_;
 };
 
-/// s sum t, as the head of the file has it.
+/// s sum t, as the head of the file has it, over the triples that have a hinge.
 class DualBound {
  public:
-  explicit DualBound(const Matrix& P) {
-    if (P.rows() == 0) return;
-    const SymmetricEigen pull = symmetric_eigen(P);
-    if (!(pull.lambda(0) > kSmallestPull * pull.lambda(P.rows() - 1))) return;
-    root_ = pull.U * pull.lambda.cwiseSqrt().cwiseInverse().asDiagonal();
+  explicit DualBound(const Pull& pull) : fixed_(pull.fixed) {
+    const Index r = pull.P.rows();
+    if (r == 0) return;
+    const SymmetricEigen eigen = symmetric_eigen(pull.P);
+    if (!(eigen.lambda(0) > kSmallestPull * eigen.lambda(r - 1))) return;
+    root_ = eigen.U * eigen.lambda.cwiseSqrt().cwiseInverse().asDiagonal();
   }
 
   [[nodiscard]] double at(const Rounded& point) const {
-    if (point.gradient.rows() == 0) return point.multipliers;
+    const double hinges = std::max(0.0, point.multipliers - fixed_);
+    if (point.gradient.rows() == 0) return fixed_ + hinges;
     if (!root_) {  // nothing holds a direction that the push lets go
-      return symmetric_eigenvalues(point.gradient)(0) >= 0 ? point.multipliers : 0;
+      return fixed_ + (symmetric_eigenvalues(point.gradient)(0) >= 0 ? hinges : 0);
     }
     const double least = symmetric_eigenvalues(root_->transpose() * point.gradient * *root_)(0);
-    return point.multipliers / (1 + std::max(0.0, -least));
+    return fixed_ + hinges / (1 + std::max(0.0, -least));
   }
 
  private:
+  double fixed_;
   std::optional<Matrix> root_;
 };
-
-/// Rows x become x B, in which the pull is the identity; a metric M becomes B^-1 M B^-T.
-struct Coordinates {
-  Matrix B, inverse;
-};
-Coordinates coordinates_of(const Matrix& P) {
-  const Index r = P.rows();
-  if (r == 0) return {P, P};
-  const SymmetricEigen pull = symmetric_eigen(P);
-  const double largest = pull.lambda(r - 1);
-  if (!(largest > 0)) return {Matrix::Identity(r, r), Matrix::Identity(r, r)};
-  const Vector stretch = pull.lambda.cwiseMax(kLeastPull * largest).cwiseSqrt();
-  return {pull.U * stretch.cwiseInverse().asDiagonal(), stretch.asDiagonal() * pull.U.transpose()};
-}
 
 Matrix root_of(const Matrix& M) {
   const SymmetricEigen eigen = symmetric_eigen(M);
@@ -216,17 +314,24 @@ class AcceleratedSteps {
 
 LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
                         const LmnnTolerances& settings, const RunContext& ctx) {
-  const Coordinates change = coordinates_of(RoundedProgram(problem, problem.X).pull());
-  const RoundedProgram program(problem, problem.X * change.B);
-  const DualBound bound(program.pull());
-  const Matrix root = start * change.inverse.transpose();
+  const Pull pull = pull_of(problem);
+  const RoundedProgram program(problem, pull);
+  const DualBound bound(pull);
+  const Matrix root = start * pull.inverse.transpose();
   AcceleratedSteps steps(program, root.transpose() * root, ctx);
   LmnnSolution found;
   Matrix best = steps.metric();
   SolveInfo& info = found.info;
   info.status = SolveStatus::kIterationLimit;
   info.objective = steps.first_value();
-  while (info.iterations < settings.max_steps) {
+  found.bound = pull.fixed;
+  const auto prove = [&] {
+    info.gap = (info.objective - found.bound) / std::max(1.0, info.objective);
+    if (std::abs(info.gap) <= kRounding) info.gap = 0;
+    return info.gap <= settings.tolerance;
+  };
+  bool proved = prove();
+  while (!proved && info.iterations < settings.max_steps) {
     ctx.check_stop();
     const Rounded point = steps.advance();
     ++info.iterations;
@@ -236,17 +341,25 @@ LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
     }
     if (info.iterations % kBoundEvery != 0) continue;
     found.bound = std::max(found.bound, bound.at(point));
-    info.gap = (info.objective - found.bound) / std::max(1.0, info.objective);
-    if (std::abs(info.gap) <= kRounding) info.gap = 0;
-    if (info.gap <= settings.tolerance) {
-      info.status = SolveStatus::kSolved;
-      break;
-    }
+    proved = prove();
     if (point.exact - point.value > kRoundingShare * (info.objective - found.bound)) {
       steps.narrow();
     }
   }
-  found.L = root_of(best) * change.B.transpose();
+  found.L = root_of(best) * pull.B.transpose();
+  if (proved) info.status = SolveStatus::kSolved;
+  if (pull.N.cols() > 0) {
+    const auto count = static_cast<double>(pull.N.cols());
+    const double own = (start * pull.N).squaredNorm() / count;  // what the start has there
+    const double kappa = std::max(own, program.along_the_free_directions(best));
+    const Matrix free = std::sqrt(kappa) * pull.N.transpose();
+    Matrix whole(found.L.rows() + free.rows(), free.cols());
+    whole << found.L, free;
+    found.L = std::move(whole);
+    Matrix unused;
+    info.objective = lmnn_objective(problem, found.L, unused);
+    if (proved && !prove()) info.status = SolveStatus::kReducedAccuracy;
+  }
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include "kith/learn/metric/metric_knn.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -39,41 +40,62 @@ struct MapOfFeatures {
   SolveInfo info;
 };
 
-MapOfFeatures over_features(FeatureScale scale, const VectorSpan& span, const LearnedMap& learned) {
-  MapOfFeatures found{.scale = std::move(scale),
-                      .map = span.over_features(learned.L),
-                      .images = {},
-                      .info = learned.info};
-  found.images.noalias() = span.Z() * learned.L.transpose();
-  found.images.rowwise() += Eigen::RowVectorXd((found.map * span.mean()).transpose());
-  return found;
-}
+/// The samples that a map is learned from: in coordinates of their span, and where `scaling` leaves
+/// the features their unit, divided by the root mean square of their lengths. What is learned then
+/// does not depend on the unit.
+class Samples {
+ public:
+  Samples(const Block& vectors, FeatureScaling scaling, int threads)
+      : scale_(learn_scale(vectors, scaling)), span_(ScaledVectors(scale_, vectors), threads) {
+    const double squares = span_.Z().squaredNorm();
+    if (scaling == FeatureScaling::kNone && squares > 0) {
+      unit_ = std::sqrt(squares / static_cast<double>(span_.Z().rows()));
+    }
+    Z_ = span_.Z() / unit_;
+  }
+
+  [[nodiscard]] const Matrix& Z() const { return Z_; }
+  [[nodiscard]] const Vector& spread() const { return span_.spread(); }
+
+  [[nodiscard]] MapOfFeatures over_features(const LearnedMap& learned) const {
+    MapOfFeatures found{.scale = scale_,
+                        .map = span_.over_features(learned.L / unit_),
+                        .images = {},
+                        .info = learned.info};
+    found.images.noalias() = Z_ * learned.L.transpose();
+    found.images.rowwise() += Eigen::RowVectorXd((found.map * span_.mean()).transpose());
+    return found;
+  }
+
+ private:
+  FeatureScale scale_;
+  VectorSpan span_;
+  double unit_ = 1;
+  Matrix Z_;
+};
 
 MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const RunContext& ctx) {
-  FeatureScale scale = learn_scale(work.vectors(), settings.scaling);
-  const VectorSpan span(ScaledVectors(scale, work.vectors()), ctx.threads);
+  const Samples samples(work.vectors(), settings.scaling, ctx.threads);
   const DimensionRule rule = parse_dimensions("nca-knn", settings.dimensions);
-  const Index r = span.Z().cols();
-  const Index d = rule.energy ? dimensions_by_energy(span.spread(), *rule.energy)
+  const Index r = samples.Z().cols();
+  const Index d = rule.energy ? dimensions_by_energy(samples.spread(), *rule.energy)
                               : std::min(r, rule.count.value_or(r));
   Matrix start = Matrix::Identity(d, r);
   if (settings.start == MapStart::kRandom) {
     Rng rng = ctx.rng.stream("nca start");
     for (Index i = 0; i < start.size(); ++i) start.data()[i] = 0.1 * rng.normal();
   }
-  LearnedMap learned =
-      learn_nca(span.Z(), work.train().labels.ids, std::move(start), settings.iterations, ctx);
-  return over_features(std::move(scale), span, learned);
+  return samples.over_features(
+      learn_nca(samples.Z(), work.train().labels.ids, std::move(start), settings.iterations, ctx));
 }
 
 MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const RunContext& ctx) {
-  FeatureScale scale = learn_scale(work.vectors(), settings.scaling);
-  const VectorSpan span(ScaledVectors(scale, work.vectors()), ctx.threads);
+  const Samples samples(work.vectors(), settings.scaling, ctx.threads);
   const LmnnProblem problem =
-      make_lmnn(span.Z(), work.train().labels.ids, settings.targets, settings.push);
+      make_lmnn(samples.Z(), work.train().labels.ids, settings.targets, settings.push);
   LearnedMap learned = learn_lmnn(problem, settings.iterations, ctx);
   const bool convex = settings.solver == LmnnSolver::kConvex;
-  if (!convex && !settings.certificate) return over_features(std::move(scale), span, learned);
+  if (!convex && !settings.certificate) return samples.over_features(learned);
   LmnnSolution solution = solve_lmnn(
       problem, learned.L,
       {.tolerance = settings.tolerance, .max_steps = convex ? kConvexSteps : kCertificateSteps},
@@ -85,7 +107,7 @@ MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const
         (learned.info.objective - solution.bound) / std::max(1.0, learned.info.objective);
     if (learned.info.gap <= settings.tolerance) learned.info.status = SolveStatus::kSolved;
   }
-  return over_features(std::move(scale), span, learned);
+  return samples.over_features(learned);
 }
 
 /// What a map depends on.
@@ -119,9 +141,14 @@ std::vector<Fitted<Model>> fit_maps(SharedWork& work, std::span<const Settings> 
 
 Prediction vote(const MappedNeighbours& mapped, const QueryBlock& queries, RunContext& ctx) {
   const Matrix images = ScaledVectors(mapped.scale, queries.vectors).times(mapped.map.transpose());
+  const Matrix distances = kernel_table(VectorKernel::kRbf, images, mapped.images, ctx.threads);
+  if (!distances.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the features of a query are so large that its distances overflow; are they in the "
+                "unit of the training samples?");
+  }
   QueryBlock near;
-  near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-kernel_table(
-                               VectorKernel::kRbf, images, mapped.images, ctx.threads))),
+  near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-distances)),
                            .from_training = std::nullopt,
                            .self = std::nullopt});
   return predict(mapped.knn, near, ctx);

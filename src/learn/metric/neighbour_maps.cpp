@@ -18,6 +18,7 @@ namespace {
 constexpr double kStepGrowth = 1.2;  // after a step that lowered the objective
 constexpr double kSmallestStep = 1e-14;
 constexpr double kSmallestDecrease = 1e-7;  // of the objective
+constexpr double kStationary = 1e-3;        // what a map may leave of NCA's slope, as residual
 
 Matrix squared_distances(const Matrix& images) {
   const Vector norms = images.rowwise().squaredNorm();
@@ -106,12 +107,12 @@ LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix st
   };
   LbfgsSolution solution = lbfgs(f, Eigen::Map<const Vector>(start.data(), start.size()),
                                  {.decrease_tolerance = 1e-7, .max_iterations = iterations}, ctx);
-  if (solution.info.status == SolveStatus::kIterationLimit) {
-    solution.info.status = SolveStatus::kStopped;  // as many steps as were asked for
-  }
-  solution.info.kkt_residual /= scale;
-  return {.L = scale * Eigen::Map<const Matrix>(solution.x.data(), rows, cols),
-          .info = solution.info};
+  Vector slope;
+  (void)f(solution.x, slope);
+  SolveInfo& info = solution.info;
+  info.kkt_residual = slope.norm() * solution.x.norm();  // the same in every unit of the samples
+  info.status = info.kkt_residual <= kStationary ? SolveStatus::kStationary : SolveStatus::kStopped;
+  return {.L = scale * Eigen::Map<const Matrix>(solution.x.data(), rows, cols), .info = info};
 }
 
 LmnnProblem make_lmnn(const MatrixRef& X, std::span<const int> classes, Index targets,

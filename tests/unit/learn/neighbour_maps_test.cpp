@@ -2,12 +2,15 @@
 // `nca-knn` and `lmnn-knn`.
 #include "kith/learn/metric/neighbour_maps.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kith/learn/metric/metric_knn.hpp"
 #include "kith/optim/lbfgs.hpp"
+#include "support/files.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith {
@@ -223,10 +226,16 @@ TEST(Nca, LeavesTheGradientThatItStates) {
   Matrix gradient;
   const LearnedMap learned = learn_nca(data.X, data.classes, Matrix::Identity(3, 3), 400, ctx);
   (void)nca_objective(data.X, data.classes, learned.L, gradient);
-  EXPECT_NEAR(learned.info.kkt_residual, gradient.cwiseAbs().maxCoeff(), 1e-12);
+  const double left = gradient.norm() * learned.L.norm();
+  EXPECT_NEAR(learned.info.kkt_residual, left, 1e-9 * left);
+  EXPECT_EQ(learned.info.status == SolveStatus::kStationary, left <= 1e-3);
   Matrix at_start;
-  (void)nca_objective(data.X, data.classes, Matrix::Identity(3, 3), at_start);
-  EXPECT_LT(learned.info.kkt_residual, 0.05 * at_start.cwiseAbs().maxCoeff());
+  const Matrix identity = Matrix::Identity(3, 3);
+  (void)nca_objective(data.X, data.classes, identity, at_start);
+  EXPECT_LT(gradient.cwiseAbs().maxCoeff(), 0.05 * at_start.cwiseAbs().maxCoeff());
+  const LearnedMap early = learn_nca(data.X, data.classes, identity, 1, ctx);
+  EXPECT_GT(early.info.kkt_residual, 1e-3);
+  EXPECT_EQ(early.info.status, SolveStatus::kStopped);  // nothing says that it is near one
 }
 
 TrainingSet set_of(const Samples& samples) {
@@ -255,6 +264,119 @@ TEST(LmnnKnn, IsCertifiedWhereAsked) {
   EXPECT_EQ(convex.info.status(), SolveStatus::kSolved);
   EXPECT_LE(convex.info.gap(), 1e-3);
   EXPECT_LE(convex.info.subproblems[0].info.objective, descent.info.subproblems[0].info.objective);
+}
+
+/// Distances of the samples under the learned map, and what the method says of it.
+template <class Settings>
+struct InUnit {
+  Matrix scores;
+  SolveInfo info;
+};
+template <class Settings>
+InUnit<Settings> in_unit(Samples data, double unit, const Settings& settings) {
+  data.X *= unit;
+  Samples fresh = samples(20, data.X.cols(), 99);
+  fresh.X *= unit;
+  const TrainingSet set = set_of(data);
+  QueryBlock queries;
+  queries.vectors = DenseBlock(RowMatrix(fresh.X));
+  RunContext ctx;
+  SharedWork work(set);
+  const auto fitted = fit(work, settings, ctx);
+  return {predict(fitted.model, queries, ctx).scores, fitted.info.subproblems[0].info};
+}
+
+template <class Settings>
+void expect_no_unit(const Settings& settings) {
+  const Samples data = samples(60, 5, 31);
+  const InUnit<Settings> one = in_unit(data, 1, settings);
+  EXPECT_GT(one.info.iterations, 2);
+  for (const int power : {-400, -10, 1, 20, 400}) {
+    const InUnit<Settings> other = in_unit(data, std::ldexp(1.0, power), settings);
+    EXPECT_EQ(other.scores, one.scores) << power;
+    EXPECT_EQ(other.info.objective, one.info.objective) << power;
+    EXPECT_EQ(other.info.iterations, one.info.iterations) << power;
+    EXPECT_EQ(other.info.status, one.info.status) << power;
+    if (std::isnan(one.info.kkt_residual)) continue;
+    EXPECT_EQ(other.info.kkt_residual, one.info.kkt_residual) << power;
+  }
+}
+
+TEST(MetricKnn, DoesNotDependOnTheUnitOfFeaturesThatAreNotScaled) {
+  expect_no_unit(NcaKnnSettings{.scaling = FeatureScaling::kNone});
+  expect_no_unit(NcaKnnSettings{.start = MapStart::kRandom, .scaling = FeatureScaling::kNone});
+  expect_no_unit(LmnnKnnSettings{.scaling = FeatureScaling::kNone});
+  expect_no_unit(LmnnKnnSettings{.scaling = FeatureScaling::kNone, .solver = LmnnSolver::kConvex});
+}
+
+TEST(MetricKnn, RefusesQueriesWhoseDistancesOverflow) {
+  const TrainingSet set = set_of(samples(30, 3, 32));
+  RunContext ctx;
+  SharedWork work(set);
+  const auto fitted = fit(work, NcaKnnSettings{}, ctx);
+  for (const double size : {1e308, -1e308, 1e160}) {
+    QueryBlock queries;
+    queries.vectors = DenseBlock(RowMatrix(Matrix::Constant(1, 3, size)));
+    const auto ask = [&] { (void)predict(fitted.model, queries, ctx); };
+    EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, ask), testing::HasSubstr("features"));
+  }
+}
+
+/// Features of the values 0, 1, 2: most targets of a sample are where it is.
+Samples few_values(Index n, Index features, std::uint64_t seed) {
+  Samples made = samples(n, features, seed);
+  made.X = made.X.unaryExpr([](double x) { return std::clamp(std::round(1 + x), 0.0, 2.0); });
+  made.X.rowwise() -= Eigen::RowVectorXd(made.X.colwise().mean());
+  return made;
+}
+
+TEST(LmnnSolver, SolvesFeaturesOfFewValues) {
+  RunContext ctx;
+  Matrix unused;
+  for (const Index features : {1, 2, 3}) {
+    for (std::uint64_t seed = 40; seed < 44; ++seed) {
+      const Samples data = few_values(90, features, seed);
+      const LmnnProblem problem = make_lmnn(data.X, data.classes, 3, 0.5);
+      const Matrix identity = Matrix::Identity(features, features);
+      const LmnnSolution found = solve_lmnn(problem, identity, {.max_steps = 5000}, ctx);
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << features << ' ' << seed;
+      const double value = lmnn_objective(problem, found.L, unused);
+      EXPECT_NEAR(found.info.objective, value, 1e-9 * value);
+      EXPECT_LE(value - found.bound, 1e-3 * value);
+      for (std::uint64_t other = 60; other < 70; ++other) {
+        const Matrix L = 3 * random_matrix(features, features, other);
+        EXPECT_GE(lmnn_objective(problem, L, unused), found.bound * (1 - 1e-12));
+      }
+    }
+  }
+}
+
+TEST(LmnnSolver, SatisfiesForNothingWhatNoTargetIsApartIn) {
+  // Two places on a line, each with both classes: samples at the other place are pushed away at no
+  // cost, those at the same place violate by 1 whatever the metric.
+  Matrix X(8, 1);
+  X << 0, 0, 0, 1, 1, 1, 0, 1;
+  const std::vector<int> classes = {0, 0, 1, 0, 0, 1, 1, 1};
+  const LmnnProblem problem = make_lmnn(X, classes, 1, 0.5);
+  RunContext ctx;
+  for (const double start : {1e-3, 1.0}) {
+    const LmnnSolution found = solve_lmnn(problem, Matrix::Constant(1, 1, start), {}, ctx);
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+    EXPECT_NEAR(found.info.objective, 0.5 * 8 * 2, 1e-12);  // each has two of the others with it
+    EXPECT_NEAR(found.bound, found.info.objective, 1e-12);
+    EXPECT_GE(found.L.squaredNorm(), 1 - 1e-12);
+  }
+}
+
+TEST(LmnnSolver, ReachesZeroWhereSamplesAreFewerThanFeatures) {
+  const Samples data = samples(12, 40, 45);
+  const Matrix centred = data.X.rowwise() - Eigen::RowVectorXd(data.X.colwise().mean());
+  const LmnnProblem problem = make_lmnn(centred, data.classes, 1, 0.5);
+  RunContext ctx;
+  const LmnnSolution found = solve_lmnn(problem, Matrix::Identity(40, 40), {}, ctx);
+  EXPECT_EQ(found.info.status, SolveStatus::kSolved);
+  Matrix unused;
+  EXPECT_NEAR(lmnn_objective(problem, found.L, unused), 0, 1e-9);
 }
 
 template <class Settings>

@@ -30,7 +30,9 @@ struct LearnedMap {
 /// median over samples), the objective is flat and has nothing to descend by: A is then halved
 /// until half of the chance is left to others. Elsewhere it is 1.
 [[nodiscard]] double nca_scale(const MatrixRef& X, const MatrixRef& A);
-/// A stationary point of it by L-BFGS, from nca_scale times the start.
+/// L-BFGS from nca_scale times the start, towards a stationary point of it. kkt_residual is
+/// |gradient| |A|, the slope by relative changes of A; kStationary: within 1e-3; kStopped: more,
+/// and a step gained less than 1e-7, or there were as many as asked for.
 [[nodiscard]] LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix start,
                                    long iterations, const RunContext& ctx);
 
