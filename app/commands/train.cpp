@@ -86,10 +86,15 @@ std::string training_text(const Json& json, const TrainOptions& options) {
   std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n", method,
                                  json["n"].get<Index>(), json["classes"].size(),
                                  json["timing"]["seconds"].get<double>());
-  text += fmt::format("  status        {}\n", json["status"].get<std::string>());
+  const auto status = json["status"].get<std::string>();
+  text += fmt::format("  status        {}\n", status);
+  // A descent has no dual of its own: its gap is that to a lower bound of the optimum.
+  const bool descent =
+      status == name(SolveStatus::kStopped) || status == name(SolveStatus::kStationary);
   for (const auto& [name, key] :
-       {std::pair("duality gap", "gap"), std::pair("KKT residual", "kkt_residual"),
-        std::pair("consistency", "consistency")}) {
+       {std::pair("objective", "objective"),
+        std::pair(descent ? "gap to bound" : "duality gap", "gap"),
+        std::pair("KKT residual", "kkt_residual"), std::pair("consistency", "consistency")}) {
     if (!json[key].is_null()) text += fmt::format("  {:<13} {}\n", name, number(json[key]));
   }
   if (json.contains("kernel_weights")) {

@@ -152,6 +152,12 @@ def test_the_table_and_the_figures_are_written_from_runs_that_are_kept(tool, tmp
     assert sum(line.startswith(("| 0.5 |", "| 0.9 |")) for line in page) == 2
     curve = (tmp_path / "docs/figures/zgzz_figure_1.csv").read_text(encoding="utf-8").splitlines()
     assert curve[0].startswith("data,cost,start") and len(curve) > 12
+    reached = [line.split(",") for line in (tmp_path / "docs/figures/zgzz_figure_2.csv").read_text(encoding="utf-8").splitlines()]
+    assert reached[0] == ["data", "cost", "start", "start machine", "partition", "accuracy"]
+    assert len(reached) == 1 + 2 * 6 * 2  # data, starts, partitions
+    (cells,) = [line.split("|") for line in page if line.startswith("| random, random |")]
+    own = [float(row[5]) for row in reached if row[0] == "liver" and row[2:4] == ["random", "random"]]
+    assert float(cells[2].split()[0]) == pytest.approx(sum(own) / 2, abs=0.01)
     for k in (1, 3):
         xml.etree.ElementTree.parse(tmp_path / f"docs/figures/zgzz_figure_{k}.svg")
     monkeypatch.setattr(zgzz.Workshop, "kith", lambda *_: pytest.fail("the figures ran again"))

@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -73,6 +74,16 @@ def test_features_of_any_size(vectors, method):
     if method.endswith("-knn"):
         vectors.write("huge.csv", "1e308,-1e308,1e308\n")
         assert "features" in vectors.refusal("predict", "--model", "m.kith", "--data", "huge.csv")
+
+
+def test_the_page_of_a_descent_has_its_objective_and_no_duality_gap(vectors):
+    for method, gap in (("linear-msvm", "gap to bound"), ("rkl", "gap to bound"), ("vector-svm", "duality gap")):
+        common = ("train", "--data", "x.csv", "--labels", "y.txt", "--method", method)
+        found = vectors.json(*common)
+        shown = dict(re.findall(r"^  (\S+(?: \S+)*) {2,}(\S.*)$", vectors(*common).stdout, re.MULTILINE))
+        assert float(shown["objective"]) == pytest.approx(found["objective"], rel=1e-5)
+        assert float(shown[gap]) == pytest.approx(found["gap"], rel=1e-4)
+        assert ("duality gap" in shown) == (gap == "duality gap")
 
 
 def test_a_cost_of_simple_mkl_counts(vectors):
