@@ -15,12 +15,14 @@
 #include "kith/learn/registry.hpp"
 #include "kith/model/trained_model.hpp"
 #include "support/files.hpp"
-#include "support/training_sets.hpp"
+#include "support/fitting.hpp"
 
 namespace kith {
 namespace {
 
+using test::fit_once;
 using test::make_sample;
+using test::predict_once;
 using test::query_block;
 using test::Sample;
 using test::training_set;
@@ -123,17 +125,6 @@ MethodChoice choice_of(const Variant& variant) {
 void expect_met(const Variant& variant, SolveStatus status) {
   if (stops_early(variant)) return;
   EXPECT_TRUE(met_tolerance(status)) << kith::name(status);
-}
-
-Fitted<AnyModel> fit_once(const TrainingSet& set, const AnySettings& settings) {
-  RunContext ctx;
-  SharedWork work(set);
-  return fit(work, settings, ctx);
-}
-
-Prediction predict_once(const AnyModel& model, const QueryBlock& queries) {
-  RunContext ctx;
-  return predict(model, queries, ctx);
 }
 
 void expect_same(const Prediction& one, const Prediction& two) {
