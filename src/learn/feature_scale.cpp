@@ -276,7 +276,7 @@ Matrix kernel_of_table(const KernelRule& rule, Matrix table) {
         ErrorCode::kInvalidArgument,
         rule.kernel == VectorKernel::kPolynomial
             ? "the features are so large that their kernel overflows; scale them, or take a "
-              "smaller degree"
+              "smaller degree where it can be chosen"
             : "the features are so large that their kernel overflows; scale them");
   }
   return table;

@@ -259,6 +259,21 @@ TEST(LinearMsvm, SaysThatFeaturesAreTooLarge) {
               testing::HasSubstr("features are so large"));
 }
 
+TEST(NonlinearMsvm, SaysThatFeaturesAreTooLarge) {
+  Clouds data = clouds(20, 3, 2, 7);
+  for (const double unit : {1e80, 1e160}) {  // the squares of kernel values overflow, and they do
+    const TrainingSet set = set_of(unit * data.train, data.classes);
+    EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
+                         [&] {
+                           (void)fit_once(set, NonlinearMsvmSettings{
+                                                   .metric = {},
+                                                   .kernel = {.kernel = VectorKernel::kLinear},
+                                                   .scaling = FeatureScaling::kNone});
+                         }),
+                testing::HasSubstr("features are so large"));
+  }
+}
+
 /// What a certificate may say at any cost there is, of both solvers.
 TEST(LinearMsvm, IsHonestAtEveryCost) {
   const Clouds data = clouds(30, 3, 2, 7);
