@@ -64,7 +64,7 @@ class VectorSpan {
   [[nodiscard]] const Vector& mean() const { return axes_.mean; }
   [[nodiscard]] const Matrix& Z() const { return axes_.Z; }
   [[nodiscard]] const Vector& spread() const { return axes_.spread; }
-  /// Every feature of the vectors is 1 mean' + Z Q' to 1e-7 of its length.
+  /// Every feature of the vectors is 1 mean' + Z Q' to 1e-10 of its length.
   [[nodiscard]] bool whole() const { return whole_; }
   /// L Q': what a map of coordinates is as a map of features.
   [[nodiscard]] Matrix over_features(const MatrixRef& L) const;

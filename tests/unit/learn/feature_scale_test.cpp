@@ -9,6 +9,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 #include "support/files.hpp"
+#include "support/sparse_tables.hpp"
 
 namespace kith {
 namespace {
@@ -18,21 +19,6 @@ Matrix table(std::uint64_t seed) {
   Matrix X(30, 3);
   for (double& x : X.reshaped()) x = 2 + rng.normal();
   return X;
-}
-
-Block sparse(const Matrix& X) {
-  SparseBlock block;
-  block.cols = X.cols();
-  block.absent = Absent::kZero;
-  for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < X.cols(); ++j) {
-      if (X(i, j) == 0) continue;
-      block.columns.push_back(static_cast<std::int32_t>(j));
-      block.values.push_back(X(i, j));
-    }
-    block.starts.push_back(block.entries());
-  }
-  return block;
 }
 
 TEST(FeatureScale, HasMeanZeroAndDeviationOneInEveryUnit) {
@@ -48,7 +34,7 @@ TEST(FeatureScale, HasMeanZeroAndDeviationOneInEveryUnit) {
     }
     if (first.size() == 0) first = Z;
     EXPECT_EQ(Z, first) << unit;  // powers of two round nothing
-    const Block entries = sparse(in_unit);
+    const Block entries = test::sparse_of(in_unit);
     const Matrix same = scaled(learn_scale(entries, FeatureScaling::kStandard), entries);
     EXPECT_LT((same - Z).cwiseAbs().maxCoeff(), 1e-13) << unit;
     const Matrix between = scaled(learn_scale(vectors, FeatureScaling::kRange), vectors);
@@ -70,7 +56,7 @@ TEST(FeatureScale, OfFeaturesOfEveryUnitIsOfEachItsOwn) {
 TEST(FeatureScale, RefusesWhatHasNoSquareWhereItKeepsItsUnit) {
   for (const double size : {1e-150, 1e-170, 1e-300}) {
     const Matrix X = size * table(3);
-    for (const Block& vectors : {Block(DenseBlock(RowMatrix(X))), sparse(X)}) {
+    for (const Block& vectors : {Block(DenseBlock(RowMatrix(X))), Block(test::sparse_of(X))}) {
       const auto learn = [&] { (void)learn_scale(vectors, FeatureScaling::kNone); };
       EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, learn),
                   testing::AllOf(testing::HasSubstr("squares vanish"), testing::HasSubstr("1e-146"),

@@ -195,6 +195,39 @@ TEST(LinearMsvm, FindsTheOptimumInAnyUnits) {
   }
 }
 
+/// Features that are nearly those of a few: what is left of each is small beside it.
+Matrix nearly_collinear(Matrix X, double rest) {
+  X.rightCols(X.cols() - 3) *= rest;
+  return X * rotation(X.cols(), 18);
+}
+
+TEST(LinearMsvm, SeesWhatIsSmallInEveryFeature) {
+  const MetricSettings metric{.solver = MetricSolver::kConvex, .probability = false};
+  for (const Index features : {20, 60}) {  // fewer than samples, and more
+    const Clouds data = clouds(40, features, 2, 17);
+    const auto solved = [&](const Matrix& X) {
+      return fit_once(set_of(X, data.classes),
+                      LinearMsvmSettings{.metric = metric, .scaling = FeatureScaling::kNone})
+          .info;
+    };
+    const double optimum = solved(data.train).objective();
+    for (const double rest : {1e-5, 1e-7, 3e-8, 1e-9}) {
+      const Matrix X = nearly_collinear(data.train, rest);
+      const FitInfo linear = solved(X);
+      EXPECT_EQ(linear.status(), SolveStatus::kSolved);
+      EXPECT_NEAR(linear.objective(), optimum, 1e-5 * optimum);
+      const FitInfo nonlinear =
+          fit_once(set_of(X, data.classes),
+                   NonlinearMsvmSettings{.metric = metric,
+                                         .kernel = {.kernel = VectorKernel::kLinear},
+                                         .scaling = FeatureScaling::kNone})
+              .info;
+      const double off = std::abs(nonlinear.objective() - optimum);
+      EXPECT_LE(off, nonlinear.gap() * std::max(nonlinear.objective(), optimum) + 1e-5 * optimum);
+    }
+  }
+}
+
 TEST(LinearMsvm, MeasuresADescentByTheOptimumOfAllFeatures) {
   const Clouds data = clouds(60, 6, 2, 15);
   const Matrix X = in_other_units(data.train, 1e-9);

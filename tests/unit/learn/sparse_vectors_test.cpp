@@ -9,10 +9,13 @@
 #include "kith/core/rng.hpp"
 #include "kith/learn/registry.hpp"
 #include "kith/learn/scaled_vectors.hpp"
+#include "support/sparse_tables.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith {
 namespace {
+
+using test::sparse_of;
 
 /// Counts of words in two or three kinds of texts; the last feature is there in every sample and
 /// far from 0, the one before it in all of them alike.
@@ -28,21 +31,6 @@ RowMatrix texts(Index n, Index features, int classes, std::uint64_t seed) {
     X(i, features - 2) = 3;
   }
   return X;
-}
-
-SparseBlock sparse_of(const RowMatrix& X) {
-  SparseBlock table;
-  table.cols = X.cols();
-  table.absent = Absent::kZero;
-  for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < X.cols(); ++j) {
-      if (X(i, j) == 0) continue;
-      table.columns.push_back(static_cast<std::int32_t>(j));
-      table.values.push_back(X(i, j));
-    }
-    table.starts.push_back(table.entries());
-  }
-  return table;
 }
 
 TEST(ScaledVectors, AreTheSameNumbersSparseOrDense) {
