@@ -378,10 +378,9 @@ Command add_predict(CLI::App& program) {
       ->allow_extra_args(false)
       ->group("Input");
   parser
-      ->add_option(
-          "--data", options->data,
-          "new samples themselves, for a model trained with --data and --measure (one file "
-          "for all matrices or one for each, as in training)")
+      ->add_option("--data", options->data,
+                   "new samples themselves, for a model trained with --data (one file "
+                   "for all matrices or one for each, as in training)")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Input");

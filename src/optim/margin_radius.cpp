@@ -298,7 +298,7 @@ MarginRadiusSolution margin_radius(const SignedSamples& samples, const RunContex
       certify_margin_radius(samples, best.v, best.b, best.a, best.m);
   best.info.objective = proof.primal;
   best.lower_bound = proof.feasibility <= tolerance ? proof.dual : 0;
-  best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : proof.gap;  // less is rounding
+  best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : std::abs(proof.gap);  // rounding
   best.info.kkt_residual = std::max(proof.feasibility, proof.stationarity);
   best.info.iterations = steps;
   best.info.status = proof.proves(tolerance) ? SolveStatus::kSolved

@@ -188,7 +188,8 @@ SquaredHingeSolution squared_hinge_svm(const SignedSamples& samples, const RunCo
   best.info.status = proved                ? SolveStatus::kSolved
                      : steps >= kMostSteps ? SolveStatus::kIterationLimit
                                            : SolveStatus::kReducedAccuracy;
-  if (proved) best.info.gap = std::max(0.0, best.info.gap);  // less is rounding
+  // Less than 0 is rounding.
+  best.info.gap = proved ? std::max(0.0, best.info.gap) : std::abs(best.info.gap);
   return best;
 }
 

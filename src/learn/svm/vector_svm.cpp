@@ -6,8 +6,10 @@
 //
 // phi the map of the kernel. p = 1 is solved through its dual (optim/smo); p = 2 by Newton's method
 // in the coordinates of a factor K = Z Z' (optim/squared_hinge), where w = Z'c gives the
-// coefficients c_i = 2 C y_i max(0, 1 - y_i f_i) of the kernel expansion. The objective is (1)
-// itself.
+// coefficients c_i = 2 C y_i max(0, 1 - y_i f_i) of the kernel expansion. Where C times the kernel
+// is so large that rounding of f_i decides them, what they miss of w is added over the pivots of
+// the factor. The objective is (1) itself, by the decision values of the model that is kept: those
+// of kernels with many digits before the point are not what the factor has.
 //
 // Cost: one table of products or distances; then one solution per pair and setting, O(n r^2) for
 // p = 2 and a kernel of rank r.
@@ -16,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -25,13 +28,29 @@
 #include "kith/learn/scaled_vectors.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
+#include "kith/optim/certificate.hpp"
 #include "kith/optim/squared_hinge.hpp"
 
 namespace kith {
 namespace {
 
+constexpr double kExpansion = 1e-9;  // of |w|: what coefficients may miss of it
+constexpr int kMostIntercepts = 100;
+
 double weight_of(const TrainingSet& train, Index sample) {
   return train.weights.size() > 0 ? train.weights(sample) : 1;
+}
+
+/// Signs and costs of a pair, without vectors.
+SignedSamples signed_pair(const ClassPair& pair, const TrainingSet& train, double cost) {
+  const Index n = std::ssize(pair.samples);
+  SignedSamples samples{.X = {}, .y = Vector(n), .cost = Vector(n)};
+  for (Index i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    samples.y(i) = pair.signs[at];
+    samples.cost(i) = cost * weight_of(train, pair.samples[at]);
+  }
+  return samples;
 }
 
 /// The machine with squared hinge of one pair.
@@ -45,18 +64,17 @@ struct SquaredMachine {
 SquaredMachine squared_machine(const Matrix& K, const ClassPair& pair, const TrainingSet& train,
                                const MachineSettings& settings, const Rng& folds,
                                const RunContext& ctx) {
-  const Matrix Z = pivoted_cholesky(K(pair.samples, pair.samples)).X;
-  SignedSamples samples{.X = Z, .y = Vector(Z.rows()), .cost = Vector(Z.rows())};
-  for (Index i = 0; i < Z.rows(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    samples.y(i) = pair.signs[at];
-    samples.cost(i) = settings.cost * weight_of(train, pair.samples[at]);
-  }
+  const PivotedFactor factor = pivoted_cholesky(K(pair.samples, pair.samples));
+  const Matrix& Z = factor.X;
+  SignedSamples samples = signed_pair(pair, train, settings.cost);
+  samples.X = Z;
   const SquaredHingeSolution solution = squared_hinge_svm(samples, ctx, settings.tolerance);
   const Vector f = (Z * solution.w).array() + solution.b;
   SquaredMachine machine{.c = {}, .b = solution.b, .info = solution.info, .sigmoid = {}};
   machine.c =
       2 * samples.cost.array() * samples.y.array() * (1 - samples.y.array() * f.array()).max(0);
+  const Vector missing = solution.w - Z.transpose() * machine.c;
+  if (missing.norm() > kExpansion * solution.w.norm()) machine.c += over_pivots(factor, missing);
   if (!settings.probability) return machine;
   const auto held_out = [&](const FoldSplit& split) -> Vector {
     const SignedSamples rest{.X = Z(split.outside, Eigen::all),
@@ -92,6 +110,46 @@ MachineTable squared_pairs(const Matrix& K, const TrainingSet& train,
     table.info.subproblems.push_back({pair_name(pairs[p], train.labels), machines[p].info});
   }
   return table;
+}
+
+/// The b of least loss on F + b: Newton's steps on a function of one variable, whose pieces are
+/// squares.
+double best_intercept(const SignedSamples& samples, const Vector& F, double b) {
+  for (int step = 0; step < kMostIntercepts; ++step) {
+    const Vector slack = (1 - samples.y.array() * (F.array() + b)).max(0);
+    const double curvature = (slack.array() > 0).select(samples.cost, 0).sum();
+    const double pull = samples.cost.cwiseProduct(samples.y).dot(slack);
+    if (!(curvature > 0) || b + pull / curvature == b) break;
+    b += pull / curvature;
+  }
+  return b;
+}
+
+/// The objectives by what the kept machines say of their samples, `decisions` without b, and how
+/// far these are from the bounds.
+void measure_by(const Matrix& decisions, std::span<const ClassPair> pairs, const TrainingSet& train,
+                const MachineSettings& settings, MachineTable& table) {
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto column = static_cast<Index>(p);
+    const SignedSamples samples = signed_pair(pairs[p], train, settings.cost);
+    const Vector F = decisions.col(column)(pairs[p].samples);
+    const double margin = 0.5 * table.coefficients.col(column)(pairs[p].samples).dot(F);
+    SolveInfo& info = table.info.subproblems[p].info;
+    const double bound = info.objective * (1 - info.gap);
+    double& b = table.intercepts(column);
+    const auto objective = [&] {
+      return margin + squared_hinge_loss(samples, Vector(F.array() + b));
+    };
+    info.objective = objective();
+    if (relative_gap(bound, info.objective) > settings.tolerance) {
+      b = best_intercept(samples, F, b);
+      info.objective = objective();
+    }
+    const double gap = std::abs(relative_gap(bound, info.objective));
+    if (gap <= settings.tolerance) continue;
+    info.gap = gap;
+    if (info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
+  }
 }
 
 /// What the settings of one group have in common.
@@ -139,8 +197,14 @@ std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matri
                    ascending[step].cost);
     }
   } else {
+    const bool linear = ascending.front().kernel.kernel == VectorKernel::kLinear;
     for (const MachineSettings& one : machines) {
-      tables.push_back(squared_pairs(K, *shared.train, shared.pairs, one, ctx));
+      MachineTable& table =
+          tables.emplace_back(squared_pairs(K, *shared.train, shared.pairs, one, ctx));
+      const Matrix& c = table.coefficients;
+      const Matrix decisions =
+          linear ? shared.samples.times(shared.samples.transposed_times(c)) : Matrix(K * c);
+      measure_by(decisions, shared.pairs, *shared.train, one, table);
     }
   }
   std::vector<Fitted<VectorSvmModel>> fitted;

@@ -494,6 +494,31 @@ TEST(VectorSvm, WithSquaredLossMeetsItsOptimalityConditions) {
   }
 }
 
+/// Kernels of large features have more digits than a double holds.
+TEST(VectorSvm, StatesTheObjectiveOfTheModelThatItKeeps) {
+  int solved = 0;
+  for (const VectorKernel kernel : {VectorKernel::kLinear, VectorKernel::kPolynomial}) {
+    for (const double mean : {0.0, 1e3, 1e6}) {
+      for (const double cost : {1e-2, 1.0, 1e3}) {
+        const Clouds data = clouds(60, 5, 2, 18);
+        const Matrix X = 100 * data.train.array() + mean;
+        const Fitted<VectorSvmModel> fitted =
+            fit_once(set_of(X, data.classes), VectorSvmSettings{.kernel = {.kernel = kernel},
+                                                                .loss = MarginLoss::kSquared,
+                                                                .cost = cost,
+                                                                .scaling = FeatureScaling::kNone,
+                                                                .probability = false});
+        const Vector f = predict_once(fitted.model, X).scores.col(0);
+        const Vector slack = (1 - signs_of(data.classes).array() * f.array()).max(0);
+        if (fitted.info.status() != SolveStatus::kSolved) continue;
+        EXPECT_LE(cost * slack.squaredNorm(), fitted.info.objective() * (1 + 1e-5));
+        ++solved;
+      }
+    }
+  }
+  EXPECT_GE(solved, 6);  // where there are digits enough
+}
+
 TEST(VectorSvm, GivesProbabilitiesThatFollowItsScores) {
   const Clouds data = clouds(60, 5, 2, 17);
   for (const MarginLoss loss : {MarginLoss::kHinge, MarginLoss::kSquared}) {
