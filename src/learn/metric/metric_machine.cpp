@@ -89,9 +89,8 @@ void set_point(const MetricPart& part, const MetricPoint& point, MetricMachine& 
 /// What is known of a machine where no map and machine falls below `bound`, save by rounding.
 void measure_by(double bound, MetricMachine& machine) {
   const double gap = std::abs(relative_gap(bound, machine.info.objective));
-  if (gap <= kMarginRadiusTolerance) return;
-  machine.info.gap = gap;
-  machine.info.status = SolveStatus::kReducedAccuracy;
+  machine.info.gap = std::max(machine.info.gap, gap);
+  if (gap > kMarginRadiusTolerance) machine.info.status = SolveStatus::kReducedAccuracy;
 }
 
 /// The optimum of the convex program on features, or on what the axes hold of kernel values.

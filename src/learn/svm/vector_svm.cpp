@@ -146,9 +146,10 @@ void measure_by(const Matrix& decisions, std::span<const ClassPair> pairs, const
       info.objective = objective();
     }
     const double gap = std::abs(relative_gap(bound, info.objective));
-    if (gap <= settings.tolerance) continue;
-    info.gap = gap;
-    if (info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
+    info.gap = std::max(info.gap, gap);
+    if (gap > settings.tolerance && info.status == SolveStatus::kSolved) {
+      info.status = SolveStatus::kReducedAccuracy;
+    }
   }
 }
 

@@ -512,6 +512,7 @@ TEST(VectorSvm, StatesTheObjectiveOfTheModelThatItKeeps) {
         const Vector slack = (1 - signs_of(data.classes).array() * f.array()).max(0);
         if (fitted.info.status() != SolveStatus::kSolved) continue;
         EXPECT_LE(cost * slack.squaredNorm(), fitted.info.objective() * (1 + 1e-5));
+        EXPECT_LE(fitted.info.gap(), 1e-6);
         ++solved;
       }
     }
