@@ -15,28 +15,6 @@ namespace {
 /// Tiles of both (i, j) and (j, i) fit into the first-level cache together.
 constexpr Index kTile = 32;
 
-template <class Combine>
-Matrix combined(const DenseBlock& block, int threads, const Combine& combine) {
-  assert(block.rows() == block.cols() && "only a square block has two directions");
-  const Index n = block.rows();
-  Matrix result(n, n);
-  parallel_for(static_cast<std::size_t>((n + kTile - 1) / kTile), threads, [&](std::size_t stripe) {
-    const Index j0 = static_cast<Index>(stripe) * kTile;
-    const Index j1 = std::min(j0 + kTile, n);
-    for (Index i0 = j0; i0 < n; i0 += kTile) {
-      const Index i1 = std::min(i0 + kTile, n);
-      for (Index j = j0; j < j1; ++j) {
-        for (Index i = std::max(i0, j); i < i1; ++i) {
-          const double both = combine(block(i, j), block(j, i));
-          result(i, j) = both;
-          result(j, i) = both;
-        }
-      }
-    }
-  });
-  return result;
-}
-
 /// What one part of a block adds to the measures. Sums are of (value / scale)^2.
 struct Part {
   double squares = 0;
@@ -143,32 +121,23 @@ Asymmetry sparse_asymmetry(const SparseBlock& block) {
 }  // namespace
 
 Matrix symmetric_mean(const DenseBlock& block, int threads) {
-  return combined(block, threads, [](double a, double b) { return 0.5 * a + 0.5 * b; });
-}
-
-Matrix symmetric_max(const DenseBlock& block, int threads) {
-  return combined(block, threads, [](double a, double b) { return std::max(a, b); });
-}
-
-Matrix symmetric_min(const DenseBlock& block, int threads) {
-  return combined(block, threads, [](double a, double b) { return std::min(a, b); });
-}
-
-Matrix column_major(const DenseBlock& block, int threads) {
-  Matrix result(block.rows(), block.cols());
-  const Index rows = block.rows();
-  parallel_for(static_cast<std::size_t>((rows + kTile - 1) / kTile), threads,
-               [&](std::size_t stripe) {
-                 const Index i0 = static_cast<Index>(stripe) * kTile;
-                 const Index i1 = std::min(i0 + kTile, rows);
-                 for (Index j0 = 0; j0 < block.cols(); j0 += kTile) {
-                   for (Index i = i0; i < i1; ++i) {
-                     for (Index j = j0; j < std::min(j0 + kTile, block.cols()); ++j) {
-                       result(i, j) = block(i, j);
-                     }
-                   }
-                 }
-               });
+  assert(block.rows() == block.cols() && "only a square block has two directions");
+  const Index n = block.rows();
+  Matrix result(n, n);
+  parallel_for(static_cast<std::size_t>((n + kTile - 1) / kTile), threads, [&](std::size_t stripe) {
+    const Index j0 = static_cast<Index>(stripe) * kTile;
+    const Index j1 = std::min(j0 + kTile, n);
+    for (Index i0 = j0; i0 < n; i0 += kTile) {
+      const Index i1 = std::min(i0 + kTile, n);
+      for (Index j = j0; j < j1; ++j) {
+        for (Index i = std::max(i0, j); i < i1; ++i) {
+          const double mean = 0.5 * block(i, j) + 0.5 * block(j, i);
+          result(i, j) = mean;
+          result(j, i) = mean;
+        }
+      }
+    }
+  });
   return result;
 }
 
@@ -179,7 +148,6 @@ Asymmetry asymmetry(const Block& block, int threads) {
 }
 
 bool exactly_symmetric(const DenseBlock& block) {
-  constexpr Index kTile = 64;
   const Index n = block.rows();
   for (Index i0 = 0; i0 < n; i0 += kTile) {
     for (Index j0 = 0; j0 <= i0; j0 += kTile) {

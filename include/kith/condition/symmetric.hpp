@@ -8,12 +8,6 @@ namespace kith {
 /// (S + S') / 2 as an exactly symmetric column-major matrix, in one pass over tiles. S must be
 /// square; entries that agree keep their bits.
 [[nodiscard]] Matrix symmetric_mean(const DenseBlock& block, int threads = 1);
-/// The larger of S_ij and S_ji.
-[[nodiscard]] Matrix symmetric_max(const DenseBlock& block, int threads = 1);
-/// The smaller of S_ij and S_ji.
-[[nodiscard]] Matrix symmetric_min(const DenseBlock& block, int threads = 1);
-/// S itself, column-major.
-[[nodiscard]] Matrix column_major(const DenseBlock& block, int threads = 1);
 
 /// Whether S_ij and S_ji are equal everywhere; NaN equals nothing. One pass over tiles, ended by
 /// the first difference.
