@@ -35,8 +35,8 @@ class BuildWithCMake(build_ext):
         tree = os.environ.get("KITH_BUILD_DIR")
         if not tree:
             tree = str(pathlib.Path(self.build_temp).resolve() / "kith")
-            # The page of reports is bundled where npm can do it; everything else works without.
-            bundle = "ON" if shutil.which("npm") and os.environ.get("KITH_REPORT_BUNDLE", "ON") == "ON" else "OFF"
+            # AUTO: the page of reports is bundled where npm can do it; everything else works without.
+            bundle = os.environ.get("KITH_REPORT_BUNDLE", "AUTO")
             subprocess.run(
                 ["cmake", "-S", str(ROOT), "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                  "-DKITH_BATCHES=ON", "-DKITH_BUILD_APP=OFF", "-DKITH_BUILD_PYTHON=ON",

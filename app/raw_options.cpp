@@ -122,7 +122,7 @@ MeasureText parse_measure(const std::string& text) {
 }
 
 /// "dnafull takes ...": the settings that a measure has, for messages.
-std::string settings_of(const MeasureInfo& info) {
+std::string setting_list(const MeasureInfo& info) {
   std::string list;
   for (const std::string_view setting : info.settings) {
     if (!setting.empty()) list += (list.empty() ? "" : ", ") + std::string(setting);
@@ -136,7 +136,7 @@ void set_own(MeasureSettings& settings, const MeasureText& parts, const std::str
   for (const auto& [key, value] : parts.settings) {
     if (!info.takes(key)) {
       refuse(fmt::format("{}: {} is no setting of {}; it has {}", subject, in_quotes(key),
-                         enum_name(info.measure), settings_of(info)));
+                         enum_name(info.measure), setting_list(info)));
     }
     set_field(settings, subject, key, value);
   }

@@ -1,15 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-# kith_batch(TARGET source...): with KITH_BATCHES, compiles these sources of TARGET, without `.cpp`, as one
-# translation unit. The same code and checks in half the time; the sources must not share local names.
-function(kith_batch target first)
+# kith_batches(TARGET [ALONE source...]): with KITH_BATCHES, compiles the sources of TARGET in a few large
+# translation units: the same code and checks in half the time. make_batches.py keeps sources apart that use
+# the same local names. Sources after ALONE, relative to the target's folder, are compiled one by one.
+set(KITH_BATCH_LINES 4000 CACHE STRING "Lines of C++ in a translation unit with KITH_BATCHES")
+mark_as_advanced(KITH_BATCH_LINES)
+
+function(kith_batches target)
   if(NOT KITH_BATCHES)
     return()
   endif()
+  cmake_parse_arguments(PARSE_ARGV 1 batches "" "" "ALONE")
   get_target_property(folder ${target} SOURCE_DIR)
-  set(sources ${first} ${ARGN})
-  list(TRANSFORM sources PREPEND "${folder}/")
-  list(TRANSFORM sources APPEND ".cpp")
-  string(MAKE_C_IDENTIFIER ${first} name)
-  set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${name})
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^[^$]*\\.cpp$")  # no generator expressions
+  set(alone ${batches_ALONE})
+  list(TRANSFORM alone PREPEND "${folder}/")
+  set(together)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${source} generated)
+    if(NOT generated AND NOT source IN_LIST alone)
+      list(APPEND together ${source})
+    endif()
+  endforeach()
+  set(maker ${PROJECT_SOURCE_DIR}/cmake/make_batches.py)
+  set(made ${PROJECT_BINARY_DIR}/batches/${target}.txt)
+  execute_process(COMMAND ${KITH_PYTHON} ${maker} ${made} ${KITH_BATCH_LINES} ${together} COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${made} batches)
+  string(REPLACE ";" "," batches "${batches}")
+  string(REGEX MATCHALL "[^\n]+" batches "${batches}")
+  set(number 0)
+  foreach(batch IN LISTS batches)
+    math(EXPR number "${number} + 1")
+    string(REPLACE "," ";" batch "${batch}")
+    set_source_files_properties(${batch} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${number})
+  endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A new local name may need another division.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${together} ${maker})
 endfunction()

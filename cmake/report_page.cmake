@@ -1,32 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# The page of `kith report`: report/ and its packages, bundled into one source file of the library. npm is
-# the only step of the build that may need a network; KITH_REPORT_BUNDLE=OFF leaves the page out.
+# The page of `kith report`: report/ and its packages, bundled into one source file of the library. npm is the only
+# step of the build that may need a network. KITH_REPORT_BUNDLE=AUTO leaves the page out where there is none, OFF
+# always. KITH_PREBUILT_PAGE, where that file exists, is used instead of bundling.
 if(NOT KITH_REPORT_BUNDLE)
   target_sources(kith PRIVATE ${PROJECT_SOURCE_DIR}/src/report/no_page_source.cpp)
   return()
 endif()
 find_program(KITH_NODE node DOC "Node.js, which bundles the page of kith report")
 find_program(KITH_NPM npm DOC "npm, which fetches what the page of kith report is made of")
-if(NOT KITH_NODE OR NOT KITH_NPM)
-  message(FATAL_ERROR "The page of `kith report` is bundled with Node.js and npm, and they are not here. Install "
-                      "them (tools/install_dependencies.sh does), or leave the page out: -DKITH_REPORT_BUNDLE=OFF")
-endif()
 set(page_sources ${PROJECT_SOURCE_DIR}/report)
 set(page_folder ${PROJECT_BINARY_DIR}/report)
-set(packages ${page_folder}/node_modules/.package-lock.json)
-add_custom_command(
-  OUTPUT ${packages}
-  COMMAND ${KITH_NODE} ${page_sources}/fetch.mjs ${KITH_NPM} ${page_folder}
-  DEPENDS ${page_sources}/package.json ${page_sources}/package-lock.json ${page_sources}/fetch.mjs
-  COMMENT "Fetching the packages of the report page" VERBATIM)
+set(KITH_PREBUILT_PAGE ${page_sources}/prebuilt/page.html CACHE FILEPATH
+    "The bundled page, made before: build/release/report/page.html of another build of this version")
 set(page_parts
   page.html style.css data.js dom.js figure.js heatmap.js main.js methods.js model.js numbers.js ranks.js repeat.js
   results.js samples.js table.js)
 list(TRANSFORM page_parts PREPEND ${page_sources}/src/)
+set(prebuilt)
+if(EXISTS ${KITH_PREBUILT_PAGE})
+  set(prebuilt ${KITH_PREBUILT_PAGE})
+endif()
 add_custom_command(
   OUTPUT ${page_folder}/page_source.cpp
-  COMMAND ${KITH_NODE} ${page_sources}/bundle.mjs ${page_folder}
-  DEPENDS ${page_sources}/bundle.mjs ${packages} ${page_parts}
+  COMMAND ${KITH_PYTHON} ${page_sources}/make_page.py ${page_folder} ${KITH_PREBUILT_PAGE}
+          "$<$<BOOL:${KITH_NODE}>:${KITH_NODE}>" "$<$<BOOL:${KITH_NPM}>:${KITH_NPM}>" ${KITH_REPORT_BUNDLE}
+  DEPENDS ${page_sources}/make_page.py ${page_sources}/bundle.mjs ${page_sources}/fetch.mjs
+          ${page_sources}/package.json ${page_sources}/package-lock.json ${page_parts} ${prebuilt}
   COMMENT "Bundling the report page" VERBATIM)
 target_sources(kith PRIVATE ${page_folder}/page_source.cpp)
 set_source_files_properties(${page_folder}/page_source.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

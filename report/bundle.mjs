@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles src/ into one page without its document, and the page into a C++ source.
-//   node bundle.mjs FOLDER      FOLDER has node_modules; page.html and page_source.cpp go there
+// Bundles src/ into one page without its document.
+//   node bundle.mjs FOLDER      FOLDER has node_modules; page.html goes there
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -45,13 +45,3 @@ const page = readFileSync(join(sources, "page.html"), "utf8")
   .replace("@STYLE@", () => style)
   .replace("@SCRIPT@", () => script);
 writeFileSync(join(folder, "page.html"), page);
-
-// A literal has at most 64 kB for every compiler to take it; adjacent ones are one.
-const pieces = [];
-for (let at = 0; at < page.length; at += 8000) pieces.push(`R"kith(${page.slice(at, at + 8000)})kith"`);
-writeFileSync(
-  join(folder, "page_source.cpp"),
-  `// Made by report/bundle.mjs.\n#include "report/page_source.hpp"\n\nnamespace kith {\nnamespace {\n\n` +
-    `constexpr char kPage[] =\n${pieces.join("\n")};\n\n}  // namespace\n\n` +
-    `std::string_view page_source() { return {kPage, sizeof(kPage) - 1}; }\n\n}  // namespace kith\n`
-);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks what every source file has in common: an SPDX line on top, ASCII text, `#pragma once` in
-headers.
+headers, and in a source of the library its own header first, which shows that the header needs no other.
 
     tools/check_sources.py [ROOT]
 """
@@ -23,6 +23,13 @@ def problems_of_file(root, path):
         yield f"{path}:1: no '#pragma once'"
     if path.suffix not in CPP:
         return
+    if path.parts[0] == "src" and path.suffix == ".cpp":
+        own = [name for name in (f"kith/{path.relative_to('src').with_suffix('.hpp')}",
+                                 str(path.relative_to("src").with_suffix(".hpp")))
+               if (root / "include" / name).exists() or (root / "src" / name).exists()]
+        first = next((line for line in lines if line.startswith(b"#include")), b"")
+        if own and first not in [f'#include "{name}"'.encode() for name in own]:
+            yield f"{path}:1: its own header, {own[0]}, must be the first include"
     for number, line in enumerate(lines, start=1):
         if not line.isascii():
             yield f"{path}:{number}: not ASCII; write \\u escapes"

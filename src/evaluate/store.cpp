@@ -15,10 +15,10 @@
 
 namespace kith {
 
-using detail::RowReader;
 using detail::SqlIntent;
 using detail::SqlRow;
 using detail::SqlTransaction;
+using detail::StoredRow;
 
 struct Store::Implementation {
   Implementation(const std::string& path, StoreAccess access, std::chrono::milliseconds patience)
@@ -129,7 +129,7 @@ std::vector<std::int64_t> Store::Implementation::numbers(std::string_view sql,
                                                          const SqlRow& parameters) {
   std::vector<std::int64_t> found;
   for (const SqlRow& row : connection.run(sql, parameters)) {
-    found.push_back(RowReader(row, connection.path()).integer());
+    found.push_back(StoredRow(row, connection.path()).integer());
   }
   return found;
 }
@@ -148,7 +148,7 @@ ExperimentRecord Store::Implementation::experiment(std::int64_t number) {
   const std::string& path = connection.path();
   const std::optional<SqlRow> found = row(kSelectExperiment, {number});
   if (!found) throw no_such("experiment", number, path);
-  RowReader cells(*found, path);
+  StoredRow cells(*found, path);
   ExperimentRecord record;
   record.name = cells.text();
   record.fingerprint = cells.hexadecimal();
@@ -166,7 +166,7 @@ ExperimentRecord Store::Implementation::experiment(std::int64_t number) {
                                           "missing)",
                                           i + 1, in_quotes(record.name)));
     }
-    RowReader part_cells(*part, path);
+    StoredRow part_cells(*part, path);
     part_cells.skip(2);
     Partition& partition = record.partitions.emplace_back();
     partition.train = part_cells.positions();
@@ -179,7 +179,7 @@ ExperimentRecord Store::Implementation::experiment(std::int64_t number) {
 CandidateRecord Store::Implementation::candidate(std::int64_t number) {
   const std::optional<SqlRow> found = row(kSelectCandidate, {number});
   if (!found) throw no_such("candidate", number, connection.path());
-  RowReader cells(*found, connection.path());
+  StoredRow cells(*found, connection.path());
   cells.skip(1);
   CandidateRecord record;
   record.name = cells.text();
@@ -328,7 +328,7 @@ std::optional<FoldResult> Store::fold_result(const UnitKey& key) const {
   const std::lock_guard lock(self_->mutex);
   const std::optional<SqlRow> found = self_->row(kSelectFold, key_cells(key));
   if (!found) return std::nullopt;
-  RowReader cells(*found, path());
+  StoredRow cells(*found, path());
   cells.skip(3);
   FoldResult result;
   result.losses = cells.numbers();
@@ -341,7 +341,7 @@ std::optional<TestResult> Store::test_result(const UnitKey& key) const {
   const std::lock_guard lock(self_->mutex);
   const std::optional<SqlRow> found = self_->row(kSelectTest, key_cells(key));
   if (!found) return std::nullopt;
-  RowReader cells(*found, path());
+  StoredRow cells(*found, path());
   cells.skip(2);
   TestResult result;
   result.chosen = cells.json();

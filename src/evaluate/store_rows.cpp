@@ -165,19 +165,19 @@ SqlRow test_row(const TestResult& result) {
           seconds_cell(result.seconds)};
 }
 
-void RowReader::damaged() const { row_is_damaged(path_); }
+void StoredRow::damaged() const { row_is_damaged(path_); }
 
 template <class T>
-const T& RowReader::next() {
+const T& StoredRow::next() {
   if (place_ >= row_.size()) damaged();
   const T* value = std::get_if<T>(&row_[place_++]);
   if (value == nullptr) damaged();
   return *value;
 }
 
-std::int64_t RowReader::integer() { return next<std::int64_t>(); }
+std::int64_t StoredRow::integer() { return next<std::int64_t>(); }
 
-double RowReader::number() {
+double StoredRow::number() {
   if (place_ < row_.size() && std::holds_alternative<std::monostate>(row_[place_])) {
     ++place_;
     return std::numeric_limits<double>::quiet_NaN();
@@ -185,15 +185,15 @@ double RowReader::number() {
   return next<double>();
 }
 
-std::string RowReader::text() { return next<std::string>(); }
+std::string StoredRow::text() { return next<std::string>(); }
 
-Json RowReader::json() {
+Json StoredRow::json() {
   Json json = Json::parse(next<std::string>(), nullptr, false);
   if (json.is_discarded()) damaged();
   return json;
 }
 
-std::vector<std::string> RowReader::texts() {
+std::vector<std::string> StoredRow::texts() {
   const Json array = json();
   std::vector<std::string> texts;
   for (const Json& text : array) {
@@ -203,7 +203,7 @@ std::vector<std::string> RowReader::texts() {
   return texts;
 }
 
-std::uint64_t RowReader::hexadecimal() {
+std::uint64_t StoredRow::hexadecimal() {
   const std::string& digits = next<std::string>();
   std::uint64_t value = 0;
   const char* end = digits.data() + digits.size();
@@ -212,24 +212,24 @@ std::uint64_t RowReader::hexadecimal() {
   return value;
 }
 
-std::vector<int> RowReader::integers() {
+std::vector<int> StoredRow::integers() {
   const std::string& bytes = next<Blob>().bytes;
   if (bytes.size() % sizeof(std::int32_t) != 0) damaged();
   return from_raw<int>(bytes);
 }
 
-std::vector<Index> RowReader::positions() {
+std::vector<Index> StoredRow::positions() {
   const std::vector<int> narrow = integers();
   return {narrow.begin(), narrow.end()};
 }
 
-std::vector<double> RowReader::numbers() {
+std::vector<double> StoredRow::numbers() {
   const std::string& bytes = next<Blob>().bytes;
   if (bytes.size() % sizeof(double) != 0) damaged();
   return from_raw<double>(bytes);
 }
 
-Matrix RowReader::matrix() {
+Matrix StoredRow::matrix() {
   const std::string_view bytes = next<Blob>().bytes;
   constexpr std::size_t kShape = 2 * sizeof(std::int64_t);
   if (bytes.size() < kShape) damaged();

@@ -28,9 +28,9 @@ namespace kith::detail {
 
 /// Reads cells one after the other. Throws Error naming the file where a cell has another type or
 /// holds what no writer writes.
-class RowReader {
+class StoredRow {
  public:
-  RowReader(const SqlRow& row, const std::string& path) : row_(row), path_(path) {}
+  StoredRow(const SqlRow& row, const std::string& path) : row_(row), path_(path) {}
 
   void skip(std::size_t cells) { place_ += cells; }
   std::int64_t integer();

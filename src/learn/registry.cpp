@@ -11,12 +11,24 @@
 #include <set>
 #include <utility>
 
+#include "core/boxed_definition.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/core/unknown_setting.hpp"
+#include "kith/learn/method_list.hpp"
 
 namespace kith {
+
+template class Boxed<SettingsVariant>;
+template class Boxed<ModelVariant>;
+
 namespace {
+
+/// std::visit for what a Boxed holds.
+template <class Visitor, class Any>
+decltype(auto) visit_method(Visitor&& visitor, Any&& any) {
+  return std::visit(std::forward<Visitor>(visitor), *any);
+}
 
 template <class Traits>
 constexpr bool several_matrices() {
@@ -46,10 +58,10 @@ MethodInfo info_of(const S& settings) {
 /// Default settings of every method, in the order of the registry.
 template <std::size_t... I>
 std::vector<AnySettings> defaults(std::index_sequence<I...>) {
-  return {AnySettings(std::in_place_index<I>)...};
+  return {AnySettings(SettingsVariant(std::in_place_index<I>))...};
 }
 std::vector<AnySettings> defaults() {
-  return defaults(std::make_index_sequence<std::variant_size_v<AnySettings>>());
+  return defaults(std::make_index_sequence<std::variant_size_v<Methods::Settings>>());
 }
 
 std::vector<std::string> names() {
@@ -71,7 +83,7 @@ AnySettings defaults_of(std::string_view method) {
 }
 
 void set_any(AnySettings& settings, std::string_view key, std::string_view text) {
-  std::visit([&](auto& own) { set_field(own, method_name(settings), key, text); }, settings);
+  visit_method([&](auto& own) { set_field(own, method_name(settings), key, text); }, settings);
 }
 
 /// Sets the first choice field that takes `suffix` (aliases included); false where there is none.
@@ -106,12 +118,12 @@ std::vector<MethodInfo> all_methods() {
 }
 
 std::string_view method_name(const AnySettings& settings) {
-  return std::visit([](const auto& own) { return MethodTraits<std::decay_t<decltype(own)>>::name; },
-                    settings);
+  return visit_method(
+      [](const auto& own) { return MethodTraits<std::decay_t<decltype(own)>>::name; }, settings);
 }
 
 MethodInfo method_info(const AnySettings& settings) {
-  return std::visit([](const auto& own) { return info_of(own); }, settings);
+  return visit_method([](const auto& own) { return info_of(own); }, settings);
 }
 
 MethodChoice parse_method(std::string_view name) {
@@ -180,7 +192,7 @@ namespace {
 
 /// Where one setting takes the place of another, giving both leaves one of them ignored.
 void refuse_ignored(const MethodChoice& choice) {
-  const auto pair = std::visit(
+  const auto pair = visit_method(
       [](const auto& own) -> std::optional<std::pair<std::string_view, std::string_view>> {
         using Traits = MethodTraits<std::decay_t<decltype(own)>>;
         if constexpr (requires { Traits::in_place_of(own); }) return Traits::in_place_of(own);
@@ -223,7 +235,7 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text) {
 }
 
 bool takes_missing_pairs(const AnySettings& settings) {
-  return std::visit(
+  return visit_method(
       [](const auto& own) {
         using Traits = MethodTraits<std::decay_t<decltype(own)>>;
         if constexpr (requires { Traits::takes_missing_pairs; }) return Traits::takes_missing_pairs;
@@ -233,7 +245,7 @@ bool takes_missing_pairs(const AnySettings& settings) {
 }
 
 bool takes_both_directions(const AnySettings& settings) {
-  return std::visit(
+  return visit_method(
       [](const auto& own) {
         using Traits = MethodTraits<std::decay_t<decltype(own)>>;
         if constexpr (requires { Traits::one_direction; }) {
@@ -248,7 +260,7 @@ bool takes_both_directions(const AnySettings& settings) {
 }
 
 bool takes_neighbours(const AnySettings& settings) {
-  return std::visit(
+  return visit_method(
       [](const auto& own) {
         using Traits = MethodTraits<std::decay_t<decltype(own)>>;
         if (learns_from_vectors<Traits>()) return false;  // of images, not of similarities
@@ -258,7 +270,7 @@ bool takes_neighbours(const AnySettings& settings) {
 }
 
 bool learns_from_vectors(const AnySettings& settings) {
-  return std::visit(
+  return visit_method(
       [](const auto& own) {
         return learns_from_vectors<MethodTraits<std::decay_t<decltype(own)>>>();
       },
@@ -298,19 +310,19 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 }
 
 Json settings_json(const AnySettings& settings) {
-  return std::visit([](const auto& own) { return settings_json(own); }, settings);
+  return visit_method([](const auto& own) { return settings_json(own); }, settings);
 }
 
 AnySettings settings_of(std::string_view method, const Json& json) {
   AnySettings settings = defaults_of(method);
-  std::visit([&](auto& own) { settings_from_json(own, method, json); }, settings);
+  visit_method([&](auto& own) { settings_from_json(own, method, json); }, settings);
   return settings;
 }
 
 AnyModel model_of(std::string_view method) {
-  return std::visit(
+  return visit_method(
       [](const auto& own) -> AnyModel {
-        return typename MethodTraits<std::decay_t<decltype(own)>>::Model{};
+        return AnyModel(ModelVariant(typename MethodTraits<std::decay_t<decltype(own)>>::Model{}));
       },
       defaults_of(method));
 }
@@ -356,14 +368,14 @@ Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& 
 std::vector<Fitted<AnyModel>> fit_path(SharedWork& work, std::span<const AnySettings> path,
                                        RunContext& ctx) {
   if (path.empty()) return {};
-  return std::visit(
+  return visit_method(
       [&](const auto& first) {
         using S = std::decay_t<decltype(first)>;
         std::vector<S> own;
-        for (const AnySettings& settings : path) own.push_back(std::get<S>(settings));
+        for (const AnySettings& settings : path) own.push_back(std::get<S>(*settings));
         std::vector<Fitted<AnyModel>> fitted;
         for (auto& one : fit_path(work, std::span<const S>(own), ctx)) {
-          fitted.push_back({AnyModel(std::move(one.model)), std::move(one.info)});
+          fitted.push_back({AnyModel(ModelVariant(std::move(one.model))), std::move(one.info)});
         }
         return fitted;
       },
@@ -371,23 +383,23 @@ std::vector<Fitted<AnyModel>> fit_path(SharedWork& work, std::span<const AnySett
 }
 
 Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::visit([&](const auto& own) { return predict(own, queries, ctx); }, model);
+  return visit_method([&](const auto& own) { return predict(own, queries, ctx); }, model);
 }
 
 std::vector<Prediction> predict_path(std::span<const AnyModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
   if (models.empty()) return {};
-  return std::visit(
+  return visit_method(
       [&](const auto& first) {
         using M = std::decay_t<decltype(first)>;
         std::vector<Prediction> predictions;
         if constexpr (requires(std::span<const M> own) { predict_path(own, queries, ctx); }) {
           std::vector<M> own;
-          for (const AnyModel& model : models) own.push_back(std::get<M>(model));
+          for (const AnyModel& model : models) own.push_back(std::get<M>(*model));
           predictions = predict_path(std::span<const M>(own), queries, ctx);
         } else {
           for (const AnyModel& model : models) {
-            predictions.push_back(predict(std::get<M>(model), queries, ctx));
+            predictions.push_back(predict(std::get<M>(*model), queries, ctx));
           }
         }
         return predictions;
@@ -396,16 +408,16 @@ std::vector<Prediction> predict_path(std::span<const AnyModel> models, const Que
 }
 
 std::vector<Index> needed_columns(const AnyModel& model) {
-  return std::visit([](const auto& own) { return needed_columns(own); }, model);
+  return visit_method([](const auto& own) { return needed_columns(own); }, model);
 }
 
 void archive(AnyModel& model, Archive& archiver) {
-  std::visit([&](auto& own) { archive(own, archiver); }, model);
+  visit_method([&](auto& own) { archive(own, archiver); }, model);
 }
 
 namespace {
 
-/// A function for this very model: every model would also turn into an AnyModel.
+/// Whether there is such a function for this very model.
 template <class Model>
 concept MetricModel = requires {
   static_cast<Matrix (*)(const Model&, const Block&, const RunContext&)>(&learned_similarity);
@@ -414,7 +426,7 @@ concept MetricModel = requires {
 }  // namespace
 
 bool learns_metric(const AnySettings& settings) {
-  return std::visit(
+  return visit_method(
       [](const auto& own) {
         return MetricModel<typename MethodTraits<std::decay_t<decltype(own)>>::Model>;
       },
@@ -422,7 +434,7 @@ bool learns_metric(const AnySettings& settings) {
 }
 
 Matrix learned_similarity(const AnyModel& model, const Block& vectors, const RunContext& ctx) {
-  return std::visit(
+  return visit_method(
       [&](const auto& own) -> Matrix {
         if constexpr (MetricModel<std::decay_t<decltype(own)>>) {
           return learned_similarity(own, vectors, ctx);

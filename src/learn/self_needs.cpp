@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
+#include "kith/learn/method_list.hpp"
 
 namespace kith {
 namespace {
@@ -42,7 +43,7 @@ bool needs_self_similarities(const AnyModel& model) {
           return false;
         }
       },
-      model);
+      *model);
 }
 
 }  // namespace kith

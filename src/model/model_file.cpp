@@ -226,7 +226,7 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
   return matrices;
 }
 
-LoadedModel model_of(ReadTensorFile read, const std::string& source) {
+LoadedModel loaded_model(ReadTensorFile read, const std::string& source) {
   Texts texts(std::move(read.file.metadata), source);
   LoadedModel loaded{{}, ArchiveReader({{}, std::move(read.file.tensors)}, source)};
   ModelRecord& record = loaded.record;
@@ -282,11 +282,11 @@ std::string model_bytes(const ModelRecord& record, const ArchiveFunction& write_
 }
 
 LoadedModel load_model(const std::string& path) {
-  return model_of(read_tensor_file(path, kModelFormat), path);
+  return loaded_model(read_tensor_file(path, kModelFormat), path);
 }
 
 LoadedModel load_model_bytes(std::string_view bytes, const std::string& name) {
-  return model_of(read_tensor_bytes(bytes, name, kModelFormat), name);
+  return loaded_model(read_tensor_bytes(bytes, name, kModelFormat), name);
 }
 
 void LoadedModel::read_parts(const ArchiveFunction& read) {

@@ -10,8 +10,8 @@
 namespace kith {
 namespace {
 
-constexpr double kArmijo = 1e-4;
-constexpr int kMostHalvings = 50;
+constexpr double kSufficient = 1e-4;
+constexpr int kMostTrials = 50;
 constexpr double kSmallestCurvature = 1e-12;  // of |s| |y|: less is rounding
 
 struct Pair {
@@ -61,10 +61,10 @@ LbfgsSolution lbfgs(const SmoothFunction& f, Vector start, const LbfgsSettings& 
     Vector next, next_gradient(gradient.size());
     double next_value = value;
     bool moved = false;
-    for (int halving = 0; halving < kMostHalvings && !moved; ++halving, length /= 2) {
+    for (int halving = 0; halving < kMostTrials && !moved; ++halving, length /= 2) {
       next = solution.x + length * step;
       next_value = f(next, next_gradient);
-      moved = next_value <= value + kArmijo * length * slope;
+      moved = next_value <= value + kSufficient * length * slope;
     }
     if (!moved) {
       if (pairs.empty()) {

@@ -31,7 +31,7 @@ constexpr double kOutside = 1e-9;    // of |A x_i|^2: closer to the ball is roun
 constexpr Index kFirstSamples = 16;  // beside one per coordinate: what one round adds at most
 constexpr double kCentring = 0.1;
 constexpr double kStepFraction = 0.99;
-constexpr int kMostHalvings = 30;
+constexpr int kMostTrials = 30;
 constexpr int kMostDoublings = 100;
 constexpr double kLeastSlack = 0.01;  // at the start
 
@@ -42,20 +42,20 @@ struct Products {
 };
 
 /// The dual at lambda.
-struct DualPoint {
+struct MultiplierPoint {
   Matrix N;        // diag(lambda) E: A = L - L X'N X
   Matrix between;  // X K X'
   Matrix images;   // X A'A X'
   Vector slope;
 };
 
-DualPoint dual_point(const Products& products, const Vector& lambda) {
+MultiplierPoint dual_point(const Products& products, const Vector& lambda) {
   const Index k = lambda.size();
   const Vector root = lambda.cwiseSqrt();
   Matrix M = root.asDiagonal() * products.G * root.asDiagonal();
   M.diagonal().array() += 1;
   const Eigen::LLT<Matrix> factor(M);
-  DualPoint point;
+  MultiplierPoint point;
   point.N = root.asDiagonal() * factor.solve(Matrix(root.asDiagonal()));
   const Matrix E = Matrix::Identity(k, k) - products.G * point.N;
   point.between.noalias() = E * products.G;
@@ -69,13 +69,13 @@ struct Multipliers {
 };
 
 /// How far the conditions are from holding for the target mu.
-double residual(const DualPoint& point, const Multipliers& x, double mu) {
+double residual(const MultiplierPoint& point, const Multipliers& x, double mu) {
   const Vector products = x.lambda.cwiseProduct(x.z).array() - mu;
   return std::hypot((point.slope - x.z).norm(), products.norm());
 }
 
 /// One step towards mu; false where rounding leaves none.
-bool interior_step(const Products& products, DualPoint& point, Multipliers& x, double mu) {
+bool interior_step(const Products& products, MultiplierPoint& point, Multipliers& x, double mu) {
   Matrix H = point.between.cwiseProduct(point.images);
   H.diagonal() += x.z.cwiseQuotient(x.lambda);
   if (!detail::factor_with_ridge(H)) return false;
@@ -86,9 +86,9 @@ bool interior_step(const Products& products, DualPoint& point, Multipliers& x, d
   double length = std::min(1.0, kStepFraction * std::min(detail::largest_step(x.lambda, step),
                                                          detail::largest_step(x.z, dz)));
   const double before = residual(point, x, mu);
-  for (int halving = 0; halving < kMostHalvings; ++halving, length /= 2) {
+  for (int halving = 0; halving < kMostTrials; ++halving, length /= 2) {
     Multipliers trial{.lambda = x.lambda + length * step, .z = x.z + length * dz};
-    DualPoint next = dual_point(products, trial.lambda);
+    MultiplierPoint next = dual_point(products, trial.lambda);
     if (!(residual(next, trial, mu) <= (1 - 0.01 * length) * before)) continue;
     x = std::move(trial);
     point = std::move(next);
@@ -105,7 +105,7 @@ struct PartProjection {
 PartProjection projection_onto(const Products& products, const RunContext& ctx) {
   const Index n = products.G.rows();
   Multipliers x{.lambda = Vector::Ones(n), .z = {}};
-  DualPoint point = dual_point(products, x.lambda);
+  MultiplierPoint point = dual_point(products, x.lambda);
   for (int m = 0; m < kMostDoublings && !(point.slope.minCoeff() > 0); ++m) {
     x.lambda *= 4;  // until all images are inside
     point = dual_point(products, x.lambda);

@@ -18,7 +18,7 @@ constexpr double kLargest = 1e12;  // of gradients and steps: squares and produc
 
 }  // namespace
 
-const float* PairBlock::narrow_column(Index k) {
+const float* WorkingBlock::narrow_column(Index k) {
   Index& slot = narrow_slot_[std::size_t(k)];
   if (slot < 0) {
     slot = narrow_used_++;
@@ -30,7 +30,7 @@ const float* PairBlock::narrow_column(Index k) {
 }
 
 /// Loads the vectors; false where they do not fit into floats.
-bool PairBlock::start_narrow() {
+bool WorkingBlock::start_narrow() {
   if (narrow_slot_.empty()) {
     stride_ = padded<float>(m_);
     // For the largest block at once: pages are touched as columns come, and stay warm.
@@ -58,7 +58,7 @@ bool PairBlock::start_narrow() {
 }
 
 /// g += K (u - before) over the block, from the rounded columns.
-void PairBlock::leave_narrow(const std::vector<double>& before) {
+void WorkingBlock::leave_narrow(const std::vector<double>& before) {
   const float* columns[4];
   double w[4];
   int count = 0;
@@ -82,8 +82,8 @@ void PairBlock::leave_narrow(const std::vector<double>& before) {
 }
 
 /// As pair_steps. Where floats do not suffice it turns them off and leaves the block to double.
-bool PairBlock::narrow_steps(double tolerance, double budget, BoxProgress& progress,
-                             const RunContext& ctx) {
+bool WorkingBlock::narrow_steps(double tolerance, double budget, BoxProgress& progress,
+                                const RunContext& ctx) {
   const PairKernels<float>& kernels = vector_kernels().narrow;
   if (!start_narrow()) {
     progress.narrow = false;

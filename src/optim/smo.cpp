@@ -31,7 +31,7 @@ using detail::BoxProblem;
 using detail::BoxProgress;
 using detail::FloatColumns;
 using detail::kLargestFloatBlock;
-using detail::PairBlock;
+using detail::WorkingBlock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kWholeBelow = 1024;  // below this size the first block is the whole problem
@@ -183,7 +183,7 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
 bool solve_block(const BoxProblem& problem, BoxIterate& x, std::span<const Index> rows,
                  double tolerance, BlockMemory& memory, FloatColumns* floats, BoxProgress& progress,
                  const RunContext& ctx) {
-  PairBlock block(problem, x, rows, memory, floats);
+  WorkingBlock block(problem, x, rows, memory, floats);
   block.solve(tolerance, progress, ctx);
   std::vector<Index> changed;
   std::vector<double> by;

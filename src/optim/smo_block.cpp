@@ -39,8 +39,8 @@ double curvature_noise(const SymmetricView& K) {
   return 4.0 * static_cast<double>(K.size()) * kEpsilon * K.diagonal().cwiseAbs().maxCoeff();
 }
 
-PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
-                     std::span<const Index> rows, BlockMemory& memory, FloatColumns* floats)
+WorkingBlock::WorkingBlock(const BoxProblem& problem, const BoxIterate& iterate,
+                           std::span<const Index> rows, BlockMemory& memory, FloatColumns* floats)
     : problem_(problem),
       K_(problem.K),
       rows_(rows),
@@ -63,11 +63,11 @@ PairBlock::PairBlock(const BoxProblem& problem, const BoxIterate& iterate,
   held_ = iterate.u.cwiseAbs().sum() - Eigen::Map<const Vector>(u_.data(), m_).cwiseAbs().sum();
 }
 
-double PairBlock::rounding() const {
+double WorkingBlock::rounding() const {
   return gradient_noise(problem_, held_ + Eigen::Map<const Vector>(u_.data(), m_).cwiseAbs().sum());
 }
 
-const double* PairBlock::column(Index k) {
+const double* WorkingBlock::column(Index k) {
   if (whole_) return K_.direct(k);
   Index& slot = slot_[std::size_t(k)];
   if (slot < 0) {
@@ -84,13 +84,13 @@ const double* PairBlock::column(Index k) {
   return memory_.columns.get() + slot * m_;
 }
 
-void PairBlock::mark(Index at) {
+void WorkingBlock::mark(Index at) {
   const auto k = static_cast<std::size_t>(at);
   up_[k] = u_[k] < upper_[k] ? 0.0 : kInfinity;
   low_[k] = u_[k] > lower_[k] ? 0.0 : -kInfinity;
 }
 
-GradientEnds PairBlock::scan() {
+GradientEnds WorkingBlock::scan() {
   return vector_kernels().wide.step_and_scan(m_, 0.0, diagonal_.data(), diagonal_.data(), g_.data(),
                                              up_.data(), low_.data());
 }
@@ -98,7 +98,7 @@ GradientEnds PairBlock::scan() {
 // Phases of pair steps and of Newton steps take turns, each allowed about as much work as all
 // before it: the total is within a small factor of the better of the two alone. Work is counted
 // (roughly in nanoseconds), not timed, so that the path is the same on every run.
-void PairBlock::solve(double tolerance, BoxProgress& progress, const RunContext& ctx) {
+void WorkingBlock::solve(double tolerance, BoxProgress& progress, const RunContext& ctx) {
   progress.stalled = false;
   // A block of mostly free variables is at the end of a solution, where Newton steps win; elsewhere
   // pair steps find out first which variables are free. In float they are cheaper, and Newton steps
@@ -124,8 +124,8 @@ void PairBlock::solve(double tolerance, BoxProgress& progress, const RunContext&
   }
 }
 
-double PairBlock::take_step(Index i, Index j, double slope, double curvature,
-                            BoxProgress& progress) {
+double WorkingBlock::take_step(Index i, Index j, double slope, double curvature,
+                               BoxProgress& progress) {
   double& ui = u_[std::size_t(i)];
   double& uj = u_[std::size_t(j)];
   const double room_i = upper_[std::size_t(i)] - ui;
@@ -147,8 +147,8 @@ double PairBlock::take_step(Index i, Index j, double slope, double curvature,
 }
 
 /// True when the block is finished: tolerance met, limit reached or stalled.
-bool PairBlock::pair_steps(double tolerance, double budget, BoxProgress& progress,
-                           const RunContext& ctx) {
+bool WorkingBlock::pair_steps(double tolerance, double budget, BoxProgress& progress,
+                              const RunContext& ctx) {
   const PairKernels<double>& kernels = vector_kernels().wide;
   const double floor = std::max(1e-12 * largest_diagonal_, 1e-300);
   const double noise = curvature_noise(K_);
@@ -177,7 +177,7 @@ bool PairBlock::pair_steps(double tolerance, double budget, BoxProgress& progres
   return !(ends.highest - ends.lowest > tolerance);
 }
 
-std::vector<Index> PairBlock::free_variables() const {
+std::vector<Index> WorkingBlock::free_variables() const {
   std::vector<Index> free;
   for (Index k = 0; k < m_; ++k) {
     if (up_[std::size_t(k)] == 0 && low_[std::size_t(k)] == 0) free.push_back(k);
@@ -187,8 +187,8 @@ std::vector<Index> PairBlock::free_variables() const {
 
 /// A primal active-set method: settle on the free variables, then release those at bounds that
 /// would gain most by moving, until none would, the budget is spent or K_FF turns out indefinite.
-void PairBlock::newton_steps(double tolerance, double budget, BoxProgress& progress,
-                             const RunContext& ctx) {
+void WorkingBlock::newton_steps(double tolerance, double budget, BoxProgress& progress,
+                                const RunContext& ctx) {
   FreeSet& free = memory_.free;
   std::vector<Index> start = free_variables();
   if (start.size() < 2) return;
@@ -220,8 +220,8 @@ void PairBlock::newton_steps(double tolerance, double budget, BoxProgress& progr
 /// Newton steps on the free variables, each up to the first bound in its way, where that variable
 /// leaves. True once the gradient is level over those that remain. `synced` is the u that g_
 /// belongs to.
-bool PairBlock::settle(FreeSet& free, double tolerance, std::vector<double>& synced, double& budget,
-                       BoxProgress& progress) {
+bool WorkingBlock::settle(FreeSet& free, double tolerance, std::vector<double>& synced,
+                          double& budget, BoxProgress& progress) {
   constexpr int kRefinements = 4;  // full steps; more than one only if the proximal weights show
   Vector g, d;
   const auto reload = [&] {
@@ -277,7 +277,7 @@ bool PairBlock::settle(FreeSet& free, double tolerance, std::vector<double>& syn
 }
 
 /// Steps sum to zero up to rounding; free variables take what is left.
-void PairBlock::restore_sum(const std::vector<double>& before, const FreeSet& free) {
+void WorkingBlock::restore_sum(const std::vector<double>& before, const FreeSet& free) {
   double excess = 0;
   for (std::size_t k = 0; k < u_.size(); ++k) excess += u_[k] - before[k];
   for (const Index member : free.members()) {
@@ -291,8 +291,8 @@ void PairBlock::restore_sum(const std::vector<double>& before, const FreeSet& fr
 }
 
 /// Back to `before` if the objective has risen since, as only rounding can make it: false then.
-bool PairBlock::keep_if_lower(const std::vector<double>& before,
-                              const std::vector<double>& gradient_before) {
+bool WorkingBlock::keep_if_lower(const std::vector<double>& before,
+                                 const std::vector<double>& gradient_before) {
   double change = 0;  // exact for a quadratic
   double size = 0;
   for (std::size_t k = 0; k < u_.size(); ++k) {
@@ -309,7 +309,7 @@ bool PairBlock::keep_if_lower(const std::vector<double>& before,
 }
 
 /// g += K (u - before) over the block; what `settle` keeps of g is local to it.
-void PairBlock::update_gradient(const std::vector<double>& before) {
+void WorkingBlock::update_gradient(const std::vector<double>& before) {
   const double* pointers[4];
   double w[4];
   int count = 0;
@@ -334,7 +334,7 @@ void PairBlock::update_gradient(const std::vector<double>& before) {
 
 /// Lets the worst violators at bounds enter, a few at a time: those that would only lean against
 /// their bound leave again at no cost but a rotation.
-bool PairBlock::release(FreeSet& free, double tolerance, BoxProgress& progress) {
+bool WorkingBlock::release(FreeSet& free, double tolerance, BoxProgress& progress) {
   constexpr std::size_t kMost = 8;
   double sum = 0;
   for (const Index k : free.members()) sum += g_[std::size_t(k)];

@@ -56,12 +56,12 @@ struct BlockMemory {
 
 /// A subset of the variables with its own copy of their vectors; columns of K restricted to the
 /// subset are fetched at first use.
-class PairBlock {
+class WorkingBlock {
  public:
   /// `rows` ascending. With `floats`, pair steps are made in float (narrow_pairs.cpp), and g() is
   /// only brought up to date where the work goes on in double.
-  PairBlock(const BoxProblem& problem, const BoxIterate& iterate, std::span<const Index> rows,
-            BlockMemory& memory, FloatColumns* floats = nullptr);
+  WorkingBlock(const BoxProblem& problem, const BoxIterate& iterate, std::span<const Index> rows,
+               BlockMemory& memory, FloatColumns* floats = nullptr);
 
   /// Lowers the violation within the block to `tolerance`, or stops at the limit or when stalled.
   void solve(double tolerance, BoxProgress& progress, const RunContext& ctx);

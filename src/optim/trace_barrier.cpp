@@ -119,7 +119,7 @@ Iterate start_iterate(const TraceDual& dual, const std::vector<Matrix>& V) {
 }
 
 /// Nesterov and Todd's scaling of one pair of matrices, and what the step lengths need.
-struct Scaling {
+struct ConeScaling {
   Matrix Q;
   Vector omega;
   Matrix E;
@@ -128,8 +128,8 @@ struct Scaling {
   bool ok = false;
 };
 
-Scaling scaling_of(const Matrix& K, const Matrix& X, double c) {
-  Scaling scaling;
+ConeScaling scaling_of(const Matrix& K, const Matrix& X, double c) {
+  ConeScaling scaling;
   const Index n = K.rows();
   scaling.K.compute(K);
   scaling.X.compute(X);
@@ -246,7 +246,7 @@ class KktSystem {
   }
   /// right -= the slope of <dG, dK> in (a, gamma).
   void subtract_pull(Index i, const Matrix& dK, Vector& right) const {
-    const Scaling& scaling = scalings_[static_cast<std::size_t>(i)];
+    const ConeScaling& scaling = scalings_[static_cast<std::size_t>(i)];
     const double gamma = at_.gamma(i);
     const Vector p = scaling.Q.transpose() * machine_.u;
     const Vector dKp = dK * p;
@@ -256,7 +256,7 @@ class KktSystem {
   /// The part of dK that follows d(a, gamma), dX, and both back in the basis of the samples.
   void finish_kernel(Index i, double target, Step& step) const {
     const auto k = static_cast<std::size_t>(i);
-    const Scaling& scaling = scalings_[k];
+    const ConeScaling& scaling = scalings_[k];
     const double gamma = at_.gamma(i);
     const Vector p = scaling.Q.transpose() * machine_.u;
     const Vector q = scaling.Q.transpose() * dual_.y.cwiseProduct(step.a);
@@ -274,7 +274,7 @@ class KktSystem {
   /// The machine for fixed K, and <dG, C dG> of one kernel.
   void add_matrix(Index i) {
     const auto k = static_cast<std::size_t>(i);
-    const Scaling& scaling = scalings_[k];
+    const ConeScaling& scaling = scalings_[k];
     const double gamma = at_.gamma(i);
     const Vector p = scaling.Q.transpose() * machine_.u;
     const Vector squares = p.cwiseAbs2();
@@ -304,7 +304,7 @@ class KktSystem {
   const Iterate& at_;
   Machine machine_;
   Index n_, m_;
-  std::vector<Scaling> scalings_;
+  std::vector<ConeScaling> scalings_;
   std::vector<Matrix> slopes_;
   Matrix A_, E_, AE_;
   Eigen::LLT<Matrix> factor_;

@@ -230,10 +230,11 @@ bool has_page() { return !page_source().empty(); }
 
 void check_has_page() {
   if (has_page()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "this kith was built without its HTML page (KITH_REPORT_BUNDLE is off): build it "
-              "again with `cmake -DKITH_REPORT_BUNDLE=ON`, which needs npm; `kith report` also has "
-              "--format text, csv, markdown, latex and json, `kith inspect` prints text or --json");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "this kith was built without its HTML page (KITH_REPORT_BUNDLE): build it again where npm "
+      "is installed and can fetch packages; `kith report` also has --format text, csv, "
+      "markdown, latex and json, `kith inspect` prints text or --json");
 }
 
 std::string embedded_json(const Json& document) {

@@ -15,7 +15,7 @@
 namespace kith {
 namespace {
 
-struct Cell {
+struct SheetCell {
   std::string text;
   bool best = false;
 };
@@ -25,7 +25,7 @@ struct Sheet {
   std::string title;
   std::vector<std::string> header;
   std::vector<bool> right;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<SheetCell>> rows;
   std::vector<std::string> notes;
 };
 
@@ -63,7 +63,7 @@ std::string number(double value, Metric metric) {
 }
 
 /// "12.00 (4.85)", with "[12 of 20]" behind it where partitions are missing.
-Cell value_cell(const ExperimentResult& result, const MethodResult& method) {
+SheetCell value_cell(const ExperimentResult& result, const MethodResult& method) {
   std::string text = "-";
   if (!std::isnan(method.mean)) {
     text = number(method.mean, result.metric);
@@ -171,7 +171,8 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
   if (style.timings) add_column(sheet, "seconds", true);
   add_column(sheet, "chosen most often", false);
   for (const MethodResult& method : result.methods) {
-    std::vector<Cell> row = {{method.name}, value_cell(result, method), {p_text(method.p_value)}};
+    std::vector<SheetCell> row = {
+        {method.name}, value_cell(result, method), {p_text(method.p_value)}};
     if (style.timings) row.push_back({fmt::format("{:.2f}", method.seconds)});
     row.push_back({usual_text(method)});
     sheet.rows.push_back(std::move(row));
@@ -188,11 +189,11 @@ Sheet sheet_of_several(const Results& results, const TableStyle& style) {
   if (style.timings) add_column(sheet, "seconds", true);
   const RankTable ranks = rank_methods(results);
   for (const std::string& name : method_names(results)) {
-    std::vector<Cell> row = {{name}};
+    std::vector<SheetCell> row = {{name}};
     double seconds = 0;
     for (const ExperimentResult& result : results) {
       const MethodResult* method = find_method(result, name);
-      row.push_back(method != nullptr ? value_cell(result, *method) : Cell{});
+      row.push_back(method != nullptr ? value_cell(result, *method) : SheetCell{});
       if (method != nullptr) seconds += method->seconds;
     }
     const auto at = std::find(ranks.methods.begin(), ranks.methods.end(), name);
@@ -232,7 +233,7 @@ Sheet make_sheet(const Results& results, const TableStyle& style, const std::str
 /// Whether a column has a star: then a blank in the other cells keeps its numbers in line.
 bool has_best(const Sheet& sheet, std::size_t column) {
   return std::any_of(sheet.rows.begin(), sheet.rows.end(),
-                     [&](const std::vector<Cell>& row) { return row[column].best; });
+                     [&](const std::vector<SheetCell>& row) { return row[column].best; });
 }
 
 std::string draw_text(const Results& results, const TableStyle& style) {
@@ -244,7 +245,7 @@ std::string draw_text(const Results& results, const TableStyle& style) {
     const std::string blank = has_best(sheet, c) ? " " : "";
     table.header.push_back(escape_text(sheet.header[c]) + blank);
     for (std::size_t r = 0; r < sheet.rows.size(); ++r) {
-      const Cell& cell = sheet.rows[r][c];
+      const SheetCell& cell = sheet.rows[r][c];
       table.rows[r].push_back(escape_text(cell.text) + (cell.best ? "*" : blank));
       table.bold[r].push_back(cell.best && style.colour);
     }
@@ -261,9 +262,9 @@ std::string draw_markdown(const Results& results, const TableStyle& style) {
   text += "\n|";
   for (const bool right : sheet.right) text += right ? "---:|" : ":---|";
   text += "\n";
-  for (const std::vector<Cell>& cells : sheet.rows) {
+  for (const std::vector<SheetCell>& cells : sheet.rows) {
     text += "|";
-    for (const Cell& cell : cells) {
+    for (const SheetCell& cell : cells) {
       const std::string inside = escape_markdown(cell.text);
       text += cell.best ? " **" + inside + "** |" : " " + inside + " |";
     }
@@ -296,9 +297,9 @@ std::string draw_latex(const Results& results, const TableStyle& style) {
   for (const std::string& title : sheet.header) header.push_back(escape_latex(title));
   line(header);
   text += "    \\midrule\n";
-  for (const std::vector<Cell>& cells : sheet.rows) {
+  for (const std::vector<SheetCell>& cells : sheet.rows) {
     std::vector<std::string> row;
-    for (const Cell& cell : cells) {
+    for (const SheetCell& cell : cells) {
       const std::string inside = escape_latex(cell.text);
       row.push_back(cell.best ? "\\textbf{" + inside + "}" : inside);
     }

@@ -77,6 +77,15 @@ class Sources(unittest.TestCase):
         self.assertEqual(1, len(problems(check_sources, {
             "src/core/a.cpp": self.SPDX + "// \u03bb\n"})))
 
+    def test_a_source_includes_its_own_header_first(self):
+        headers = {"include/kith/core/a.hpp": self.SPDX + "#pragma once\n", "src/core/b.hpp": self.SPDX + "#pragma once\n"}
+        own = {"src/core/a.cpp": self.SPDX + '#include "kith/core/a.hpp"\n', "src/core/b.cpp": self.SPDX + '#include "core/b.hpp"\n'}
+        self.assertEqual([], problems(check_sources, headers | own))
+        other = {"src/core/a.cpp": self.SPDX + '#include <vector>\n#include "kith/core/a.hpp"\n'}
+        found = problems(check_sources, headers | other)
+        self.assertEqual(1, len(found))
+        self.assertIn("kith/core/a.hpp", found[0])
+
 
 class Links(unittest.TestCase):
     def test_files_and_headings_are_followed(self):

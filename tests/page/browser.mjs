@@ -25,7 +25,11 @@ function findBrowser() {
 export async function launch() {
   const program = findBrowser();
   if (!program) {
-    console.log("skipped: there is no Chromium here; tools/install_dependencies.sh test installs it");
+    console.log("skipped: there is no Chromium here; tools/install_dependencies.sh browser installs it");
+    process.exit(77);
+  }
+  if (!existsSync(join(KITH_PAGE, "node_modules"))) {
+    console.log("skipped: this build did not bundle the page, so the packages that test it are not here");
     process.exit(77);
   }
   const { chromium } = createRequire(join(KITH_PAGE, "package.json"))("playwright-core");

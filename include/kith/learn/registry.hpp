@@ -1,66 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every method there is. A new one is one line in `Methods`; flags, JSON, model files, grids,
-// contract tests and documentation follow from it.
+// Every method there is, by name and as values of one type. Methods are listed in method_list.hpp;
+// flags, JSON, model files, grids, contract tests and documentation follow from that list.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "kith/core/boxed.hpp"
 #include "kith/learn/decision.hpp"
-#include "kith/learn/embedding/embed_svm.hpp"
-#include "kith/learn/embedding/features_fisher.hpp"
-#include "kith/learn/embedding/features_quadratic.hpp"
-#include "kith/learn/embedding/nearest_mean.hpp"
-#include "kith/learn/embedding/pe_fisher.hpp"
-#include "kith/learn/generative/local_sda.hpp"
-#include "kith/learn/generative/mixture_sda.hpp"
-#include "kith/learn/generative/sda.hpp"
-#include "kith/learn/kernel_learning/average_svm.hpp"
-#include "kith/learn/kernel_learning/base_kernels.hpp"
-#include "kith/learn/kernel_learning/emkl.hpp"
-#include "kith/learn/kernel_learning/eskl.hpp"
-#include "kith/learn/kernel_learning/full_kernel_svm.hpp"
-#include "kith/learn/kernel_learning/mkl.hpp"
-#include "kith/learn/kernel_learning/rekl.hpp"
-#include "kith/learn/kernel_learning/robust_svm.hpp"
-#include "kith/learn/kernel_learning/spectrum_svm.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/metric/linear_msvm.hpp"
-#include "kith/learn/metric/metric_knn.hpp"
-#include "kith/learn/metric/nonlinear_msvm.hpp"
-#include "kith/learn/neighbours/knn.hpp"
-#include "kith/learn/neighbours/kri.hpp"
-#include "kith/learn/neighbours/krr.hpp"
-#include "kith/learn/svm/feature_svm.hpp"
-#include "kith/learn/svm/kernel_svm.hpp"
-#include "kith/learn/svm/lp_machine.hpp"
-#include "kith/learn/svm/p_svm.hpp"
-#include "kith/learn/svm/svm_knn.hpp"
-#include "kith/learn/svm/vector_svm.hpp"
 
 namespace kith {
 
-template <class... S>
-struct MethodList {
-  using AnySettings = std::variant<S...>;
-  using AnyModel = std::variant<typename MethodTraits<S>::Model...>;
-};
-
-using Methods = MethodList<  //
-    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
-    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
-    PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
-    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings,
-    AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings, VectorSvmSettings,
-    LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings, SimpleMklSettings,
-    RklSettings>;
-using AnySettings = Methods::AnySettings;
-using AnyModel = Methods::AnyModel;
+struct SettingsVariant;  // both defined in method_list.hpp
+struct ModelVariant;
+/// The settings of one method, whichever it is. `*settings` is a std::variant.
+using AnySettings = Boxed<SettingsVariant>;
+/// The model of one method, whichever it is. `*model` is a std::variant.
+using AnyModel = Boxed<ModelVariant>;
+extern template class Boxed<SettingsVariant>;
+extern template class Boxed<ModelVariant>;
 
 /// What `kith methods` shows.
 struct MethodInfo {

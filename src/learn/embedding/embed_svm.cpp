@@ -22,14 +22,14 @@ namespace kith {
 namespace {
 
 /// B, its decomposition, and what centring needs.
-struct Scaling {
+struct ClassicalScaling {
   Matrix B;
   SharedDecomposition eigen;
   Vector row_means;
 };
 
-Scaling classical_scaling(SharedWork& work) {
-  Scaling scaling;
+ClassicalScaling classical_scaling(SharedWork& work) {
+  ClassicalScaling scaling;
   const auto S = work.symmetric();
   scaling.row_means = S.rowwise().mean();
   const double grand_mean = scaling.row_means.mean();
@@ -52,7 +52,7 @@ Vector kept(const Vector& lambda, const std::optional<Index>& dimensions) {
 }
 
 /// All settings have the same dimensions and ascend in cost.
-std::vector<Fitted<EmbedSvmModel>> fit_space(const Scaling& scaling, SharedWork& work,
+std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, SharedWork& work,
                                              std::span<const EmbedSvmSettings> ascending,
                                              const RunContext& ctx) {
   const TrainingSet& train = work.train();
@@ -102,7 +102,7 @@ std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
     validate(path[i], "embed-svm");
     spaces[path[i].dimensions].push_back(i);
   }
-  const Scaling scaling = classical_scaling(work);
+  const ClassicalScaling scaling = classical_scaling(work);
   std::vector<Fitted<EmbedSvmModel>> fitted(path.size());
   for (auto& [dimensions, members] : spaces) {
     ctx.check_stop();

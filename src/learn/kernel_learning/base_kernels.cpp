@@ -70,7 +70,7 @@ KernelSet kernel_set(SharedWork& work, FeatureScaling scaling, int threads) {
   return made;
 }
 
-BaseKernelModel model_of(const KernelSet& kernels, KernelSumModel sum) {
+BaseKernelModel model_with_kernels(const KernelSet& kernels, KernelSumModel sum) {
   BaseKernelModel model{.scale = kernels.scale, .samples = {}, .sum = std::move(sum)};
   model.samples = kernels.samples(model.sum.columns, Eigen::all);
   return model;
@@ -289,7 +289,7 @@ std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
     SharedWork on_kernels(kernels.set);
     std::vector<Fitted<MklModel>> solved = fit_path(on_kernels, settings, TraceOf::kSample, ctx);
     for (std::size_t k = 0; k < members.size(); ++k) {
-      fitted[members[k]] = {{model_of(kernels, std::move(solved[k].model.sum))},
+      fitted[members[k]] = {{model_with_kernels(kernels, std::move(solved[k].model.sum))},
                             std::move(solved[k].info)};
     }
   }
@@ -311,7 +311,7 @@ std::vector<Fitted<RklModel>> fit_path(SharedWork& work, std::span<const RklSett
     const KernelSet kernels = kernel_set(work, scaling, ctx.threads);
     for (const std::size_t i : members) {
       Fitted<KernelSumModel> solved = fit_radius(kernels.set, path[i], ctx);
-      fitted[i] = {{model_of(kernels, std::move(solved.model))}, std::move(solved.info)};
+      fitted[i] = {{model_with_kernels(kernels, std::move(solved.model))}, std::move(solved.info)};
     }
   }
   return fitted;

@@ -53,7 +53,7 @@ double tolerance_of(const TraceSettings& settings) {
 }
 
 /// The samples of one pair, or a part of them.
-struct Block {
+struct KernelBlock {
   std::vector<Matrix> S;     // symmetric
   std::vector<Matrix> mean;  // of S, where new rows are averaged: one, else none
   Vector y;
@@ -95,9 +95,9 @@ Matrix mean_of(const std::vector<Matrix>& all) {
   return sum / static_cast<double>(all.size());
 }
 
-Block pair_block(SharedWork& work, const ClassPair& pair, KernelShape shape) {
+KernelBlock pair_block(SharedWork& work, const ClassPair& pair, KernelShape shape) {
   const TrainingSet& train = work.train();
-  Block block;
+  KernelBlock block;
   for (Index i = 0; i < std::ssize(train.matrices); ++i) {
     block.S.emplace_back(work.symmetric(i)(pair.samples, pair.samples));
   }
@@ -109,8 +109,8 @@ Block pair_block(SharedWork& work, const ClassPair& pair, KernelShape shape) {
   return block;
 }
 
-Block sub_block(const Block& block, const std::vector<Index>& at) {
-  Block part;
+KernelBlock sub_block(const KernelBlock& block, const std::vector<Index>& at) {
+  KernelBlock part;
   for (const Matrix& S : block.S) part.S.emplace_back(S(at, at));
   for (const Matrix& S : block.mean) part.mean.emplace_back(S(at, at));
   part.y = block.y(at);
@@ -120,7 +120,7 @@ Block sub_block(const Block& block, const std::vector<Index>& at) {
 
 /// That of the mean of the matrices; where it is not positive, of what is positive of the mean; for
 /// matrices without that, of the identity.
-double own_trace(const Block& block) {
+double own_trace(const KernelBlock& block) {
   constexpr double kRounding = 1e-12;  // of a sum that cancels
   double trace = 0;
   double size = 0;
@@ -144,7 +144,7 @@ double unit_of(double trace, Index samples) {
 
 /// What kernels of size 1 make of the settings: with S and the trace divided by the unit the same
 /// problem has an objective that is unit times as large.
-TraceKernelProblem problem_of(Block& block, KernelShape shape, const TraceSettings& settings,
+TraceKernelProblem problem_of(KernelBlock& block, KernelShape shape, const TraceSettings& settings,
                               double trace, double unit) {
   const double blame = settings.trace ? 1.0 : unit;
   const bool squared = settings.loss == KernelLoss::kSquared;
@@ -226,13 +226,13 @@ Vector weights_of(const TraceKernelSolution& solution) {
   return solution.gamma.cwiseInverse().cwiseMin(kLargestWeight);
 }
 
-const SymmetricEigen& decomposition(const Block& block, std::size_t i) {
+const SymmetricEigen& decomposition(const KernelBlock& block, std::size_t i) {
   static const SymmetricEigen none;  // treatments other than map ask for nothing
   return block.eigen.empty() ? none : block.eigen[i];
 }
 
 /// One machine per kernel; the decision value is their sum.
-std::vector<LearnedMachine> machines_of(Block& block, const TraceKernelSolution& solution,
+std::vector<LearnedMachine> machines_of(KernelBlock& block, const TraceKernelSolution& solution,
                                         TraceTreatment treatment) {
   if (treatment == TraceTreatment::kMap) block.decompose();
   const Vector u = block.y.cwiseProduct(solution.alpha);
@@ -246,7 +246,7 @@ std::vector<LearnedMachine> machines_of(Block& block, const TraceKernelSolution&
   return machines;
 }
 
-double worst_consistency(const Block& block, const TraceKernelSolution& solution,
+double worst_consistency(const KernelBlock& block, const TraceKernelSolution& solution,
                          TraceTreatment treatment) {
   double worst = 0;
   for (std::size_t i = 0; i < solution.kernels.size(); ++i) {
@@ -266,7 +266,7 @@ Vector with_zeros(const Vector& lambda, Index n) {
 }
 
 /// What `train --json` shows of one pair's kernels.
-Json kernels_json(Block& block, KernelShape shape, const TraceKernelSolution& solution,
+Json kernels_json(KernelBlock& block, KernelShape shape, const TraceKernelSolution& solution,
                   const TrainingSet& train) {
   Json kernels = Json::array();
   for (std::size_t i = 0; i < solution.kernels.size(); ++i) {
@@ -283,7 +283,7 @@ Json kernels_json(Block& block, KernelShape shape, const TraceKernelSolution& so
 }
 
 /// The matrices with repeated eigenvalues for which different ones were learned.
-std::vector<std::string> repeated_in(const Block& block, KernelShape shape,
+std::vector<std::string> repeated_in(const KernelBlock& block, KernelShape shape,
                                      const TraceKernelSolution& solution,
                                      const TrainingSet& train) {
   std::vector<std::string> names;
@@ -374,7 +374,7 @@ class PairPath {
     own.tolerance =
         settings.loss == KernelLoss::kAbsolute ? 10 * kCalibrationTolerance : kCalibrationTolerance;
     const auto held_out = [&](const FoldSplit& split) -> Vector {
-      Block& fold = folds_[split.inside];
+      KernelBlock& fold = folds_[split.inside];
       if (fold.S.empty()) fold = sub_block(block_, split.outside);
       // As large per sample as the whole kernel.
       const double share =
@@ -406,12 +406,12 @@ class PairPath {
   const ClassPair& pair_;
   KernelShape shape_;
   Rng stream_;
-  Block block_;
+  KernelBlock block_;
   double own_trace_;
   std::optional<TraceSettings> found_for_;
-  TraceKernelSolution found_;                  // in the unit of its trace
-  Vector found_cost_;                          // in the same, what it is proved for
-  std::map<std::vector<Index>, Block> folds_;  // by what is held out
+  TraceKernelSolution found_;                        // in the unit of its trace
+  Vector found_cost_;                                // in the same, what it is proved for
+  std::map<std::vector<Index>, KernelBlock> folds_;  // by what is held out
 };
 
 /// Costs ascend among settings that share the rest.

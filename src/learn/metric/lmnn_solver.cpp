@@ -39,9 +39,9 @@ namespace {
 
 constexpr double kFirstWidth = 1;  // the margin
 constexpr double kNarrower = 1.0 / 3;
-constexpr double kRoundingShare = 0.25;  // of the gap: then it is the rounding that keeps it open
-constexpr int kBoundEvery = 10;          // steps
-constexpr double kFirstStep = 0.1;       // of the metric
+constexpr double kShareOfRounding = 0.25;  // of the gap: then it is the rounding that keeps it open
+constexpr int kBoundEvery = 10;            // steps
+constexpr double kFirstStep = 0.1;         // of the metric
 constexpr double kStepGrowth = 1.1;
 constexpr double kSmallestStep = 1e-300;
 constexpr double kRounding = 1e-12;      // of the value, in the test of a step, and of the gap
@@ -342,7 +342,7 @@ LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
     if (info.iterations % kBoundEvery != 0) continue;
     found.bound = std::max(found.bound, bound.at(point));
     proved = prove();
-    if (point.exact - point.value > kRoundingShare * (info.objective - found.bound)) {
+    if (point.exact - point.value > kShareOfRounding * (info.objective - found.bound)) {
       steps.narrow();
     }
   }

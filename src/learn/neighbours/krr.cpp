@@ -52,7 +52,7 @@ Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& 
   return sums;
 }
 
-void weigh(const LocalTask<KrrModel>& task) {
+void regress(const LocalTask<KrrModel>& task) {
   for (const std::size_t step : task.steps) {
     const KrrSettings& own = task.models[step].settings;
     const Vector w = krr_weights(task.kernel, own.ridge, own.spectrum, own.test_treatment);
@@ -103,7 +103,7 @@ Fitted<KrrModel> fit(SharedWork& work, const KrrSettings& settings, RunContext& 
 
 std::vector<Prediction> predict_path(std::span<const KrrModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  return predict_neighbourhoods(models, queries, weigh, ctx);
+  return predict_neighbourhoods(models, queries, regress, ctx);
 }
 
 Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext& ctx) {

@@ -47,17 +47,17 @@ Block mean_of(const QueryMatrix& query) {
       0.5 * (to_dense(query.to_training).values() + to_dense(*query.from_training).values()));
 }
 
-struct Candidate {
+struct NearSample {
   double similarity;
   Index place;
   Index sample;
 };
 
-bool nearer(const Candidate& a, const Candidate& b) {
+bool nearer(const NearSample& a, const NearSample& b) {
   return a.similarity != b.similarity ? a.similarity > b.similarity : a.place < b.place;
 }
 
-Neighbours first_of(std::vector<Candidate>& candidates, Index count) {
+Neighbours first_of(std::vector<NearSample>& candidates, Index count) {
   const auto kept = std::min(static_cast<std::size_t>(count), candidates.size());
   const auto middle = candidates.begin() + static_cast<std::ptrdiff_t>(kept);
   std::nth_element(candidates.begin(), middle, candidates.end(), nearer);
@@ -96,7 +96,7 @@ Index NeighbourRows::queries() const { return rows(rows_); }
 Index NeighbourRows::samples() const { return cols(rows_); }
 
 Neighbours NeighbourRows::nearest(Index query, Index count, const TieOrder& ties) const {
-  std::vector<Candidate> candidates;
+  std::vector<NearSample> candidates;
   const auto add = [&](Index sample, double similarity) {
     if (std::isnan(similarity)) return;
     candidates.push_back({similarity, ties.place[static_cast<std::size_t>(sample)], sample});

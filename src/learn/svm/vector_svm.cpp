@@ -161,7 +161,8 @@ struct Shared {
   std::vector<ClassPair> pairs;
 };
 
-Fitted<VectorSvmModel> model_of(const Shared& shared, const KernelRule& rule, MachineTable table) {
+Fitted<VectorSvmModel> machine_model(const Shared& shared, const KernelRule& rule,
+                                     MachineTable table) {
   VectorSvmModel model{.scale = shared.scale,
                        .kernel = rule,
                        .pairs = pair_table(shared.pairs, shared.train->labels),
@@ -210,7 +211,7 @@ std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matri
   }
   std::vector<Fitted<VectorSvmModel>> fitted;
   for (MachineTable& table : tables) {
-    fitted.push_back(model_of(shared, ascending.front().kernel, std::move(table)));
+    fitted.push_back(machine_model(shared, ascending.front().kernel, std::move(table)));
   }
   return fitted;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kith/core/error.hpp"
+#include "kith/learn/method_list.hpp"
 
 namespace kith {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 std::vector<Index> neighbours_of(const GridPoints& grid) {
   std::vector<Index> counts;
   for (const AnySettings& settings : grid.settings) {
-    counts.push_back(std::get<KnnSettings>(settings).neighbours);
+    counts.push_back(std::get<KnnSettings>(*settings).neighbours);
   }
   return counts;
 }
@@ -48,7 +49,7 @@ TEST(Candidate, SearchesWhatTheUserAsksFor) {
   search(svm, "cost", costs);
   const GridPoints grid = grid_points(svm, 10);
   ASSERT_EQ(grid.settings.size(), 2U);
-  EXPECT_EQ(std::get<SvmSettings>(grid.settings[1]).cost, 3);
+  EXPECT_EQ(std::get<SvmSettings>(*grid.settings[1]).cost, 3);
   const std::vector<std::string> bad = {"1", "-1"};
   EXPECT_THROW(search(svm, "cost", bad), Error);
   EXPECT_THROW(search(svm, "no-such", costs), Error);
@@ -86,8 +87,8 @@ TEST(SettingWish, OfAStarIsAboutAllThatHaveTheSetting) {
   for (const Candidate& svm : std::span(candidates).first(2)) {
     const GridPoints grid = grid_points(svm, 10);
     ASSERT_EQ(grid.settings.size(), 2U) << svm.name;
-    EXPECT_EQ(std::get<SvmSettings>(grid.settings[1]).cost, 3);
-    EXPECT_TRUE(std::get<SvmSettings>(grid.settings[1]).probability);
+    EXPECT_EQ(std::get<SvmSettings>(*grid.settings[1]).cost, 3);
+    EXPECT_TRUE(std::get<SvmSettings>(*grid.settings[1]).probability);
   }
   EXPECT_THAT(neighbours_of(grid_points(candidates[2], 10)), testing::ElementsAre(3));
 }
@@ -118,10 +119,10 @@ TEST(NeighboursNote, NamesThoseWhoGoByNeighbours) {
 
 TEST(Candidate, HasNoProbabilitiesUnlessTheyAreAskedFor) {
   const Candidate svm = parse_candidate("svm");
-  EXPECT_FALSE(std::get<SvmSettings>(svm.choice.settings).probability);
+  EXPECT_FALSE(std::get<SvmSettings>(*svm.choice.settings).probability);
   Candidate costly = parse_candidate("svm");
   fix(costly, "costs", "a:b=5");
-  EXPECT_TRUE(std::get<SvmSettings>(costly.choice.settings).probability);
+  EXPECT_TRUE(std::get<SvmSettings>(*costly.choice.settings).probability);
 }
 
 TEST(Candidate, AreByDefaultMethodsForSeveralMatricesWhereThereAreSeveral) {
@@ -150,7 +151,7 @@ TEST(BestPoint, PrefersTheSimplerSideAmongEquals) {
 TEST(BestPoint, ComparesTheAxesInTheirOrder) {
   const GridPoints grid = grid_points(parse_candidate("krr-pinv"), 4);  // neighbours, then ridge
   std::vector<double> losses(grid.settings.size(), 1);
-  const auto best = [&] { return std::get<KrrSettings>(grid.settings[best_point(grid, losses)]); };
+  const auto best = [&] { return std::get<KrrSettings>(*grid.settings[best_point(grid, losses)]); };
   EXPECT_EQ(best().neighbours, 4);
   EXPECT_EQ(best().ridge, 10);
   losses[best_point(grid, losses)] = 2;  // now: more neighbours before a larger ridge

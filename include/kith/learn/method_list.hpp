@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of methods: a new one is one line in `Methods`, and its header above. Few sources
+// include this; the others use AnySettings and AnyModel of registry.hpp, which compile quickly.
+#pragma once
+
+#include <variant>
+
+#include "kith/learn/embedding/embed_svm.hpp"
+#include "kith/learn/embedding/features_fisher.hpp"
+#include "kith/learn/embedding/features_quadratic.hpp"
+#include "kith/learn/embedding/nearest_mean.hpp"
+#include "kith/learn/embedding/pe_fisher.hpp"
+#include "kith/learn/generative/local_sda.hpp"
+#include "kith/learn/generative/mixture_sda.hpp"
+#include "kith/learn/generative/sda.hpp"
+#include "kith/learn/kernel_learning/average_svm.hpp"
+#include "kith/learn/kernel_learning/base_kernels.hpp"
+#include "kith/learn/kernel_learning/emkl.hpp"
+#include "kith/learn/kernel_learning/eskl.hpp"
+#include "kith/learn/kernel_learning/full_kernel_svm.hpp"
+#include "kith/learn/kernel_learning/mkl.hpp"
+#include "kith/learn/kernel_learning/rekl.hpp"
+#include "kith/learn/kernel_learning/robust_svm.hpp"
+#include "kith/learn/kernel_learning/spectrum_svm.hpp"
+#include "kith/learn/method.hpp"
+#include "kith/learn/metric/linear_msvm.hpp"
+#include "kith/learn/metric/metric_knn.hpp"
+#include "kith/learn/metric/nonlinear_msvm.hpp"
+#include "kith/learn/neighbours/knn.hpp"
+#include "kith/learn/neighbours/kri.hpp"
+#include "kith/learn/neighbours/krr.hpp"
+#include "kith/learn/registry.hpp"
+#include "kith/learn/svm/feature_svm.hpp"
+#include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/learn/svm/lp_machine.hpp"
+#include "kith/learn/svm/p_svm.hpp"
+#include "kith/learn/svm/svm_knn.hpp"
+#include "kith/learn/svm/vector_svm.hpp"
+
+namespace kith {
+
+template <class... S>
+struct MethodList {
+  using Settings = std::variant<S...>;
+  using Model = std::variant<typename MethodTraits<S>::Model...>;
+};
+
+using Methods = MethodList<  //
+    KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
+    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
+    PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
+    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings,
+    AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings, VectorSvmSettings,
+    LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings, SimpleMklSettings,
+    RklSettings>;
+
+struct SettingsVariant : Methods::Settings {
+  using Methods::Settings::variant;
+};
+struct ModelVariant : Methods::Model {
+  using Methods::Model::variant;
+};
+
+}  // namespace kith

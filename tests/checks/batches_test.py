@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources that are compiled together must not use the same local names."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+MAKER = Path(__file__).resolve().parents[2] / "cmake/make_batches.py"
+
+
+def unnamed(*declarations):
+    return "\n".join(["namespace kith {", "namespace {", "", *declarations, "", "}  // namespace", "}  // namespace kith", ""])
+
+
+class Batches(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+
+    def batches(self, sources, lines=1000):
+        for name, text in sources.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+        made = self.folder / "made/batches.txt"
+        subprocess.run([sys.executable, "-B", MAKER, made, str(lines), *(self.folder / name for name in sources)], check=True)
+        return [[Path(source).name for source in line.split(";")] for line in made.read_text().splitlines()]
+
+    def test_sources_without_a_common_name_share_a_batch(self):
+        self.assertEqual([["a", "b", "c"]], self.batches({"a": unnamed("struct A {"), "b": unnamed("int f(int x) {"), "c": ""}))
+
+    def test_every_kind_of_local_name_is_kept_apart(self):
+        for one in ["struct Step {", "class Step final : public Base {", "enum class Step { kOne };", "using Step = int;",
+                    "constexpr double Step = 0.5;", "const char* const Step[] = {", "template <class T>\nclass Step {"]:
+            self.assertEqual([["a"], ["b"]], self.batches({"a": unnamed(one), "b": unnamed("struct Step {")}), one)
+        for one in ["void f(int n) {", "template <class T> void f(int m) {", "std::vector<int> f(int k) {"]:
+            self.assertEqual([["a"], ["b"]], self.batches({"a": unnamed(one), "b": unnamed("int f(int x) {")}), one)
+        self.assertEqual([["a"], ["b"]], self.batches({"a": "static int f(int x) {\n}\n", "b": unnamed("int f(int x) {")}))
+
+    def test_overloads_and_members_may_share_a_batch(self):
+        self.assertEqual([["a", "b"]], self.batches({"a": unnamed("int f(const A& a) {"), "b": unnamed("int f(const B& b) {")}))
+        self.assertEqual([["a", "b"]], self.batches({"a": unnamed("struct A {", "  int size = 0;"), "b": unnamed("struct B {", "  int size = 0;")}))
+
+    def test_a_batch_has_at_most_the_given_lines_unless_a_source_has_more(self):
+        self.assertEqual([["a", "c"], ["b"]], self.batches({"a": "\n" * 6, "b": "\n" * 20, "c": "\n" * 4}, lines=10))
+
+    def test_batches_are_kept_until_they_clash(self):
+        sources = {"a": "\n" * 6, "b": "\n" * 6, "c": "\n" * 4}
+        first = self.batches(sources, lines=10)
+        self.assertEqual([["a", "c"], ["b"]], first)
+        self.assertEqual(first, self.batches(sources | {"a": "\n" * 9}, lines=10))
+        self.assertEqual([["a"], ["b"], ["c"]],
+                         self.batches(sources | {"a": unnamed("struct A {"), "c": unnamed("struct A {")}, lines=10))
+
+    def test_a_new_source_divides_anew(self):
+        self.assertEqual([["a", "b"]], self.batches({"a": "\n", "b": "\n"}))
+        self.assertEqual([["a", "b", "c"]], self.batches({"a": "\n", "b": "\n", "c": "\n"}))
+
+
+if __name__ == "__main__":
+    unittest.main()
