@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "kith/numerics/blas.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
 
 namespace {
 
@@ -108,8 +108,8 @@ int run(int argc, char** argv) {
   const int repeats = std::stoi(argv[5]);
   const bool with_libsvm = argc > 6;
 
-  const kith::SvmDual problem{
-      kith::SymmetricView::dense(K), y, Vector::Constant(y.size(), cost), {}};
+  const kith::dual::SvmDual problem{
+      kith::dual::SymmetricView::dense(K), y, Vector::Constant(y.size(), cost), {}};
   svm_set_print_string_function([](const char*) {});
   svm_parameter parameter{};
   parameter.svm_type = C_SVC;
@@ -130,10 +130,10 @@ int run(int argc, char** argv) {
   double ours = std::numeric_limits<double>::infinity();
   double theirs = std::numeric_limits<double>::infinity();
   for (int r = 0; r < repeats; ++r) {
-    kith::SmoSolution solution;
+    kith::dual::SmoSolution solution;
     // The gap is not asked for: LIBSVM and scikit-learn stop on the KKT violation alone.
     ours = std::min(ours, seconds([&] {
-                      solution = kith::smo(
+                      solution = kith::dual::smo(
                           problem, {.tolerance = tolerance,
                                     .gap_tolerance = std::numeric_limits<double>::infinity()});
                     }));

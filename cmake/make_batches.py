@@ -5,8 +5,8 @@
     make_batches.py FILE LINES SOURCE...
 
 Writes one line per batch to FILE: its sources, separated by semicolons. A batch has at most LINES lines, if no single
-source has more. Sources that declare the same name in an unnamed namespace never share a batch. Batches that FILE has
-already are kept while they serve, so that a small change does not compile everything again.
+source has more. Sources that declare the same name in an unnamed namespace of the same namespace never share a batch.
+Batches that FILE has already are kept while they serve, so that a small change does not compile everything again.
 """
 
 import re
@@ -15,6 +15,7 @@ from pathlib import Path
 
 # clang-format keeps declarations of a namespace at the start of a line, and their contents indented.
 NOT_A_DECLARATION = re.compile(r"$|[ })#/]|static_assert|using namespace|using [\w:]+::\w+;")
+NAMESPACE = re.compile(r"namespace ([\w:]+) \{$")
 TEMPLATE_HEAD = re.compile(r"template\s*<[^>]*>\s*")
 TYPE = re.compile(r"(?:struct|class|enum class|enum|union|concept|using)\s+(\w+)")
 FUNCTION_OR_VARIABLE = re.compile(r"(?<![\w:])(\w+)\s*(\(|\[|=|\{|;)(.*)")
@@ -28,21 +29,27 @@ def parameter_types(text):
 
 def local_names(text):
     """What a source declares in unnamed namespaces or as `static`: {name: {parameter types of each overload}}, with
-    None in place of the parameters for a type or a variable."""
+    None in place of the parameters for a type or a variable. Names come with the namespace around the unnamed one: the
+    same name in another is another name, which an inner one hides."""
     names = {}
+    around = []
     unnamed = False
     for line in text.split("\n"):
         if line.startswith("namespace {"):
             unnamed = True
         elif line == "}  // namespace":
             unnamed = False
+        elif found := NAMESPACE.match(line):
+            around.append(found.group(1))
+        elif line.startswith("}  // namespace ") and around:
+            around.pop()
         elif (unnamed or line.startswith("static ")) and not NOT_A_DECLARATION.match(line):
             declaration = TEMPLATE_HEAD.sub("", line)
             if found := TYPE.match(declaration):
-                names.setdefault(found.group(1), set()).add(None)
+                names.setdefault(("::".join(around), found.group(1)), set()).add(None)
             elif found := FUNCTION_OR_VARIABLE.search(declaration):
-                is_function = found.group(2) == "("
-                names.setdefault(found.group(1), set()).add(parameter_types(found.group(3)) if is_function else None)
+                overload = parameter_types(found.group(3)) if found.group(2) == "(" else None
+                names.setdefault(("::".join(around), found.group(1)), set()).add(overload)
     return names
 
 

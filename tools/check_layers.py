@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks every include line against the order of the layers (docs/architecture.md).
 
-A file includes its own layer and lower ones; a public header includes no private one; oneTBB is
-used in one file alone. Prints each line that breaks a rule and exits with 1 if there is any.
+A file includes its own layer and lower ones, and within optim its own folder and lower ones; a public
+header includes no private one; oneTBB is used in one file alone. Prints each line that breaks a rule and exits with 1 if there is any.
 
     tools/check_layers.py [ROOT]
 """
@@ -17,6 +17,7 @@ LAYERS = ["core", "numerics", "optim", "data", "measure", "condition", "learn", 
           "report", "app", "python"]
 RANK = {layer: rank for rank, layer in enumerate(LAYERS)}
 RANK["python"] = RANK["app"]  # side by side on top
+FOLDERS = ["engine", "dual", "linear", "mkl", "robust", "trace", "spectrum", "metric", "papers"]  # of optim
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 SOURCE_ENDINGS = {".hpp", ".cpp", ".h", ".in"}
@@ -48,12 +49,23 @@ def layer_of_include(target, root, path):
     return None
 
 
+def folder_of_optim(path):
+    """The folder of a file or an include line of optim; None: it is not there."""
+    parts = path.parts[:-1]
+    at = parts.index("optim") + 1 if "optim" in parts else len(parts)
+    return parts[at] if at < len(parts) else None
+
+
 def problems_of_file(root, path):
     layer = layer_of_file(path)
     if layer is None:
         return
     if layer not in RANK:
         yield f"{path}: '{layer}' is not a layer ({', '.join(LAYERS)})"
+        return
+    folder = folder_of_optim(path) if layer == "optim" else None
+    if folder and folder not in FOLDERS:
+        yield f"{path}: '{folder}' is not a folder of optim ({', '.join(FOLDERS)})"
         return
     text = (root / path).read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), start=1):
@@ -74,6 +86,10 @@ def problems_of_file(root, path):
             yield f"{where}layer {layer} includes {target} of the higher layer {other}"
         elif private and path.parts[0] == "include":
             yield f"{where}a public header includes the private header {target}"
+        elif folder and other == "optim":
+            lower = folder_of_optim(Path(target))
+            if lower in FOLDERS and FOLDERS.index(lower) > FOLDERS.index(folder):
+                yield f"{where}folder {folder} includes {target} of the higher folder {lower}"
 
 
 def check(root):

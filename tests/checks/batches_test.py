@@ -10,8 +10,12 @@ from pathlib import Path
 MAKER = Path(__file__).resolve().parents[2] / "cmake/make_batches.py"
 
 
-def unnamed(*declarations):
-    return "\n".join(["namespace kith {", "namespace {", "", *declarations, "", "}  // namespace", "}  // namespace kith", ""])
+def inside(namespace, *lines):
+    return "\n".join([f"namespace {namespace} {{", *lines, f"}}  // namespace {namespace}", ""])
+
+
+def unnamed(*declarations, namespace="kith"):
+    return inside(namespace, "namespace {", "", *declarations, "", "}  // namespace")
 
 
 class Batches(unittest.TestCase):
@@ -36,7 +40,18 @@ class Batches(unittest.TestCase):
             self.assertEqual([["a"], ["b"]], self.batches({"a": unnamed(one), "b": unnamed("struct Step {")}), one)
         for one in ["void f(int n) {", "template <class T> void f(int m) {", "std::vector<int> f(int k) {"]:
             self.assertEqual([["a"], ["b"]], self.batches({"a": unnamed(one), "b": unnamed("int f(int x) {")}), one)
-        self.assertEqual([["a"], ["b"]], self.batches({"a": "static int f(int x) {\n}\n", "b": unnamed("int f(int x) {")}))
+        self.assertEqual([["a"], ["b"]], self.batches({"a": inside("kith", "static int f(int x) {", "}"), "b": unnamed("int f(int x) {")}))
+
+    def test_names_of_different_namespaces_may_share_a_batch(self):
+        step, f = "struct Step {", "int f(int x) {"
+        robust, trace = unnamed(step, f, namespace="kith::robust"), unnamed(step, f, namespace="kith::trace")
+        self.assertEqual([["a", "b", "c"]], self.batches({"a": robust, "b": trace, "c": unnamed(step, f)}))
+        self.assertEqual([["a"], ["b"]], self.batches({"a": robust, "b": robust}))
+        nested = inside("kith", "int g();", inside("robust", "namespace {", step, "}  // namespace"))
+        self.assertEqual([["a"], ["b"]], self.batches({"a": robust, "b": nested}))
+        after = inside("kith::robust", "int g();") + unnamed(step)
+        self.assertEqual([["d", "e"]], self.batches({"d": robust, "e": after}))
+        self.assertEqual([["f"], ["g"]], self.batches({"f": unnamed(step), "g": after}))
 
     def test_overloads_and_members_may_share_a_batch(self):
         self.assertEqual([["a", "b"]], self.batches({"a": unnamed("int f(const A& a) {"), "b": unnamed("int f(const B& b) {")}))

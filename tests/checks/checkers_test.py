@@ -59,6 +59,14 @@ class Layers(unittest.TestCase):
     def test_an_unknown_layer_is_refused(self):
         self.assertEqual(1, len(problems(check_layers, {"src/misc/a.cpp": ""})))
 
+    def test_folders_of_optim_have_an_order(self):
+        self.assertEqual([], problems(check_layers, {
+            "src/optim/dual/a.hpp": "", "src/optim/papers/b.cpp": '#include "kith/optim/robust/c.hpp"\n#include "optim/dual/a.hpp"\n'}))
+        found = problems(check_layers, {"include/kith/optim/dual/a.hpp": '#include "kith/optim/papers/b.hpp"\n'})
+        self.assertEqual(1, len(found))
+        self.assertIn("include/kith/optim/dual/a.hpp:1:", found[0])
+        self.assertEqual(1, len(problems(check_layers, {"src/optim/misc/a.cpp": ""})))
+
     def test_one_file_uses_tbb(self):
         line = "#include <tbb/parallel_for.h>\n"
         self.assertEqual([], problems(check_layers, {"src/core/parallel.cpp": line}))

@@ -4,7 +4,7 @@
 // simple-mkl is `mkl` with kind simple and a trace of 1 for each sample of a pair of classes on
 // them (mkl.cpp has the program): the kernel learned has the mean diagonal of a Gaussian, and costs
 // mean what they mean there. rkl learns the weights theta and the machine of each pair by
-// optim/radius_mkl, on kernels that are first scaled to the same trace; with R the radius of the
+// optim/mkl/radius, on kernels that are first scaled to the same trace; with R the radius of the
 // samples under K = sum_m theta_m K_m the machine is that on K / R^2, so that f = sum_m k_m'c_m + b
 // with c_m = theta_m Y a / R^2.
 //
@@ -24,7 +24,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/kernel_learning/mkl.hpp"
-#include "kith/optim/radius_mkl.hpp"
+#include "kith/optim/mkl/radius.hpp"
 
 namespace kith {
 namespace {
@@ -129,8 +129,8 @@ std::map<FeatureScaling, std::vector<std::size_t>> by_scaling(std::span<const Se
 
 /// One pair of classes, kernels of trace n.
 struct PairProblem {
-  RadiusMkl program;  // its cost: the weights of the samples
-  Vector unit;        // what each kernel was multiplied by
+  mkl::RadiusProblem program;  // its cost: the weights of the samples
+  Vector unit;                 // what each kernel was multiplied by
 };
 
 PairProblem pair_problem(const TrainingSet& set, const ClassPair& pair) {
@@ -156,21 +156,22 @@ PairProblem pair_problem(const TrainingSet& set, const ClassPair& pair) {
 struct RadiusMachine {
   Matrix c;  // samples x kernels
   double b = 0;
-  RadiusMklSolution solution;
+  mkl::RadiusSolution solution;
 };
 
-RadiusMachine solve(RadiusMkl program, double cost, double tolerance, const RunContext& ctx) {
+RadiusMachine solve(mkl::RadiusProblem program, double cost, double tolerance,
+                    const RunContext& ctx) {
   program.cost *= cost;
   RadiusMachine machine;
-  machine.solution = radius_mkl(program, {.tolerance = tolerance}, ctx);
-  const RadiusPoint& point = machine.solution.point;
+  machine.solution = mkl::solve_radius(program, {.tolerance = tolerance}, ctx);
+  const mkl::RadiusPoint& point = machine.solution.point;
   const double R2 = point.ball.squared > 0 ? point.ball.squared : 1;
   machine.c = program.y.cwiseProduct(point.alpha) * machine.solution.theta.transpose() / R2;
   machine.b = point.b;
   return machine;
 }
 
-Vector decisions(const RadiusMkl& program, const RadiusMachine& machine,
+Vector decisions(const mkl::RadiusProblem& program, const RadiusMachine& machine,
                  std::span<const Index> rows, std::span<const Index> columns) {
   Vector f = Vector::Constant(std::ssize(rows), machine.b);
   for (std::size_t m = 0; m < program.kernels.size(); ++m) {
@@ -180,10 +181,10 @@ Vector decisions(const RadiusMkl& program, const RadiusMachine& machine,
   return f;
 }
 
-Sigmoid sigmoid_of(const RadiusMkl& program, const ClassPair& pair, double cost,
+Sigmoid sigmoid_of(const mkl::RadiusProblem& program, const ClassPair& pair, double cost,
                    const RadiusMachine& whole, const Rng& stream, const RunContext& ctx) {
   const auto held_out = [&](const FoldSplit& split) -> Vector {
-    RadiusMkl part{
+    mkl::RadiusProblem part{
         .kernels = {}, .y = program.y(split.outside), .cost = program.cost(split.outside)};
     for (const Matrix& K : program.kernels) {
       part.kernels.emplace_back(K(split.outside, split.outside));

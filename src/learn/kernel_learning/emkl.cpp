@@ -4,7 +4,7 @@
 //   min over K_i psd, tr K_i = tau   of   Omega(K_1 ... K_m) + rho sum_i L(K_i - S_i),
 //   Omega = max_a 1'a - 1/2 (sum_i sqrt(a' Y K_i Y a))^2          (10), `mkl` of kind mixed
 //
-// over 0 <= a <= C, y'a = 0, by optim/trace_kernel. With its weights gamma the decision value is
+// over 0 <= a <= C, y'a = 0, by optim/trace/kernel. With its weights gamma the decision value is
 // sum_i k_i'Y a / gamma_i + b, k_i the row that a treatment (kernel_learning/learned_kernel) makes
 // for K_i of the new sample's row under S_i. Deviations: exact solvers by default; of mirror
 // descent the update that [KTBB] Algorithm 2 prints is an option and not the default.
@@ -26,7 +26,8 @@ std::vector<Fitted<EmklModel>> fit_path(SharedWork& work, std::span<const EmklSe
     steps.push_back(settings.learn);
   }
   std::vector<Fitted<EmklModel>> fitted;
-  for (Fitted<TracePairsModel>& one : fit_trace_pairs(work, KernelShape::kSeparate, steps, ctx)) {
+  for (Fitted<TracePairsModel>& one :
+       fit_trace_pairs(work, trace::KernelShape::kSeparate, steps, ctx)) {
     fitted.push_back({{std::move(one.model)}, std::move(one.info)});
   }
   return fitted;

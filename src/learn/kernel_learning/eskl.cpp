@@ -3,10 +3,10 @@
 //
 //   min over K psd, tr K = tau   of   max_a 1'a - 1/2 a' Y K Y a  +  rho sum_i L(K - S_i)
 //
-// over 0 <= a <= C, y'a = 0, by optim/trace_kernel. New samples: the mean of their rows is treated
+// over 0 <= a <= C, y'a = 0, by optim/trace/kernel. New samples: the mean of their rows is treated
 // as the rows of learned kernels are (kernel_learning/learned_kernel), which for L = |.|_F^2 is the
 // one matrix that K is near to. Deviations: exact solvers by default; of mirror descent the update
-// that [KTBB] Algorithm 1 prints is an option and not the default (optim/mirror_descent).
+// that [KTBB] Algorithm 1 prints is an option and not the default (optim/papers/mirror_descent).
 //
 // Cost: per pair, cost and rho one decomposition and 5 to 20 iterations of a few n^3 (l3), 3 to 10
 // times that (l2), 30 to 100 times (l1).
@@ -26,7 +26,8 @@ std::vector<Fitted<EsklModel>> fit_path(SharedWork& work, std::span<const EsklSe
     steps.push_back(settings.learn);
   }
   std::vector<Fitted<EsklModel>> fitted;
-  for (Fitted<TracePairsModel>& one : fit_trace_pairs(work, KernelShape::kShared, steps, ctx)) {
+  for (Fitted<TracePairsModel>& one :
+       fit_trace_pairs(work, trace::KernelShape::kShared, steps, ctx)) {
     fitted.push_back({{std::move(one.model)}, std::move(one.info)});
   }
   return fitted;

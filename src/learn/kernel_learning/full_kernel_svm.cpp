@@ -8,7 +8,7 @@
 //
 //   max_a min_{K psd}  1'a - 1/2 a' Y K Y a + gamma / (2 eta) |K - S|_F,   0 <= a <= C,  y'a = 0,
 //
-// the robust machine with an unsquared distance (optim/robust_newton). Deviation: no SDP is formed,
+// the robust machine with an unsquared distance (optim/robust/newton). Deviation: no SDP is formed,
 // and the one-dimensional search over the weight of the squared distance takes place inside the
 // iteration. [CGR] 5's transductive use is left out on purpose: a model here never sees test
 // samples. Sample weights multiply 1/n.
@@ -18,34 +18,34 @@
 #include <cmath>
 #include <utility>
 
-#include "kith/optim/robust_newton.hpp"
+#include "kith/optim/robust/newton.hpp"
 
 namespace kith {
 namespace {
 
-RobustSolution learn_block(const PairTask& task, const FullKernelSettings& settings,
-                           const RunContext& ctx) {
+robust::Solution learn_block(const PairTask& task, const FullKernelSettings& settings,
+                             const RunContext& ctx) {
   const PairBlock& block = task.block;
   // Over S / unit the same problem has eta / unit and gamma unit, and the same objective.
   const double twice_eta = 2 * settings.eta / block.unit;
   const double weight = settings.gamma * block.unit / twice_eta;
   check_range("eta divided by the similarities", twice_eta / 2, block.unit);
   check_range("gamma times the square of the similarities divided by eta", weight, block.unit);
-  RobustProblem problem{.S = block.S,
-                        .y = block.y,
-                        .cost = block.weights / (twice_eta * static_cast<double>(block.y.size())),
-                        .rho = 1,
-                        .eigen = block.eigen.get()};
+  robust::Problem problem{.S = block.S,
+                          .y = block.y,
+                          .cost = block.weights / (twice_eta * static_cast<double>(block.y.size())),
+                          .rho = 1,
+                          .eigen = block.eigen.get()};
   // Half for the solver: what proves its answer is another computation, whose rounding must not
   // decide.
-  RobustNewtonSettings newton{.tolerance = 0.5 * task.tolerance};
+  robust::NewtonSettings newton{.tolerance = 0.5 * task.tolerance};
   newton.kkt_tolerance = std::max(newton.kkt_tolerance, task.tolerance);
-  const auto solver = [&] { return robust_norm(problem, weight, newton, ctx); };
-  RobustSolution found = with_bounds_in_reach(problem, solver);
+  const auto solver = [&] { return robust::norm(problem, weight, newton, ctx); };
+  robust::Solution found = with_bounds_in_reach(problem, solver);
   // Proved by a fresh decomposition and a machine solved anew. For K = S it was `smo` that ran.
   if (!task.for_sigmoid && std::isfinite(found.rho)) {
     problem.rho = found.rho;
-    found.info.gap = certify_norm(problem, weight, found.alpha, ctx).gap;
+    found.info.gap = robust::certify_norm(problem, weight, found.alpha, ctx).gap;
     const bool proved = std::abs(found.info.gap) <= task.tolerance;
     SolveStatus& status = found.info.status;
     if (!proved && status == SolveStatus::kSolved) status = SolveStatus::kReducedAccuracy;

@@ -67,7 +67,7 @@ std::optional<PairBlock> in_own_unit(const PairBlock& block) {
 
 /// What a treatment needs of the kernel: its positive eigenpairs, or for treatment augmented all
 /// those of M = S + u u' / (4 rho).
-SymmetricEigen basis_of(const PairBlock& block, RobustSolution& solution,
+SymmetricEigen basis_of(const PairBlock& block, robust::Solution& solution,
                         LearnedTreatment treatment) {
   if (treatment != LearnedTreatment::kAugmented) return std::move(solution.kernel);
   const Vector u = block.y.cwiseProduct(solution.alpha);
@@ -76,7 +76,7 @@ SymmetricEigen basis_of(const PairBlock& block, RobustSolution& solution,
   return symmetric_eigen(std::move(M));
 }
 
-LearnedMachine machine_of(const PairBlock& block, const RobustSolution& solution,
+LearnedMachine machine_of(const PairBlock& block, const robust::Solution& solution,
                           const SymmetricEigen& basis, LearnedTreatment treatment) {
   return learned_machine(treatment, basis, *block.eigen, block.y.cwiseProduct(solution.alpha),
                          solution.b);
@@ -96,18 +96,18 @@ struct BlockPath {
   explicit BlockPath(PairBlock own) : block(std::move(own)), scaled(in_own_unit(block)) {}
 
   /// The answer, with the basis of its treatment, over the block itself.
-  [[nodiscard]] std::pair<RobustSolution, SymmetricEigen> solve(const PairLearner& learn,
-                                                                std::size_t step,
-                                                                LearnedTreatment treatment,
-                                                                double tolerance,
-                                                                bool for_sigmoid) {
+  [[nodiscard]] std::pair<robust::Solution, SymmetricEigen> solve(const PairLearner& learn,
+                                                                  std::size_t step,
+                                                                  LearnedTreatment treatment,
+                                                                  double tolerance,
+                                                                  bool for_sigmoid) {
     const PairBlock& seen = scaled ? *scaled : block;
     known.resize(step);  // a step without probabilities left none
-    RobustSolution found = learn({.block = seen,
-                                  .step = step,
-                                  .tolerance = tolerance,
-                                  .for_sigmoid = for_sigmoid,
-                                  .known = known});
+    robust::Solution found = learn({.block = seen,
+                                    .step = step,
+                                    .tolerance = tolerance,
+                                    .for_sigmoid = for_sigmoid,
+                                    .known = known});
     known.push_back(found.alpha);
     SymmetricEigen basis = basis_of(seen, found, treatment);
     basis.lambda *= seen.unit;
@@ -231,15 +231,15 @@ void check_range(std::string_view what, double value, double unit) {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-RobustSolution with_bounds_in_reach(RobustProblem& problem,
-                                    const std::function<RobustSolution()>& solver) {
+robust::Solution with_bounds_in_reach(robust::Problem& problem,
+                                      const std::function<robust::Solution()>& solver) {
   constexpr double kReach = 1e6;  // of alpha, in units of the inverse of S
   const double size = problem.eigen->lambda.cwiseAbs().maxCoeff();
   const double reach = kReach / size;
   if (!(problem.cost.minCoeff() > reach) || !std::isfinite(reach)) return solver();
   Vector far = std::move(problem.cost);
   problem.cost = Vector::Constant(far.size(), reach);
-  RobustSolution found = solver();
+  robust::Solution found = solver();
   constexpr double kClear = 0.9;  // of the bound
   if (found.alpha.maxCoeff() <= kClear * reach && met_tolerance(found.info.status)) return found;
   problem.cost = std::move(far);

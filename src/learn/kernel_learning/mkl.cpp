@@ -8,12 +8,12 @@
 //
 // over 0 <= a <= C, y'a = 0. With theta_i = beta_i trace(K_i) / tau in the simplex and kernels
 // G_i = (n / trace K_i) K_i the first is, up to the factor n / tau and with costs C tau / n, [CY]
-// (27) without prices (optim/regularised_mkl, which the exchange algorithm of `robust-svm` runs
-// on); the second is optim/mixed_mkl. There `trace` scales every kernel to that trace first, as the
+// (27) without prices (optim/mkl/regularised, which the exchange algorithm of `robust-svm` runs
+// on); the second is optim/mkl/mixed. There `trace` scales every kernel to that trace first, as the
 // constraints of [KTBB] (6) do; without it the kernels stay as they are.
 //
 // New samples: K_i's rule turns row s_i into k_i; f = sum_i beta_i k_i'Y a + b, or with the
-// coefficients c_i of optim/mixed_mkl in place of beta_i Y a. Rules are linear and folded in.
+// coefficients c_i of optim/mkl/mixed in place of beta_i Y a. Rules are linear and folded in.
 //
 // Cost: one decomposition per matrix for all pairs and costs; then for each of them 10 to 40 steps
 // of n^3 / 3 flops. An interior point does not profit from a near start: costs are solved afresh,
@@ -30,9 +30,9 @@
 #include "kith/core/parallel.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
-#include "kith/optim/certificate.hpp"
-#include "kith/optim/mixed_mkl.hpp"
-#include "kith/optim/regularised_mkl.hpp"
+#include "kith/optim/dual/certificate.hpp"
+#include "kith/optim/mkl/mixed.hpp"
+#include "kith/optim/mkl/regularised.hpp"
 
 namespace kith {
 namespace {
@@ -120,14 +120,14 @@ Vector decisions(const Problem& problem, const Machine& machine) {
   return f;
 }
 
-RegularisedMkl simple_problem(const Problem& problem, const Vector& cost) {
+mkl::RegularisedProblem simple_problem(const Problem& problem, const Vector& cost) {
   return {.kernels = problem.kernels,
           .penalty = Vector::Zero(std::ssize(problem.kernels)),
           .y = problem.y,
           .cost = cost};
 }
 
-MixedMkl mixed_problem(const Problem& problem, const Vector& cost) {
+mkl::MixedProblem mixed_problem(const Problem& problem, const Vector& cost) {
   return {.kernels = problem.kernels, .y = problem.y, .cost = cost};
 }
 
@@ -138,24 +138,25 @@ void certify(const Problem& problem, MklKind kind, const Vector& cost, double to
   double upper = 0;
   double feasibility = 0;
   if (kind == MklKind::kSimple) {
-    const MklBounds found =
-        mkl_bounds(simple_problem(problem, cost), machine.alpha, machine.b, machine.weights);
+    const mkl::RegularisedBounds found = mkl::regularised_bounds(
+        simple_problem(problem, cost), machine.alpha, machine.b, machine.weights);
     std::tie(lower, upper, feasibility) = std::tie(found.lower, found.upper, found.feasibility);
   } else {
-    const MixedBounds found =
-        mixed_bounds(mixed_problem(problem, cost), machine.alpha, machine.b, machine.c);
+    const mkl::MixedBounds found =
+        mkl::mixed_bounds(mixed_problem(problem, cost), machine.alpha, machine.b, machine.c);
     std::tie(lower, upper, feasibility) = std::tie(found.lower, found.upper, found.feasibility);
   }
   SolveInfo& info = machine.info;
   info.objective = lower;
-  info.gap = relative_gap(lower, upper);
+  info.gap = dual::relative_gap(lower, upper);
   double reach = 0;
   for (const Matrix& G : problem.kernels) {
     reach = std::max(reach, (cost.array() * G.diagonal().array()).maxCoeff());
   }
-  const double unit = reach > 0 ? std::clamp(reach, 1e-6, 1.0) : 1;  // as optim/certificate has it
+  const double unit =
+      reach > 0 ? std::clamp(reach, 1e-6, 1.0) : 1;  // as optim/dual/certificate has it
   const Vector margins = problem.y.cwiseProduct(decisions(problem, machine));
-  info.kkt_residual = kkt_violation(machine.alpha, cost, Vector(margins.array() - 1), unit);
+  info.kkt_residual = dual::kkt_violation(machine.alpha, cost, Vector(margins.array() - 1), unit);
   const bool proved = info.gap <= tolerance && feasibility <= tolerance;
   if (proved) {
     info.status = SolveStatus::kSolved;
@@ -172,15 +173,16 @@ Machine solve(const Problem& problem, MklKind kind, double cost, double toleranc
   const Vector costs = cost * problem.weights;
   Machine machine;
   if (kind == MklKind::kSimple) {
-    RegularisedMklSolution found =
-        regularised_mkl(simple_problem(problem, costs), {.tolerance = aim}, ctx);
+    mkl::RegularisedSolution found =
+        mkl::solve_regularised(simple_problem(problem, costs), {.tolerance = aim}, ctx);
     machine.c = problem.y.cwiseProduct(found.alpha) * found.theta.transpose();
     machine.alpha = std::move(found.alpha);
     machine.b = found.b;
     machine.weights = std::move(found.theta);
     machine.info = found.info;
   } else {
-    MixedMklSolution found = mixed_mkl(mixed_problem(problem, costs), {.tolerance = aim}, ctx);
+    mkl::MixedSolution found =
+        mkl::solve_mixed(mixed_problem(problem, costs), {.tolerance = aim}, ctx);
     machine.c = std::move(found.c);
     machine.alpha = std::move(found.alpha);
     machine.b = found.b;

@@ -5,7 +5,7 @@
 //   K_i = U_i diag(mu_i) U_i',   Omega = max_a 1'a - 1/2 (sum_i sqrt(a' Y K_i Y a))^2       (10)
 //
 // over 0 <= a <= C, y'a = 0: `emkl` with kernels that keep the eigenvectors of their matrices, by
-// optim/trace_kernel. With its weights gamma the decision value is sum_i k_i'Y a / gamma_i + b; k_i
+// optim/trace/kernel. With its weights gamma the decision value is sum_i k_i'Y a / gamma_i + b; k_i
 // is U_i diag(mu_i / lambda_i) U_i's_i, where lambda_i is not small, or the nearest completion of
 // K_i. Deviations: exact by default, not Algorithm 3; there the rho before the loss is missing.
 //
@@ -60,7 +60,8 @@ std::vector<Fitted<ReklModel>> fit_path(SharedWork& work, std::span<const ReklSe
     steps.push_back(step_of(settings));
   }
   std::vector<Fitted<ReklModel>> fitted;
-  for (Fitted<TracePairsModel>& one : fit_trace_pairs(work, KernelShape::kSpectral, steps, ctx)) {
+  for (Fitted<TracePairsModel>& one :
+       fit_trace_pairs(work, trace::KernelShape::kSpectral, steps, ctx)) {
     fitted.push_back({{std::move(one.model)}, std::move(one.info)});
   }
   return fitted;

@@ -5,7 +5,7 @@
 //
 // or with the hard constraint |K - S|_F <= radius ([TR] 2.1.2). The inner minimum is
 // K = (S + Y a a' Y / (4 rho))_+, which leaves a smooth concave maximisation over a: solved by the
-// interior point method of optim/robust_newton (default), or by the algorithms of [CY] and [LA] as
+// interior point method of optim/robust/newton (default), or by the algorithms of [CY] and [LA] as
 // printed. New samples: kernel_learning/learned_kernel.
 //
 // Cost: one decomposition of each pair's block for all costs and all rho, then for each of them 5
@@ -20,14 +20,14 @@
 #include <tuple>
 
 #include "kith/core/error.hpp"
-#include "kith/optim/exchange.hpp"
-#include "kith/optim/projected_gradient.hpp"
-#include "kith/optim/robust_newton.hpp"
+#include "kith/optim/papers/exchange.hpp"
+#include "kith/optim/papers/projected_gradient.hpp"
+#include "kith/optim/robust/newton.hpp"
 
 namespace kith {
 namespace {
 
-RobustProblem problem_of(const PairBlock& block, const RobustSvmSettings& settings) {
+robust::Problem problem_of(const PairBlock& block, const RobustSvmSettings& settings) {
   return {.S = block.S,
           .y = block.y,
           .cost = settings.cost * block.weights,
@@ -59,32 +59,32 @@ RobustSvmSettings in_unit(RobustSvmSettings settings, double unit) {
 /// must not decide.
 constexpr double kOwnShare = 0.5;
 
-RobustSolution solve(const RobustProblem& problem, const RobustSvmSettings& settings,
-                     double tolerance, std::span<const Vector> starts, const RunContext& ctx) {
+robust::Solution solve(const robust::Problem& problem, const RobustSvmSettings& settings,
+                       double tolerance, std::span<const Vector> starts, const RunContext& ctx) {
   switch (settings.solver) {
     case RobustSolver::kNewton: {
-      RobustNewtonSettings newton{.tolerance = kOwnShare * tolerance};
+      robust::NewtonSettings newton{.tolerance = kOwnShare * tolerance};
       newton.kkt_tolerance = std::max(newton.kkt_tolerance, tolerance);
       newton.max_iterations = settings.iterations.value_or(newton.max_iterations);
       if (settings.radius) {
-        return robust_ball(problem, *settings.radius, newton, ctx,
-                           starts.empty() ? Vector() : starts.front());
+        return robust::ball(problem, *settings.radius, newton, ctx,
+                            starts.empty() ? Vector() : starts.front());
       }
-      return robust_newton(problem, newton, ctx, starts);
+      return robust::newton(problem, newton, ctx, starts);
     }
     case RobustSolver::kExchange:
     case RobustSolver::kExchangePruned: {
-      ExchangeSettings printed{.prune = settings.solver == RobustSolver::kExchangePruned};
+      papers::ExchangeSettings printed{.prune = settings.solver == RobustSolver::kExchangePruned};
       if (printed.prune) printed.max_iterations = 10000;  // the set stays small
       printed.gap = std::max(tolerance, printed.gap);
       printed.max_iterations = settings.iterations.value_or(printed.max_iterations);
-      return exchange(problem, printed, ctx).solution;
+      return papers::exchange(problem, printed, ctx).solution;
     }
     case RobustSolver::kProjectedGradient: {
-      ProjectedGradientSettings printed;
+      papers::ProjectedGradientSettings printed;
       printed.tolerance = std::max(tolerance, printed.tolerance);
       printed.max_iterations = settings.iterations.value_or(printed.max_iterations);
-      return projected_gradient(problem, printed, ctx);
+      return papers::projected_gradient(problem, printed, ctx);
     }
   }
   throw Error(ErrorCode::kInternal, "a robust solver without a function");
@@ -133,11 +133,11 @@ std::vector<Vector> starts_of(std::span<const RobustSvmSettings> path,
 
 /// By a fresh decomposition and machines solved anew: nothing the solver kept is used but a
 /// kernel that may prove more than that of alpha.
-double proved_gap(const RobustProblem& problem, std::optional<double> radius,
-                  const RobustSolution& found, const RunContext& ctx) {
-  if (!radius) return certify(problem, found.alpha, ctx, found.witness).gap;
+double proved_gap(const robust::Problem& problem, std::optional<double> radius,
+                  const robust::Solution& found, const RunContext& ctx) {
+  if (!radius) return robust::certify(problem, found.alpha, ctx, found.witness).gap;
   if (!std::isfinite(found.rho)) return found.info.gap;  // of the machine on the only kernel
-  return certify_ball(problem, *radius, found.alpha, ctx).gap;
+  return robust::certify_ball(problem, *radius, found.alpha, ctx).gap;
 }
 
 /// Relative gap of a solved problem.
@@ -148,9 +148,9 @@ double accepted_gap(RobustSolver solver, double tolerance) {
       return tolerance;
     case RobustSolver::kExchange:
     case RobustSolver::kExchangePruned:
-      return kHair * std::max(tolerance, ExchangeSettings{}.gap);
+      return kHair * std::max(tolerance, papers::ExchangeSettings{}.gap);
     case RobustSolver::kProjectedGradient:
-      return kHair * std::max(tolerance, ProjectedGradientSettings{}.tolerance);
+      return kHair * std::max(tolerance, papers::ProjectedGradientSettings{}.tolerance);
   }
   throw Error(ErrorCode::kInternal, "a robust solver without a gap");
 }
@@ -160,7 +160,7 @@ double accepted_gap(RobustSolver solver, double tolerance) {
 void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo& info) {
   if (!proved && info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
   const bool settled =
-      info.kkt_residual <= std::max(RobustNewtonSettings{}.kkt_tolerance, tolerance);
+      info.kkt_residual <= std::max(robust::NewtonSettings{}.kkt_tolerance, tolerance);
   if (proved && settled && solver == RobustSolver::kNewton) info.status = SolveStatus::kSolved;
 }
 
@@ -225,7 +225,7 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
   const auto learn = [&](const PairTask& task) {
     const double unit = task.block.unit;
     const RobustSvmSettings settings = in_unit(path[order[task.step]], unit);
-    RobustProblem problem = problem_of(task.block, settings);
+    robust::Problem problem = problem_of(task.block, settings);
     const std::vector<Vector> starts = starts_of(path, order, task);
     // The machines behind the sigmoids need 1e-3 alone, for which an exchange would take minutes.
     RobustSvmSettings own = settings;
@@ -233,7 +233,7 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
       own.solver = RobustSolver::kProjectedGradient;
     }
     const auto solver = [&] { return solve(problem, own, task.tolerance, starts, ctx); };
-    RobustSolution found = with_bounds_in_reach(problem, solver);
+    robust::Solution found = with_bounds_in_reach(problem, solver);
     if (!task.for_sigmoid) {
       found.info.gap = proved_gap(problem, settings.radius, found, ctx);
       const bool proved = std::abs(found.info.gap) <= accepted_gap(settings.solver, task.tolerance);

@@ -51,8 +51,8 @@ Vector SpectrumPair::folded(const VectorRef& a, const VectorRef& c) const {
 }
 
 /// The machine on the clipped or flipped kernel, in the units of [CGR] (1): C = 1 / (2 eta n).
-const SmoSolution& SpectrumPair::plain(bool flip, double eta, double tolerance,
-                                       const RunContext& ctx) {
+const dual::SmoSolution& SpectrumPair::plain(bool flip, double eta, double tolerance,
+                                             const RunContext& ctx) {
   const auto key = std::tuple(flip, eta, tolerance);
   const auto known = solved_.find(key);
   if (known != solved_.end()) return known->second;
@@ -60,13 +60,14 @@ const SmoSolution& SpectrumPair::plain(bool flip, double eta, double tolerance,
   if (!kernel) {
     kernel = spectral_kernel(flip ? Spectrum::kFlip : Spectrum::kClip, S_, eigen_).kernel;
   }
-  const SvmDual dual{
-      .K = SymmetricView::dense(*kernel), .y = y_, .cost = upper() / (2 * eta), .linear = {}};
-  return solved_.emplace(key, smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx))
+  const dual::SvmDual dual{
+      .K = dual::SymmetricView::dense(*kernel), .y = y_, .cost = upper() / (2 * eta), .linear = {}};
+  return solved_
+      .emplace(key, dual::smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance}, ctx))
       .first->second;
 }
 
-SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre centre,
+SpectrumMachine SpectrumPair::solve(double eta, double gamma, spectrum::Centre centre,
                                     double tolerance, const RunContext& ctx) {
   SpectrumMachine machine = best(eta, gamma, centre, tolerance, ctx);
   const bool finite = std::isfinite(machine.b) && machine.coefficients.allFinite() &&
@@ -75,10 +76,12 @@ SpectrumMachine SpectrumPair::solve(double eta, double gamma, SpectrumCentre cen
   return machine;
 }
 
-SpectrumMachine SpectrumPair::unlearned(const SpectrumProgram& program, const SmoSolution& plain,
-                                        double threshold, double tolerance) const {
-  const SpectrumPoint point = plain_point(program, 2 * program.eta * plain.alpha, plain.b);
-  const SpectrumCertificate certificate = certify(program, point);
+SpectrumMachine SpectrumPair::unlearned(const spectrum::Program& program,
+                                        const dual::SmoSolution& plain, double threshold,
+                                        double tolerance) const {
+  const spectrum::Point point =
+      spectrum::plain_point(program, 2 * program.eta * plain.alpha, plain.b);
+  const spectrum::Certificate certificate = certify(program, point);
   SpectrumMachine machine;
   machine.threshold = threshold;
   machine.a = point.a;
@@ -97,18 +100,18 @@ SpectrumMachine SpectrumPair::unlearned(const SpectrumProgram& program, const Sm
   return machine;
 }
 
-SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre centre,
+SpectrumMachine SpectrumPair::best(double eta, double gamma, spectrum::Centre centre,
                                    double tolerance, const RunContext& ctx) {
-  const SpectrumProgram program{.eigen = eigen_.get(),
-                                .y = y_,
-                                .upper = upper(),
-                                .eta = eta,
-                                .gamma = gamma,
-                                .centre = centre};
-  const bool flip = centre == SpectrumCentre::kFlip || centre == SpectrumCentre::kBoth;
-  const SmoSolution& start = plain(flip, eta, kPlainPart * tolerance, ctx);
+  const spectrum::Program program{.eigen = eigen_.get(),
+                                  .y = y_,
+                                  .upper = upper(),
+                                  .eta = eta,
+                                  .gamma = gamma,
+                                  .centre = centre};
+  const bool flip = centre == spectrum::Centre::kFlip || centre == spectrum::Centre::kBoth;
+  const dual::SmoSolution& start = plain(flip, eta, kPlainPart * tolerance, ctx);
   const Vector alpha = 2 * eta * start.alpha;
-  const double threshold = plain_threshold(program, alpha);
+  const double threshold = spectrum::plain_threshold(program, alpha);
   // Where nothing is flat at the centre the plain machine is near the answer for large gamma, and
   // the difference from it, in multipliers of the size of 1, soon too small to be written.
   constexpr double kOwnShare = 0.1;
@@ -116,8 +119,8 @@ SpectrumMachine SpectrumPair::best(double eta, double gamma, SpectrumCentre cent
   if (gamma >= threshold || near.info.gap <= kOwnShare * tolerance) return near;
   SpectrumMachine machine;
   machine.threshold = threshold;
-  const SpectrumSolution learned = solve_spectrum(program, {.tolerance = tolerance}, ctx, alpha);
-  const SpectrumPoint& point = learned.point;
+  const spectrum::Solution learned = spectrum::solve(program, {.tolerance = tolerance}, ctx, alpha);
+  const spectrum::Point& point = learned.point;
   const Vector& lambda = eigen_->lambda;
   const Vector w = eigen_->U.transpose() * y_.cwiseProduct(point.alpha);
   const double trusted = kTrustedPart * lambda.cwiseAbs().maxCoeff();
@@ -150,7 +153,7 @@ Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, double unit,
         flip ? flip_multipliers(outside.eigen().lambda) : clip_multipliers(outside.eigen().lambda);
     for (std::size_t k = 0; k < kCentreEtas.size(); ++k) {
       ctx.check_stop();
-      const SmoSolution& machine =
+      const dual::SmoSolution& machine =
           outside.plain(flip, kCentreEtas[k] / unit, kCalibrationTolerance, ctx);
       const Vector c = outside.folded(a, outside.y_.cwiseProduct(machine.alpha));
       const Vector decisions = (rows * c).array() + machine.b;
@@ -163,24 +166,24 @@ Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, double unit,
   return errors;
 }
 
-SpectrumCentre SpectrumPair::choose_centre(double unit, Rng rng, const RunContext& ctx) {
+spectrum::Centre SpectrumPair::choose_centre(double unit, Rng rng, const RunContext& ctx) {
   const bool definite = (flip_multipliers(eigen_->lambda).array() >= 0).all();
   const auto positives = std::count(signs_.begin(), signs_.end(), 1);
   const auto least = std::min(positives, std::ssize(signs_) - positives);
   const int folds = static_cast<int>(std::min(kCentreFolds, least));
-  if (definite || folds < 2) return SpectrumCentre::kBoth;
+  if (definite || folds < 2) return spectrum::Centre::kBoth;
   const std::vector<int> fold_of = stratified_folds(signs_, folds, rng);
   Eigen::MatrixXi errors = Eigen::MatrixXi::Zero(static_cast<Index>(kCentreEtas.size()), 2);
   for (int fold = 0; fold < folds; ++fold)
     errors += fold_errors(split_fold(fold_of, fold), unit, ctx);
   const int clip = errors.col(0).minCoeff();
   const int flip = errors.col(1).minCoeff();
-  if (clip == flip) return SpectrumCentre::kBoth;
-  return clip < flip ? SpectrumCentre::kClip : SpectrumCentre::kFlip;
+  if (clip == flip) return spectrum::Centre::kBoth;
+  return clip < flip ? spectrum::Centre::kClip : spectrum::Centre::kFlip;
 }
 
 Sigmoid SpectrumPair::sigmoid(const SpectrumMachine& machine, double eta, double gamma,
-                              SpectrumCentre centre, bool raw, const Rng& rng,
+                              spectrum::Centre centre, bool raw, const Rng& rng,
                               const RunContext& ctx) {
   const auto on_rows = [raw](const SpectrumMachine& one) -> const Vector& {
     return raw ? one.c : one.coefficients;

@@ -12,8 +12,8 @@
 #include "kith/core/context.hpp"
 #include "kith/data/folds.hpp"
 #include "kith/learn/calibration.hpp"
-#include "kith/optim/smo.hpp"
-#include "kith/optim/spectrum_program.hpp"
+#include "kith/optim/dual/smo.hpp"
+#include "kith/optim/spectrum/program.hpp"
 
 namespace kith::detail {
 
@@ -35,16 +35,16 @@ class SpectrumPair {
   [[nodiscard]] const SymmetricEigen& eigen() const { return *eigen_; }
   [[nodiscard]] const Matrix& similarities() const { return S_; }
 
-  [[nodiscard]] SpectrumMachine solve(double eta, double gamma, SpectrumCentre centre,
+  [[nodiscard]] SpectrumMachine solve(double eta, double gamma, spectrum::Centre centre,
                                       double tolerance, const RunContext& ctx);
   /// [CGR] 3.4: clip or flip, whichever machine has fewer errors in cross-validation, each at the
   /// eta of the grid that suits it best, for similarities `unit` times as large; `both` where they
   /// are equal.
-  [[nodiscard]] SpectrumCentre choose_centre(double unit, Rng rng, const RunContext& ctx);
+  [[nodiscard]] spectrum::Centre choose_centre(double unit, Rng rng, const RunContext& ctx);
   /// Of decision values of machines that learned everything, their multipliers too, from the
   /// outside of a fold; with `raw` of rows that are left alone.
   [[nodiscard]] Sigmoid sigmoid(const SpectrumMachine& machine, double eta, double gamma,
-                                SpectrumCentre centre, bool raw, const Rng& rng,
+                                spectrum::Centre centre, bool raw, const Rng& rng,
                                 const RunContext& ctx);
   /// max_i |U diag(a) U's_i - (K_a)_i| / |(K_a)_i| over a few rows; with `raw` s_i is left alone.
   [[nodiscard]] double consistency(const VectorRef& a, bool raw) const;
@@ -52,12 +52,13 @@ class SpectrumPair {
  private:
   [[nodiscard]] Vector upper() const { return weights_ / weights_.sum(); }
   [[nodiscard]] SpectrumPair part(std::span<const Index> samples) const;
-  [[nodiscard]] const SmoSolution& plain(bool flip, double eta, double tolerance,
-                                         const RunContext& ctx);
+  [[nodiscard]] const dual::SmoSolution& plain(bool flip, double eta, double tolerance,
+                                               const RunContext& ctx);
   /// The plain machine as an answer to the program, with what that proves.
-  [[nodiscard]] SpectrumMachine unlearned(const SpectrumProgram& program, const SmoSolution& plain,
-                                          double threshold, double tolerance) const;
-  [[nodiscard]] SpectrumMachine best(double eta, double gamma, SpectrumCentre centre,
+  [[nodiscard]] SpectrumMachine unlearned(const spectrum::Program& program,
+                                          const dual::SmoSolution& plain, double threshold,
+                                          double tolerance) const;
+  [[nodiscard]] SpectrumMachine best(double eta, double gamma, spectrum::Centre centre,
                                      double tolerance, const RunContext& ctx);
   [[nodiscard]] Vector folded(const VectorRef& a, const VectorRef& c) const;
   /// Errors on the inside of a fold for each eta of the grid, of clip and of flip.
@@ -69,9 +70,9 @@ class SpectrumPair {
   std::vector<int> signs_;
   Vector y_;
   Vector weights_;
-  std::optional<Matrix> kernels_[2];                                   // of clip and of flip
-  std::map<std::tuple<bool, double, double>, SmoSolution> solved_;     // plain machines
-  std::map<std::vector<Index>, std::unique_ptr<SpectrumPair>> parts_;  // of calibration
+  std::optional<Matrix> kernels_[2];                                      // of clip and of flip
+  std::map<std::tuple<bool, double, double>, dual::SmoSolution> solved_;  // plain machines
+  std::map<std::vector<Index>, std::unique_ptr<SpectrumPair>> parts_;     // of calibration
 };
 
 }  // namespace kith::detail

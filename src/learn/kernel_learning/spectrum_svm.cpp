@@ -5,7 +5,7 @@
 //   min_{c,b,xi,a}  1/n 1'xi + eta c'K_a c + gamma h(a),   K_a = U diag(a .* lambda) U',
 //
 // over the machines (c, b) and the multipliers a at once. A new row s becomes U diag(a) U's, which
-// is folded into the coefficients. optim/spectrum_program.hpp has the reduction to a program in n
+// is folded into the coefficients. optim/spectrum/program.hpp has the reduction to a program in n
 // variables and the choices of h.
 //
 // Cost per pair: one decomposition for all settings, one plain machine for each eta, and where
@@ -36,7 +36,7 @@ using detail::SpectrumPair;
 struct PairSteps {
   Vector lambda;
   std::vector<SpectrumMachine> machines;
-  std::vector<SpectrumCentre> centres;
+  std::vector<spectrum::Centre> centres;
   std::vector<Sigmoid> sigmoids;
   std::vector<double> consistency;
 };
@@ -74,20 +74,20 @@ ScaledPair make_pair(SharedWork& work, const ClassPair& pair) {
 
 /// Over S / unit the same problem has eta / unit. h of `similarity` weighs the multipliers by the
 /// eigenvalues; the others do not, and keep their gamma.
-std::pair<double, double> in_unit(const SpectrumSvmSettings& settings, SpectrumCentre centre,
+std::pair<double, double> in_unit(const SpectrumSvmSettings& settings, spectrum::Centre centre,
                                   double unit) {
   const double eta = settings.eta / unit;
   check_range("eta divided by the similarities", eta, unit);
   const double gamma =
-      centre == SpectrumCentre::kSimilarity ? settings.gamma * unit : settings.gamma;
+      centre == spectrum::Centre::kSimilarity ? settings.gamma * unit : settings.gamma;
   check_range("gamma times the similarities", gamma, unit);
   return {eta, gamma};
 }
 
-void to_data_unit(SpectrumMachine& machine, SpectrumCentre centre, double unit) {
+void to_data_unit(SpectrumMachine& machine, spectrum::Centre centre, double unit) {
   machine.c /= unit;
   machine.coefficients /= unit;
-  if (centre == SpectrumCentre::kSimilarity) machine.threshold /= unit;
+  if (centre == spectrum::Centre::kSimilarity) machine.threshold /= unit;
 }
 
 PairSteps solve_pair(SharedWork& work, const ClassPair& pair, std::size_t number,
@@ -98,13 +98,13 @@ PairSteps solve_pair(SharedWork& work, const ClassPair& pair, std::size_t number
   const double unit = scaled.unit;
   PairSteps steps;
   steps.lambda = own.eigen().lambda * unit;
-  std::optional<SpectrumCentre> chosen;
+  std::optional<spectrum::Centre> chosen;
   for (const SpectrumSvmSettings& settings : path) {
     ctx.check_stop();
     if (!settings.centre && !chosen) {
       chosen = own.choose_centre(unit, ctx.rng.stream("spectrum centre", number), ctx);
     }
-    const SpectrumCentre centre = settings.centre ? *settings.centre : *chosen;
+    const spectrum::Centre centre = settings.centre ? *settings.centre : *chosen;
     const bool raw = settings.test_treatment == SpectrumTreatment::kNone;
     const auto [eta, gamma] = in_unit(settings, centre, unit);
     SpectrumMachine machine = own.solve(eta, gamma, centre, settings.tolerance, ctx);

@@ -44,11 +44,11 @@ LearnedTreatment learned(TraceTreatment treatment) {
 
 bool descends(const TraceSettings& settings) {
   return settings.solver == TraceSolver::kMirrorDescent ||
-         settings.update == MirrorUpdate::kPrinted;
+         settings.update == papers::MirrorUpdate::kPrinted;
 }
 
 double tolerance_of(const TraceSettings& settings) {
-  const double exact = settings.loss == KernelLoss::kAbsolute ? 1e-3 : 1e-6;
+  const double exact = settings.loss == trace::KernelLoss::kAbsolute ? 1e-3 : 1e-6;
   return settings.tolerance.value_or(descends(settings) ? 0.05 : exact);
 }
 
@@ -95,13 +95,13 @@ Matrix mean_of(const std::vector<Matrix>& all) {
   return sum / static_cast<double>(all.size());
 }
 
-KernelBlock pair_block(SharedWork& work, const ClassPair& pair, KernelShape shape) {
+KernelBlock pair_block(SharedWork& work, const ClassPair& pair, trace::KernelShape shape) {
   const TrainingSet& train = work.train();
   KernelBlock block;
   for (Index i = 0; i < std::ssize(train.matrices); ++i) {
     block.S.emplace_back(work.symmetric(i)(pair.samples, pair.samples));
   }
-  if (shape == KernelShape::kShared && block.S.size() > 1) block.mean = {mean_of(block.S)};
+  if (shape == trace::KernelShape::kShared && block.S.size() > 1) block.mean = {mean_of(block.S)};
   block.y =
       Eigen::Map<const Eigen::VectorXi>(pair.signs.data(), std::ssize(pair.signs)).cast<double>();
   block.weights =
@@ -144,20 +144,20 @@ double unit_of(double trace, Index samples) {
 
 /// What kernels of size 1 make of the settings: with S and the trace divided by the unit the same
 /// problem has an objective that is unit times as large.
-TraceKernelProblem problem_of(KernelBlock& block, KernelShape shape, const TraceSettings& settings,
-                              double trace, double unit) {
+trace::Problem problem_of(KernelBlock& block, trace::KernelShape shape,
+                          const TraceSettings& settings, double trace, double unit) {
   const double blame = settings.trace ? 1.0 : unit;
-  const bool squared = settings.loss == KernelLoss::kSquared;
+  const bool squared = settings.loss == trace::KernelLoss::kSquared;
   check_range("cost times the trace per sample", settings.cost * unit, blame);
   const double rho = settings.rho * unit * unit * (squared ? unit : 1.0);
   check_range(squared ? "rho times the cube of the trace per sample"
                       : "rho times the square of the trace per sample",
               rho, blame);
   block.set_unit(unit);
-  TraceKernelProblem problem{.S = block.in_unit(),
-                             .y = block.y,
-                             .cost = (settings.cost * unit) * block.weights,
-                             .rho = rho};
+  trace::Problem problem{.S = block.in_unit(),
+                         .y = block.y,
+                         .cost = (settings.cost * unit) * block.weights,
+                         .rho = rho};
   double largest = 1;
   for (const Matrix& S : problem.S) largest = std::max(largest, S.cwiseAbs().maxCoeff());
   check_range("rho times the distance of the similarities from kernels of the trace",
@@ -166,12 +166,12 @@ TraceKernelProblem problem_of(KernelBlock& block, KernelShape shape, const Trace
   problem.loss = settings.loss;
   problem.shape = shape;
   const bool reduces = squared && !descends(settings);
-  if (reduces || shape == KernelShape::kSpectral) problem.eigen = block.eigen_in_unit();
+  if (reduces || shape == trace::KernelShape::kSpectral) problem.eigen = block.eigen_in_unit();
   return problem;
 }
 
 /// The answer for S itself. The proof stays where it is.
-TraceKernelSolution in_data_unit(TraceKernelSolution solution, double unit) {
+trace::Solution in_data_unit(trace::Solution solution, double unit) {
   if (unit == 1) return solution;
   solution.alpha /= unit;
   for (SymmetricEigen& kernel : solution.kernels) kernel.lambda *= unit;
@@ -182,27 +182,27 @@ TraceKernelSolution in_data_unit(TraceKernelSolution solution, double unit) {
   return solution;
 }
 
-TraceKernelSolution solve_at(const TraceKernelProblem& problem, const TraceSettings& settings,
-                             const RunContext& ctx) {
+trace::Solution solve_at(const trace::Problem& problem, const TraceSettings& settings,
+                         const RunContext& ctx) {
   const double tolerance = tolerance_of(settings);
-  if (!descends(settings)) return learn_trace_kernel(problem, {.tolerance = tolerance}, ctx);
-  MirrorDescentSettings mirror{.update = settings.update, .tolerance = tolerance};
-  if (settings.update == MirrorUpdate::kPrinted) mirror.max_iterations = kPrintedIterations;
+  if (!descends(settings)) return trace::learn_kernel(problem, {.tolerance = tolerance}, ctx);
+  papers::MirrorDescentSettings mirror{.update = settings.update, .tolerance = tolerance};
+  if (settings.update == papers::MirrorUpdate::kPrinted) mirror.max_iterations = kPrintedIterations;
   if (settings.iterations) mirror.max_iterations = *settings.iterations;
-  return mirror_descent(problem, mirror, ctx);
+  return papers::mirror_descent(problem, mirror, ctx);
 }
 
 /// Costs far above anything alpha reaches take digits from a solver: an answer at no bound is that
 /// of every larger cost. `problem` keeps the costs that its answer is for.
-TraceKernelSolution solve(TraceKernelProblem& problem, const TraceSettings& settings,
-                          const RunContext& ctx) {
+trace::Solution solve(trace::Problem& problem, const TraceSettings& settings,
+                      const RunContext& ctx) {
   constexpr double kReach = 1e6;  // of alpha, in units of the inverse of a kernel
   constexpr double kClear = 0.9;  // of the bound
   const double reach = kReach * static_cast<double>(problem.y.size()) / problem.trace;
   if (!(problem.cost.minCoeff() > reach)) return solve_at(problem, settings, ctx);
   Vector far = std::move(problem.cost);
   problem.cost = Vector::Constant(far.size(), reach);
-  TraceKernelSolution found = solve_at(problem, settings, ctx);
+  trace::Solution found = solve_at(problem, settings, ctx);
   if (found.alpha.maxCoeff() <= kClear * reach && met_tolerance(found.info.status)) return found;
   problem.cost = std::move(far);
   return solve_at(problem, settings, ctx);
@@ -221,7 +221,7 @@ SymmetricEigen positive_part(const SymmetricEigen& kernel) {
 }
 
 /// 1 / gamma_i; bounded, for it has no limit where a kernel takes no part.
-Vector weights_of(const TraceKernelSolution& solution) {
+Vector weights_of(const trace::Solution& solution) {
   constexpr double kLargestWeight = 1e6;
   return solution.gamma.cwiseInverse().cwiseMin(kLargestWeight);
 }
@@ -232,7 +232,7 @@ const SymmetricEigen& decomposition(const KernelBlock& block, std::size_t i) {
 }
 
 /// One machine per kernel; the decision value is their sum.
-std::vector<LearnedMachine> machines_of(KernelBlock& block, const TraceKernelSolution& solution,
+std::vector<LearnedMachine> machines_of(KernelBlock& block, const trace::Solution& solution,
                                         TraceTreatment treatment) {
   if (treatment == TraceTreatment::kMap) block.decompose();
   const Vector u = block.y.cwiseProduct(solution.alpha);
@@ -246,7 +246,7 @@ std::vector<LearnedMachine> machines_of(KernelBlock& block, const TraceKernelSol
   return machines;
 }
 
-double worst_consistency(const KernelBlock& block, const TraceKernelSolution& solution,
+double worst_consistency(const KernelBlock& block, const trace::Solution& solution,
                          TraceTreatment treatment) {
   double worst = 0;
   for (std::size_t i = 0; i < solution.kernels.size(); ++i) {
@@ -266,13 +266,13 @@ Vector with_zeros(const Vector& lambda, Index n) {
 }
 
 /// What `train --json` shows of one pair's kernels.
-Json kernels_json(KernelBlock& block, KernelShape shape, const TraceKernelSolution& solution,
+Json kernels_json(KernelBlock& block, trace::KernelShape shape, const trace::Solution& solution,
                   const TrainingSet& train) {
   Json kernels = Json::array();
   for (std::size_t i = 0; i < solution.kernels.size(); ++i) {
     Json one = Json::object();
-    if (shape != KernelShape::kShared) one["matrix"] = train.matrices[i].name;
-    if (shape == KernelShape::kSpectral) {
+    if (shape != trace::KernelShape::kShared) one["matrix"] = train.matrices[i].name;
+    if (shape == trace::KernelShape::kSpectral) {
       block.decompose();
       one["similarity_eigenvalues"] = numbers(block.eigen[i].lambda);
     }
@@ -283,11 +283,10 @@ Json kernels_json(KernelBlock& block, KernelShape shape, const TraceKernelSoluti
 }
 
 /// The matrices with repeated eigenvalues for which different ones were learned.
-std::vector<std::string> repeated_in(const KernelBlock& block, KernelShape shape,
-                                     const TraceKernelSolution& solution,
-                                     const TrainingSet& train) {
+std::vector<std::string> repeated_in(const KernelBlock& block, trace::KernelShape shape,
+                                     const trace::Solution& solution, const TrainingSet& train) {
   std::vector<std::string> names;
-  if (shape != KernelShape::kSpectral) return names;
+  if (shape != trace::KernelShape::kSpectral) return names;
   for (std::size_t i = 0; i < solution.kernels.size(); ++i) {
     const Vector learned = with_zeros(solution.kernels[i].lambda, block.y.size());
     if (!detail::differ_where_repeated(block.eigen[i].lambda, learned)) continue;
@@ -316,7 +315,7 @@ auto problem_key(const TraceSettings& s) {
 
 class PairPath {
  public:
-  PairPath(SharedWork& work, const ClassPair& pair, KernelShape shape, Rng stream)
+  PairPath(SharedWork& work, const ClassPair& pair, trace::KernelShape shape, Rng stream)
       : train_(work.train()),
         pair_(pair),
         shape_(shape),
@@ -327,18 +326,19 @@ class PairPath {
   [[nodiscard]] PairResult solve_step(const TraceSettings& settings, const RunContext& ctx) {
     const double trace = settings.trace.value_or(own_trace_);
     const double unit = unit_of(trace, block_.y.size());
-    TraceKernelProblem problem = problem_of(block_, shape_, settings, trace, unit);
+    trace::Problem problem = problem_of(block_, shape_, settings, trace, unit);
     if (!serves(problem, settings)) {
       found_ = solve(problem, settings, ctx);
       found_cost_ = problem.cost;
     }
     found_for_ = settings;
-    const TraceKernelSolution shown = in_data_unit(found_, unit);
+    const trace::Solution shown = in_data_unit(found_, unit);
     PairResult result;
     result.machines = machines_of(block_, shown, settings.test_treatment);
     result.info = shown.info;
-    if (!descends(settings) && settings.loss == KernelLoss::kSquared) result.offset = shown.offset;
-    if (shape_ != KernelShape::kShared) result.weights = weights_of(shown);
+    if (!descends(settings) && settings.loss == trace::KernelLoss::kSquared)
+      result.offset = shown.offset;
+    if (shape_ != trace::KernelShape::kShared) result.weights = weights_of(shown);
     result.trace = trace;
     result.consistency = worst_consistency(block_, shown, settings.test_treatment);
     result.kernels = kernels_json(block_, shape_, shown, train_);
@@ -351,14 +351,14 @@ class PairPath {
   /// Whether the last solution, of a smaller cost at which no coefficient stood, is proved for this
   /// problem too. Nothing else is taken over: over the grid, interior points that begin near the
   /// last solution take as many iterations as others, give or take a fifth.
-  [[nodiscard]] bool serves(const TraceKernelProblem& problem, const TraceSettings& settings) {
+  [[nodiscard]] bool serves(const trace::Problem& problem, const TraceSettings& settings) {
     constexpr double kInside = 1 - 1e-6;
     const bool candidate =
         found_for_ && !descends(settings) && problem_key(*found_for_) == problem_key(settings) &&
         found_.info.status == SolveStatus::kSolved && found_for_->cost <= settings.cost;
     if (!candidate) return false;
     if (!(found_.alpha.array() < kInside * found_cost_.array()).all()) return false;
-    update_evidence(problem, found_);
+    trace::update_evidence(problem, found_);
     if (!(found_.info.gap <= tolerance_of(settings))) return false;
     found_.info.iterations = 0;
     found_.info.seconds = 0;
@@ -369,10 +369,10 @@ class PairPath {
                                 const std::vector<LearnedMachine>& whole, const RunContext& ctx) {
     TraceSettings own = settings;
     own.solver = TraceSolver::kExact;
-    own.update = MirrorUpdate::kCorrect;
+    own.update = papers::MirrorUpdate::kCorrect;
     // The splitting method of l1 takes ten times the steps for one more digit.
-    own.tolerance =
-        settings.loss == KernelLoss::kAbsolute ? 10 * kCalibrationTolerance : kCalibrationTolerance;
+    own.tolerance = settings.loss == trace::KernelLoss::kAbsolute ? 10 * kCalibrationTolerance
+                                                                  : kCalibrationTolerance;
     const auto held_out = [&](const FoldSplit& split) -> Vector {
       KernelBlock& fold = folds_[split.inside];
       if (fold.S.empty()) fold = sub_block(block_, split.outside);
@@ -380,8 +380,8 @@ class PairPath {
       const double share =
           static_cast<double>(fold.y.size()) / static_cast<double>(block_.y.size());
       const double unit = unit_of(share * trace, fold.y.size());
-      TraceKernelProblem problem = problem_of(fold, shape_, own, share * trace, unit);
-      const TraceKernelSolution found = in_data_unit(solve(problem, own, ctx), unit);
+      trace::Problem problem = problem_of(fold, shape_, own, share * trace, unit);
+      const trace::Solution found = in_data_unit(solve(problem, own, ctx), unit);
       const std::vector<LearnedMachine> machines = machines_of(fold, found, own.test_treatment);
       Vector values = Vector::Zero(std::ssize(split.inside));
       for (std::size_t i = 0; i < machines.size(); ++i) {
@@ -404,12 +404,12 @@ class PairPath {
 
   const TrainingSet& train_;
   const ClassPair& pair_;
-  KernelShape shape_;
+  trace::KernelShape shape_;
   Rng stream_;
   KernelBlock block_;
   double own_trace_;
   std::optional<TraceSettings> found_for_;
-  TraceKernelSolution found_;                        // in the unit of its trace
+  trace::Solution found_;                            // in the unit of its trace
   Vector found_cost_;                                // in the same, what it is proved for
   std::map<std::vector<Index>, KernelBlock> folds_;  // by what is held out
 };
@@ -426,7 +426,7 @@ std::vector<std::size_t> solving_order(std::span<const TraceSettings> steps) {
   return order;
 }
 
-std::vector<double> constant_selves(SharedWork& work, KernelShape shape) {
+std::vector<double> constant_selves(SharedWork& work, trace::KernelShape shape) {
   const Index matrices = std::ssize(work.train().matrices);
   std::vector<double> selves;
   Vector sum = Vector::Zero(work.train().size());
@@ -435,7 +435,8 @@ std::vector<double> constant_selves(SharedWork& work, KernelShape shape) {
     selves.push_back(constant_of(own));
     sum += own;
   }
-  if (shape == KernelShape::kShared) return {constant_of(sum / static_cast<double>(matrices))};
+  if (shape == trace::KernelShape::kShared)
+    return {constant_of(sum / static_cast<double>(matrices))};
   return selves;
 }
 
@@ -515,7 +516,7 @@ std::vector<GridAxis> trace_grid() {
           {.field = "rho", .values = powers_of_ten(-3, 3), .simpler = Simpler::kLarger}};
 }
 
-std::vector<Fitted<TracePairsModel>> fit_trace_pairs(SharedWork& work, KernelShape shape,
+std::vector<Fitted<TracePairsModel>> fit_trace_pairs(SharedWork& work, trace::KernelShape shape,
                                                      std::span<const TraceSettings> steps,
                                                      const RunContext& ctx) {
   const TrainingSet& train = work.train();

@@ -19,8 +19,8 @@
 
 #include "kith/core/error.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
-#include "kith/learn/metric/neighbour_maps.hpp"
 #include "kith/learn/scaled_vectors.hpp"
+#include "kith/optim/metric/neighbour_maps.hpp"
 
 namespace kith {
 namespace {
@@ -57,7 +57,7 @@ class Samples {
   [[nodiscard]] const Matrix& Z() const { return Z_; }
   [[nodiscard]] const Vector& spread() const { return span_.spread(); }
 
-  [[nodiscard]] MapOfFeatures over_features(const LearnedMap& learned) const {
+  [[nodiscard]] MapOfFeatures over_features(const metric::LearnedMap& learned) const {
     MapOfFeatures found{.scale = scale_,
                         .map = span_.over_features(learned.L / unit_),
                         .images = {},
@@ -81,22 +81,22 @@ MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const 
   const Index d = rule.energy ? dimensions_by_energy(samples.spread(), *rule.energy)
                               : std::min(r, rule.count.value_or(r));
   Matrix start = Matrix::Identity(d, r);
-  if (settings.start == MapStart::kRandom) {
+  if (settings.start == metric::MapStart::kRandom) {
     Rng rng = ctx.rng.stream("nca start");
     for (Index i = 0; i < start.size(); ++i) start.data()[i] = 0.1 * rng.normal();
   }
-  return samples.over_features(
-      learn_nca(samples.Z(), work.train().labels.ids, std::move(start), settings.iterations, ctx));
+  return samples.over_features(metric::learn_nca(samples.Z(), work.train().labels.ids,
+                                                 std::move(start), settings.iterations, ctx));
 }
 
 MapOfFeatures learn_map(SharedWork& work, const LmnnKnnSettings& settings, const RunContext& ctx) {
   const Samples samples(work.vectors(), settings.scaling, ctx.threads);
-  const LmnnProblem problem =
-      make_lmnn(samples.Z(), work.train().labels.ids, settings.targets, settings.push);
-  LearnedMap learned = learn_lmnn(problem, settings.iterations, ctx);
+  const metric::LmnnProblem problem =
+      metric::make_lmnn(samples.Z(), work.train().labels.ids, settings.targets, settings.push);
+  metric::LearnedMap learned = metric::learn_lmnn(problem, settings.iterations, ctx);
   const bool convex = settings.solver == LmnnSolver::kConvex;
   if (!convex && !settings.certificate) return samples.over_features(learned);
-  LmnnSolution solution = solve_lmnn(
+  metric::LmnnSolution solution = metric::solve_lmnn(
       problem, learned.L,
       {.tolerance = settings.tolerance, .max_steps = convex ? kConvexSteps : kCertificateSteps},
       ctx);

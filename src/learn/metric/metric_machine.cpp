@@ -9,8 +9,8 @@
 // d < D rows begins from the PCA projection, as IV.B (2) does.
 //
 // The certificate of a descent is the share of the gradient that the exact projection leaves, and
-// the distance to the convex lower bound (optim/margin_radius.hpp); computing them costs more than
-// a short descent, so that `evaluate` leaves them out.
+// the distance to the convex lower bound (optim/metric/margin_radius.hpp); computing them costs
+// more than a short descent, so that `evaluate` leaves them out.
 //
 // Principal coordinates hold directions whose deviation is at least 1e-7 of the largest. A descent
 // does not feel smaller ones; the optimum does, which depends on the span of the columns alone. The
@@ -25,8 +25,8 @@
 #include <cmath>
 #include <utility>
 
-#include "kith/optim/certificate.hpp"
-#include "kith/optim/margin_radius.hpp"
+#include "kith/optim/dual/certificate.hpp"
+#include "kith/optim/metric/margin_radius.hpp"
 
 namespace kith::detail {
 namespace {
@@ -44,8 +44,8 @@ Index dimensions_of(const DimensionRule& rule, const MetricPart& part) {
   return rule.count ? std::min(*rule.count, all) : all;
 }
 
-SignedSamples samples_of(const MetricPart& part, const Matrix& X, double cost) {
-  SignedSamples samples{.X = X, .y = part.y, .cost = {}};
+linear::SignedSamples samples_of(const MetricPart& part, const Matrix& X, double cost) {
+  linear::SignedSamples samples{.X = X, .y = part.y, .cost = {}};
   samples.cost =
       part.weights.size() > 0 ? Vector(cost * part.weights) : Vector::Constant(part.y.size(), cost);
   return samples;
@@ -55,17 +55,18 @@ SignedSamples samples_of(const MetricPart& part, const Matrix& X, double cost) {
 double lower_bound(const MetricPart& part, double cost, const RunContext& ctx) {
   if (!part.whole) return 0;
   const Matrix& X = part.features.size() > 0 ? part.features : part.axes.Z;
-  return margin_radius(samples_of(part, X, cost), ctx).lower_bound;
+  return metric::margin_radius(samples_of(part, X, cost), ctx).lower_bound;
 }
 
 /// The descent ends where its rule says. What it reached is known from here on alone.
-void add_certificate(const SignedSamples& samples, double bound, const MetricDescent& descent,
-                     MetricMachine& machine, const RunContext& ctx) {
+void add_certificate(const linear::SignedSamples& samples, double bound,
+                     const metric::Descent& descent, MetricMachine& machine,
+                     const RunContext& ctx) {
   const double f = descent.info.objective;
-  const double gap = relative_gap(bound, f);
-  const bool proved = std::abs(gap) <= kMarginRadiusTolerance;
+  const double gap = dual::relative_gap(bound, f);
+  const bool proved = std::abs(gap) <= metric::kMarginRadiusTolerance;
   machine.info.gap = proved ? std::max(0.0, gap) : gap;
-  machine.info.kkt_residual = projected_gradient_share(samples, descent.point, ctx);
+  machine.info.kkt_residual = metric::projected_gradient_share(samples, descent.point, ctx);
   if (machine.info.status == SolveStatus::kStopped) {
     if (proved) {
       machine.info.status = SolveStatus::kSolved;
@@ -81,23 +82,24 @@ void add_certificate(const SignedSamples& samples, double bound, const MetricDes
   }
 }
 
-void set_point(const MetricPart& part, const MetricPoint& point, MetricMachine& machine) {
+void set_point(const MetricPart& part, const metric::Point& point, MetricMachine& machine) {
   machine.v = machine.L.transpose() * point.w;
   machine.b = point.b - part.axes.mean.dot(machine.v);
 }
 
 /// What is known of a machine where no map and machine falls below `bound`, save by rounding.
 void measure_by(double bound, MetricMachine& machine) {
-  const double gap = std::abs(relative_gap(bound, machine.info.objective));
+  const double gap = std::abs(dual::relative_gap(bound, machine.info.objective));
   machine.info.gap = std::max(machine.info.gap, gap);
-  if (gap > kMarginRadiusTolerance) machine.info.status = SolveStatus::kReducedAccuracy;
+  if (gap > metric::kMarginRadiusTolerance) machine.info.status = SolveStatus::kReducedAccuracy;
 }
 
 /// The optimum of the convex program on features, or on what the axes hold of kernel values.
 MetricMachine convex_machine(const MetricPart& part, double cost, const RunContext& ctx) {
-  const SignedSamples samples = samples_of(part, part.kernel ? part.axes.Z : part.features, cost);
-  const MarginRadiusSolution solution = margin_radius(samples, ctx);
-  const MetricPoint point = rank_one_point(samples, solution.v, solution.b);
+  const linear::SignedSamples samples =
+      samples_of(part, part.kernel ? part.axes.Z : part.features, cost);
+  const metric::MarginRadiusSolution solution = metric::margin_radius(samples, ctx);
+  const metric::Point point = metric::rank_one_point(samples, solution.v, solution.b);
   MetricMachine machine;
   machine.info = solution.info;
   machine.L = part.kernel ? Matrix(point.L * part.axes.Q.transpose()) : point.L;
@@ -119,8 +121,8 @@ Vector over_samples(const Matrix& X, const Vector& v) {
 
 /// The optimum of the features over values of their linear kernel, as exactly as these allow.
 MetricMachine linear_kernel_machine(const MetricPart& part, double cost, const RunContext& ctx) {
-  const SignedSamples samples = samples_of(part, part.features, cost);
-  const MarginRadiusSolution solution = margin_radius(samples, ctx);
+  const linear::SignedSamples samples = samples_of(part, part.features, cost);
+  const metric::MarginRadiusSolution solution = metric::margin_radius(samples, ctx);
   const double bound = part.whole ? solution.lower_bound : 0;
   MetricMachine machine;
   machine.info = solution.info;
@@ -129,7 +131,7 @@ MetricMachine linear_kernel_machine(const MetricPart& part, double cost, const R
   const Vector f = machine.decisions(part.rows);
   const double R = (f.array() - solution.b).abs().maxCoeff();
   machine.L = machine.v.transpose() / (R > 0 ? R : 1);
-  machine.info.objective = 0.5 * R * R + squared_hinge_loss(samples, f);
+  machine.info.objective = 0.5 * R * R + linear::squared_hinge_loss(samples, f);
   measure_by(bound, machine);
   if (machine.info.status == SolveStatus::kSolved) return machine;
   MetricMachine other = convex_machine(part, cost, ctx);
@@ -168,12 +170,12 @@ MetricMachine solve_metric(const MetricPart& part, const MetricSettings& setting
     return part.rows.size() > 0 ? linear_kernel_machine(part, settings.cost, ctx)
                                 : convex_machine(part, settings.cost, ctx);
   }
-  const SignedSamples samples = samples_of(part, part.axes.Z, settings.cost);
-  MetricPoint start = metric_start(samples, dimensions_of(dimensions, part), settings.start,
-                                   settings.start_machine, rng, ctx);
-  const MetricDescent descent =
-      metric_descent(samples, std::move(start),
-                     {.tolerance = settings.tolerance, .projection = settings.projection}, ctx);
+  const linear::SignedSamples samples = samples_of(part, part.axes.Z, settings.cost);
+  metric::Point start = metric::start_point(samples, dimensions_of(dimensions, part),
+                                            settings.start, settings.start_machine, rng, ctx);
+  const metric::Descent descent =
+      metric::descent(samples, std::move(start),
+                      {.tolerance = settings.tolerance, .projection = settings.projection}, ctx);
   MetricMachine machine;
   machine.info = descent.info;
   if (settings.certificate) {

@@ -39,13 +39,13 @@ LocalSpectrum block_rule(KriSpectrum spectrum) {
   throw Error(ErrorCode::kInternal, "a kri spectrum without a rule");
 }
 
-SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
+linear::SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
   const Index k = s.size();
   Index vertex = 0;
   (0.5 * H.diagonal() - s).minCoeff(&vertex);
-  SimplexQpSolution best = simplex_qp(H, s, Vector::Unit(k, vertex));
+  linear::SimplexQpSolution best = linear::simplex_qp(H, s, Vector::Unit(k, vertex));
   const auto offer = [&](const Vector& start) {
-    SimplexQpSolution other = simplex_qp(H, s, start);
+    linear::SimplexQpSolution other = linear::simplex_qp(H, s, start);
     if (other.info.objective < best.info.objective) best = std::move(other);
   };
   offer(Vector::Constant(k, 1.0 / static_cast<double>(k)));
@@ -73,14 +73,14 @@ Program program_of(const LocalKernel& kernel, const KriSettings& settings) {
 }
 
 /// `near`: weights for another ridge, whose support is where the search begins; or empty.
-SimplexQpSolution solve(const Program& program, const KriSettings& settings,
-                        const Vector& near = {}) {
+linear::SimplexQpSolution solve(const Program& program, const KriSettings& settings,
+                                const Vector& near = {}) {
   if (settings.regulariser == KriRegulariser::kEntropy) {
-    return simplex_entropy(program.K, program.k, settings.ridge);
+    return linear::simplex_entropy(program.K, program.k, settings.ridge);
   }
   Matrix H = program.K;
   H.diagonal().array() += settings.ridge;
-  return program.least + settings.ridge > 0 ? convex_simplex_qp(H, program.k, near)
+  return program.least + settings.ridge > 0 ? linear::convex_simplex_qp(H, program.k, near)
                                             : from_many_starts(H, program.k);
 }
 
@@ -107,7 +107,7 @@ void weigh(const LocalTask<KriModel>& task) {
 
 }  // namespace
 
-SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettings& settings) {
+linear::SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettings& settings) {
   return solve(program_of(kernel, settings), settings);
 }
 

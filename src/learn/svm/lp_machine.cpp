@@ -4,11 +4,12 @@
 //
 //   min_{w, b} |w|_1 + C sum_i max(0, 1 - y_i (w'f_i + b))
 //
-// is solved as a linear program (optim/hinge_lp). The rows are those of the pair, the columns those
-// of all classes. A vertex of the optimal face is kept, so that w has no more nonzero entries than
-// samples lie on the margin; a model needs the similarities to those training samples alone.
+// is solved as a linear program (optim/linear/hinge_lp). The rows are those of the pair, the
+// columns those of all classes. A vertex of the optimal face is kept, so that w has no more nonzero
+// entries than samples lie on the margin; a model needs the similarities to those training samples
+// alone.
 //
-// Cost: see optim/hinge_lp; along a path the working columns of one cost start the next.
+// Cost: see optim/linear/hinge_lp; along a path the working columns of one cost start the next.
 #include "kith/learn/svm/lp_machine.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 #include "kith/core/parallel.hpp"
 #include "kith/learn/svm/prototypes.hpp"
-#include "kith/optim/hinge_lp.hpp"
+#include "kith/optim/linear/hinge_lp.hpp"
 
 namespace kith {
 namespace {
@@ -48,12 +49,12 @@ struct PairPath {
   std::vector<Sigmoid> sigmoids;
 };
 
-Sigmoid sigmoid_of(const PairFeatures& own, double cost, const HingeLpSolution& whole,
+Sigmoid sigmoid_of(const PairFeatures& own, double cost, const linear::HingeLpSolution& whole,
                    const Rng& stream, const RunContext& ctx) {
   const auto held_out = [&](const FoldSplit& split) -> Vector {
     const Matrix outside = own.F(split.outside, Eigen::all);
-    const HingeLp problem{outside, own.y(split.outside), cost * own.weights(split.outside)};
-    const HingeLpSolution part = solve_hinge_lp(
+    const linear::HingeLp problem{outside, own.y(split.outside), cost * own.weights(split.outside)};
+    const linear::HingeLpSolution part = linear::solve_hinge_lp(
         problem, {.tolerance = kCalibrationTolerance, .vertex = false}, ctx, whole.working);
     return (own.F(split.inside, Eigen::all) * part.w).array() + part.b;
   };
@@ -62,8 +63,8 @@ Sigmoid sigmoid_of(const PairFeatures& own, double cost, const HingeLpSolution& 
 }
 
 /// Whether the solution for a smaller cost is one for this problem; its evidence is then renewed.
-bool serves(const HingeLp& problem, double tolerance, HingeLpSolution& last) {
-  const HingeLpCertificate certificate = certify(problem, last.w, last.b, last.a);
+bool serves(const linear::HingeLp& problem, double tolerance, linear::HingeLpSolution& last) {
+  const linear::HingeLpCertificate certificate = linear::certify(problem, last.w, last.b, last.a);
   if (!(certificate.gap <= tolerance)) return false;
   last.info = {.status = SolveStatus::kSolved,
                .iterations = 0,
@@ -77,12 +78,12 @@ bool serves(const HingeLp& problem, double tolerance, HingeLpSolution& last) {
 PairPath solve_pair(const PairFeatures& own, std::span<const LpMachineSettings> ascending,
                     const Rng& stream, const RunContext& ctx) {
   PairPath path;
-  HingeLpSolution last;
+  linear::HingeLpSolution last;
   for (const LpMachineSettings& settings : ascending) {
     ctx.check_stop();
-    const HingeLp problem{own.F, own.y, settings.cost * own.weights};
+    const linear::HingeLp problem{own.F, own.y, settings.cost * own.weights};
     if (path.machines.empty() || !serves(problem, settings.tolerance, last)) {
-      last = solve_hinge_lp(problem, {.tolerance = settings.tolerance}, ctx, last.working);
+      last = linear::solve_hinge_lp(problem, {.tolerance = settings.tolerance}, ctx, last.working);
     }
     path.machines.push_back({.coefficients = last.w, .intercept = last.b, .info = last.info});
     path.sigmoids.push_back(settings.probability ? sigmoid_of(own, settings.cost, last, stream, ctx)

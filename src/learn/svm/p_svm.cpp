@@ -24,7 +24,7 @@
 #include "kith/core/text.hpp"
 #include "kith/data/folds.hpp"
 #include "kith/learn/svm/prototypes.hpp"
-#include "kith/optim/boxed_lasso.hpp"
+#include "kith/optim/linear/boxed_lasso.hpp"
 
 namespace kith {
 namespace {
@@ -54,18 +54,18 @@ Rows rows_of(const ClassPair& pair, std::span<const Index> which, const DenseBlo
 }
 
 /// What is orthogonal to the column of the intercept.
-LassoData centred(const Rows& rows) {
+linear::LassoData centred(const Rows& rows) {
   const Vector v = rows.ones / rows.ones.norm();
   Matrix S = rows.S;
   S.noalias() -= v * (v.transpose() * rows.S);
-  return lasso_data(std::move(S), rows.y - v * v.dot(rows.y));
+  return linear::lasso_data(std::move(S), rows.y - v * v.dot(rows.y));
 }
 
 /// The certificate of a and b on the rows as they are: b is optimal where the residual is
 /// orthogonal to its column, and a where it solves the problem for the labels without b.
 void certify(ColumnMachine& machine, const Rows& rows, const PSvmSettings& settings) {
   const Vector y = rows.y - machine.intercept * rows.ones;
-  const LassoCertificate c = kith::certify(
+  const linear::LassoCertificate c = linear::certify(
       rows.S, y, {.epsilon = settings.epsilon, .bound = settings.cost}, machine.coefficients);
   machine.info.objective = c.primal;
   machine.info.gap = c.gap;
@@ -80,7 +80,7 @@ void certify(ColumnMachine& machine, const Rows& rows, const PSvmSettings& setti
 std::vector<ColumnMachine> solve(const Rows& rows, std::span<const PSvmSettings> ordered,
                                  double tolerance, const RunContext& ctx) {
   const bool intercept = ordered.front().intercept;
-  const LassoData data = intercept ? centred(rows) : lasso_data(rows.S, rows.y);
+  const linear::LassoData data = intercept ? centred(rows) : linear::lasso_data(rows.S, rows.y);
   std::vector<ColumnMachine> machines;
   std::map<double, Vector> by_cost;  // of the epsilon before
   for (std::size_t i = 0; i < ordered.size(); ++i) {
@@ -95,7 +95,7 @@ std::vector<ColumnMachine> solve(const Rows& rows, std::span<const PSvmSettings>
       machine.info.iterations = 0;
     } else {
       const Vector& start = same_epsilon ? machines.back().coefficients : by_cost[now.cost];
-      LassoSolution solution = boxed_lasso(
+      linear::LassoSolution solution = linear::boxed_lasso(
           data, {.epsilon = now.epsilon, .bound = now.cost},
           {.tolerance = tolerance, .gap_tolerance = kGapFactor * tolerance}, ctx, start);
       machine.coefficients = std::move(solution.a);

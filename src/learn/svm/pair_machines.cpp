@@ -7,7 +7,7 @@
 
 #include "kith/core/parallel.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
 
 namespace kith {
 namespace {
@@ -71,21 +71,21 @@ PairProblem make_problem(const ClassPair& pair, const Matrix& K, const TrainingS
   return problem;
 }
 
-Sigmoid sigmoid_of(const PairProblem& problem, double cost, const SmoSolution& whole,
+Sigmoid sigmoid_of(const PairProblem& problem, double cost, const dual::SmoSolution& whole,
                    const Rng& stream, const RunContext& ctx) {
   const Matrix& K = kernel_of(problem);
   const Vector y = as_vector(problem.pair->signs);
   const Vector costs = problem.costs(cost);
   const auto held_out = [&](const FoldSplit& split) -> Vector {
     const Matrix inner = sub_matrix(K, split.outside, split.outside);
-    const SvmDual dual{.K = SymmetricView::dense(inner),
-                       .y = y(split.outside),
-                       .cost = costs(split.outside),
-                       .linear = {}};
-    const SmoSettings loose{.tolerance = kCalibrationTolerance,
-                            .gap_tolerance = std::numeric_limits<double>::infinity(),
-                            .indefinite = !problem.convex};
-    const SmoSolution part = smo(dual, loose, ctx, Vector(whole.alpha(split.outside)));
+    const dual::SvmDual dual{.K = dual::SymmetricView::dense(inner),
+                             .y = y(split.outside),
+                             .cost = costs(split.outside),
+                             .linear = {}};
+    const dual::SmoSettings loose{.tolerance = kCalibrationTolerance,
+                                  .gap_tolerance = std::numeric_limits<double>::infinity(),
+                                  .indefinite = !problem.convex};
+    const dual::SmoSolution part = dual::smo(dual, loose, ctx, Vector(whole.alpha(split.outside)));
     const Vector c = dual.y.cwiseProduct(part.alpha);
     const Vector decisions = sub_matrix(K, split.inside, split.outside) * c;
     return decisions.array() + part.b;
@@ -100,7 +100,7 @@ std::vector<Machine> solve_pair(const PairProblem& problem,
                                 const RunContext& ctx) {
   const Vector y = as_vector(problem.pair->signs);
   std::vector<Machine> machines;
-  std::optional<SmoSolution> last;
+  std::optional<dual::SmoSolution> last;
   double last_cost = 0;
   for (const MachineSettings& settings : ascending) {
     ctx.check_stop();
@@ -108,16 +108,16 @@ std::vector<Machine> solve_pair(const PairProblem& problem,
                           last->info.status == SolveStatus::kSolved &&
                           last->largest_alpha < last_cost;
     if (!reusable) {
-      const SvmDual dual{.K = SymmetricView::dense(kernel_of(problem)),
-                         .y = y,
-                         .cost = problem.costs(settings.cost),
-                         .linear = {}};
-      const SmoSettings solver{.tolerance = settings.tolerance,
-                               .gap_tolerance = settings.tolerance,
-                               .indefinite = !problem.convex};
+      const dual::SvmDual dual{.K = dual::SymmetricView::dense(kernel_of(problem)),
+                               .y = y,
+                               .cost = problem.costs(settings.cost),
+                               .linear = {}};
+      const dual::SmoSettings solver{.tolerance = settings.tolerance,
+                                     .gap_tolerance = settings.tolerance,
+                                     .indefinite = !problem.convex};
       std::optional<Vector> start;
       if (last && problem.convex) start = last->alpha;
-      last = smo(dual, solver, ctx, start);
+      last = dual::smo(dual, solver, ctx, start);
       last_cost = settings.cost;
     }
     Machine machine{

@@ -17,7 +17,7 @@
 #include "kith/core/error.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
 #include "kith/numerics/psd.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
 #include "learn/neighbours/local_method.hpp"
 
 namespace kith {
@@ -50,16 +50,17 @@ std::vector<double> pair_decisions(const ClassPair& pair, const Matrix& K, const
                                    const RunContext& ctx) {
   const Matrix block = K(pair.samples, pair.samples);
   const Vector row = k(pair.samples);
-  SvmDual dual{.K = SymmetricView::dense(block), .y = Vector(row.size()), .cost = {}, .linear = {}};
+  dual::SvmDual dual{
+      .K = dual::SymmetricView::dense(block), .y = Vector(row.size()), .cost = {}, .linear = {}};
   for (Index i = 0; i < row.size(); ++i) dual.y(i) = pair.signs[static_cast<std::size_t>(i)];
   const long most = 20000 + 200 * row.size();  // far beyond any solvable problem of this size
   std::vector<double> decisions;
   std::optional<Vector> start;
   for (const double cost : costs) {
     dual.cost = Vector::Constant(row.size(), cost);
-    const SmoSolution solution =
-        smo(dual, {.tolerance = tolerance, .gap_tolerance = tolerance, .max_iterations = most}, ctx,
-            start);
+    const dual::SmoSolution solution = dual::smo(
+        dual, {.tolerance = tolerance, .gap_tolerance = tolerance, .max_iterations = most}, ctx,
+        start);
     decisions.push_back(row.dot(dual.y.cwiseProduct(solution.alpha)) + solution.b);
     start = solution.alpha;
   }

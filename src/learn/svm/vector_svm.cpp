@@ -4,12 +4,12 @@
 //   min_{w, b} 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w'phi(x_i) + b))^p,   p = 1 (hinge) or 2
 //   (squared),
 //
-// phi the map of the kernel. p = 1 is solved through its dual (optim/smo); p = 2 by Newton's method
-// in the coordinates of a factor K = Z Z' (optim/squared_hinge), where w = Z'c gives the
-// coefficients c_i = 2 C y_i max(0, 1 - y_i f_i) of the kernel expansion. Where C times the kernel
-// is so large that rounding of f_i decides them, what they miss of w is added over the pivots of
-// the factor. The objective is (1) itself, by the decision values of the model that is kept: those
-// of kernels with many digits before the point are not what the factor has.
+// phi the map of the kernel. p = 1 is solved through its dual (optim/dual/smo); p = 2 by Newton's
+// method in the coordinates of a factor K = Z Z' (optim/linear/squared_hinge), where w = Z'c gives
+// the coefficients c_i = 2 C y_i max(0, 1 - y_i f_i) of the kernel expansion. Where C times the
+// kernel is so large that rounding of f_i decides them, what they miss of w is added over the
+// pivots of the factor. The objective is (1) itself, by the decision values of the model that is
+// kept: those of kernels with many digits before the point are not what the factor has.
 //
 // Cost: one table of products or distances; then one solution per pair and setting, O(n r^2) for
 // p = 2 and a kernel of rank r.
@@ -28,8 +28,8 @@
 #include "kith/learn/scaled_vectors.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
-#include "kith/optim/certificate.hpp"
-#include "kith/optim/squared_hinge.hpp"
+#include "kith/optim/dual/certificate.hpp"
+#include "kith/optim/linear/squared_hinge.hpp"
 
 namespace kith {
 namespace {
@@ -42,9 +42,9 @@ double weight_of(const TrainingSet& train, Index sample) {
 }
 
 /// Signs and costs of a pair, without vectors.
-SignedSamples signed_pair(const ClassPair& pair, const TrainingSet& train, double cost) {
+linear::SignedSamples signed_pair(const ClassPair& pair, const TrainingSet& train, double cost) {
   const Index n = std::ssize(pair.samples);
-  SignedSamples samples{.X = {}, .y = Vector(n), .cost = Vector(n)};
+  linear::SignedSamples samples{.X = {}, .y = Vector(n), .cost = Vector(n)};
   for (Index i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
     samples.y(i) = pair.signs[at];
@@ -66,9 +66,10 @@ SquaredMachine squared_machine(const Matrix& K, const ClassPair& pair, const Tra
                                const RunContext& ctx) {
   const PivotedFactor factor = pivoted_cholesky(K(pair.samples, pair.samples));
   const Matrix& Z = factor.X;
-  SignedSamples samples = signed_pair(pair, train, settings.cost);
+  linear::SignedSamples samples = signed_pair(pair, train, settings.cost);
   samples.X = Z;
-  const SquaredHingeSolution solution = squared_hinge_svm(samples, ctx, settings.tolerance);
+  const linear::SquaredHingeSolution solution =
+      linear::squared_hinge_svm(samples, ctx, settings.tolerance);
   const Vector f = (Z * solution.w).array() + solution.b;
   SquaredMachine machine{.c = {}, .b = solution.b, .info = solution.info, .sigmoid = {}};
   machine.c =
@@ -77,10 +78,11 @@ SquaredMachine squared_machine(const Matrix& K, const ClassPair& pair, const Tra
   if (missing.norm() > kExpansion * solution.w.norm()) machine.c += over_pivots(factor, missing);
   if (!settings.probability) return machine;
   const auto held_out = [&](const FoldSplit& split) -> Vector {
-    const SignedSamples rest{.X = Z(split.outside, Eigen::all),
-                             .y = samples.y(split.outside),
-                             .cost = samples.cost(split.outside)};
-    const SquaredHingeSolution part = squared_hinge_svm(rest, ctx, kCalibrationTolerance);
+    const linear::SignedSamples rest{.X = Z(split.outside, Eigen::all),
+                                     .y = samples.y(split.outside),
+                                     .cost = samples.cost(split.outside)};
+    const linear::SquaredHingeSolution part =
+        linear::squared_hinge_svm(rest, ctx, kCalibrationTolerance);
     return (Z(split.inside, Eigen::all) * part.w).array() + part.b;
   };
   machine.sigmoid = cross_fitted_sigmoid(pair.signs, folds, held_out, [&] { return f; });
@@ -114,7 +116,7 @@ MachineTable squared_pairs(const Matrix& K, const TrainingSet& train,
 
 /// The b of least loss on F + b: Newton's steps on a function of one variable, whose pieces are
 /// squares.
-double best_intercept(const SignedSamples& samples, const Vector& F, double b) {
+double best_intercept(const linear::SignedSamples& samples, const Vector& F, double b) {
   for (int step = 0; step < kMostIntercepts; ++step) {
     const Vector slack = (1 - samples.y.array() * (F.array() + b)).max(0);
     const double curvature = (slack.array() > 0).select(samples.cost, 0).sum();
@@ -131,21 +133,21 @@ void measure_by(const Matrix& decisions, std::span<const ClassPair> pairs, const
                 const MachineSettings& settings, MachineTable& table) {
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const auto column = static_cast<Index>(p);
-    const SignedSamples samples = signed_pair(pairs[p], train, settings.cost);
+    const linear::SignedSamples samples = signed_pair(pairs[p], train, settings.cost);
     const Vector F = decisions.col(column)(pairs[p].samples);
     const double margin = 0.5 * table.coefficients.col(column)(pairs[p].samples).dot(F);
     SolveInfo& info = table.info.subproblems[p].info;
     const double bound = info.objective * (1 - info.gap);
     double& b = table.intercepts(column);
     const auto objective = [&] {
-      return margin + squared_hinge_loss(samples, Vector(F.array() + b));
+      return margin + linear::squared_hinge_loss(samples, Vector(F.array() + b));
     };
     info.objective = objective();
-    if (relative_gap(bound, info.objective) > settings.tolerance) {
+    if (dual::relative_gap(bound, info.objective) > settings.tolerance) {
       b = best_intercept(samples, F, b);
       info.objective = objective();
     }
-    const double gap = std::abs(relative_gap(bound, info.objective));
+    const double gap = std::abs(dual::relative_gap(bound, info.objective));
     info.gap = std::max(info.gap, gap);
     if (gap > settings.tolerance && info.status == SolveStatus::kSolved) {
       info.status = SolveStatus::kReducedAccuracy;

@@ -9,7 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/learn/svm/augmented.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
 #include "support/files.hpp"
 #include "support/fitting.hpp"
 #include "unit/numerics/matrices.hpp"
@@ -47,10 +47,10 @@ Reference solve_directly(const Sample& sample, Spectrum spectrum, double cost,
   const RunContext ctx;
   const Matrix K = condition_kernel(spectrum, DenseBlock(RowMatrix(sample.S)), ctx).kernel;
   const Vector y = signs_of(sample.classes);
-  const SvmDual dual{SymmetricView::dense(K), y, Vector::Constant(y.size(), cost), {}};
-  const SmoSolution solution = smo(dual, {.tolerance = tolerance,
-                                          .gap_tolerance = tolerance,
-                                          .indefinite = spectrum == Spectrum::kNone});
+  const dual::SvmDual dual{dual::SymmetricView::dense(K), y, Vector::Constant(y.size(), cost), {}};
+  const dual::SmoSolution solution = dual::smo(dual, {.tolerance = tolerance,
+                                                      .gap_tolerance = tolerance,
+                                                      .indefinite = spectrum == Spectrum::kNone});
   return {K, y.cwiseProduct(solution.alpha), solution.b};
 }
 
@@ -422,8 +422,10 @@ void expect_honest(const Sample& sample, const SvmSettings& settings, const std:
   const Vector y = signs_of(sample.classes);
   Vector c = Vector::Zero(y.size());
   c(fitted.model.columns) = fitted.model.coefficients.col(0);
-  const SvmDual dual{SymmetricView::dense(K), y, Vector::Constant(y.size(), settings.cost), {}};
-  const SvmCertificate certificate = certify(dual, y.cwiseProduct(c), fitted.model.intercepts(0));
+  const dual::SvmDual dual{
+      dual::SymmetricView::dense(K), y, Vector::Constant(y.size(), settings.cost), {}};
+  const dual::SvmCertificate certificate =
+      dual::certify(dual, y.cwiseProduct(c), fitted.model.intercepts(0));
   EXPECT_LE(certificate.kkt_residual, 1.01 * settings.tolerance) << what;
   EXPECT_LE(certificate.feasibility, 1e-12) << what;
   if (info.status == SolveStatus::kSolved) {

@@ -136,7 +136,7 @@ TEST(Kri, MeetsTheOptimalityConditionsOfItsProgram) {
   for (const KriSpectrum spectrum : {KriSpectrum::kClip, KriSpectrum::kFlip, KriSpectrum::kShift}) {
     for (const double ridge : {1e-6, 1e-2, 10.0, 1e6}) {
       const KriSettings settings{.ridge = ridge, .spectrum = spectrum};
-      const SimplexQpSolution solution = kri_weights(kernel, settings);
+      const linear::SimplexQpSolution solution = kri_weights(kernel, settings);
       EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
       EXPECT_LE(solution.info.kkt_residual, 1e-9);
     }
@@ -145,7 +145,7 @@ TEST(Kri, MeetsTheOptimalityConditionsOfItsProgram) {
 
 TEST(Kri, IsMarkedWhereItsProgramIsNotConvex) {
   const LocalKernel kernel = kernel_of(example(random_symmetric(12, 7), random_row(12, 8)));
-  const SimplexQpSolution solution =
+  const linear::SimplexQpSolution solution =
       kri_weights(kernel, KriSettings{.ridge = 1e-3, .spectrum = KriSpectrum::kNone});
   EXPECT_LE(solution.info.kkt_residual, 1e-8);
   TrainingSet set;

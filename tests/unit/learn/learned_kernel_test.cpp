@@ -198,8 +198,8 @@ TEST(LearnedKernels, RefuseSpectraWhoseBoundsOverflow) {
   Sample sample = make_sample(30, 1, 2, 13);
   sample.S *= 1e160;
   const TrainingSet set = training_set(sample.S, sample.classes);
-  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip,
-                                      SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+  for (const spectrum::Centre centre : {spectrum::Centre::kClip, spectrum::Centre::kFlip,
+                                        spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
     const SpectrumSvmSettings settings{.gamma = 0.01, .centre = centre, .probability = false};
     EXPECT_THROW((void)fit_once(set, settings), Error) << enum_name(centre);
   }

@@ -9,7 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/learn/registry.hpp"
-#include "kith/optim/margin_radius.hpp"
+#include "kith/optim/metric/margin_radius.hpp"
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kith/core/error.hpp"
-#include "kith/optim/boxed_lasso.hpp"
+#include "kith/optim/linear/boxed_lasso.hpp"
 #include "support/fitting.hpp"
 
 namespace kith {
@@ -64,8 +64,8 @@ TEST(PSvm, EveryPairSolvesThePrintedProblemOnItsRowsAndAllColumns) {
       for (const auto& [first, second] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
         const PairRows pair = pair_rows(sample, first, second);
         const Vector a = all_coefficients(fitted.model, p);
-        const LassoTerms terms{.epsilon = epsilon, .bound = cost};
-        EXPECT_TRUE(certify(pair.S, pair.y, terms, a).within(1e-8));
+        const linear::LassoTerms terms{.epsilon = epsilon, .bound = cost};
+        EXPECT_TRUE(linear::certify(pair.S, pair.y, terms, a).within(1e-8));
         const SolveInfo& info = fitted.info.subproblems[static_cast<std::size_t>(p)].info;
         const double printed = 0.5 * (pair.y - pair.S * a).squaredNorm() + epsilon * a.lpNorm<1>();
         EXPECT_NEAR(info.objective, printed, 1e-12 * printed);

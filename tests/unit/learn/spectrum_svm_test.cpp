@@ -23,10 +23,10 @@ TEST(SpectrumSvm, IsTheClippedOrFlippedMachineForLargeGamma) {
   // The cost and the tolerance its machine has in spectrum-svm, to the last digit.
   const SvmSettings plain{
       .cost = (1.0 / 40) / (2 * eta), .probability = false, .tolerance = 1e-2 * 1e-8};
-  for (const SpectrumCentre centre :
-       {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth}) {
+  for (const spectrum::Centre centre :
+       {spectrum::Centre::kClip, spectrum::Centre::kFlip, spectrum::Centre::kBoth}) {
     SvmSettings same = plain;
-    same.spectrum = centre == SpectrumCentre::kClip ? Spectrum::kClip : Spectrum::kFlip;
+    same.spectrum = centre == spectrum::Centre::kClip ? Spectrum::kClip : Spectrum::kFlip;
     const auto learned = fit_once(
         set, SpectrumSvmSettings{.eta = eta, .gamma = 1e3, .centre = centre, .probability = false});
     const auto fixed = fit_once(set, same);
@@ -41,7 +41,7 @@ TEST(SpectrumSvm, WithoutATreatmentTakesRowsOfTheKernelItself) {
   const TrainingSet set = training_set(sample.S, sample.classes);
   for (const double gamma : {1e-3, 1e3}) {
     SpectrumSvmSettings settings{
-        .eta = 0.01, .gamma = gamma, .centre = SpectrumCentre::kFlip, .probability = false};
+        .eta = 0.01, .gamma = gamma, .centre = spectrum::Centre::kFlip, .probability = false};
     const auto linear = fit_once(set, settings);
     settings.test_treatment = SpectrumTreatment::kNone;
     const auto none = fit_once(set, settings);
@@ -59,8 +59,8 @@ TEST(SpectrumSvm, WithoutATreatmentTakesRowsOfTheKernelItself) {
 TEST(SpectrumSvm, LeavesADefiniteMatrixAsItIsForLargeGamma) {
   const Sample sample = make_sample(30, 10, 2, 22, test::Likeness::kGaussian);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  for (const auto centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth,
-                            SpectrumCentre::kSimilarity}) {
+  for (const auto centre : {spectrum::Centre::kClip, spectrum::Centre::kFlip,
+                            spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
     const auto fitted =
         fit_once(set, SpectrumSvmSettings{.gamma = 1e3, .centre = centre, .probability = false});
     EXPECT_TRUE((fitted.model.multipliers.array() == 1).all());
@@ -109,7 +109,7 @@ TEST(SpectrumSvm, SaysWhereRepeatedEigenvaluesMakeTheAnswerOneOfSeveral) {
   const auto notes = [&](const Matrix& similarities, double gamma) {
     return fit_once(training_set(similarities, sample.classes),
                     SpectrumSvmSettings{
-                        .gamma = gamma, .centre = SpectrumCentre::kFlip, .probability = false})
+                        .gamma = gamma, .centre = spectrum::Centre::kFlip, .probability = false})
         .info.notes;
   };
   ASSERT_EQ(notes(S, 1e-3).size(), 1U);
@@ -121,7 +121,7 @@ TEST(SpectrumSvm, SaysWhereRepeatedEigenvaluesMakeTheAnswerOneOfSeveral) {
 TEST(SpectrumSvm, LearnsEachPairAsIfItWereAlone) {
   const Sample sample = make_sample(45, 10, 3, 25);
   const SpectrumSvmSettings settings{
-      .eta = 1e-3, .gamma = 1e-2, .centre = SpectrumCentre::kFlip, .probability = false};
+      .eta = 1e-3, .gamma = 1e-2, .centre = spectrum::Centre::kFlip, .probability = false};
   const auto all = fit_once(training_set(sample.S, sample.classes), settings);
   std::vector<Index> first_two;
   for (Index i = 0; i < 45; ++i) {
@@ -143,7 +143,7 @@ TEST(SpectrumSvm, DividesTheLossByTheSumOfWeights) {
   weighted.weights = Vector::Ones(24);
   weighted.weights(5) = 2;
   const SpectrumSvmSettings settings{
-      .eta = 1e-2, .gamma = 1e3, .centre = SpectrumCentre::kClip, .probability = false};
+      .eta = 1e-2, .gamma = 1e3, .centre = spectrum::Centre::kClip, .probability = false};
   const double one = fit_once(weighted, settings).info.objective();
   SvmSettings plain{.cost = 1 / (2 * 1e-2 * 25), .probability = false, .tolerance = 1e-8};
   const double other = fit_once(weighted, plain).info.objective();
@@ -165,21 +165,21 @@ TEST(SpectrumSvm, ChoosesTheCentreOfTheBetterMachine) {
   const Matrix S = common * common.transpose() - y * y.transpose() + 0.01 * Matrix::Identity(n, n);
   const auto fitted = fit_once(training_set(S, classes), SpectrumSvmSettings{.probability = false});
   ASSERT_EQ(fitted.model.centres.size(), 1U);
-  EXPECT_EQ(static_cast<SpectrumCentre>(fitted.model.centres[0]), SpectrumCentre::kFlip);
+  EXPECT_EQ(static_cast<spectrum::Centre>(fitted.model.centres[0]), spectrum::Centre::kFlip);
 }
 
 TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {
   const Sample sample = make_sample(30, 10, 2, 28);
   const TrainingSet set = training_set(sample.S, sample.classes);
   const double clip = fit_once(set, SpectrumSvmSettings{.gamma = 1e3,
-                                                        .centre = SpectrumCentre::kClip,
+                                                        .centre = spectrum::Centre::kClip,
                                                         .probability = false})
                           .info.objective();
   double last = 1e9;
   for (const double gamma : {0.01, 0.1, 1.0, 10.0}) {
     const auto fitted = fit_once(
         set, SpectrumSvmSettings{
-                 .gamma = gamma, .centre = SpectrumCentre::kSimilarity, .probability = false});
+                 .gamma = gamma, .centre = spectrum::Centre::kSimilarity, .probability = false});
     const double distance =
         std::abs(fitted.info.objective() - fitted.info.objective_offset() - clip);
     EXPECT_LT(distance, last);
@@ -190,7 +190,7 @@ TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {
 
 TEST(SpectrumSvm, IsProvedOnSimilaritiesOfAnySizeAtOrdinarySettings) {
   const Sample sample = make_sample(20, 1, 2, 29);
-  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+  for (const spectrum::Centre centre : {spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
     for (const double scale : {1e-12, 1e-6, 1e3, 1e4, 1e6, 1e12, 1e20, 1e30}) {
       for (const double gamma : {1e-3, 0.1, 100.0}) {
         const auto fitted =
@@ -208,7 +208,7 @@ TEST(SpectrumSvm, IsSolvedWhereItsGapIsWithinATolerance) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const Sample sample = make_sample(12, 1, 2, seed, test::Likeness::kIndefinite, 3);
     const TrainingSet set = training_set(sample.S, sample.classes);
-    for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+    for (const spectrum::Centre centre : {spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
       for (const double eta : {1e-2, 1.0, 100.0}) {
         for (const double gamma : {1e-4, 1e-2, 1.0}) {
           for (const double tolerance : {1e-3, 1e-2, 0.1, 0.3}) {
@@ -233,8 +233,9 @@ TEST(SpectrumSvm, HasNoGapBelowZero) {
         training_set(Matrix::Ones(n, n), std::span(classes).first(static_cast<std::size_t>(n)));
     for (const double eta : {1e-4, 1e-2, 1.0}) {
       for (const double gamma : {1e-3, 1.0, 1e3}) {
-        for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip,
-                                            SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+        for (const spectrum::Centre centre :
+             {spectrum::Centre::kClip, spectrum::Centre::kFlip, spectrum::Centre::kBoth,
+              spectrum::Centre::kSimilarity}) {
           const auto fitted = fit_once(
               set, SpectrumSvmSettings{
                        .eta = eta, .gamma = gamma, .centre = centre, .probability = false});
@@ -247,9 +248,9 @@ TEST(SpectrumSvm, HasNoGapBelowZero) {
 
 TEST(SpectrumSvm, DoesNotDependOnTheUnitOfTheSimilarities) {
   const Sample sample = make_sample(30, 12, 2, 27);
-  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+  for (const spectrum::Centre centre : {spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
     const auto scores = [&](double scale) -> Matrix {
-      const bool weighted = centre == SpectrumCentre::kSimilarity;
+      const bool weighted = centre == spectrum::Centre::kSimilarity;
       const SpectrumSvmSettings settings{.eta = 0.01 * scale,
                                          .gamma = weighted ? 1e-3 / scale : 1e-3,
                                          .centre = centre,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `eskl`, `emkl` and `rekl`: the known optima, what they are for one matrix, their laws, and what
-// they refuse. The optimisers have tests of their own (optim/trace_kernel).
+// they refuse. The optimisers have tests of their own (optim/trace/kernel).
 #include "kith/learn/kernel_learning/trace_pairs.hpp"
 
 #include <gmock/gmock.h>
@@ -59,16 +59,16 @@ TEST(Eskl, ReachesTheKnownOptima) {
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the shared problem is not there";
   const Views views = read_views(folder);
   // The trace that the optima are for is the default: that of the matrix.
-  const auto solved = [&](KernelLoss loss, double rho) {
+  const auto solved = [&](trace::KernelLoss loss, double rho) {
     const EsklSettings settings{{.rho = rho, .loss = loss, .probability = false}};
     const Fitted<EsklModel> fitted = fit_views(views, settings);
     EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved);
-    EXPECT_LE(fitted.info.gap(), loss == KernelLoss::kAbsolute ? 1e-3 : 1e-6);
+    EXPECT_LE(fitted.info.gap(), loss == trace::KernelLoss::kAbsolute ? 1e-3 : 1e-6);
     return fitted.info.objective();
   };
-  EXPECT_NEAR(solved(KernelLoss::kNorm, 1), 15.168919, 1e-5);
-  EXPECT_NEAR(solved(KernelLoss::kSquared, 0.1), 15.498655, 1e-5);
-  EXPECT_LE(solved(KernelLoss::kAbsolute, 0.01), 8.776);
+  EXPECT_NEAR(solved(trace::KernelLoss::kNorm, 1), 15.168919, 1e-5);
+  EXPECT_NEAR(solved(trace::KernelLoss::kSquared, 0.1), 15.498655, 1e-5);
+  EXPECT_LE(solved(trace::KernelLoss::kAbsolute, 0.01), 8.776);
 }
 
 TEST(Eskl, IsTheRobustMachineForOneMatrixAndItsTrace) {
@@ -93,7 +93,7 @@ TEST(Eskl, TakesAMatrixGivenTwiceAsTwiceTheRho) {
   twice.matrices.push_back(once.matrices[0]);
   twice.rows.push_back(once.rows[0]);
   twice.self.push_back(once.self[0]);
-  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
+  for (const trace::KernelLoss loss : {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
     const EsklSettings one{{.rho = 0.6, .loss = loss, .probability = false}};
     const EsklSettings two{{.rho = 0.3, .loss = loss, .probability = false}};
     const double value = fit_views(once, one).info.objective();
@@ -268,7 +268,7 @@ TEST(TracePairs, ThePrintedUpdateDoesNotArriveAndTheCorrectOneDoes) {
   const Fitted<EsklModel> early = fit_views(views, EsklSettings{learn});
   learn.solver = TraceSolver::kExact;  // which the printed update takes no notice of
   learn.iterations.reset();
-  learn.update = MirrorUpdate::kPrinted;
+  learn.update = papers::MirrorUpdate::kPrinted;
   const Fitted<EsklModel> printed = fit_views(views, EsklSettings{learn});
   EXPECT_EQ(printed.info.status(), SolveStatus::kIterationLimit);
   EXPECT_EQ(printed.info.iterations(), 100);
@@ -401,7 +401,8 @@ TEST(TracePairs, RefuseOrBearNumbersNearTheEndOfTheirRange) {
       EXPECT_THAT(error.what(), testing::HasSubstr("beyond what can be computed with"));
     }
   };
-  for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
+  for (const trace::KernelLoss loss :
+       {trace::KernelLoss::kAbsolute, trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
     const TraceSettings plain{.loss = loss, .probability = false};
     for (const double scale : {1e-160, 1e-80, 1e80, 1e160}) {
       TraceSettings settings = plain;

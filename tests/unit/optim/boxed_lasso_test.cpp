@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/boxed_lasso.hpp"
+#include "kith/optim/linear/boxed_lasso.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,9 +35,10 @@ Problem random_problem(Index m, Index n, Index rank, std::uint64_t seed) {
   return problem;
 }
 
-LassoSolution solve(const Problem& problem, const LassoTerms& terms, double tolerance = 1e-10) {
-  return boxed_lasso(lasso_data(problem.S, problem.y), terms,
-                     {.tolerance = tolerance, .gap_tolerance = tolerance});
+linear::LassoSolution solve(const Problem& problem, const linear::LassoTerms& terms,
+                            double tolerance = 1e-10) {
+  return linear::boxed_lasso(linear::lasso_data(problem.S, problem.y), terms,
+                             {.tolerance = tolerance, .gap_tolerance = tolerance});
 }
 
 double printed(const Problem& problem, double epsilon, const Vector& a) {
@@ -62,9 +63,9 @@ TEST(BoxedLasso, SolvesEveryShapeRankAndTermToItsTolerance) {
     const Problem problem = random_problem(shape.m, shape.n, shape.rank, 3);
     for (const double epsilon : {1e-4, 1e-2, 1.0, 10.0}) {
       for (const double bound : {1e-3, 0.1, 1.0, 1e4}) {
-        const LassoTerms terms{.epsilon = epsilon, .bound = bound};
-        const LassoSolution solution = solve(problem, terms, 1e-8);
-        const LassoCertificate c = certify(problem.S, problem.y, terms, solution.a);
+        const linear::LassoTerms terms{.epsilon = epsilon, .bound = bound};
+        const linear::LassoSolution solution = solve(problem, terms, 1e-8);
+        const linear::LassoCertificate c = linear::certify(problem.S, problem.y, terms, solution.a);
         EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
         EXPECT_LE(c.kkt_residual, 1e-8)
             << shape.m << 'x' << shape.n << ' ' << epsilon << ' ' << bound;
@@ -78,7 +79,7 @@ TEST(BoxedLasso, SolvesEveryShapeRankAndTermToItsTolerance) {
 
 TEST(BoxedLasso, IsNotBeatenByAnyNearbyPoint) {
   const Problem problem = random_problem(25, 35, 20, 5);
-  const LassoTerms terms{.epsilon = 0.05, .bound = 0.3};
+  const linear::LassoTerms terms{.epsilon = 0.05, .bound = 0.3};
   const Vector a = solve(problem, terms).a;
   const double least = printed(problem, terms.epsilon, a);
   Rng rng(6);
@@ -94,19 +95,22 @@ TEST(BoxedLasso, IsNotBeatenByAnyNearbyPoint) {
 
 TEST(BoxedLasso, FindsTheSameMinimumFromAnyStart) {
   const Problem problem = random_problem(30, 20, 20, 7);
-  const LassoTerms terms{.epsilon = 0.01, .bound = 0.2};
-  const LassoData data = lasso_data(problem.S, problem.y);
-  const Vector cold = boxed_lasso(data, terms, {.tolerance = 1e-12, .gap_tolerance = 1e-10}).a;
+  const linear::LassoTerms terms{.epsilon = 0.01, .bound = 0.2};
+  const linear::LassoData data = linear::lasso_data(problem.S, problem.y);
+  const Vector cold =
+      linear::boxed_lasso(data, terms, {.tolerance = 1e-12, .gap_tolerance = 1e-10}).a;
   Rng rng(8);
   for (int trial = 0; trial < 5; ++trial) {
     Vector start(20);
     for (double& v : start) v = 10 * rng.normal();
     EXPECT_LT(
-        (boxed_lasso(data, terms, {.tolerance = 1e-12, .gap_tolerance = 1e-10}, {}, start).a - cold)
+        (linear::boxed_lasso(data, terms, {.tolerance = 1e-12, .gap_tolerance = 1e-10}, {}, start)
+             .a -
+         cold)
             .norm(),
         1e-8);
   }
-  const LassoSolution again = boxed_lasso(data, terms, {}, {}, cold);
+  const linear::LassoSolution again = linear::boxed_lasso(data, terms, {}, {}, cold);
   EXPECT_EQ(again.info.iterations, 0);
   EXPECT_EQ(again.a, cold);
 }
@@ -120,12 +124,12 @@ TEST(BoxedLasso, IsAlwaysZeroWhereEpsilonIsTooLargeAndOnlyThere) {
 
 TEST(BoxedLasso, ObeysTheScaleOfItsMatrixFromTinyToHuge) {
   const Problem problem = random_problem(20, 25, 20, 11);
-  const LassoTerms terms{.epsilon = 0.02, .bound = 0.4};
-  const LassoSolution plain = solve(problem, terms);
+  const linear::LassoTerms terms{.epsilon = 0.02, .bound = 0.4};
+  const linear::LassoSolution plain = solve(problem, terms);
   for (const int exponent : {-400, -7, 13, 600}) {
     const double scale = std::ldexp(1.0, exponent);
     const Problem other{problem.S * scale, problem.y};
-    const LassoSolution found =
+    const linear::LassoSolution found =
         solve(other, {.epsilon = terms.epsilon * scale, .bound = terms.bound / scale});
     EXPECT_EQ(found.info.status, SolveStatus::kSolved);
     EXPECT_EQ(found.a * scale, plain.a);
@@ -136,27 +140,29 @@ TEST(BoxedLasso, ObeysTheScaleOfItsMatrixFromTinyToHuge) {
 TEST(BoxedLasso, CertificateFailsOnceTheSolutionIsSpoiled) {
   const Problem problem = random_problem(30, 40, 30, 13);
   for (const double bound : {0.1, 100.0}) {
-    const LassoTerms terms{.epsilon = 0.01, .bound = bound};
+    const linear::LassoTerms terms{.epsilon = 0.01, .bound = bound};
     const Vector a = solve(problem, terms).a;
-    ASSERT_TRUE(certify(problem.S, problem.y, terms, a).within(1e-10));
+    ASSERT_TRUE(linear::certify(problem.S, problem.y, terms, a).within(1e-10));
     const double spoil = 1e-4 * a.lpNorm<Eigen::Infinity>();
     for (Index j = 0; j < a.size(); ++j) {
       for (const double change : {-spoil, spoil}) {
         Vector spoiled = a;
         spoiled(j) += change;
-        EXPECT_FALSE(certify(problem.S, problem.y, terms, spoiled).within(1e-8)) << j;
+        EXPECT_FALSE(linear::certify(problem.S, problem.y, terms, spoiled).within(1e-8)) << j;
       }
     }
-    EXPECT_FALSE(certify(problem.S, problem.y, {.epsilon = 0.01 * (1 + 1e-4), .bound = bound}, a)
-                     .within(1e-8));
     EXPECT_FALSE(
-        certify(problem.S, problem.y, {.epsilon = 0.01, .bound = bound}, 0.9999 * a).within(1e-8));
+        linear::certify(problem.S, problem.y, {.epsilon = 0.01 * (1 + 1e-4), .bound = bound}, a)
+            .within(1e-8));
+    EXPECT_FALSE(
+        linear::certify(problem.S, problem.y, {.epsilon = 0.01, .bound = bound}, 0.9999 * a)
+            .within(1e-8));
   }
 }
 
 TEST(BoxedLasso, GapIsThatOfThePrintedProblemAndItsDual) {
   const Problem problem = random_problem(10, 14, 10, 15);
-  const LassoTerms terms{.epsilon = 0.2, .bound = 0.5};
+  const linear::LassoTerms terms{.epsilon = 0.2, .bound = 0.5};
   Rng rng(16);
   for (int trial = 0; trial < 20; ++trial) {
     Vector a(14);
@@ -166,7 +172,7 @@ TEST(BoxedLasso, GapIsThatOfThePrintedProblemAndItsDual) {
     for (const double g : Vector(problem.S.transpose() * r)) {
       dual -= terms.bound * std::max(0.0, std::abs(g) - terms.epsilon);
     }
-    const LassoCertificate c = certify(problem.S, problem.y, terms, a);
+    const linear::LassoCertificate c = linear::certify(problem.S, problem.y, terms, a);
     EXPECT_NEAR(c.primal, printed(problem, terms.epsilon, a), 1e-12);
     EXPECT_LE(c.gap * c.primal, c.primal - dual + 1e-12);
     const double least = solve(problem, terms).info.objective;
@@ -188,7 +194,8 @@ TEST(BoxedLasso, EndsOnDegenerateInput) {
   for (const Problem& problem : {duplicates, contrary, zero, constant, lopsided, spread}) {
     for (const double epsilon : {1e-4, 1.0}) {
       for (const double bound : {1.0, 1e4}) {
-        const LassoSolution solution = solve(problem, {.epsilon = epsilon, .bound = bound}, 1e-8);
+        const linear::LassoSolution solution =
+            solve(problem, {.epsilon = epsilon, .bound = bound}, 1e-8);
         EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << problem.S.col(0).transpose();
         EXPECT_TRUE(solution.a.allFinite());
       }
@@ -210,12 +217,12 @@ TEST(BoxedLasso, BearsManyFreeVariablesAndAnIllConditionedMatrix) {
         problem.S(i, j) = std::exp(-distance * distance) + 0.01 * rng.normal();
       }
     }
-    const LassoData data = lasso_data(problem.S, problem.y);
+    const linear::LassoData data = linear::lasso_data(problem.S, problem.y);
     for (const double bound : {10.0, 1e4}) {
-      const LassoTerms terms{.epsilon = 1e-4, .bound = bound};
-      const LassoSolution solution = boxed_lasso(data, terms);
+      const linear::LassoTerms terms{.epsilon = 1e-4, .bound = bound};
+      const linear::LassoSolution solution = linear::boxed_lasso(data, terms);
       EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
-      EXPECT_TRUE(certify(problem.S, problem.y, terms, solution.a).within(1e-8, 1e-7));
+      EXPECT_TRUE(linear::certify(problem.S, problem.y, terms, solution.a).within(1e-8, 1e-7));
       EXPECT_LT(solution.info.iterations, 1000);
     }
   }
@@ -223,24 +230,24 @@ TEST(BoxedLasso, BearsManyFreeVariablesAndAnIllConditionedMatrix) {
 
 TEST(BoxedLasso, SaysWhenItRanOutOfIterationsOrWasStopped) {
   const Problem problem = random_problem(30, 30, 30, 19);
-  const LassoData data = lasso_data(problem.S, problem.y);
-  const LassoTerms terms{.epsilon = 1e-4, .bound = 1};
-  const LassoSolution early = boxed_lasso(data, terms, {.max_iterations = 1});
+  const linear::LassoData data = linear::lasso_data(problem.S, problem.y);
+  const linear::LassoTerms terms{.epsilon = 1e-4, .bound = 1};
+  const linear::LassoSolution early = linear::boxed_lasso(data, terms, {.max_iterations = 1});
   EXPECT_EQ(early.info.status, SolveStatus::kIterationLimit);
   EXPECT_GT(early.info.kkt_residual + early.info.gap, 1e-8);
   StopSource source;
   source.request_stop();
   RunContext ctx;
   ctx.stop = StopToken(source);
-  EXPECT_THROW((void)boxed_lasso(data, terms, {}, ctx), Error);
+  EXPECT_THROW((void)linear::boxed_lasso(data, terms, {}, ctx), Error);
 }
 
 TEST(BoxedLasso, RefusesSizesAndTermsThatDoNotFit) {
-  EXPECT_THROW((void)lasso_data(Matrix::Ones(3, 2), Vector::Ones(2)), Error);
-  const LassoData data = lasso_data(Matrix::Ones(3, 2), Vector::Ones(3));
-  EXPECT_THROW((void)boxed_lasso(data, {.epsilon = 0, .bound = 1}), Error);
-  EXPECT_THROW((void)boxed_lasso(data, {.epsilon = 1, .bound = -1}), Error);
-  EXPECT_THROW((void)boxed_lasso(data, {}, {}, {}, Vector::Ones(3)), Error);
+  EXPECT_THROW((void)linear::lasso_data(Matrix::Ones(3, 2), Vector::Ones(2)), Error);
+  const linear::LassoData data = linear::lasso_data(Matrix::Ones(3, 2), Vector::Ones(3));
+  EXPECT_THROW((void)linear::boxed_lasso(data, {.epsilon = 0, .bound = 1}), Error);
+  EXPECT_THROW((void)linear::boxed_lasso(data, {.epsilon = 1, .bound = -1}), Error);
+  EXPECT_THROW((void)linear::boxed_lasso(data, {}, {}, {}, Vector::Ones(3)), Error);
 }
 
 /// Rows of the samples of two classes, all columns.
@@ -267,23 +274,24 @@ Problem shared_pair(const std::string& name, const std::string& one, const std::
 
 void expect_whole_grid(const Problem& problem) {
   const BlasThreads one(1);
-  const LassoData data = lasso_data(problem.S, problem.y);
-  const LassoSettings tight{.tolerance = 1e-9, .gap_tolerance = 1e-9};
+  const linear::LassoData data = linear::lasso_data(problem.S, problem.y);
+  const linear::LassoSettings tight{.tolerance = 1e-9, .gap_tolerance = 1e-9};
   Vector last;
   for (const double epsilon : {10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4}) {
     for (const double bound : {1.0, 1e1, 1e2, 1e3, 1e4}) {
-      const LassoTerms terms{.epsilon = epsilon, .bound = bound};
-      const LassoSolution warm = boxed_lasso(data, terms, tight, {}, last);
+      const linear::LassoTerms terms{.epsilon = epsilon, .bound = bound};
+      const linear::LassoSolution warm = linear::boxed_lasso(data, terms, tight, {}, last);
       const bool hard = epsilon < 1e-3 && bound > 1;
-      const LassoSolution cold = hard ? boxed_lasso(data, terms, tight) : warm;
-      for (const LassoSolution* solution : {&warm, &cold}) {
-        const LassoCertificate c = certify(problem.S, problem.y, terms, solution->a);
+      const linear::LassoSolution cold = hard ? linear::boxed_lasso(data, terms, tight) : warm;
+      for (const linear::LassoSolution* solution : {&warm, &cold}) {
+        const linear::LassoCertificate c =
+            linear::certify(problem.S, problem.y, terms, solution->a);
         EXPECT_TRUE(c.within(1e-9))
             << epsilon << ' ' << bound << ' ' << c.kkt_residual << ' ' << c.gap;
       }
       EXPECT_NEAR(warm.info.objective, cold.info.objective, 2e-9 * cold.info.objective);
       last = warm.a;
-      EXPECT_FALSE(certify(problem.S, problem.y, terms, (1 - 1e-4) * last).within(1e-8));
+      EXPECT_FALSE(linear::certify(problem.S, problem.y, terms, (1 - 1e-4) * last).within(1e-8));
     }
   }
 }

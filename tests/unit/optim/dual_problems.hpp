@@ -8,20 +8,21 @@
 #include <vector>
 
 #include "kith/core/rng.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
 
 namespace kith::testing_support {
 
 struct OwnedProblem {
   std::shared_ptr<const Matrix> matrix;
-  SvmDual dual;
+  dual::SvmDual dual;
   [[nodiscard]] const Matrix& K() const { return *matrix; }
 };
 
 inline OwnedProblem make_problem(Matrix K, Vector y, double cost) {
   auto kept = std::make_shared<const Matrix>(std::move(K));
   const Index n = y.size();
-  SvmDual dual{SymmetricView::dense(*kept), std::move(y), Vector::Constant(n, cost), {}};
+  dual::SvmDual dual{
+      dual::SymmetricView::dense(*kept), std::move(y), Vector::Constant(n, cost), {}};
   return {kept, std::move(dual)};
 }
 
@@ -56,8 +57,8 @@ inline Matrix gaussian_kernel(Rng& rng, const Vector& y, Index d = 4) {
 
 /// The optimum of the machine on K, by another method than any interior point.
 inline double machine_optimum(const Matrix& K, const Vector& y, const Vector& cost) {
-  const SvmDual dual{SymmetricView::dense(K), y, cost, {}};
-  return smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-11}).info.objective;
+  const dual::SvmDual dual{dual::SymmetricView::dense(K), y, cost, {}};
+  return dual::smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-11}).info.objective;
 }
 
 /// Labels, costs and kernels that a problem can be made of, and what no machine on several kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/exchange.hpp"
+#include "kith/optim/papers/exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
-#include "kith/optim/projected_gradient.hpp"
-#include "kith/optim/robust_newton.hpp"
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
+#include "kith/optim/papers/projected_gradient.hpp"
+#include "kith/optim/robust/newton.hpp"
 
 namespace kith {
 namespace {
@@ -25,7 +25,7 @@ struct Owned {
   Vector y;
   double cost = 1;
   double rho = 1;
-  [[nodiscard]] RobustProblem problem() const {
+  [[nodiscard]] robust::Problem problem() const {
     return {S, y, Vector::Constant(y.size(), cost), rho};
   }
 };
@@ -38,16 +38,16 @@ Owned perturbed(Index n, double noise, std::uint64_t seed) {
   return {std::move(S), std::move(y)};
 }
 
-double value(const RobustSolution& solution) { return solution.info.objective - solution.offset; }
+double value(const robust::Solution& solution) { return solution.info.objective - solution.offset; }
 
 class Exchange : public testing::TestWithParam<bool> {
  protected:
-  [[nodiscard]] static ExchangeSettings settings() { return {.prune = GetParam()}; }
+  [[nodiscard]] static papers::ExchangeSettings settings() { return {.prune = GetParam()}; }
 };
 
 TEST_P(Exchange, ClosesTheGapBetweenMonotoneBounds) {
   const Owned owned = perturbed(24, 0.2, 3);
-  const ExchangeSolution found = exchange(owned.problem(), settings());
+  const papers::ExchangeSolution found = papers::exchange(owned.problem(), settings());
   ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved);
   const std::vector<BoundsStep>& trace = found.solution.trace;
   ASSERT_GT(trace.size(), 10U);
@@ -66,7 +66,7 @@ TEST_P(Exchange, ClosesTheGapBetweenMonotoneBounds) {
     EXPECT_LE(step.set_size, before.set_size + 1);
   }
   EXPECT_LE(trace.back().upper - trace.back().lower, settings().gap);
-  const RobustCertificate c = certify(owned.problem(), found.solution.alpha);
+  const robust::Certificate c = certify(owned.problem(), found.solution.alpha);
   EXPECT_NEAR(c.value, trace.back().lower, 1e-10);
   EXPECT_LE(c.value, trace.back().upper);
   EXPECT_LE(c.feasibility, 1e-12);
@@ -78,8 +78,8 @@ TEST_P(Exchange, MeetsTheNewtonSolverWithinItsGap) {
       Owned owned = perturbed(20, 0.2, 7);
       owned.rho = rho;
       owned.cost = cost;
-      const ExchangeSolution found = exchange(owned.problem(), settings());
-      const RobustSolution other = robust_newton(owned.problem());
+      const papers::ExchangeSolution found = papers::exchange(owned.problem(), settings());
+      const robust::Solution other = robust::newton(owned.problem());
       ASSERT_EQ(found.solution.info.status, SolveStatus::kSolved) << rho << " " << cost;
       ASSERT_EQ(other.info.status, SolveStatus::kSolved) << rho << " " << cost;
       const double gap = settings().gap * std::min(1.0, value(other));
@@ -94,14 +94,14 @@ TEST_P(Exchange, MeetsTheNewtonSolverWithinItsGap) {
 
 TEST_P(Exchange, SaysThatItWasStopped) {
   const Owned owned = perturbed(20, 0.2, 5);
-  ExchangeSettings few = settings();
+  papers::ExchangeSettings few = settings();
   few.max_iterations = 4;
-  const ExchangeSolution found = exchange(owned.problem(), few);
+  const papers::ExchangeSolution found = papers::exchange(owned.problem(), few);
   EXPECT_EQ(found.solution.info.status, SolveStatus::kIterationLimit);
   EXPECT_EQ(found.solution.trace.size(), 4U);
   EXPECT_GT(found.solution.info.gap, 1e-5);
   // The bounds hold all the same.
-  const double optimum = value(projected_gradient(owned.problem(), {.tolerance = 1e-8}));
+  const double optimum = value(papers::projected_gradient(owned.problem(), {.tolerance = 1e-8}));
   EXPECT_LE(found.solution.trace.back().lower, optimum);
   EXPECT_GE(found.solution.trace.back().upper, optimum);
 }
@@ -111,8 +111,8 @@ INSTANTIATE_TEST_SUITE_P(All, Exchange, testing::Bool(),
 
 TEST(ExchangeSet, AddsOneKernelPerIterationUnlessItPrunes) {
   const Owned owned = perturbed(24, 0.2, 9);
-  const ExchangeSolution full = exchange(owned.problem(), {.prune = false});
-  const ExchangeSolution pruned = exchange(owned.problem(), {.prune = true});
+  const papers::ExchangeSolution full = papers::exchange(owned.problem(), {.prune = false});
+  const papers::ExchangeSolution pruned = papers::exchange(owned.problem(), {.prune = true});
   for (std::size_t i = 0; i < full.solution.trace.size(); ++i) {
     EXPECT_EQ(full.solution.trace[i].set_size, static_cast<Index>(i) + 1);
     if (i < pruned.solution.trace.size()) {
@@ -127,10 +127,10 @@ TEST(RobustMachine, IsTheMachineOnTheClippedMatrixForALargeRho) {
   Owned owned = perturbed(24, 0.2, 2);
   owned.rho = 1e6;
   const Matrix clipped = positive_part(owned.S);
-  const SvmDual dual{SymmetricView::dense(clipped), owned.y, Vector::Ones(24), {}};
-  const double machine = smo(dual).info.objective;
-  EXPECT_NEAR(value(exchange(owned.problem()).solution), machine, 1e-4 * machine);
-  EXPECT_NEAR(value(projected_gradient(owned.problem())), machine, 1e-4 * machine);
+  const dual::SvmDual dual{dual::SymmetricView::dense(clipped), owned.y, Vector::Ones(24), {}};
+  const double machine = dual::smo(dual).info.objective;
+  EXPECT_NEAR(value(papers::exchange(owned.problem()).solution), machine, 1e-4 * machine);
+  EXPECT_NEAR(value(papers::projected_gradient(owned.problem())), machine, 1e-4 * machine);
 }
 
 TEST(RobustMachine, DoesNotDependOnTheOrderOfSamplesOrTheNamesOfClasses) {
@@ -138,16 +138,16 @@ TEST(RobustMachine, DoesNotDependOnTheOrderOfSamplesOrTheNamesOfClasses) {
   Rng rng(5);
   const std::vector<Index> order = rng.permutation(20);
   const Owned other{owned.S(order, order), -owned.y(order)};
-  EXPECT_NEAR(value(exchange(owned.problem(), {.prune = true}).solution),
-              value(exchange(other.problem(), {.prune = true}).solution), 1e-5);
-  EXPECT_NEAR(value(projected_gradient(owned.problem())),
-              value(projected_gradient(other.problem())), 1e-5);
+  EXPECT_NEAR(value(papers::exchange(owned.problem(), {.prune = true}).solution),
+              value(papers::exchange(other.problem(), {.prune = true}).solution), 1e-5);
+  EXPECT_NEAR(value(papers::projected_gradient(owned.problem())),
+              value(papers::projected_gradient(other.problem())), 1e-5);
 }
 
 TEST(RobustCertificate, IsTheDefinitionRecomputed) {
   const Owned owned = perturbed(15, 0.3, 6);
-  const RobustSolution found = projected_gradient(owned.problem());
-  const RobustCertificate c = certify(owned.problem(), found.alpha);
+  const robust::Solution found = papers::projected_gradient(owned.problem());
+  const robust::Certificate c = certify(owned.problem(), found.alpha);
   const Vector u = owned.y.cwiseProduct(found.alpha);
   const Matrix K = positive_part(owned.S + u * u.transpose() / (4 * owned.rho));
   const double objective =
@@ -160,12 +160,12 @@ TEST(RobustCertificate, IsTheDefinitionRecomputed) {
 
 TEST(RobustCertificate, NoticesASpoiledSolution) {
   const Owned owned = perturbed(20, 0.2, 8);
-  const RobustSolution found = robust_newton(owned.problem(), {.tolerance = 1e-9});
+  const robust::Solution found = robust::newton(owned.problem(), {.tolerance = 1e-9});
   const auto passes = [&](const Vector& alpha) {
-    const RobustCertificate c = certify(owned.problem(), alpha);
+    const robust::Certificate c = certify(owned.problem(), alpha);
     return c.gap <= 1e-8 && c.kkt_residual <= 1e-5 && c.feasibility <= 1e-9;
   };
-  const RobustCertificate good = certify(owned.problem(), found.alpha);
+  const robust::Certificate good = certify(owned.problem(), found.alpha);
   EXPECT_TRUE(passes(found.alpha))
       << good.gap << " " << good.kkt_residual << " " << good.feasibility;
   EXPECT_FALSE(passes((1 - 1e-4) * found.alpha));
@@ -178,13 +178,13 @@ TEST(RobustCertificate, NoticesASpoiledSolution) {
 TEST(RobustCertificate, IsNotDeceivedByAWitness) {
   const Owned owned = perturbed(20, 0.2, 8);
   const Index n = owned.S.rows();
-  const double optimum = value(robust_newton(owned.problem()));
-  const Vector alpha = exchange(owned.problem(), {.max_iterations = 3}).solution.alpha;
+  const double optimum = value(robust::newton(owned.problem()));
+  const Vector alpha = papers::exchange(owned.problem(), {.max_iterations = 3}).solution.alpha;
   Rng rng(2);
   for (const Matrix& witness :
        {Matrix(Matrix::Zero(n, n)), owned.S, Matrix(-owned.S), positive_part(owned.S),
         Matrix(100 * Matrix::Identity(n, n)), Matrix(random_symmetric(rng, n))}) {
-    const RobustCertificate c = certify(owned.problem(), alpha, {}, witness);
+    const robust::Certificate c = certify(owned.problem(), alpha, {}, witness);
     EXPECT_LE(c.value, optimum * (1 + 1e-9));
     EXPECT_GE(c.upper, optimum * (1 - 1e-9));
     EXPECT_LE(c.gap, certify(owned.problem(), alpha).gap);
@@ -209,17 +209,17 @@ TEST_P(Exchange, TellsTheTruthWhereMasterProblemsAreHard) {
       for (const double rho : {1e-3, 1.0}) {
         owned.cost = cost;
         owned.rho = rho;
-        ExchangeSettings few = settings();
+        papers::ExchangeSettings few = settings();
         few.max_iterations = 60;
-        const RobustSolution found = exchange(owned.problem(), few).solution;
-        const double optimum = value(robust_newton(owned.problem()));
+        const robust::Solution found = papers::exchange(owned.problem(), few).solution;
+        const double optimum = value(robust::newton(owned.problem()));
         const auto what = [&] {
           return ::testing::Message()
                  << "n " << owned.y.size() << " cost " << cost << " rho " << rho << " value "
                  << value(found) << " optimum " << optimum << " gap " << found.info.gap;
         };
         EXPECT_LE(value(found), optimum * (1 + 1e-7)) << what();
-        const RobustCertificate c = certify(owned.problem(), found.alpha, {}, found.witness);
+        const robust::Certificate c = certify(owned.problem(), found.alpha, {}, found.witness);
         EXPECT_EQ(c.gap, found.info.gap) << what();
         EXPECT_GE(c.gap, 0) << what();
         EXPECT_GE(c.upper, optimum * (1 - 1e-7)) << what();
@@ -233,12 +233,12 @@ TEST_P(Exchange, TellsTheTruthWhereMasterProblemsAreHard) {
 
 TEST(ProjectedGradient, SaysThatItWasStoppedAndHowFarItIs) {
   const Owned owned = perturbed(30, 0.2, 5);
-  const RobustSolution found =
-      projected_gradient(owned.problem(), {.tolerance = 1e-8, .max_iterations = 3});
+  const robust::Solution found =
+      papers::projected_gradient(owned.problem(), {.tolerance = 1e-8, .max_iterations = 3});
   EXPECT_EQ(found.info.status, SolveStatus::kIterationLimit);
   EXPECT_EQ(found.info.iterations, 3);
   EXPECT_GT(found.info.gap, 1e-8);
-  const double optimum = value(projected_gradient(owned.problem(), {.tolerance = 1e-9}));
+  const double optimum = value(papers::projected_gradient(owned.problem(), {.tolerance = 1e-9}));
   EXPECT_LE(value(found), optimum);
   EXPECT_GE(value(found) + found.info.gap * (value(found) / (1 - found.info.gap)), optimum);
 }
@@ -247,8 +247,8 @@ TEST(ProjectedGradient, MeetsTheNewtonSolver) {
   for (const double rho : {0.1, 1.0, 100.0}) {
     Owned owned = perturbed(40, 0.2, 12);
     owned.rho = rho;
-    const RobustSolution found = projected_gradient(owned.problem(), {.tolerance = 1e-8});
-    const double optimum = value(robust_newton(owned.problem()));
+    const robust::Solution found = papers::projected_gradient(owned.problem(), {.tolerance = 1e-8});
+    const double optimum = value(robust::newton(owned.problem()));
     EXPECT_EQ(found.info.status, SolveStatus::kSolved);
     EXPECT_NEAR(value(found), optimum, 2e-8 * optimum);
     EXPECT_EQ(found.rho, rho);
@@ -258,12 +258,13 @@ TEST(ProjectedGradient, MeetsTheNewtonSolver) {
 TEST(RobustMachine, IsFoundAndProvedWhereTheOffsetHasAllTheDigits) {
   Owned owned = perturbed(40, 0.3, 12);
   owned.S *= 1e7;
-  const RobustProblem problem = owned.problem();
+  const robust::Problem problem = owned.problem();
   const Matrix clipped = positive_part(owned.S);
-  const SvmDual machine{SymmetricView::dense(clipped), problem.y, problem.cost, {}};
-  const Vector expected = clipped * problem.y.cwiseProduct(smo(machine).alpha);
-  const RobustSolution both[] = {projected_gradient(problem), exchange(problem).solution};
-  for (const RobustSolution& found : both) {
+  const dual::SvmDual machine{dual::SymmetricView::dense(clipped), problem.y, problem.cost, {}};
+  const Vector expected = clipped * problem.y.cwiseProduct(dual::smo(machine).alpha);
+  const robust::Solution both[] = {papers::projected_gradient(problem),
+                                   papers::exchange(problem).solution};
+  for (const robust::Solution& found : both) {
     EXPECT_EQ(found.info.status, SolveStatus::kSolved);
     EXPECT_LE(std::abs(found.info.gap), 1e-5);
     EXPECT_LE(found.info.kkt_residual, 1e-2);
@@ -276,7 +277,7 @@ TEST(RobustMachine, IsFoundAndProvedWhereTheOffsetHasAllTheDigits) {
 TEST(ProjectedGradient, IsNotSolvedBecauseItsGapIsRounding) {
   Owned owned = perturbed(40, 0.3, 12);
   owned.S *= 1e7;
-  const RobustSolution found = projected_gradient(owned.problem(), {.max_iterations = 1});
+  const robust::Solution found = papers::projected_gradient(owned.problem(), {.max_iterations = 1});
   EXPECT_NE(found.info.status, SolveStatus::kSolved);
   EXPECT_GT(found.info.gap, 1e-3);
 }
@@ -292,7 +293,7 @@ TEST(DualProjection, IsTheNearestFeasiblePoint) {
       v[i] = 3 * rng.normal();
       cost[i] = 0.1 + rng.uniform();
     }
-    const Vector a = project_to_dual(v, y, cost);
+    const Vector a = papers::project_to_dual(v, y, cost);
     EXPECT_GE(a.minCoeff(), 0);
     EXPECT_LE((a - cost).maxCoeff(), 0);
     EXPECT_NEAR(y.dot(a), 0, 1e-12 * static_cast<double>(n));
@@ -300,17 +301,17 @@ TEST(DualProjection, IsTheNearestFeasiblePoint) {
     for (int k = 0; k < 20; ++k) {
       Vector z(n);
       for (double& x : z) x = rng.normal();
-      z = project_to_dual(z, y, cost);
+      z = papers::project_to_dual(z, y, cost);
       EXPECT_LE((v - a).dot(z - a), 1e-11 * static_cast<double>(n));
     }
-    EXPECT_LT((project_to_dual(a, y, cost) - a).norm(), 1e-12);
+    EXPECT_LT((papers::project_to_dual(a, y, cost) - a).norm(), 1e-12);
   }
 }
 
 TEST(RobustMachine, RefusesWhatItCannotSolve) {
   const auto refuses = [](const Owned& owned) {
-    EXPECT_THROW(static_cast<void>(exchange(owned.problem())), Error);
-    EXPECT_THROW(static_cast<void>(projected_gradient(owned.problem())), Error);
+    EXPECT_THROW(static_cast<void>(papers::exchange(owned.problem())), Error);
+    EXPECT_THROW(static_cast<void>(papers::projected_gradient(owned.problem())), Error);
   };
   Owned owned = perturbed(10, 0.1, 1);
   owned.rho = 0;

@@ -8,16 +8,16 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
-#include "kith/optim/margin_radius.hpp"
-#include "kith/optim/metric_descent.hpp"
+#include "kith/optim/metric/descent.hpp"
+#include "kith/optim/metric/margin_radius.hpp"
 
 namespace kith {
 namespace {
 
 /// Two overlapping clouds with features of different spread, centred.
-SignedSamples clouds(Index n, Index features, double cost, std::uint64_t seed) {
+linear::SignedSamples clouds(Index n, Index features, double cost, std::uint64_t seed) {
   Rng rng(seed);
-  SignedSamples samples{Matrix(n, features), Vector(n), Vector::Constant(n, cost)};
+  linear::SignedSamples samples{Matrix(n, features), Vector(n), Vector::Constant(n, cost)};
   for (Index i = 0; i < n; ++i) {
     samples.y(i) = i % 3 == 0 ? 1 : -1;
     for (Index j = 0; j < features; ++j) {
@@ -40,29 +40,33 @@ Matrix random_rotation(Index size, std::uint64_t seed) {
   return Eigen::HouseholderQR<Matrix>(random_matrix(size, size, seed)).householderQ();
 }
 
-MetricPoint random_point(Index d, Index r, std::uint64_t seed) {
+metric::Point random_point(Index d, Index r, std::uint64_t seed) {
   Rng rng(seed);
   return {
       .L = random_matrix(d, r, seed + 1), .w = random_matrix(d, 1, seed + 2), .b = rng.normal()};
 }
 
-double value(const SignedSamples& samples, const Vector& w, double b) {
-  return 0.5 * w.squaredNorm() + squared_hinge_loss(samples, Vector((samples.X * w).array() + b));
+double value(const linear::SignedSamples& samples, const Vector& w, double b) {
+  return 0.5 * w.squaredNorm() +
+         linear::squared_hinge_loss(samples, Vector((samples.X * w).array() + b));
 }
 
-double margin_radius_value(const SignedSamples& samples, const Vector& v, double b) {
+double margin_radius_value(const linear::SignedSamples& samples, const Vector& v, double b) {
   const Vector F = samples.X * v;
-  return 0.5 * F.cwiseAbs2().maxCoeff() + squared_hinge_loss(samples, Vector(F.array() + b));
+  return 0.5 * F.cwiseAbs2().maxCoeff() +
+         linear::squared_hinge_loss(samples, Vector(F.array() + b));
 }
 
 TEST(SquaredHinge, ClosesItsGapAtEveryCost) {
   for (const double cost : {1e-3, 1e-1, 1.0, 1e1, 1e3}) {
     for (const Index features : {1, 5, 40}) {
-      const SignedSamples samples = clouds(60, features, cost, 3);
-      const SquaredHingeSolution solution = squared_hinge_svm(samples);
+      const linear::SignedSamples samples = clouds(60, features, cost, 3);
+      const linear::SquaredHingeSolution solution = linear::squared_hinge_svm(samples);
       EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << cost << ' ' << features;
-      const SquaredHingeCertificate proof = certify_squared_hinge(samples, solution.w, solution.b);
-      EXPECT_TRUE(proof.within(kSquaredHingeTolerance)) << proof.gap << ' ' << proof.stationarity;
+      const linear::SquaredHingeCertificate proof =
+          linear::certify_squared_hinge(samples, solution.w, solution.b);
+      EXPECT_TRUE(proof.within(linear::kSquaredHingeTolerance))
+          << proof.gap << ' ' << proof.stationarity;
       EXPECT_GE(proof.gap, -1e-12);
       EXPECT_NEAR(proof.primal, value(samples, solution.w, solution.b), 1e-12 * proof.primal);
     }
@@ -71,11 +75,11 @@ TEST(SquaredHinge, ClosesItsGapAtEveryCost) {
 
 TEST(SquaredHinge, BearsAnyCost) {
   for (int power = -300; power <= 300; power += 20) {
-    const SignedSamples samples = clouds(60, 5, std::pow(10.0, power), 3);
-    const SquaredHingeSolution found = squared_hinge_svm(samples);
+    const linear::SignedSamples samples = clouds(60, 5, std::pow(10.0, power), 3);
+    const linear::SquaredHingeSolution found = linear::squared_hinge_svm(samples);
     if (found.info.status == SolveStatus::kSolved) {
       EXPECT_GE(found.info.gap, 0) << power;
-      EXPECT_LE(found.info.gap, kSquaredHingeTolerance) << power;
+      EXPECT_LE(found.info.gap, linear::kSquaredHingeTolerance) << power;
     }
     // The smaller the cost, the less there is to solve: w is the pull of all samples.
     if (power <= 0 && power >= -140) {
@@ -85,10 +89,10 @@ TEST(SquaredHinge, BearsAnyCost) {
 }
 
 TEST(SquaredHinge, CertificateRefusesASpoiledSolution) {
-  const SignedSamples samples = clouds(60, 5, 1, 4);
-  const SquaredHingeSolution good = squared_hinge_svm(samples);
+  const linear::SignedSamples samples = clouds(60, 5, 1, 4);
+  const linear::SquaredHingeSolution good = linear::squared_hinge_svm(samples);
   const auto within = [&](const Vector& w, double b) {
-    return certify_squared_hinge(samples, w, b).within(kSquaredHingeTolerance);
+    return linear::certify_squared_hinge(samples, w, b).within(linear::kSquaredHingeTolerance);
   };
   ASSERT_TRUE(within(good.w, good.b));
   EXPECT_FALSE(within(good.w * (1 + 1e-4), good.b));
@@ -97,10 +101,10 @@ TEST(SquaredHinge, CertificateRefusesASpoiledSolution) {
 
 TEST(SquaredHinge, SolvesTwoSamplesAsByHand) {
   // w = 1, x = 1 and -1: min w^2/2 + 2C (1 - w)^2 has w = 4C / (1 + 4C).
-  SignedSamples samples{Matrix(2, 1), Vector(2), Vector::Constant(2, 0.5)};
+  linear::SignedSamples samples{Matrix(2, 1), Vector(2), Vector::Constant(2, 0.5)};
   samples.X << 1, -1;
   samples.y << 1, -1;
-  const SquaredHingeSolution solution = squared_hinge_svm(samples);
+  const linear::SquaredHingeSolution solution = linear::squared_hinge_svm(samples);
   EXPECT_NEAR(solution.w(0), 2.0 / 3, 1e-12);
   EXPECT_NEAR(solution.b, 0, 1e-12);
 }
@@ -112,8 +116,8 @@ TEST(SquaredHinge, SolvesWhatNoVectorSeparates) {
   Vector y(4);
   y << 1, -1, -1, 1;
   for (const double cost : {0.1, 1.0, 1e3}) {
-    const SignedSamples samples{X, y, Vector::Constant(4, cost)};
-    const SquaredHingeSolution found = squared_hinge_svm(samples);
+    const linear::SignedSamples samples{X, y, Vector::Constant(4, cost)};
+    const linear::SquaredHingeSolution found = linear::squared_hinge_svm(samples);
     EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost;
     EXPECT_GE(found.info.gap, 0);
     EXPECT_LE(found.info.kkt_residual, 1e-9);
@@ -123,17 +127,17 @@ TEST(SquaredHinge, SolvesWhatNoVectorSeparates) {
 
 TEST(SquaredHinge, FindsTheInterceptWithoutFeatures) {
   // min C sum: with 1 positive and 2 negatives, b = (1 - 2) / 3.
-  SignedSamples samples{Matrix(3, 0), Vector(3), Vector::Ones(3)};
+  linear::SignedSamples samples{Matrix(3, 0), Vector(3), Vector::Ones(3)};
   samples.y << 1, -1, -1;
-  EXPECT_NEAR(squared_hinge_svm(samples).b, -1.0 / 3, 1e-12);
-  EXPECT_NEAR(margin_radius(samples).b, -1.0 / 3, 1e-4);
+  EXPECT_NEAR(linear::squared_hinge_svm(samples).b, -1.0 / 3, 1e-12);
+  EXPECT_NEAR(metric::margin_radius(samples).b, -1.0 / 3, 1e-4);
 }
 
 TEST(SquaredHinge, RefusesBadSamples) {
-  SignedSamples samples = clouds(6, 2, 1, 1);
+  linear::SignedSamples samples = clouds(6, 2, 1, 1);
   samples.y(2) = 0.5;
   try {
-    (void)squared_hinge_svm(samples);
+    (void)linear::squared_hinge_svm(samples);
     FAIL() << "accepted a sign of 0.5";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("sample 3"));
@@ -141,71 +145,72 @@ TEST(SquaredHinge, RefusesBadSamples) {
 }
 
 TEST(MetricProblem, HasTheGradientOfItsObjective) {
-  const SignedSamples samples = clouds(25, 4, 0.7, 5);
-  const MetricPoint point = random_point(3, 4, 6);
-  const MetricPoint gradient = metric_gradient(samples, point);
+  const linear::SignedSamples samples = clouds(25, 4, 0.7, 5);
+  const metric::Point point = random_point(3, 4, 6);
+  const metric::Point gradient = metric::gradient(samples, point);
   const double h = 1e-6;
   const auto difference = [&](const auto& change) {
-    MetricPoint plus = point;
-    MetricPoint minus = point;
+    metric::Point plus = point;
+    metric::Point minus = point;
     change(plus, h);
     change(minus, -h);
-    return (metric_objective(samples, plus) - metric_objective(samples, minus)) / (2 * h);
+    return (metric::objective(samples, plus) - metric::objective(samples, minus)) / (2 * h);
   };
   const double scale = gradient.L.norm() + gradient.w.norm();
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 4; ++j) {
-      EXPECT_NEAR(difference([&](MetricPoint& p, double by) { p.L(i, j) += by; }), gradient.L(i, j),
-                  1e-7 * scale);
+      EXPECT_NEAR(difference([&](metric::Point& p, double by) { p.L(i, j) += by; }),
+                  gradient.L(i, j), 1e-7 * scale);
     }
-    EXPECT_NEAR(difference([&](MetricPoint& p, double by) { p.w(i) += by; }), gradient.w(i),
+    EXPECT_NEAR(difference([&](metric::Point& p, double by) { p.w(i) += by; }), gradient.w(i),
                 1e-7 * scale);
   }
-  EXPECT_NEAR(difference([&](MetricPoint& p, double by) { p.b += by; }), gradient.b, 1e-7 * scale);
+  EXPECT_NEAR(difference([&](metric::Point& p, double by) { p.b += by; }), gradient.b,
+              1e-7 * scale);
 }
 
 /// Theorem 1: with |w| R(L) in place of |w|, any rescaling of L and w leaves (3) as it is, and
 /// scaling L into the ball turns (3) into (5).
 TEST(MetricProblem, KeepsTheRatioOfMarginAndRadiusWhenRescaled) {
-  const SignedSamples samples = clouds(30, 4, 1, 7);
-  const MetricPoint point = random_point(4, 4, 8);
-  const auto ratio_objective = [&](const MetricPoint& p) {
-    const double R = radius(samples.X, p.L);
-    return metric_objective(samples, p) + 0.5 * (R * R - 1) * p.w.squaredNorm();
+  const linear::SignedSamples samples = clouds(30, 4, 1, 7);
+  const metric::Point point = random_point(4, 4, 8);
+  const auto ratio_objective = [&](const metric::Point& p) {
+    const double R = metric::radius(samples.X, p.L);
+    return metric::objective(samples, p) + 0.5 * (R * R - 1) * p.w.squaredNorm();
   };
   const double expected = ratio_objective(point);
   for (const double factor : {1e-3, 0.5, 70.0}) {
-    MetricPoint other = point;
+    metric::Point other = point;
     other.L *= factor;
     other.w /= factor;
     EXPECT_NEAR(ratio_objective(other), expected, 1e-9 * expected);
   }
-  const double R = radius(samples.X, point.L);
-  MetricPoint inside = point;
+  const double R = metric::radius(samples.X, point.L);
+  metric::Point inside = point;
   inside.L /= R;
   inside.w *= R;
-  EXPECT_NEAR(metric_objective(samples, inside), expected, 1e-9 * expected);
-  EXPECT_NEAR(radius(samples.X, inside.L), 1, 1e-12);
+  EXPECT_NEAR(metric::objective(samples, inside), expected, 1e-9 * expected);
+  EXPECT_NEAR(metric::radius(samples.X, inside.L), 1, 1e-12);
 }
 
 TEST(MetricProblem, DoesNotChangeUnderRotationsOfTheImage) {
-  const SignedSamples samples = clouds(30, 4, 1, 9);
-  const MetricPoint point = random_point(4, 4, 10);
+  const linear::SignedSamples samples = clouds(30, 4, 1, 9);
+  const metric::Point point = random_point(4, 4, 10);
   const Matrix Q = random_rotation(4, 11);
-  const MetricPoint turned{.L = Q * point.L, .w = Q * point.w, .b = point.b};
-  EXPECT_NEAR(metric_objective(samples, turned), metric_objective(samples, point), 1e-9);
-  EXPECT_NEAR(radius(samples.X, turned.L), radius(samples.X, point.L), 1e-12);
+  const metric::Point turned{.L = Q * point.L, .w = Q * point.w, .b = point.b};
+  EXPECT_NEAR(metric::objective(samples, turned), metric::objective(samples, point), 1e-9);
+  EXPECT_NEAR(metric::radius(samples.X, turned.L), metric::radius(samples.X, point.L), 1e-12);
 }
 
 TEST(MetricProblem, WithTheIdentityFixedIsTheMachineOnScaledSamples) {
-  const SignedSamples samples = clouds(50, 6, 2, 12);
+  const linear::SignedSamples samples = clouds(50, 6, 2, 12);
   const double R = samples.X.rowwise().norm().maxCoeff();
-  const SignedSamples scaled{samples.X / R, samples.y, samples.cost};
-  const SquaredHingeSolution machine = squared_hinge_svm(scaled);
-  const MetricPoint start =
-      metric_start(samples, 6, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
+  const linear::SignedSamples scaled{samples.X / R, samples.y, samples.cost};
+  const linear::SquaredHingeSolution machine = linear::squared_hinge_svm(scaled);
+  const metric::Point start = metric::start_point(samples, 6, metric::MapStart::kIdentity,
+                                                  metric::MachineStart::kSvm, Rng(1), {});
   EXPECT_TRUE(start.L.isApprox(Matrix::Identity(6, 6) / R, 1e-14));
-  EXPECT_NEAR(metric_objective(samples, start), machine.info.objective,
+  EXPECT_NEAR(metric::objective(samples, start), machine.info.objective,
               1e-9 * machine.info.objective);
   EXPECT_LT((start.w - machine.w).norm(), 1e-7 * machine.w.norm());
 }
@@ -214,30 +219,30 @@ TEST(ExactProjection, IsTheNearestPointOfTheBall) {
   const Matrix X = clouds(40, 5, 1, 13).X;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Matrix L = 3 * random_matrix(5, 5, seed);
-    const auto [A, lambda] = exact_projection(X, L);
-    EXPECT_LE(radius(X, A), 1 + 1e-12);
+    const auto [A, lambda] = metric::exact_projection(X, L);
+    EXPECT_LE(metric::radius(X, A), 1 + 1e-12);
     EXPECT_GE(lambda.minCoeff(), 0);
     // The conditions of (9): A (I + X' diag(lambda) X) = L and lambda_i (|A x_i| - 1) = 0.
     const Matrix back = A * (Matrix::Identity(5, 5) + X.transpose() * lambda.asDiagonal() * X);
     EXPECT_LT((back - L).norm(), 1e-6 * L.norm());
     const Vector lengths = (X * A.transpose()).rowwise().norm();
     for (Index i = 0; i < 40; ++i) EXPECT_LT(lambda(i) * (1 - lengths(i)), 1e-6 * (1 + lambda(i)));
-    EXPECT_LE((A - L).norm(), (scaled_projection(X, L) - L).norm());
+    EXPECT_LE((A - L).norm(), (metric::scaled_projection(X, L) - L).norm());
   }
 }
 
 TEST(ExactProjection, LeavesWhatIsInside) {
   const Matrix X = clouds(20, 3, 1, 14).X;
-  const Matrix L = 0.5 * scaled_projection(X, random_matrix(3, 3, 1));
-  EXPECT_EQ(exact_projection(X, L).A, L);
+  const Matrix L = 0.5 * metric::scaled_projection(X, random_matrix(3, 3, 1));
+  EXPECT_EQ(metric::exact_projection(X, L).A, L);
 }
 
 TEST(ExactProjection, DoesNotDependOnTheUnitsOfTheSamples) {
   const Matrix X = clouds(40, 5, 1, 13).X;
   const Matrix L = 3 * random_matrix(5, 5, 6);
-  const Matrix A = exact_projection(X, L).A;
+  const Matrix A = metric::exact_projection(X, L).A;
   for (const double unit : {1e-6, 1e-2, 1e3, 1e9}) {
-    const Matrix other = exact_projection(unit * X, L / unit).A;
+    const Matrix other = metric::exact_projection(unit * X, L / unit).A;
     EXPECT_LT((unit * other - A).norm(), 1e-7 * A.norm()) << unit;
   }
 }
@@ -245,27 +250,30 @@ TEST(ExactProjection, DoesNotDependOnTheUnitsOfTheSamples) {
 TEST(ExactProjection, DoesNotDependOnTheSamplesItIsToldToBeginWith) {
   const Matrix X = clouds(40, 5, 1, 13).X;
   const Matrix L = 3 * random_matrix(5, 5, 7);
-  const Matrix A = exact_projection(X, L).A;
+  const Matrix A = metric::exact_projection(X, L).A;
   for (const std::vector<Index>& near : {std::vector<Index>{0}, std::vector<Index>{3, 17, 38}}) {
-    EXPECT_LT((exact_projection(X, L, {}, near).A - A).norm(), 1e-7 * A.norm());
+    EXPECT_LT((metric::exact_projection(X, L, {}, near).A - A).norm(), 1e-7 * A.norm());
   }
 }
 
-class Descent : public testing::TestWithParam<BallProjection> {};
+class Descent : public testing::TestWithParam<metric::BallProjection> {};
 
 TEST_P(Descent, NeverRaisesTheObjectiveFromAnyOfTheSixStarts) {
-  const SignedSamples samples = clouds(60, 5, 1, 15);
+  const linear::SignedSamples samples = clouds(60, 5, 1, 15);
   for (const Index dimensions : {5, 2}) {
-    for (const MapStart map : {MapStart::kIdentity, MapStart::kPca, MapStart::kRandom}) {
-      for (const MachineStart machine : {MachineStart::kSvm, MachineStart::kRandom}) {
-        const MetricPoint start = metric_start(samples, dimensions, map, machine, Rng(2), {});
-        const MetricDescent descent =
-            metric_descent(samples, start, {.projection = GetParam(), .max_iterations = 60});
+    for (const metric::MapStart map :
+         {metric::MapStart::kIdentity, metric::MapStart::kPca, metric::MapStart::kRandom}) {
+      for (const metric::MachineStart machine :
+           {metric::MachineStart::kSvm, metric::MachineStart::kRandom}) {
+        const metric::Point start =
+            metric::start_point(samples, dimensions, map, machine, Rng(2), {});
+        const metric::Descent descent =
+            metric::descent(samples, start, {.projection = GetParam(), .max_iterations = 60});
         for (std::size_t t = 1; t < descent.objectives.size(); ++t) {
           ASSERT_LE(descent.objectives[t], descent.objectives[t - 1]);
         }
-        EXPECT_LE(radius(samples.X, descent.point.L), 1 + 1e-9);
-        EXPECT_NEAR(descent.objectives.back(), metric_objective(samples, descent.point),
+        EXPECT_LE(metric::radius(samples.X, descent.point.L), 1 + 1e-9);
+        EXPECT_NEAR(descent.objectives.back(), metric::objective(samples, descent.point),
                     1e-9 * descent.info.objective);
       }
     }
@@ -274,11 +282,11 @@ TEST_P(Descent, NeverRaisesTheObjectiveFromAnyOfTheSixStarts) {
 
 TEST_P(Descent, IsNeverBelowTheConvexEquivalent) {
   for (const double cost : {0.1, 1.0, 10.0}) {
-    const SignedSamples samples = clouds(60, 5, cost, 16);
-    const MarginRadiusSolution convex = margin_radius(samples);
-    const MetricPoint start =
-        metric_start(samples, 5, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
-    const MetricDescent descent = metric_descent(
+    const linear::SignedSamples samples = clouds(60, 5, cost, 16);
+    const metric::MarginRadiusSolution convex = metric::margin_radius(samples);
+    const metric::Point start = metric::start_point(samples, 5, metric::MapStart::kIdentity,
+                                                    metric::MachineStart::kSvm, Rng(1), {});
+    const metric::Descent descent = metric::descent(
         samples, start, {.tolerance = 1e-9, .projection = GetParam(), .max_iterations = 400});
     EXPECT_GE(descent.info.objective, convex.lower_bound);
     // Nor is any point, however it was found: v = L'w is feasible there, and no worse.
@@ -289,37 +297,38 @@ TEST_P(Descent, IsNeverBelowTheConvexEquivalent) {
 }
 
 TEST_P(Descent, DoesNotChangeUnderRotationsOfTheSamples) {
-  const SignedSamples samples = clouds(40, 4, 1, 17);
+  const linear::SignedSamples samples = clouds(40, 4, 1, 17);
   const Matrix Q = random_rotation(4, 18);
-  SignedSamples turned = samples;
+  linear::SignedSamples turned = samples;
   turned.X = samples.X * Q.transpose();
-  const auto decisions = [&](const SignedSamples& given) -> Vector {
-    const MetricPoint start =
-        metric_start(given, 4, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
-    const MetricPoint point =
-        metric_descent(given, start, {.projection = GetParam(), .max_iterations = 50}).point;
+  const auto decisions = [&](const linear::SignedSamples& given) -> Vector {
+    const metric::Point start = metric::start_point(given, 4, metric::MapStart::kIdentity,
+                                                    metric::MachineStart::kSvm, Rng(1), {});
+    const metric::Point point =
+        metric::descent(given, start, {.projection = GetParam(), .max_iterations = 50}).point;
     return (given.X * (point.L.transpose() * point.w)).array() + point.b;
   };
   EXPECT_LT((decisions(samples) - decisions(turned)).norm(), 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Projections, Descent,
-                         testing::Values(BallProjection::kScaled, BallProjection::kExact),
+                         testing::Values(metric::BallProjection::kScaled,
+                                         metric::BallProjection::kExact),
                          [](const auto& one) {
-                           return one.param == BallProjection::kScaled ? "Scaled" : "Exact";
+                           return one.param == metric::BallProjection::kScaled ? "Scaled" : "Exact";
                          });
 
 /// One step of [ZGZZ] Algorithm 1 with the scaled projection, on the matrices themselves.
-MetricPoint plain_step(const SignedSamples& samples, const MetricPoint& x) {
-  const MetricPoint g = metric_gradient(samples, x);
-  const double f = metric_objective(samples, x);
+metric::Point plain_step(const linear::SignedSamples& samples, const metric::Point& x) {
+  const metric::Point g = metric::gradient(samples, x);
+  const double f = metric::objective(samples, x);
   for (double alpha = 1; alpha > 1e-30; alpha /= 2) {
-    const MetricPoint next{.L = scaled_projection(samples.X, x.L - alpha * g.L),
-                           .w = x.w - alpha * g.w,
-                           .b = x.b - alpha * g.b};
+    const metric::Point next{.L = metric::scaled_projection(samples.X, x.L - alpha * g.L),
+                             .w = x.w - alpha * g.w,
+                             .b = x.b - alpha * g.b};
     const double promised =
         g.L.cwiseProduct(x.L - next.L).sum() + g.w.dot(x.w - next.w) + g.b * (x.b - next.b);
-    if (metric_objective(samples, next) <= f - 1e-4 * std::max(0.0, promised)) return next;
+    if (metric::objective(samples, next) <= f - 1e-4 * std::max(0.0, promised)) return next;
   }
   return x;
 }
@@ -330,13 +339,13 @@ TEST(MetricDescent, TakesTheStepsOfThePlainAlgorithm) {
   std::size_t longest = 0;
   for (const Index features : {3, 12, 50}) {
     for (const Index dimensions : {features, Index{2}}) {
-      const SignedSamples samples = clouds(60, features, 10, 40);
-      MetricPoint plain =
-          metric_start(samples, dimensions, MapStart::kRandom, MachineStart::kSvm, Rng(3), {});
-      const MetricDescent descent = metric_descent(samples, plain, {.max_iterations = 150});
+      const linear::SignedSamples samples = clouds(60, features, 10, 40);
+      metric::Point plain = metric::start_point(samples, dimensions, metric::MapStart::kRandom,
+                                                metric::MachineStart::kSvm, Rng(3), {});
+      const metric::Descent descent = metric::descent(samples, plain, {.max_iterations = 150});
       for (std::size_t t = 1; t < descent.objectives.size(); ++t) {
         plain = plain_step(samples, plain);
-        ASSERT_NEAR(descent.objectives[t], metric_objective(samples, plain),
+        ASSERT_NEAR(descent.objectives[t], metric::objective(samples, plain),
                     1e-9 * descent.objectives[t])
             << features << ' ' << dimensions << ' ' << t;
       }
@@ -350,20 +359,20 @@ TEST(MetricDescent, TakesTheStepsOfThePlainAlgorithm) {
 }
 
 TEST(MetricDescent, StopsWhenAsked) {
-  const SignedSamples samples = clouds(40, 4, 1, 19);
+  const linear::SignedSamples samples = clouds(40, 4, 1, 19);
   StopSource source;
   source.request_stop();
   RunContext ctx;
   ctx.stop = StopToken(source);
-  EXPECT_THROW((void)metric_descent(samples, random_point(4, 4, 1), {}, ctx), Error);
-  EXPECT_THROW((void)exact_projection(samples.X, 9 * random_matrix(4, 4, 1), ctx), Error);
-  EXPECT_THROW((void)margin_radius(samples, ctx), Error);
+  EXPECT_THROW((void)metric::descent(samples, random_point(4, 4, 1), {}, ctx), Error);
+  EXPECT_THROW((void)metric::exact_projection(samples.X, 9 * random_matrix(4, 4, 1), ctx), Error);
+  EXPECT_THROW((void)metric::margin_radius(samples, ctx), Error);
 }
 
 TEST(MetricDescent, SaysThatItsRuleEndedIt) {
-  const SignedSamples samples = clouds(40, 4, 1, 19);
+  const linear::SignedSamples samples = clouds(40, 4, 1, 19);
   for (const double tolerance : {0.5, 1e-6}) {
-    EXPECT_EQ(metric_descent(samples, random_point(4, 4, 1), {.tolerance = tolerance}).info.status,
+    EXPECT_EQ(metric::descent(samples, random_point(4, 4, 1), {.tolerance = tolerance}).info.status,
               SolveStatus::kStopped);
   }
 }
@@ -371,41 +380,43 @@ TEST(MetricDescent, SaysThatItsRuleEndedIt) {
 /// With the samples multiplied by a constant and the map divided by it, all images stay.
 TEST(MetricDescent, LeavesAShareOfTheGradientThatHasNoUnits) {
   for (const double cost : {1e-6, 1e-2, 1.0, 1e4}) {
-    const SignedSamples samples = clouds(40, 4, cost, 41);
-    const MetricPoint start =
-        metric_start(samples, 4, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
-    const MetricPoint point = metric_descent(samples, start, {.tolerance = 1e-3}).point;
-    const double share = projected_gradient_share(samples, point);
+    const linear::SignedSamples samples = clouds(40, 4, cost, 41);
+    const metric::Point start = metric::start_point(samples, 4, metric::MapStart::kIdentity,
+                                                    metric::MachineStart::kSvm, Rng(1), {});
+    const metric::Point point = metric::descent(samples, start, {.tolerance = 1e-3}).point;
+    const double share = metric::projected_gradient_share(samples, point);
     EXPECT_GE(share, 0);
     EXPECT_LE(share, 1);
     for (const double unit : {1e-5, 0.1, 300.0, 1e7}) {
-      SignedSamples other = samples;
+      linear::SignedSamples other = samples;
       other.X *= unit;
-      const MetricPoint same{.L = point.L / unit, .w = point.w, .b = point.b};
-      EXPECT_NEAR(projected_gradient_share(other, same), share, 1e-6) << cost << ' ' << unit;
+      const metric::Point same{.L = point.L / unit, .w = point.w, .b = point.b};
+      EXPECT_NEAR(metric::projected_gradient_share(other, same), share, 1e-6)
+          << cost << ' ' << unit;
     }
   }
 }
 
 TEST(MetricDescent, LeavesLittleOfTheGradientWhereItConverged) {
-  const SignedSamples samples = clouds(40, 3, 0.05, 20);
-  const MetricPoint start =
-      metric_start(samples, 3, MapStart::kIdentity, MachineStart::kSvm, Rng(1), {});
-  const MetricDescent descent =
-      metric_descent(samples, start, {.tolerance = 1e-14, .projection = BallProjection::kExact});
-  EXPECT_LT(projected_gradient_share(samples, descent.point),
-            0.01 * projected_gradient_share(samples, random_point(3, 3, 2)));
+  const linear::SignedSamples samples = clouds(40, 3, 0.05, 20);
+  const metric::Point start = metric::start_point(samples, 3, metric::MapStart::kIdentity,
+                                                  metric::MachineStart::kSvm, Rng(1), {});
+  const metric::Descent descent = metric::descent(
+      samples, start, {.tolerance = 1e-14, .projection = metric::BallProjection::kExact});
+  EXPECT_LT(metric::projected_gradient_share(samples, descent.point),
+            0.01 * metric::projected_gradient_share(samples, random_point(3, 3, 2)));
 }
 
 TEST(MarginRadius, ClosesItsGapAtEveryCost) {
   for (const double cost : {1e-3, 1e-1, 1.0, 1e1, 1e3}) {
     for (const Index features : {1, 5, 30, 59}) {
-      const SignedSamples samples = clouds(60, features, cost, 21);
-      const MarginRadiusSolution solution = margin_radius(samples);
+      const linear::SignedSamples samples = clouds(60, features, cost, 21);
+      const metric::MarginRadiusSolution solution = metric::margin_radius(samples);
       EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << cost << ' ' << features;
-      const MarginRadiusCertificate proof =
-          certify_margin_radius(samples, solution.v, solution.b, solution.a, solution.m);
-      EXPECT_TRUE(proof.within(kMarginRadiusTolerance)) << proof.gap << ' ' << proof.feasibility;
+      const metric::MarginRadiusCertificate proof =
+          metric::certify_margin_radius(samples, solution.v, solution.b, solution.a, solution.m);
+      EXPECT_TRUE(proof.within(metric::kMarginRadiusTolerance))
+          << proof.gap << ' ' << proof.feasibility;
       EXPECT_GE(proof.gap, -1e-11);
       EXPECT_NEAR(proof.primal, margin_radius_value(samples, solution.v, solution.b),
                   1e-12 * proof.primal);
@@ -416,14 +427,14 @@ TEST(MarginRadius, ClosesItsGapAtEveryCost) {
 TEST(MarginRadius, BearsAnyCost) {
   for (int power = -300; power <= 300; power += 20) {
     const double cost = std::pow(10.0, power);
-    const SignedSamples samples = clouds(60, 5, cost, 42);
-    const MarginRadiusSolution found = margin_radius(samples);
+    const linear::SignedSamples samples = clouds(60, 5, cost, 42);
+    const metric::MarginRadiusSolution found = metric::margin_radius(samples);
     EXPECT_GE(found.lower_bound, 0) << cost;
     // The best constant decides alike: no bound is above it.
     EXPECT_LE(found.lower_bound, (1 + 1e-9) * cost * 60) << cost;
     if (found.info.status == SolveStatus::kSolved) {
       EXPECT_GE(found.info.gap, 0) << cost;
-      EXPECT_LE(found.info.gap, kMarginRadiusTolerance) << cost;
+      EXPECT_LE(found.info.gap, metric::kMarginRadiusTolerance) << cost;
     }
     if (std::abs(power) <= 20) {
       EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost;
@@ -436,26 +447,29 @@ TEST(MarginRadius, IsSolvedWhereItsGapIsProved) {
   int flat = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Rng rng(seed);
-    SignedSamples samples = clouds(120, 4, 0.1, seed);
+    linear::SignedSamples samples = clouds(120, 4, 0.1, seed);
     for (Index i = 0; i < samples.X.size(); ++i) {
       const double far = samples.y(i % 120) > 0 ? 10 * rng.uniform() * rng.uniform() : 0;
       samples.X.data()[i] = std::floor(far + 1.2 * rng.uniform());
     }
     samples.X.rowwise() -= Eigen::RowVectorXd(samples.X.colwise().mean());
-    const MarginRadiusSolution found = margin_radius(samples);
-    const MarginRadiusCertificate proof =
-        certify_margin_radius(samples, found.v, found.b, found.a, found.m);
-    EXPECT_EQ(found.info.status == SolveStatus::kSolved, proof.proves(kMarginRadiusTolerance));
-    flat += proof.proves(kMarginRadiusTolerance) && !proof.within(kMarginRadiusTolerance);
+    const metric::MarginRadiusSolution found = metric::margin_radius(samples);
+    const metric::MarginRadiusCertificate proof =
+        metric::certify_margin_radius(samples, found.v, found.b, found.a, found.m);
+    EXPECT_EQ(found.info.status == SolveStatus::kSolved,
+              proof.proves(metric::kMarginRadiusTolerance));
+    flat += proof.proves(metric::kMarginRadiusTolerance) &&
+            !proof.within(metric::kMarginRadiusTolerance);
   }
   EXPECT_GT(flat, 0);
 }
 
 TEST(MarginRadius, CertificateRefusesASpoiledSolution) {
-  const SignedSamples samples = clouds(60, 5, 1, 22);
-  const MarginRadiusSolution good = margin_radius(samples);
+  const linear::SignedSamples samples = clouds(60, 5, 1, 22);
+  const metric::MarginRadiusSolution good = metric::margin_radius(samples);
   const auto within = [&](const Vector& v, double b, const Vector& a, const Vector& m) {
-    return certify_margin_radius(samples, v, b, a, m).within(kMarginRadiusTolerance);
+    return metric::certify_margin_radius(samples, v, b, a, m)
+        .within(metric::kMarginRadiusTolerance);
   };
   ASSERT_TRUE(within(good.v, good.b, good.a, good.m));
   for (std::uint64_t seed = 28; seed < 38; ++seed) {
@@ -471,53 +485,53 @@ TEST(MarginRadius, CertificateRefusesASpoiledSolution) {
 }
 
 TEST(MarginRadius, IsTheValueOfARankOneMap) {
-  const SignedSamples samples = clouds(60, 5, 1, 23);
-  const MarginRadiusSolution solution = margin_radius(samples);
-  const MetricPoint point = rank_one_point(samples, solution.v, solution.b);
+  const linear::SignedSamples samples = clouds(60, 5, 1, 23);
+  const metric::MarginRadiusSolution solution = metric::margin_radius(samples);
+  const metric::Point point = metric::rank_one_point(samples, solution.v, solution.b);
   EXPECT_EQ(point.L.rows(), 1);
-  EXPECT_NEAR(radius(samples.X, point.L), 1, 1e-12);
-  EXPECT_NEAR(metric_objective(samples, point), solution.info.objective,
+  EXPECT_NEAR(metric::radius(samples.X, point.L), 1, 1e-12);
+  EXPECT_NEAR(metric::objective(samples, point), solution.info.objective,
               1e-10 * solution.info.objective);
 }
 
 /// [ZGZZ] Theorem 1 and the span: any invertible map of the features changes nothing.
 TEST(MarginRadius, DependsOnTheSpanOfTheFeaturesAlone) {
-  const SignedSamples samples = clouds(60, 5, 1, 24);
-  SignedSamples mixed = samples;
+  const linear::SignedSamples samples = clouds(60, 5, 1, 24);
+  linear::SignedSamples mixed = samples;
   mixed.X = samples.X * random_matrix(5, 8, 25);  // also with features that are redundant
-  const MarginRadiusSolution one = margin_radius(samples);
-  const MarginRadiusSolution two = margin_radius(mixed);
+  const metric::MarginRadiusSolution one = metric::margin_radius(samples);
+  const metric::MarginRadiusSolution two = metric::margin_radius(mixed);
   EXPECT_NEAR(one.info.objective, two.info.objective, 1e-7 * one.info.objective);
   EXPECT_LT((samples.X * one.v - mixed.X * two.v).norm(), 1e-4);
 }
 
 TEST(MarginRadius, DoesNotDependOnTheUnitOfAnyFeature) {
   for (const Index features : {6, 90}) {  // fewer than samples, and more
-    const SignedSamples samples = clouds(60, features, 1, 28);
-    SignedSamples other = samples;
+    const linear::SignedSamples samples = clouds(60, features, 1, 28);
+    linear::SignedSamples other = samples;
     for (Index j = 0; j < features; ++j)
       other.X.col(j) *= std::pow(1e-5, static_cast<double>(j % 4));
     other.X.col(5) = 1e-9 * other.X.col(4);  // what a unit makes small is not redundant; this is
-    SignedSamples without = samples;
+    linear::SignedSamples without = samples;
     without.X.col(5) = samples.X.col(4);
-    const MarginRadiusSolution two = margin_radius(other);
+    const metric::MarginRadiusSolution two = metric::margin_radius(other);
     EXPECT_EQ(two.info.status, SolveStatus::kSolved);
-    const double expected = margin_radius(without).info.objective;
+    const double expected = metric::margin_radius(without).info.objective;
     EXPECT_NEAR(two.info.objective, expected, 2e-8 * expected);
   }
 }
 
 TEST(MarginRadius, GivesTheShortestOfSeveralDirections) {
-  SignedSamples samples = clouds(20, 30, 1, 29);
-  const Vector v = margin_radius(samples).v;
+  linear::SignedSamples samples = clouds(20, 30, 1, 29);
+  const Vector v = metric::margin_radius(samples).v;
   const Eigen::CompleteOrthogonalDecomposition<Matrix> rows(samples.X);
   const Vector shortest = rows.solve(Vector(samples.X * v));
   EXPECT_LT((v - shortest).norm(), 1e-9 * v.norm());
 }
 
 TEST(MarginRadius, IsNotBeatenByAnyNearbyPoint) {
-  const SignedSamples samples = clouds(40, 4, 1, 26);
-  const MarginRadiusSolution solution = margin_radius(samples);
+  const linear::SignedSamples samples = clouds(40, 4, 1, 26);
+  const metric::MarginRadiusSolution solution = metric::margin_radius(samples);
   Rng rng(27);
   for (int trial = 0; trial < 500; ++trial) {
     Vector v = solution.v;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kith/optim/papers/mirror_descent.hpp"
 #include "trace_kernel_problems.hpp"
 
 namespace kith {
@@ -19,18 +20,19 @@ using testing_support::TraceKernelData;
 
 TEST(MirrorDescent, MeetsTheExactOptimumWithinItsCertificate) {
   const TraceKernelData data = noisy_kernels(10, 2, 12);
-  for (const KernelShape shape : kShapes) {
-    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
-      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
-      const TraceKernelProblem problem = data.problem(shape, loss, 0.05);
-      const TraceKernelSolution found = mirror_descent(problem, {.tolerance = 0.1});
+  for (const trace::KernelShape shape : kShapes) {
+    for (const trace::KernelLoss loss :
+         {trace::KernelLoss::kAbsolute, trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
+      if (loss == trace::KernelLoss::kAbsolute && shape == trace::KernelShape::kSpectral) continue;
+      const trace::Problem problem = data.problem(shape, loss, 0.05);
+      const trace::Solution found = papers::mirror_descent(problem, {.tolerance = 0.1});
       EXPECT_EQ(found.info.status, SolveStatus::kSolved) << found.info.gap;
-      const double exact = learn_trace_kernel(problem).info.objective;
+      const double exact = trace::learn_kernel(problem).info.objective;
       EXPECT_LE(found.lower, exact * (1 + 1e-9));
       EXPECT_GE(found.info.objective, exact * (1 - 2e-3));
       EXPECT_LE(found.info.objective, exact * 1.12);
       // The mean of its dual points proves at least as much as the mean of its linear bounds.
-      const TraceKernelCertificate proof = certify(problem, found);
+      const trace::Certificate proof = certify(problem, found);
       EXPECT_LE(proof.gap, 0.1 * (1 + 1e-9));
       EXPECT_LE(proof.feasibility, 1e-9);
     }
@@ -39,16 +41,17 @@ TEST(MirrorDescent, MeetsTheExactOptimumWithinItsCertificate) {
 
 TEST(MirrorDescent, TakesALossOfOnesOwn) {
   const TraceKernelData data = noisy_kernels(10, 2, 13);
-  const TraceKernelProblem problem = data.problem(KernelShape::kShared, KernelLoss::kSquared, 0.05);
+  const trace::Problem problem =
+      data.problem(trace::KernelShape::kShared, trace::KernelLoss::kSquared, 0.05);
   // Huber's: squares near 0, absolute values further out; between the two everywhere.
-  const ConvexLoss huber{
+  const trace::ConvexLoss huber{
       [](const Matrix& X) {
         return X.cwiseAbs().unaryExpr([](double x) { return x < 1 ? x * x : 2 * x - 1; }).sum();
       },
       [](const Matrix& X) -> Matrix { return 2 * X.cwiseMax(-1.0).cwiseMin(1.0); }};
-  const TraceKernelSolution found = mirror_descent(problem, huber, {.tolerance = 0.1});
+  const trace::Solution found = papers::mirror_descent(problem, huber, {.tolerance = 0.1});
   EXPECT_EQ(found.info.status, SolveStatus::kSolved);
-  const TraceKernelSolution squared = learn_trace_kernel(problem);
+  const trace::Solution squared = trace::learn_kernel(problem);
   EXPECT_LE(found.lower, squared.info.objective);
   double value = found.machine;
   for (const Matrix& S : data.S) {
@@ -81,37 +84,39 @@ class SharedEskl : public testing::Test {
     if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the shared problem is not there";
     data_ = read_shared(folder);
   }
-  [[nodiscard]] TraceKernelProblem problem(KernelLoss loss, double rho) const {
-    return data_.problem(KernelShape::kShared, loss, rho);
+  [[nodiscard]] trace::Problem problem(trace::KernelLoss loss, double rho) const {
+    return data_.problem(trace::KernelShape::kShared, loss, rho);
   }
   TraceKernelData data_;
 };
 
 TEST_F(SharedEskl, IsSolvedToTheKnownOptima) {
-  EXPECT_NEAR(learn_trace_kernel(problem(KernelLoss::kSquared, 0.1)).info.objective, 15.498655,
+  EXPECT_NEAR(trace::learn_kernel(problem(trace::KernelLoss::kSquared, 0.1)).info.objective,
+              15.498655, 1e-5);
+  EXPECT_NEAR(trace::learn_kernel(problem(trace::KernelLoss::kNorm, 1)).info.objective, 15.168919,
               1e-5);
-  EXPECT_NEAR(learn_trace_kernel(problem(KernelLoss::kNorm, 1)).info.objective, 15.168919, 1e-5);
-  const TraceKernelProblem absolute = problem(KernelLoss::kAbsolute, 0.01);
-  const TraceKernelSolution found = learn_trace_kernel(absolute);
+  const trace::Problem absolute = problem(trace::KernelLoss::kAbsolute, 0.01);
+  const trace::Solution found = trace::learn_kernel(absolute);
   EXPECT_LE(found.info.objective, 8.776);
   EXPECT_LE(certify(absolute, found).gap, 1e-3);
 }
 
 TEST_F(SharedEskl, TheCorrectUpdateDescendsAndThePrintedOneStalls) {
   struct Case {
-    KernelLoss loss;
+    trace::KernelLoss loss;
     double rho, optimum, reached;
   };
-  for (const Case& one :
-       {Case{KernelLoss::kAbsolute, 0.01, 8.76, 8.84}, Case{KernelLoss::kNorm, 1, 15.168919, 15.23},
-        Case{KernelLoss::kSquared, 0.1, 15.498655, 15.56}}) {
-    const TraceKernelProblem at = problem(one.loss, one.rho);
-    EXPECT_LE(mirror_descent(at, {.max_iterations = 400}).info.objective, one.reached);
+  for (const Case& one : {Case{trace::KernelLoss::kAbsolute, 0.01, 8.76, 8.84},
+                          Case{trace::KernelLoss::kNorm, 1, 15.168919, 15.23},
+                          Case{trace::KernelLoss::kSquared, 0.1, 15.498655, 15.56}}) {
+    const trace::Problem at = problem(one.loss, one.rho);
+    EXPECT_LE(papers::mirror_descent(at, {.max_iterations = 400}).info.objective, one.reached);
     const auto printed = [&](long steps) {
-      return mirror_descent(at, {.update = MirrorUpdate::kPrinted, .max_iterations = steps});
+      return papers::mirror_descent(
+          at, {.update = papers::MirrorUpdate::kPrinted, .max_iterations = steps});
     };
-    const TraceKernelSolution early = printed(20);
-    const TraceKernelSolution late = printed(400);
+    const trace::Solution early = printed(20);
+    const trace::Solution late = printed(400);
     EXPECT_GE(late.info.objective, 1.2 * one.optimum);
     EXPECT_GE(late.info.objective, 0.99 * early.info.objective);  // nothing gained in 380 steps
   }

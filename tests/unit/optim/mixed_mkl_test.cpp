@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/mixed_mkl.hpp"
+#include "kith/optim/mkl/mixed.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,9 @@ using testing_support::OwnedKernels;
 using testing_support::random_labels;
 using testing_support::spoiled;
 
-MixedMkl problem_of(const OwnedKernels& owned) { return {owned.kernels, owned.y, owned.cost}; }
+mkl::MixedProblem problem_of(const OwnedKernels& owned) {
+  return {owned.kernels, owned.y, owned.cost};
+}
 
 /// Kernels of the given ranks; 0 stands for a Gaussian kernel, which has them all.
 OwnedKernels make_problem(Index n, const std::vector<Index>& ranks, double cost,
@@ -75,7 +77,7 @@ TEST(MixedMkl, BoundsItsOptimumFromBothSides) {
     for (const std::vector<Index>& ranks : kRanks) {
       SCOPED_TRACE(testing::PrintToString(ranks) + " " + std::to_string(cost));
       const OwnedKernels owned = make_problem(30, ranks, cost, 5);
-      const MixedMklSolution found = mixed_mkl(problem_of(owned));
+      const mkl::MixedSolution found = mkl::solve_mixed(problem_of(owned));
       EXPECT_EQ(found.info.status, SolveStatus::kSolved);
       EXPECT_LE(found.info.gap, 1e-10);
       EXPECT_LE(found.info.iterations, 80);
@@ -93,7 +95,7 @@ TEST(MixedMkl, IsProvedFromTheDefinitionsAlone) {
     for (const std::vector<Index>& ranks : kRanks) {
       SCOPED_TRACE(testing::PrintToString(ranks) + " " + std::to_string(cost));
       const OwnedKernels owned = make_problem(30, ranks, cost, 6);
-      const MixedMklSolution found = mixed_mkl(problem_of(owned));
+      const mkl::MixedSolution found = mkl::solve_mixed(problem_of(owned));
       const Proof proof = prove(owned, found.alpha, found.b, found.c);
       EXPECT_LE(proof.gap(), 1e-8);
       EXPECT_NEAR(proof.lower, found.lower, 1e-9 * found.lower);
@@ -106,10 +108,10 @@ TEST(MixedMkl, IsProvedFromTheDefinitionsAlone) {
 
 TEST(MixedBounds, NoticeASpoiledSolution) {
   const OwnedKernels owned = make_problem(30, {0, 4, 0}, 1.0, 3);
-  const MixedMkl problem = problem_of(owned);
-  const MixedMklSolution found = mixed_mkl(problem);
+  const mkl::MixedProblem problem = problem_of(owned);
+  const mkl::MixedSolution found = mkl::solve_mixed(problem);
   const auto gap = [&](const Vector& alpha, double b, const Matrix& c) {
-    const MixedBounds bounds = mixed_bounds(problem, alpha, b, c);
+    const mkl::MixedBounds bounds = mkl::mixed_bounds(problem, alpha, b, c);
     return std::max((bounds.upper - bounds.lower) / bounds.upper, bounds.feasibility);
   };
   EXPECT_LE(gap(found.alpha, found.b, found.c), 1e-9);
@@ -124,7 +126,7 @@ TEST(MixedMkl, IsTheMachineItselfForOneKernel) {
   for (const double cost : {1e-2, 1.0, 100.0}) {
     const OwnedKernels owned = make_problem(40, {0}, cost, 5);
     const double value = machine_optimum(owned.kernels[0], owned.y, owned.cost);
-    EXPECT_NEAR(mixed_mkl(problem_of(owned)).info.objective, value, 1e-9 * value);
+    EXPECT_NEAR(mkl::solve_mixed(problem_of(owned)).info.objective, value, 1e-9 * value);
   }
 }
 
@@ -133,14 +135,14 @@ TEST(MixedMkl, IsTheMachineOnMTimesTheKernelForMEqualOnes) {
   OwnedKernels owned = make_problem(30, {0}, 1.0, 9);
   const Matrix K = owned.kernels[0];
   owned.kernels = {K, K, K};
-  const MixedMklSolution found = mixed_mkl(problem_of(owned));
+  const mkl::MixedSolution found = mkl::solve_mixed(problem_of(owned));
   const double value = machine_optimum(9 * K, owned.y, owned.cost);
   EXPECT_NEAR(found.info.objective, value, 1e-9 * value);
 }
 
 TEST(MixedMkl, GivesTheWeightsOfItsNorms) {
   const OwnedKernels owned = make_problem(40, {0, 0, 25}, 1.0, 4);
-  const MixedMklSolution found = mixed_mkl(problem_of(owned));
+  const mkl::MixedSolution found = mkl::solve_mixed(problem_of(owned));
   const Vector u = owned.y.cwiseProduct(found.alpha);
   Vector roots(3);
   for (Index i = 0; i < 3; ++i) {
@@ -153,7 +155,7 @@ TEST(MixedMkl, TreatsAKernelItCanSatisfyAsFeaturesWithoutAPenalty) {
   // One feature, which cannot tell the classes apart: its part of the machine is shorter than the
   // other's, and u has no part along it.
   const OwnedKernels owned = make_problem(40, {0, 1}, 1e3, 11);
-  const MixedMklSolution found = mixed_mkl(problem_of(owned));
+  const mkl::MixedSolution found = mkl::solve_mixed(problem_of(owned));
   ASSERT_EQ(found.info.status, SolveStatus::kSolved);
   const auto length = [&](Index i) {
     return std::sqrt(
@@ -168,27 +170,27 @@ TEST(MixedMkl, TreatsAKernelItCanSatisfyAsFeaturesWithoutAPenalty) {
 
 TEST(MixedMkl, DoesNotDependOnTheOrderOfKernels) {
   OwnedKernels owned = make_problem(30, {0, 5, 0, 2}, 1.0, 6);
-  const double before = mixed_mkl(problem_of(owned)).lower;
+  const double before = mkl::solve_mixed(problem_of(owned)).lower;
   std::swap(owned.kernels[0], owned.kernels[3]);
-  EXPECT_NEAR(mixed_mkl(problem_of(owned)).lower, before, 1e-9 * before);
+  EXPECT_NEAR(mkl::solve_mixed(problem_of(owned)).lower, before, 1e-9 * before);
 }
 
 TEST(MixedMkl, BearsKernelsThatSayNothing) {
   for (const double value : {0.0, 1.0}) {
     OwnedKernels owned = make_problem(20, {0}, 1.0, 2);
-    const double alone = mixed_mkl(problem_of(owned)).lower;
+    const double alone = mkl::solve_mixed(problem_of(owned)).lower;
     owned.kernels.emplace_back(Matrix::Constant(20, 20, value));
-    const MixedMklSolution found = mixed_mkl(problem_of(owned));
+    const mkl::MixedSolution found = mkl::solve_mixed(problem_of(owned));
     EXPECT_EQ(found.info.status, SolveStatus::kSolved) << value;
     EXPECT_NEAR(found.lower, alone, 1e-8 * alone);
     owned.kernels.erase(owned.kernels.begin());
-    EXPECT_EQ(mixed_mkl(problem_of(owned)).info.status, SolveStatus::kSolved) << value;
+    EXPECT_EQ(mkl::solve_mixed(problem_of(owned)).info.status, SolveStatus::kSolved) << value;
   }
 }
 
 TEST(MixedMkl, RefusesWhatItCannotSolve) {
   for (const OwnedKernels& bad : spoiled(make_problem(10, {0, 0}, 1.0, 1))) {
-    EXPECT_THROW(static_cast<void>(mixed_mkl(problem_of(bad))), Error);
+    EXPECT_THROW(static_cast<void>(mkl::solve_mixed(problem_of(bad))), Error);
   }
 }
 

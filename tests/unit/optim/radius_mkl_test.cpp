@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/radius_mkl.hpp"
+#include "kith/optim/mkl/radius.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ Matrix gram(const Matrix& X, double gamma) {
 }
 
 /// Two clouds under four kernels, the last of which knows nothing of the classes.
-RadiusMkl radius_problem(Index n, double cost, std::uint64_t seed) {
+mkl::RadiusProblem radius_problem(Index n, double cost, std::uint64_t seed) {
   Rng rng(seed);
   Matrix X(n, 3);
-  RadiusMkl problem{.kernels = {}, .y = Vector(n), .cost = Vector::Constant(n, cost)};
+  mkl::RadiusProblem problem{.kernels = {}, .y = Vector(n), .cost = Vector::Constant(n, cost)};
   for (Index i = 0; i < n; ++i) {
     problem.y(i) = i % 2 == 0 ? 1 : -1;
     for (Index j = 0; j < 3; ++j) X(i, j) = rng.normal() + (j == 0 ? problem.y(i) : 0);
@@ -39,7 +39,7 @@ TEST(EnclosingBall, HoldsEverySampleAndTouchesThoseWithWeight) {
   Rng rng(1);
   Matrix X(30, 4);
   for (double& x : X.reshaped()) x = rng.normal();
-  const EnclosingBall ball = enclosing_ball(X * X.transpose());
+  const mkl::EnclosingBall ball = mkl::enclosing_ball(X * X.transpose());
   EXPECT_NEAR(ball.beta.sum(), 1, 1e-9);
   EXPECT_GE(ball.beta.minCoeff(), 0);
   const Vector centre = X.transpose() * ball.beta;
@@ -54,20 +54,20 @@ TEST(EnclosingBall, HoldsEverySampleAndTouchesThoseWithWeight) {
 TEST(EnclosingBall, OfTwoSamplesIsHalfTheirDistance) {
   Matrix K(2, 2);
   K << 1, -1, -1, 4;  // at distance sqrt(7)
-  EXPECT_NEAR(enclosing_ball(K).squared, 7.0 / 4, 1e-8);
+  EXPECT_NEAR(mkl::enclosing_ball(K).squared, 7.0 / 4, 1e-8);
 }
 
 TEST(ProjectToSimplex, IsTheNearestPoint) {
-  EXPECT_TRUE(project_to_simplex(Vector{{0.2, 0.8}}).isApprox(Vector{{0.2, 0.8}}));
-  EXPECT_TRUE(project_to_simplex(Vector{{2.0, 0.0}}).isApprox(Vector{{1.0, 0.0}}));
-  EXPECT_TRUE(project_to_simplex(Vector{{0.5, 0.5, 0.3}}).isApprox(Vector{{0.4, 0.4, 0.2}}));
+  EXPECT_TRUE(mkl::project_to_simplex(Vector{{0.2, 0.8}}).isApprox(Vector{{0.2, 0.8}}));
+  EXPECT_TRUE(mkl::project_to_simplex(Vector{{2.0, 0.0}}).isApprox(Vector{{1.0, 0.0}}));
+  EXPECT_TRUE(mkl::project_to_simplex(Vector{{0.5, 0.5, 0.3}}).isApprox(Vector{{0.4, 0.4, 0.2}}));
 }
 
 TEST(RadiusMkl, HasTheGradientOfItsValue) {
-  const RadiusMkl problem = radius_problem(24, 2, 2);
+  const mkl::RadiusProblem problem = radius_problem(24, 2, 2);
   const Vector theta{{0.4, 0.1, 0.3, 0.2}};
   RunContext ctx;
-  const RadiusPoint point = radius_point(problem, theta, 1e-11, ctx);
+  const mkl::RadiusPoint point = mkl::radius_point(problem, theta, 1e-11, ctx);
   EXPECT_NEAR(point.gradient.dot(theta), 0, 1e-9);
   constexpr double kH = 1e-4;
   for (Index m = 0; m < 4; ++m) {
@@ -75,25 +75,25 @@ TEST(RadiusMkl, HasTheGradientOfItsValue) {
     Vector minus = theta;
     plus(m) += kH;
     minus(m) -= kH;
-    const double slope = (radius_point(problem, plus, 1e-11, ctx).value -
-                          radius_point(problem, minus, 1e-11, ctx).value) /
+    const double slope = (mkl::radius_point(problem, plus, 1e-11, ctx).value -
+                          mkl::radius_point(problem, minus, 1e-11, ctx).value) /
                          (2 * kH);
     EXPECT_NEAR(point.gradient(m), slope, 1e-3 * point.gradient.cwiseAbs().maxCoeff());
   }
 }
 
 TEST(RadiusMkl, DoesNotChangeWithTheScaleOfAllKernels) {
-  RadiusMkl problem = radius_problem(24, 2, 3);
-  const RadiusMklSolution one = radius_mkl(problem, {});
+  mkl::RadiusProblem problem = radius_problem(24, 2, 3);
+  const mkl::RadiusSolution one = mkl::solve_radius(problem, {});
   for (Matrix& K : problem.kernels) K *= 7;
-  const RadiusMklSolution two = radius_mkl(problem, {});
+  const mkl::RadiusSolution two = mkl::solve_radius(problem, {});
   EXPECT_NEAR(one.info.objective, two.info.objective, 1e-4 * one.info.objective);
 }
 
 TEST(RadiusMkl, NeverRisesAndIsNoWorseThanAnyKernelNearIt) {
   for (const double cost : {0.1, 1.0, 10.0}) {
-    const RadiusMkl problem = radius_problem(30, cost, 4);
-    const RadiusMklSolution found = radius_mkl(problem, {});
+    const mkl::RadiusProblem problem = radius_problem(30, cost, 4);
+    const mkl::RadiusSolution found = mkl::solve_radius(problem, {});
     EXPECT_TRUE(met_tolerance(found.info.status));
     EXPECT_EQ(found.info.status == SolveStatus::kSolved, found.info.gap <= 1e-6);
     EXPECT_NEAR(found.theta.sum(), 1, 1e-9);
@@ -104,36 +104,37 @@ TEST(RadiusMkl, NeverRisesAndIsNoWorseThanAnyKernelNearIt) {
     RunContext ctx;
     for (Index m = 0; m < 4; ++m) {
       const Vector aside = 0.95 * found.theta + 0.05 * Vector::Unit(4, m);
-      EXPECT_GE(radius_point(problem, aside, 1e-9, ctx).value, found.info.objective * (1 - 1e-3));
+      EXPECT_GE(mkl::radius_point(problem, aside, 1e-9, ctx).value,
+                found.info.objective * (1 - 1e-3));
     }
     EXPECT_LT(found.info.kkt_residual, 0.05);
   }
 }
 
 TEST(RadiusMkl, IsSolvedWhereItsBoundProvesIt) {
-  RadiusMkl problem = radius_problem(24, 1, 5);
+  mkl::RadiusProblem problem = radius_problem(24, 1, 5);
   for (Matrix& K : problem.kernels) K = problem.kernels.front();  // weights do not matter
-  const RadiusMklSolution found = radius_mkl(problem, {});
+  const mkl::RadiusSolution found = mkl::solve_radius(problem, {});
   EXPECT_LE(found.info.gap, 1e-6);
   EXPECT_EQ(found.info.status, SolveStatus::kSolved);
 }
 
 TEST(RadiusMkl, ClosesTheGapToABoundThatNoWeightsPass) {
   for (const double cost : {0.1, 1.0, 10.0}) {
-    const RadiusMkl problem = radius_problem(30, cost, 6);
-    const RadiusMklSolution found = radius_mkl(problem, {.tolerance = 1e-9});
+    const mkl::RadiusProblem problem = radius_problem(30, cost, 6);
+    const mkl::RadiusSolution found = mkl::solve_radius(problem, {.tolerance = 1e-9});
     EXPECT_GE(found.info.gap, -1e-8);
     EXPECT_LT(found.info.gap, 5e-3);
-    const double bound = radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
+    const double bound = mkl::radius_lower_bound(problem, found.point.alpha, found.point.ball.beta);
     RunContext ctx;
     Rng rng(7);
     for (int trial = 0; trial < 20; ++trial) {
       Vector theta(4);
       for (double& weight : theta) weight = rng.uniform() * rng.uniform();
-      const RadiusPoint other = radius_point(problem, theta / theta.sum(), 1e-9, ctx);
+      const mkl::RadiusPoint other = mkl::radius_point(problem, theta / theta.sum(), 1e-9, ctx);
       EXPECT_GE(other.value, bound * (1 - 1e-8));
       // A bound from anywhere is one, and the worse the farther away it is taken.
-      EXPECT_LE(radius_lower_bound(problem, other.alpha, other.ball.beta),
+      EXPECT_LE(mkl::radius_lower_bound(problem, other.alpha, other.ball.beta),
                 found.info.objective * (1 + 1e-8));
     }
   }
@@ -142,13 +143,14 @@ TEST(RadiusMkl, ClosesTheGapToABoundThatNoWeightsPass) {
 TEST(RadiusMkl, KeepsTheBestBoundOfItsPoints) {
   RunContext ctx;
   for (const double cost : {0.1, 1.0, 10.0}) {
-    const RadiusMkl problem = radius_problem(30, cost, 8);
+    const mkl::RadiusProblem problem = radius_problem(30, cost, 8);
     double last = 0;  // of the looser tolerance
     for (const double tolerance : {1e-3, 1e-5, 1e-7}) {
-      const RadiusMklSolution found = radius_mkl(problem, {.tolerance = tolerance});
-      EXPECT_GE(found.bound, radius_lower_bound(problem, found.point.alpha, found.point.ball.beta));
+      const mkl::RadiusSolution found = mkl::solve_radius(problem, {.tolerance = tolerance});
+      EXPECT_GE(found.bound,
+                mkl::radius_lower_bound(problem, found.point.alpha, found.point.ball.beta));
       const Vector equal = Vector::Constant(4, 0.25);
-      EXPECT_GE(found.bound, radius_point(problem, equal, tolerance, ctx).bound);
+      EXPECT_GE(found.bound, mkl::radius_point(problem, equal, tolerance, ctx).bound);
       EXPECT_LE(found.bound, found.info.objective * (1 + tolerance));
       // Its points are those of the looser one and more, with machines that are nearer.
       EXPECT_GE(found.bound, last - 2 * tolerance * found.info.objective) << cost;
@@ -158,20 +160,21 @@ TEST(RadiusMkl, KeepsTheBestBoundOfItsPoints) {
 }
 
 TEST(RadiusMkl, BoundsByTheBestMultipleOfAMachine) {
-  const RadiusMkl problem = radius_problem(24, 1, 9);
+  const mkl::RadiusProblem problem = radius_problem(24, 1, 9);
   RunContext ctx;
-  const RadiusPoint point = radius_point(problem, Vector::Constant(4, 0.25), 1e-9, ctx);
-  const double bound = radius_lower_bound(problem, point.alpha, point.ball.beta);
+  const mkl::RadiusPoint point = mkl::radius_point(problem, Vector::Constant(4, 0.25), 1e-9, ctx);
+  const double bound = mkl::radius_lower_bound(problem, point.alpha, point.ball.beta);
   for (const double s : {0.25, 0.5, 0.9}) {
-    EXPECT_LE(radius_lower_bound(problem, s * point.alpha, point.ball.beta), bound * (1 + 1e-12));
+    EXPECT_LE(mkl::radius_lower_bound(problem, s * point.alpha, point.ball.beta),
+              bound * (1 + 1e-12));
   }
   EXPECT_EQ(point.bound, bound);
 }
 
 TEST(RadiusMkl, RefusesKernelsOfOtherSizes) {
-  RadiusMkl problem = radius_problem(10, 1, 5);
+  mkl::RadiusProblem problem = radius_problem(10, 1, 5);
   problem.kernels[1] = Matrix::Identity(9, 9);
-  EXPECT_THROW((void)radius_mkl(problem, {}), Error);
+  EXPECT_THROW((void)mkl::solve_radius(problem, {}), Error);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/regularised_mkl.hpp"
+#include "kith/optim/mkl/regularised.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing_support::spoiled;
 struct Owned {
   OwnedKernels machine;
   Vector penalty;
-  [[nodiscard]] RegularisedMkl problem() const {
+  [[nodiscard]] mkl::RegularisedProblem problem() const {
     return {machine.kernels, penalty, machine.y, machine.cost};
   }
 };
@@ -53,8 +53,8 @@ TEST(RegularisedMkl, BoundsItsOptimumFromBothSides) {
   for (const double cost : {1e-3, 1.0, 1e3, 1e5}) {
     for (const Index p : {1, 2, 7, 25}) {
       const Owned owned = random_problem(30, p, cost, static_cast<std::uint64_t>(p));
-      const RegularisedMkl problem = owned.problem();
-      const RegularisedMklSolution found = regularised_mkl(problem);
+      const mkl::RegularisedProblem problem = owned.problem();
+      const mkl::RegularisedSolution found = mkl::solve_regularised(problem);
       EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << p;
       EXPECT_LE(found.info.iterations, 40) << cost << " " << p;
       EXPECT_LE(found.info.gap, 1e-10);
@@ -63,7 +63,8 @@ TEST(RegularisedMkl, BoundsItsOptimumFromBothSides) {
       EXPECT_GE(found.alpha.minCoeff(), 0);
       EXPECT_LE(found.alpha.maxCoeff(), cost);
       EXPECT_LE(std::abs(owned.machine.y.dot(found.alpha)), 1e-12 * found.alpha.sum());
-      const MklBounds again = mkl_bounds(problem, found.alpha, found.b, found.theta);
+      const mkl::RegularisedBounds again =
+          mkl::regularised_bounds(problem, found.alpha, found.b, found.theta);
       EXPECT_NEAR(again.upper, again.lower, 1e-9 * again.upper);
       EXPECT_EQ(again.lower, again.values.minCoeff());
     }
@@ -74,13 +75,13 @@ TEST(RegularisedMkl, IsTheMachineItselfForOneKernel) {
   for (const double cost : {1e-2, 1.0, 100.0}) {
     const Owned owned = random_problem(40, 1, cost, 5);
     const double value = machine_value(owned, Vector::Ones(1));
-    EXPECT_NEAR(regularised_mkl(owned.problem()).info.objective, value, 1e-9 * value);
+    EXPECT_NEAR(mkl::solve_regularised(owned.problem()).info.objective, value, 1e-9 * value);
   }
 }
 
 TEST(RegularisedMkl, FindsTheBestOfAllCombinationsOfTwoKernels) {
   const Owned owned = random_problem(25, 2, 1.0, 8);
-  const RegularisedMklSolution found = regularised_mkl(owned.problem());
+  const mkl::RegularisedSolution found = mkl::solve_regularised(owned.problem());
   double least = 1e300;
   for (int k = 0; k <= 200; ++k) {
     const double part = k / 200.0;
@@ -94,28 +95,28 @@ TEST(RegularisedMkl, FindsTheBestOfAllCombinationsOfTwoKernels) {
 TEST(RegularisedMkl, LeavesOutAKernelThatCostsTooMuch) {
   Owned owned = random_problem(30, 3, 1.0, 4);
   owned.penalty << 0, 0, 1e4;
-  const RegularisedMklSolution found = regularised_mkl(owned.problem());
+  const mkl::RegularisedSolution found = mkl::solve_regularised(owned.problem());
   EXPECT_LE(found.theta[2], 1e-9);
   owned.machine.kernels.pop_back();
   owned.penalty.conservativeResize(2);
-  const double without = regularised_mkl(owned.problem()).lower;
+  const double without = mkl::solve_regularised(owned.problem()).lower;
   EXPECT_NEAR(found.lower, without, 1e-8 * without);
 }
 
 TEST(RegularisedMkl, DoesNotDependOnTheOrderOfKernels) {
   Owned owned = random_problem(30, 4, 1.0, 6);
-  const double before = regularised_mkl(owned.problem()).lower;
+  const double before = mkl::solve_regularised(owned.problem()).lower;
   std::swap(owned.machine.kernels[0], owned.machine.kernels[3]);
   std::swap(owned.penalty[0], owned.penalty[3]);
-  EXPECT_NEAR(regularised_mkl(owned.problem()).lower, before, 1e-9 * before);
+  EXPECT_NEAR(mkl::solve_regularised(owned.problem()).lower, before, 1e-9 * before);
 }
 
 TEST(MklBounds, NoticeASpoiledSolution) {
   const Owned owned = random_problem(30, 5, 1.0, 3);
-  const RegularisedMkl problem = owned.problem();
-  const RegularisedMklSolution found = regularised_mkl(problem);
+  const mkl::RegularisedProblem problem = owned.problem();
+  const mkl::RegularisedSolution found = mkl::solve_regularised(problem);
   const auto gap = [&](const Vector& alpha, double b, const Vector& theta) {
-    const MklBounds bounds = mkl_bounds(problem, alpha, b, theta);
+    const mkl::RegularisedBounds bounds = mkl::regularised_bounds(problem, alpha, b, theta);
     return std::max((bounds.upper - bounds.lower) / bounds.upper, bounds.feasibility);
   };
   constexpr double kSpoil = 1e-4;
@@ -133,7 +134,7 @@ TEST(MklBounds, NoticeASpoiledSolution) {
 
 TEST(RegularisedMkl, RefusesWhatItCannotSolve) {
   const auto refuses = [](const Owned& owned) {
-    EXPECT_THROW(static_cast<void>(regularised_mkl(owned.problem())), Error);
+    EXPECT_THROW(static_cast<void>(mkl::solve_regularised(owned.problem())), Error);
   };
   Owned owned = random_problem(10, 2, 1.0, 1);
   for (const OwnedKernels& bad : spoiled(owned.machine)) refuses({bad, owned.penalty});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/robust_newton.hpp"
+#include "kith/optim/robust/newton.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
-#include "optim/robust_ball.hpp"
-#include "optim/robust_dual.hpp"
+#include "optim/robust/ball.hpp"
+#include "optim/robust/dual.hpp"
 
 namespace kith {
 namespace {
@@ -25,7 +25,7 @@ using testing_support::random_symmetric;
 struct Data {
   Matrix S;
   Vector y;
-  [[nodiscard]] RobustProblem problem(double cost, double rho) const {
+  [[nodiscard]] robust::Problem problem(double cost, double rho) const {
     return {.S = S, .y = y, .cost = Vector::Constant(y.size(), cost), .rho = rho};
   }
 };
@@ -39,19 +39,19 @@ Data noisy(Index n, std::uint64_t seed, double noise = 0.1) {
   return data;
 }
 
-Matrix kernel_of(const RobustSolution& solution) {
+Matrix kernel_of(const robust::Solution& solution) {
   return reconstruct(solution.kernel.U, solution.kernel.lambda);
 }
 
-double machine_value(const Matrix& K, const RobustProblem& problem, const Vector& alpha) {
+double machine_value(const Matrix& K, const robust::Problem& problem, const Vector& alpha) {
   const Vector u = problem.y.cwiseProduct(alpha);
   return alpha.sum() - 0.5 * u.dot(K * u);
 }
 
 /// max over a of 1'a - 1/2 a'YKYa, from an SVM.
-double best_value(const Matrix& K, const RobustProblem& problem) {
-  const SvmDual dual{SymmetricView::dense(K), problem.y, problem.cost, {}};
-  const SmoSolution best = smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-10});
+double best_value(const Matrix& K, const robust::Problem& problem) {
+  const dual::SvmDual dual{dual::SymmetricView::dense(K), problem.y, problem.cost, {}};
+  const dual::SmoSolution best = dual::smo(dual, {.tolerance = 1e-9, .gap_tolerance = 1e-10});
   return certify(dual, best.alpha, best.b).primal;
 }
 
@@ -70,11 +70,11 @@ TEST(RobustNewton, MeetsItsGapOverTheWholeGridWithinFortyFiveIterations) {
   for (const Data& data : {noisy(20, 7), noisy(60, 7), sigmoid(60, 8)}) {
     for (double cost = 1e-3; cost < 2e3; cost *= 10) {
       for (double rho = 1e-3; rho < 2e3; rho *= 10) {
-        const RobustProblem problem = data.problem(cost, rho);
-        const RobustSolution found = robust_newton(problem);
+        const robust::Problem problem = data.problem(cost, rho);
+        const robust::Solution found = robust::newton(problem);
         EXPECT_EQ(found.info.status, SolveStatus::kSolved) << "C " << cost << " rho " << rho;
         EXPECT_LE(found.info.iterations, cost == 1 ? 25 : 45);
-        const RobustCertificate proof = certify(problem, found.alpha);
+        const robust::Certificate proof = certify(problem, found.alpha);
         EXPECT_LE(proof.gap, 2e-8) << "C " << cost << " rho " << rho;
         EXPECT_LE(proof.feasibility, 1e-12);
       }
@@ -90,8 +90,8 @@ TEST(RobustNewton, NeedsNoMoreIterationsOnSimilaritiesFarAboveOne) {
   data.S *= 3000 / symmetric_eigen(data.S).lambda.maxCoeff();
   for (const double cost : {1.0, 10.0, 100.0, 1000.0}) {
     for (const double rho : {1e-3, 0.1, 1.0, 10.0, 100.0, 1000.0}) {
-      const RobustProblem problem = data.problem(cost, rho);
-      const RobustSolution solution = robust_newton(problem);
+      const robust::Problem problem = data.problem(cost, rho);
+      const robust::Solution solution = robust::newton(problem);
       EXPECT_EQ(solution.info.status, SolveStatus::kSolved) << cost << " " << rho;
       EXPECT_LE(solution.info.iterations, cost == 1 ? 25 : 45) << cost << " " << rho;
       EXPECT_LE(certify(problem, solution.alpha).gap, 1e-8) << cost << " " << rho;
@@ -119,8 +119,8 @@ TEST(RobustCertificate, KeepsItsDigitsWhereAKernelOfLargeEntriesHasLargeCosts) {
   data.S = 0.5 * (data.S + data.S.transpose()).eval();
   for (const double cost : {10.0, 100.0, 1000.0}) {
     for (const double rho : {0.1, 1.0, 10.0, 100.0}) {
-      const RobustProblem problem = data.problem(cost, rho);
-      const RobustSolution solution = robust_newton(problem);
+      const robust::Problem problem = data.problem(cost, rho);
+      const robust::Solution solution = robust::newton(problem);
       // A cost of 1e8 in units of the inverse of S leaves fewer digits, or not, with the rounding.
       const double allowed = cost < 1000 ? 1e-8 : 1e-6;
       EXPECT_LE(std::abs(certify(problem, solution.alpha).gap), allowed) << cost << " " << rho;
@@ -130,8 +130,8 @@ TEST(RobustCertificate, KeepsItsDigitsWhereAKernelOfLargeEntriesHasLargeCosts) {
 
 TEST(RobustNewton, ReturnsTheKernelAndObjectiveOfItsAlpha) {
   const Data data = noisy(30, 8, 0.5);
-  const RobustProblem problem = data.problem(2, 0.3);
-  const RobustSolution found = robust_newton(problem);
+  const robust::Problem problem = data.problem(2, 0.3);
+  const robust::Solution found = robust::newton(problem);
   const Vector u = problem.y.cwiseProduct(found.alpha);
   const Matrix K = positive_part(data.S + u * u.transpose() / (4 * 0.3));
   EXPECT_LT((kernel_of(found) - K).norm(), 1e-12 * K.norm());
@@ -144,22 +144,24 @@ TEST(RobustNewton, ReturnsTheKernelAndObjectiveOfItsAlpha) {
 
 TEST(RobustNewton, DerivativesAreThoseOfTheFunction) {
   const Data data = noisy(12, 9, 0.5);
-  const RobustProblem problem = data.problem(1, 0.4);
-  const RobustDual dual(problem);
+  const robust::Problem problem = data.problem(1, 0.4);
+  const robust::Dual dual(problem);
   Rng rng(2);
   const Vector a = Vector::NullaryExpr(12, [&](Index) { return rng.uniform(); });
   const Vector step = Vector::NullaryExpr(12, [&](Index) { return 1e-5 * rng.normal(); });
-  const DualPoint at = dual.at(a, 0.4);
-  const DualCurvature curvature = dual.curvature(at);
-  const DualPoint after = dual.at(a + step, 0.4);
-  const DualPoint before = dual.at(a - step, 0.4);
+  const robust::DualPoint at = dual.at(a, 0.4);
+  const robust::DualCurvature curvature = dual.curvature(at);
+  const robust::DualPoint after = dual.at(a + step, 0.4);
+  const robust::DualPoint before = dual.at(a - step, 0.4);
   EXPECT_NEAR(after.value - before.value, 2 * at.gradient.dot(step), 1e-12);
   EXPECT_LT((after.gradient - before.gradient + 2 * curvature.H * step).norm(), 1e-7 * step.norm());
   const double h = 1e-5;  // in s = 1 / rho
-  const DualPoint more = dual.at(a, 1 / (2.5 + h));
-  const DualPoint less = dual.at(a, 1 / (2.5 - h));
+  const robust::DualPoint more = dual.at(a, 1 / (2.5 + h));
+  const robust::DualPoint less = dual.at(a, 1 / (2.5 - h));
   EXPECT_LT(((more.gradient - less.gradient) / (2 * h) - curvature.cross).norm(), 1e-7);
-  const auto slope_in_s = [](const DualPoint& p) { return -std::pow(p.rho * p.distance, 2); };
+  const auto slope_in_s = [](const robust::DualPoint& p) {
+    return -std::pow(p.rho * p.distance, 2);
+  };
   EXPECT_NEAR((slope_in_s(more) - slope_in_s(less)) / (2 * h), curvature.in_inverse, 1e-7);
   const double change = std::pow(more.distance, 2) - std::pow(less.distance, 2);
   EXPECT_NEAR(change / (more.rho - less.rho), curvature.in_rho, 1e-5 * std::abs(curvature.in_rho));
@@ -167,8 +169,8 @@ TEST(RobustNewton, DerivativesAreThoseOfTheFunction) {
 
 TEST(RobustNewton, LargeRhoIsTheMachineOnTheNearestKernel) {
   const Data data = noisy(40, 10, 0.4);
-  const RobustProblem problem = data.problem(1, 1e9);
-  const RobustSolution found = robust_newton(problem);
+  const robust::Problem problem = data.problem(1, 1e9);
+  const robust::Solution found = robust::newton(problem);
   const Matrix clipped = positive_part(data.S);
   EXPECT_LT((kernel_of(found) - clipped).norm(), 1e-6 * clipped.norm());
   EXPECT_NEAR(machine_value(clipped, problem, found.alpha), best_value(clipped, problem), 1e-6);
@@ -178,9 +180,9 @@ TEST(RobustNewton, TakesWeightsAndLopsidedClasses) {
   Data data = noisy(25, 11, 0.3);
   data.y.setConstant(-1);
   data.y(3) = 1;
-  RobustProblem problem = data.problem(1, 1);
+  robust::Problem problem = data.problem(1, 1);
   for (Index i = 0; i < 25; ++i) problem.cost(i) = 0.1 + static_cast<double>(i % 7);
-  const RobustSolution found = robust_newton(problem);
+  const robust::Solution found = robust::newton(problem);
   EXPECT_EQ(found.info.status, SolveStatus::kSolved);
   EXPECT_LE(certify(problem, found.alpha).gap, 2e-8);
 }
@@ -188,26 +190,26 @@ TEST(RobustNewton, TakesWeightsAndLopsidedClasses) {
 TEST(RobustNewton, TakesRepeatedAndZeroEigenvalues) {
   Data data = noisy(24, 12);
   data.S = Matrix::Constant(24, 24, 0.5) - 0.25 * Matrix::Identity(24, 24);
-  EXPECT_LE(certify(data.problem(1, 1), robust_newton(data.problem(1, 1)).alpha).gap, 2e-8);
+  EXPECT_LE(certify(data.problem(1, 1), robust::newton(data.problem(1, 1)).alpha).gap, 2e-8);
   data.S.setZero();
-  EXPECT_LE(certify(data.problem(1, 1), robust_newton(data.problem(1, 1)).alpha).gap, 2e-8);
+  EXPECT_LE(certify(data.problem(1, 1), robust::newton(data.problem(1, 1)).alpha).gap, 2e-8);
 }
 
 TEST(RobustNewton, AWarmStartFindsTheSameOptimum) {
   const Data data = noisy(40, 13, 0.3);
-  const RobustSolution near = robust_newton(data.problem(1, 1));
-  const RobustSolution cold = robust_newton(data.problem(1, 10));
-  const RobustSolution warm = robust_newton(data.problem(1, 10), {}, {}, near.alpha);
+  const robust::Solution near = robust::newton(data.problem(1, 1));
+  const robust::Solution cold = robust::newton(data.problem(1, 10));
+  const robust::Solution warm = robust::newton(data.problem(1, 10), {}, {}, near.alpha);
   EXPECT_NEAR(warm.info.objective, cold.info.objective, 2e-8 * cold.info.objective);
 }
 
 TEST(RobustNewton, ASolutionAtNoBoundIsTheAnswerForEveryLargerCost) {
   const Data data = noisy(40, 19, 0.3);
-  const RobustSolution found = robust_newton(data.problem(100, 0.01), {.tolerance = 1e-10});
+  const robust::Solution found = robust::newton(data.problem(100, 0.01), {.tolerance = 1e-10});
   ASSERT_LT(found.alpha.maxCoeff(), 99);
   const std::vector<Vector> starts = {10 * found.alpha, found.alpha};
-  const RobustProblem larger = data.problem(1000, 0.01);
-  const RobustSolution again = robust_newton(larger, {}, {}, starts);
+  const robust::Problem larger = data.problem(1000, 0.01);
+  const robust::Solution again = robust::newton(larger, {}, {}, starts);
   EXPECT_EQ(again.info.status, SolveStatus::kSolved);
   EXPECT_LE(again.info.iterations, 2);
   EXPECT_LE(certify(larger, again.alpha).gap, 1e-8);
@@ -218,14 +220,14 @@ TEST(RobustNewton, FromAnyStartEndsAtTheOptimumWithExactBounds) {
   Rng rng(5);
   for (const double rho : {1e-3, 0.1, 10.0, 1e3}) {
     for (const double cost : {1e-3, 1.0, 1e3}) {
-      const RobustProblem problem = data.problem(cost, rho);
-      const double optimum = robust_newton(problem).info.objective;
+      const robust::Problem problem = data.problem(cost, rho);
+      const double optimum = robust::newton(problem).info.objective;
       std::vector<Vector> starts = {
           Vector::NullaryExpr(50, [&](Index) { return cost * rng.uniform(); })};
-      const RobustSolution found = robust_newton(problem, {}, {}, starts);
+      const robust::Solution found = robust::newton(problem, {}, {}, starts);
       EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << rho;
       EXPECT_LE(found.info.kkt_residual, 1e-6) << cost << " " << rho;
-      const RobustCertificate proof = certify(problem, found.alpha);
+      const robust::Certificate proof = certify(problem, found.alpha);
       EXPECT_LE(proof.gap, 1e-8) << cost << " " << rho;
       EXPECT_LE(proof.feasibility, 1e-12);
       EXPECT_NEAR(found.info.objective, optimum, 2e-8 * (optimum - found.offset));
@@ -235,23 +237,24 @@ TEST(RobustNewton, FromAnyStartEndsAtTheOptimumWithExactBounds) {
 
 TEST(RobustCertificate, HoldsForAnyAlphaAndRho) {
   const Data data = noisy(30, 21, 0.3);
-  const RobustProblem problem = data.problem(1, 0.5);
+  const robust::Problem problem = data.problem(1, 0.5);
   const double nearest = (positive_part(data.S) - data.S).norm();
-  const RobustSolution squared = robust_newton(problem);
-  const RobustSolution ball = robust_ball(problem, 1.2 * nearest);
-  const RobustSolution norm = robust_norm(problem, 2);
+  const robust::Solution squared = robust::newton(problem);
+  const robust::Solution ball = robust::ball(problem, 1.2 * nearest);
+  const robust::Solution norm = robust::norm(problem, 2);
   for (const double length : {0.5, 0.9, 1.0}) {
-    const RobustCertificate one = certify(problem, length * squared.alpha);
+    const robust::Certificate one = certify(problem, length * squared.alpha);
     EXPECT_LE(one.value, (squared.info.objective - squared.offset) * (1 + 1e-8));
     EXPECT_GE(one.upper, (squared.info.objective - squared.offset) * (1 - 1e-8));
     for (const double factor : {0.3, 1.0, 3.0}) {
-      RobustProblem other = problem;
+      robust::Problem other = problem;
       other.rho = factor * ball.rho;
-      const RobustCertificate two = certify_ball(other, 1.2 * nearest, length * ball.alpha);
+      const robust::Certificate two =
+          robust::certify_ball(other, 1.2 * nearest, length * ball.alpha);
       EXPECT_LE(two.value, ball.info.objective * (1 + 1e-7));
       EXPECT_GE(two.upper, ball.info.objective * (1 - 1e-7));
       other.rho = factor * norm.rho;
-      const RobustCertificate three = certify_norm(other, 2, length * norm.alpha);
+      const robust::Certificate three = robust::certify_norm(other, 2, length * norm.alpha);
       EXPECT_LE(three.value + three.offset, norm.info.objective * (1 + 1e-7));
       EXPECT_GE(three.upper + three.offset, norm.info.objective * (1 - 1e-7));
       if (length == 1.0 && factor == 1.0) {
@@ -267,7 +270,7 @@ TEST(RobustNorm, MeetsTheOptimalityConditionsOfTheMachineToo) {
     const Data data = noisy(40, seed, 0.2);
     for (const double cost : {1e-2, 1.0}) {
       for (const double weight : {1e-3, 0.1, 10.0}) {
-        const RobustSolution found = robust_norm(data.problem(cost, 1), weight);
+        const robust::Solution found = robust::norm(data.problem(cost, 1), weight);
         EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << weight;
         EXPECT_LE(found.info.kkt_residual, 1e-6) << cost << " " << weight;
       }
@@ -280,14 +283,14 @@ TEST(RobustBall, StaysInsideAndMatchesTheMultiplierItFinds) {
   const double nearest = (positive_part(data.S) - data.S).norm();
   for (const double more : {1e-3, 0.1, 1.0, 10.0}) {
     const double radius = nearest * (1 + more);
-    const RobustProblem problem = data.problem(1, 1);
-    const RobustSolution found = robust_ball(problem, radius);
+    const robust::Problem problem = data.problem(1, 1);
+    const robust::Solution found = robust::ball(problem, radius);
     ASSERT_EQ(found.info.status, SolveStatus::kSolved) << more;
     const Matrix K = kernel_of(found);
     EXPECT_LE((K - data.S).norm(), radius * (1 + 1e-7));
     EXPECT_NEAR(best_value(K, problem), found.info.objective, 1e-7 * found.info.objective);
     // The same kernel is the robust machine's for that rho: a lower bound by duality.
-    const RobustSolution same = robust_newton(data.problem(1, found.rho));
+    const robust::Solution same = robust::newton(data.problem(1, found.rho));
     EXPECT_NEAR(same.info.objective - found.rho * radius * radius, found.info.objective,
                 1e-7 * same.info.objective);
   }
@@ -295,11 +298,11 @@ TEST(RobustBall, StaysInsideAndMatchesTheMultiplierItFinds) {
 
 /// The value of a ball, proved.
 double ball_value(const Data& data, double cost, double radius) {
-  RobustProblem problem = data.problem(cost, 1);
-  const RobustSolution found = robust_ball(problem, radius, {.tolerance = 5e-9});
+  robust::Problem problem = data.problem(cost, 1);
+  const robust::Solution found = robust::ball(problem, radius, {.tolerance = 5e-9});
   EXPECT_EQ(found.info.status, SolveStatus::kSolved) << cost << " " << radius;
   EXPECT_LE((kernel_of(found) - data.S).norm(), radius * (1 + 1e-14));
-  const RobustCertificate proof = certify_ball(problem, radius, found.alpha);
+  const robust::Certificate proof = robust::certify_ball(problem, radius, found.alpha);
   EXPECT_LE(std::abs(proof.gap), 1e-8) << cost << " " << radius;
   EXPECT_LE(proof.feasibility, 1e-12);
   EXPECT_NEAR(proof.value, found.info.objective, 1e-7 * found.info.objective);
@@ -361,16 +364,16 @@ TEST(RobustBall, IsSolvedNextToTheLeastRadiusOfStructuredMatrices) {
 
 TEST(RobustBall, ADerivativeIsThatOfItsFunction) {
   const Data data = noisy(12, 31, 0.5);
-  const RobustProblem problem = data.problem(1, 1);
-  const RobustDual dual(problem);
+  const robust::Problem problem = data.problem(1, 1);
+  const robust::Dual dual(problem);
   const double radius = 1.3 * dual.negative_part();
-  const BallFunction ball(dual, radius);
+  const robust::BallFunction ball(dual, radius);
   Rng rng(4);
   const Vector a = Vector::NullaryExpr(12, [&](Index) { return rng.uniform(); });
   const Vector step = Vector::NullaryExpr(12, [&](Index) { return 1e-5 * rng.normal(); });
-  const DualPoint at = ball.at(a);
-  const DualPoint after = ball.at(a + step);
-  const DualPoint before = ball.at(a - step);
+  const robust::DualPoint at = ball.at(a);
+  const robust::DualPoint after = ball.at(a + step);
+  const robust::DualPoint before = ball.at(a - step);
   EXPECT_LE(at.distance, radius);
   EXPECT_NEAR(at.distance, radius, 1e-14 * radius);
   EXPECT_NEAR(after.value - before.value, 2 * at.gradient.dot(step), 1e-12);
@@ -384,9 +387,9 @@ TEST(RobustBall, ADerivativeIsThatOfItsFunction) {
 TEST(RobustBall, IsTheNearestKernelAtTheLeastRadius) {
   for (const Data& data : {noisy(20, 28, 0.5), Data{Matrix{{1.0, 2.0}, {2.0, 1.0}}, alternating(2)},
                            Data{Matrix(-Matrix::Identity(4, 4)), alternating(4)}}) {
-    const RobustProblem problem = data.problem(10, 1);
+    const robust::Problem problem = data.problem(10, 1);
     const Vector lambda = symmetric_eigenvalues(data.S);
-    const RobustSolution found = robust_ball(problem, lambda.cwiseMin(0.0).norm());
+    const robust::Solution found = robust::ball(problem, lambda.cwiseMin(0.0).norm());
     const Matrix nearest = positive_part(data.S);
     EXPECT_EQ(found.info.status, SolveStatus::kSolved);
     EXPECT_LE((kernel_of(found) - nearest).norm(), 1e-13 * data.S.norm());
@@ -409,14 +412,14 @@ TEST(RobustBall, IsSolvedOnANegativeDefiniteMatrix) {
 
 TEST(RobustBall, RefusesABallWithoutKernels) {
   const Data data = noisy(10, 15, 1);
-  EXPECT_THROW((void)robust_ball(data.problem(1, 1), 1e-3), Error);
+  EXPECT_THROW((void)robust::ball(data.problem(1, 1), 1e-3), Error);
 }
 
 TEST(RobustNorm, IsTheLeastOverRhoOfTheSquaredProblem) {
   const Data data = noisy(30, 16, 0.3);
   for (const double weight : {0.1, 1.0, 10.0, 1000.0}) {
-    const RobustProblem problem = data.problem(1, 1);
-    const RobustSolution found = robust_norm(problem, weight);
+    const robust::Problem problem = data.problem(1, 1);
+    const robust::Solution found = robust::norm(problem, weight);
     ASSERT_EQ(found.info.status, SolveStatus::kSolved) << weight;
     const Matrix K = kernel_of(found);
     EXPECT_NEAR(2 * found.rho * (K - data.S).norm(), weight, 1e-4 * weight);
@@ -425,7 +428,7 @@ TEST(RobustNorm, IsTheLeastOverRhoOfTheSquaredProblem) {
     for (const double factor : {0.5, 0.9, 1.0, 1.1, 2.0}) {
       const double rho = factor * found.rho;
       const double other =
-          robust_newton(data.problem(1, rho)).info.objective + weight * weight / (4 * rho);
+          robust::newton(data.problem(1, rho)).info.objective + weight * weight / (4 * rho);
       EXPECT_GE(other, found.info.objective * (1 - 1e-7));
       if (factor == 1.0) {
         EXPECT_NEAR(other, found.info.objective, 1e-7 * value);
@@ -436,14 +439,14 @@ TEST(RobustNorm, IsTheLeastOverRhoOfTheSquaredProblem) {
 
 TEST(RobustNorm, LeavesAPsdMatrixAloneWhereTheWeightIsLarge) {
   const Data data = noisy(30, 17, 0);
-  const RobustProblem problem = data.problem(1, 1);
-  const RobustSolution free = robust_norm(problem, 1e3);
+  const robust::Problem problem = data.problem(1, 1);
+  const robust::Solution free = robust::norm(problem, 1e3);
   EXPECT_LT((kernel_of(free) - data.S).norm(), 1e-12 * data.S.norm());
   EXPECT_EQ(free.distance, 0);
   EXPECT_NEAR(free.info.objective, best_value(data.S, problem), 1e-7 * free.info.objective);
   // Below |a|^2 / 2 of its machine it moves, along a a' alone.
   const double weight = 0.25 * free.alpha.squaredNorm();
-  const RobustSolution moved = robust_norm(problem, weight);
+  const robust::Solution moved = robust::norm(problem, weight);
   EXPECT_EQ(moved.info.status, SolveStatus::kSolved);
   EXPECT_NEAR(moved.alpha.squaredNorm(), 2 * weight, 1e-5 * weight);
   const Vector u = problem.y.cwiseProduct(moved.alpha);
@@ -456,13 +459,13 @@ double full_kernel_value(const Matrix& S, double eta, double gamma) {
   const Index n = S.rows();
   const Data data{S / (2 * eta), alternating(n)};
   const double weight = 2 * eta * gamma;
-  RobustProblem problem = data.problem(1 / static_cast<double>(n), 1);
-  const RobustSolution found = robust_norm(problem, weight, {.tolerance = 5e-9});
+  robust::Problem problem = data.problem(1 / static_cast<double>(n), 1);
+  const robust::Solution found = robust::norm(problem, weight, {.tolerance = 5e-9});
   EXPECT_EQ(found.info.status, SolveStatus::kSolved) << eta << " " << gamma;
   EXPECT_LE(found.info.kkt_residual, 1e-6) << eta << " " << gamma;
   if (std::isfinite(found.rho)) {
     problem.rho = found.rho;
-    const RobustCertificate proof = certify_norm(problem, weight, found.alpha);
+    const robust::Certificate proof = robust::certify_norm(problem, weight, found.alpha);
     EXPECT_LE(std::abs(proof.gap), 1e-8) << eta << " " << gamma;
     EXPECT_LE(proof.feasibility, 1e-12);
     EXPECT_NEAR(proof.value + proof.offset, found.info.objective, 1e-7 * found.info.objective);
@@ -508,12 +511,12 @@ TEST(RobustNorm, IsSolvedWhereTwoSamplesHardlyMoveTheKernel) {
                                      Matrix{{1.0, 1.5}, {1.5, 1.0}}};
   for (const Matrix& S : cases) {
     const Data data{S, alternating(2)};
-    RobustProblem problem = data.problem(1 / (4 * eta), 1);
-    const RobustSolution found = robust_norm(problem, weight, {.tolerance = 5e-9});
+    robust::Problem problem = data.problem(1 / (4 * eta), 1);
+    const robust::Solution found = robust::norm(problem, weight, {.tolerance = 5e-9});
     EXPECT_EQ(found.info.status, SolveStatus::kSolved);
     EXPECT_LE(found.info.kkt_residual, 1e-6);
     problem.rho = found.rho;
-    const RobustCertificate proof = certify_norm(problem, weight, found.alpha);
+    const robust::Certificate proof = robust::certify_norm(problem, weight, found.alpha);
     EXPECT_LE(std::abs(proof.gap), 1e-8);
     EXPECT_NEAR(proof.value, 2 * std::sqrt(weight), 1e-7 * std::sqrt(weight));
   }
@@ -553,14 +556,14 @@ TEST(RobustNorm, HardlyChangesWhereAKernelOfLowRankIsHardlyMoved) {
 
 TEST(RobustProblem, RefusesWhatIsMalformed) {
   const Data data = noisy(6, 18);
-  RobustProblem one_class = data.problem(1, 1);
+  robust::Problem one_class = data.problem(1, 1);
   one_class.y.setOnes();
-  EXPECT_THROW((void)robust_newton(one_class), Error);
-  EXPECT_THROW((void)robust_newton(data.problem(0, 1)), Error);
-  EXPECT_THROW((void)robust_newton(data.problem(1, 0)), Error);
-  RobustProblem short_cost = data.problem(1, 1);
+  EXPECT_THROW((void)robust::newton(one_class), Error);
+  EXPECT_THROW((void)robust::newton(data.problem(0, 1)), Error);
+  EXPECT_THROW((void)robust::newton(data.problem(1, 0)), Error);
+  robust::Problem short_cost = data.problem(1, 1);
   short_cost.cost = Vector::Ones(3);
-  EXPECT_THROW((void)robust_newton(short_cost), Error);
+  EXPECT_THROW((void)robust::newton(short_cost), Error);
 }
 
 }  // namespace

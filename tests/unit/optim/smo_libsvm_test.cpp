@@ -60,7 +60,7 @@ void expect_agreement(const Matrix& exact, const Vector& y, double cost, double 
                       const std::string& what) {
   const Matrix K = exact.cast<float>().cast<double>();
   const OwnedProblem problem = make_problem(K, y, cost);
-  const SmoSolution ours = smo(problem.dual);
+  const dual::SmoSolution ours = dual::smo(problem.dual);
   // Rounding to float leaves negative eigenvalues near 1e-8; both meet them alike.
   ASSERT_TRUE(met_tolerance(ours.info.status)) << what << ": " << name(ours.info.status);
   const Reference theirs = libsvm(K, y, cost, eps);

@@ -18,17 +18,17 @@ constexpr long kLimit = 50'000;  // a hang would show as a test that takes minut
 
 void expect_honest(const OwnedProblem& problem, const std::string& what, bool convex,
                    long limit = kLimit) {
-  const SmoSolution s = smo(problem.dual, {.max_iterations = limit});
-  const SvmCertificate c = certify(problem.dual, s.alpha, s.b);
+  const dual::SmoSolution s = dual::smo(problem.dual, {.max_iterations = limit});
+  const dual::SvmCertificate c = dual::certify(problem.dual, s.alpha, s.b);
   EXPECT_LE(c.feasibility, 1e-9) << what;
   switch (s.info.status) {
     case SolveStatus::kSolved:
-      EXPECT_TRUE(c.within(kSvmTolerance))
+      EXPECT_TRUE(c.within(dual::kSvmTolerance))
           << what << ": gap " << c.gap << " kkt " << c.kkt_residual;
       break;
     case SolveStatus::kStationary:
       EXPECT_FALSE(convex) << what;
-      EXPECT_LE(c.kkt_residual, kSvmTolerance) << what;
+      EXPECT_LE(c.kkt_residual, dual::kSvmTolerance) << what;
       EXPECT_TRUE(std::isnan(s.info.gap)) << what;
       break;
     default:
@@ -166,8 +166,8 @@ TEST(SmoProperty, NeverEndsBelowItsStart) {
     const OwnedProblem problem = make_problem(random_symmetric(rng, n), y, 1);
     Vector start = Vector::Zero(n);
     start[0] = start[n - 1] = rng.uniform();
-    const double before = certify(problem.dual, start, 0).dual;
-    EXPECT_GE(smo(problem.dual, {}, {}, start).info.objective, before - 1e-12);
+    const double before = dual::certify(problem.dual, start, 0).dual;
+    EXPECT_GE(dual::smo(problem.dual, {}, {}, start).info.objective, before - 1e-12);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/smo.hpp"
+#include "kith/optim/dual/smo.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(Smo, MatchesTheEnumerationOfActiveSets) {
     const Index rank = 1 + static_cast<Index>(rng.below(6));
     const double cost = std::pow(10.0, 3 * rng.uniform() - 1.5);
     const OwnedProblem problem = make_problem(gram(normal_matrix(rng, n, rank)), y, cost);
-    const SmoSolution s = smo(problem.dual);
+    const dual::SmoSolution s = dual::smo(problem.dual);
     ASSERT_EQ(s.info.status, SolveStatus::kSolved) << "seed " << seed;
     const double best = best_by_enumeration(problem);
     EXPECT_NEAR(s.info.objective, best, 1e-6 * std::max(1.0, std::abs(best))) << "seed " << seed;
@@ -81,7 +81,7 @@ TEST(Smo, SolvesTwoPointsByHand) {
   Matrix K(2, 2);
   K << 0, 0, 0, 4;
   const OwnedProblem problem = make_problem(K, Vector{{-1, 1}}, 10);
-  const SmoSolution s = smo(problem.dual);
+  const dual::SmoSolution s = dual::smo(problem.dual);
   EXPECT_NEAR(s.alpha[0], 0.5, 1e-9);
   EXPECT_NEAR(s.alpha[1], 0.5, 1e-9);
   EXPECT_NEAR(s.b, -1, 1e-9);
@@ -93,11 +93,12 @@ TEST(Smo, MeetsItsCertificateOverTheCostGrid) {
   for (const Index n : {30, 200, 1500}) {
     for (const double cost : {1e-3, 1.0, 1e5}) {
       const OwnedProblem problem = gaussian_problem(static_cast<std::uint64_t>(n), n, cost);
-      const SmoSolution s = smo(problem.dual);
+      const dual::SmoSolution s = dual::smo(problem.dual);
       ASSERT_EQ(s.info.status, SolveStatus::kSolved) << n << " " << cost;
-      const SvmCertificate c = certify(problem.dual, s.alpha, s.b);
-      EXPECT_TRUE(c.within(kSvmTolerance)) << n << " " << cost << " gap " << c.gap << " kkt "
-                                           << c.kkt_residual << " feasibility " << c.feasibility;
+      const dual::SvmCertificate c = dual::certify(problem.dual, s.alpha, s.b);
+      EXPECT_TRUE(c.within(dual::kSvmTolerance))
+          << n << " " << cost << " gap " << c.gap << " kkt " << c.kkt_residual << " feasibility "
+          << c.feasibility;
       EXPECT_EQ(c.gap, s.info.gap);
       EXPECT_EQ(c.kkt_residual, s.info.kkt_residual);
       const Vector Ku = problem.K() * problem.dual.y.cwiseProduct(s.alpha);
@@ -110,7 +111,7 @@ TEST(Smo, MeetsItsCertificateOverTheCostGrid) {
 
 TEST(Smo, TakesFewStepsAtALargeCost) {
   const OwnedProblem problem = gaussian_problem(5, 400, 1e5);
-  const SmoSolution s = smo(problem.dual);
+  const dual::SmoSolution s = dual::smo(problem.dual);
   EXPECT_EQ(s.info.status, SolveStatus::kSolved);
   EXPECT_LT(s.info.iterations, 20000);
 }
@@ -126,8 +127,8 @@ TEST(Smo, GivesTheSameSolutionForReorderedSamples) {
     for (Index j = 0; j < 150; ++j)
       K(i, j) = problem.K()(order[std::size_t(i)], order[std::size_t(j)]);
   }
-  const SmoSolution a = smo(problem.dual);
-  const SmoSolution b = smo(make_problem(K, y, 3).dual);
+  const dual::SmoSolution a = dual::smo(problem.dual);
+  const dual::SmoSolution b = dual::smo(make_problem(K, y, 3).dual);
   EXPECT_NEAR(a.info.objective, b.info.objective, 1e-9 * a.info.objective);
   EXPECT_NEAR(a.b, b.b, 1e-5);
   for (Index i = 0; i < 150; ++i) EXPECT_NEAR(a.alpha[order[std::size_t(i)]], b.alpha[i], 1e-4);
@@ -135,9 +136,10 @@ TEST(Smo, GivesTheSameSolutionForReorderedSamples) {
 
 TEST(Smo, ScalesWithTheKernel) {
   const OwnedProblem problem = gaussian_problem(7, 120, 5);
-  const SmoSolution a = smo(problem.dual);
+  const dual::SmoSolution a = dual::smo(problem.dual);
   for (const double t : {1e-3, 64.0, 1e5}) {
-    const SmoSolution b = smo(make_problem(problem.K() * t, problem.dual.y, 5 / t).dual);
+    const dual::SmoSolution b =
+        dual::smo(make_problem(problem.K() * t, problem.dual.y, 5 / t).dual);
     ASSERT_EQ(b.info.status, SolveStatus::kSolved);
     EXPECT_LE((a.alpha - t * b.alpha).cwiseAbs().maxCoeff(), 1e-4 * a.largest_alpha) << t;
     EXPECT_NEAR(a.b, b.b, 1e-5);
@@ -147,8 +149,8 @@ TEST(Smo, ScalesWithTheKernel) {
 
 TEST(Smo, FlipsTheOffsetWhenTheLabelsFlip) {
   const OwnedProblem problem = gaussian_problem(8, 90, 2);
-  const SmoSolution a = smo(problem.dual);
-  const SmoSolution b = smo(make_problem(problem.K(), -problem.dual.y, 2).dual);
+  const dual::SmoSolution a = dual::smo(problem.dual);
+  const dual::SmoSolution b = dual::smo(make_problem(problem.K(), -problem.dual.y, 2).dual);
   EXPECT_NEAR(a.b, -b.b, 1e-5);
   EXPECT_NEAR(a.info.objective, b.info.objective, 1e-8 * a.info.objective);
 }
@@ -157,10 +159,11 @@ TEST(Smo, ServesEveryLargerCostOnceNoAlphaIsAtItsBound) {
   Rng rng(9);
   const Vector y = random_labels(rng, 60);
   const Matrix K = gram(normal_matrix(rng, 60, 80));  // separable: more dimensions than points
-  const SmoSolution a = smo(make_problem(K, y, 1e3).dual);
+  const dual::SmoSolution a = dual::smo(make_problem(K, y, 1e3).dual);
   ASSERT_LT(a.largest_alpha, 1e3);
-  EXPECT_TRUE(certify(make_problem(K, y, 1e5).dual, a.alpha, a.b).kkt_residual <= kSvmTolerance);
-  const SmoSolution b = smo(make_problem(K, y, 1e5).dual);
+  EXPECT_TRUE(dual::certify(make_problem(K, y, 1e5).dual, a.alpha, a.b).kkt_residual <=
+              dual::kSvmTolerance);
+  const dual::SmoSolution b = dual::smo(make_problem(K, y, 1e5).dual);
   EXPECT_NEAR(a.info.objective, b.info.objective, 1e-6 * a.info.objective);
 }
 
@@ -173,9 +176,9 @@ TEST(Smo, AcceptsCostsAndLinearTermsPerSample) {
       problem.dual.cost[i] = i % 5 == 0 ? 0.0 : rng.uniform() * 10;
       problem.dual.linear[i] = rng.normal();
     }
-    const SmoSolution s = smo(problem.dual);
+    const dual::SmoSolution s = dual::smo(problem.dual);
     ASSERT_EQ(s.info.status, SolveStatus::kSolved) << seed;
-    EXPECT_TRUE(certify(problem.dual, s.alpha, s.b).within(kSvmTolerance));
+    EXPECT_TRUE(dual::certify(problem.dual, s.alpha, s.b).within(dual::kSvmTolerance));
     for (Index i = 0; i < 80; i += 5) EXPECT_EQ(s.alpha[i], 0);
   }
 }
@@ -183,24 +186,25 @@ TEST(Smo, AcceptsCostsAndLinearTermsPerSample) {
 TEST(Smo, WarmStartReachesTheSameObjectiveInFewerSteps) {
   const OwnedProblem small = gaussian_problem(10, 300, 1);
   const OwnedProblem large = gaussian_problem(10, 300, 1.2);
-  const SmoSettings pairs{.newton = false};  // steps of one kind, so that they can be compared
-  const SmoSolution before = smo(small.dual, pairs);
-  const SmoSolution cold = smo(large.dual, pairs);
-  const SmoSolution warm = smo(large.dual, pairs, {}, 1.2 * before.alpha);
+  const dual::SmoSettings pairs{.newton =
+                                    false};  // steps of one kind, so that they can be compared
+  const dual::SmoSolution before = dual::smo(small.dual, pairs);
+  const dual::SmoSolution cold = dual::smo(large.dual, pairs);
+  const dual::SmoSolution warm = dual::smo(large.dual, pairs, {}, 1.2 * before.alpha);
   EXPECT_NEAR(cold.info.objective, warm.info.objective, 1e-6 * cold.info.objective);
   EXPECT_LT(warm.info.iterations, cold.info.iterations);
-  const SmoSolution again = smo(large.dual, {}, {}, warm.alpha);
+  const dual::SmoSolution again = dual::smo(large.dual, {}, {}, warm.alpha);
   EXPECT_LE(again.info.iterations, 5);
 }
 
 TEST(Smo, AcceptsAnyFiniteStart) {
   const OwnedProblem problem = gaussian_problem(11, 70, 2);
-  const double best = smo(problem.dual).info.objective;
+  const double best = dual::smo(problem.dual).info.objective;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Rng rng(seed);
     Vector start(70);
     for (Index i = 0; i < 70; ++i) start[i] = rng.normal() * std::pow(10.0, 4 * rng.uniform() - 2);
-    const SmoSolution s = smo(problem.dual, {}, {}, start);
+    const dual::SmoSolution s = dual::smo(problem.dual, {}, {}, start);
     ASSERT_EQ(s.info.status, SolveStatus::kSolved);
     EXPECT_NEAR(s.info.objective, best, 1e-6 * best);
   }
@@ -208,37 +212,38 @@ TEST(Smo, AcceptsAnyFiniteStart) {
 
 TEST(Smo, ReadsFloatsColumnsAndShiftsAlike) {
   const OwnedProblem problem = gaussian_problem(12, 110, 4);
-  const FloatMatrix narrow = problem.K().cast<float>();
+  const dual::FloatMatrix narrow = problem.K().cast<float>();
   const Matrix rounded = narrow.cast<double>();
   Matrix shifted = rounded;
   shifted.diagonal().array() += 0.25;
-  const double expected = smo(make_problem(shifted, problem.dual.y, 4).dual).info.objective;
+  const double expected = dual::smo(make_problem(shifted, problem.dual.y, 4).dual).info.objective;
 
-  SvmDual dual = problem.dual;
-  dual.K = SymmetricView::dense(narrow, 0.25);
-  EXPECT_NEAR(smo(dual).info.objective, expected, 1e-6 * expected);
-  dual.K = SymmetricView::dense(rounded, 0.25);
-  EXPECT_NEAR(smo(dual).info.objective, expected, 1e-6 * expected);
-  dual.K = SymmetricView::columns(
+  dual::SvmDual dual = problem.dual;
+  dual.K = dual::SymmetricView::dense(narrow, 0.25);
+  EXPECT_NEAR(dual::smo(dual).info.objective, expected, 1e-6 * expected);
+  dual.K = dual::SymmetricView::dense(rounded, 0.25);
+  EXPECT_NEAR(dual::smo(dual).info.objective, expected, 1e-6 * expected);
+  dual.K = dual::SymmetricView::columns(
       rounded.diagonal(),
       [&](Index j, std::span<double> out) {
         for (Index i = 0; i < 110; ++i) out[std::size_t(i)] = rounded(i, j);
       },
       0.25);
-  EXPECT_NEAR(smo(dual).info.objective, expected, 1e-6 * expected);
+  EXPECT_NEAR(dual::smo(dual).info.objective, expected, 1e-6 * expected);
 }
 
 TEST(Smo, LeavesOneClassAtZeroWithAnAdmissibleOffset) {
   for (const double label : {1.0, -1.0}) {
     const OwnedProblem problem =
         make_problem(Matrix::Identity(5, 5), Vector::Constant(5, label), 2);
-    const SmoSolution s = smo(problem.dual);
+    const dual::SmoSolution s = dual::smo(problem.dual);
     EXPECT_EQ(s.info.status, SolveStatus::kSolved);
     EXPECT_EQ(s.alpha, Vector::Zero(5));
     EXPECT_EQ(s.b, label);
     EXPECT_EQ(s.info.gap, 0);
   }
-  const SmoSolution one = smo(make_problem(Matrix::Ones(1, 1), Vector::Ones(1), 1).dual);
+  const dual::SmoSolution one =
+      dual::smo(make_problem(Matrix::Ones(1, 1), Vector::Ones(1), 1).dual);
   EXPECT_EQ(one.info.status, SolveStatus::kSolved);
   EXPECT_EQ(one.alpha[0], 0);
 }
@@ -246,7 +251,7 @@ TEST(Smo, LeavesOneClassAtZeroWithAnAdmissibleOffset) {
 TEST(Smo, TakesTheMiddleOfTheIntervalWhereNothingIsFree) {
   // A zero matrix: all alphas of the smaller class are at the bound, and every b in [-1, 1] does.
   const OwnedProblem problem = make_problem(Matrix::Zero(4, 4), Vector{{1, 1, -1, -1}}, 3);
-  const SmoSolution s = smo(problem.dual);
+  const dual::SmoSolution s = dual::smo(problem.dual);
   EXPECT_EQ(s.info.status, SolveStatus::kSolved);
   EXPECT_EQ(s.alpha, Vector::Constant(4, 3));
   EXPECT_EQ(s.b, 0);
@@ -254,23 +259,23 @@ TEST(Smo, TakesTheMiddleOfTheIntervalWhereNothingIsFree) {
 
 TEST(Smo, SaysWhenTheIterationLimitIsReached) {
   const OwnedProblem problem = gaussian_problem(13, 200, 100);
-  const SmoSolution s = smo(problem.dual, {.max_iterations = 10});
+  const dual::SmoSolution s = dual::smo(problem.dual, {.max_iterations = 10});
   EXPECT_EQ(s.info.status, SolveStatus::kIterationLimit);
   EXPECT_EQ(s.info.iterations, 10);
-  EXPECT_LE(certify(problem.dual, s.alpha, s.b).feasibility, 1e-12);
+  EXPECT_LE(dual::certify(problem.dual, s.alpha, s.b).feasibility, 1e-12);
 }
 
 TEST(Smo, SaysThatAnIndefiniteProblemHasAStationaryPoint) {
   // Two points of opposite labels whose only pair has curvature 1 + 1 - 2 * 3 = -4.
   Matrix K(2, 2);
   K << 1, 3, 3, 1;
-  const SmoSolution s = smo(make_problem(K, Vector{{1, -1}}, 2).dual);
+  const dual::SmoSolution s = dual::smo(make_problem(K, Vector{{1, -1}}, 2).dual);
   EXPECT_EQ(s.info.status, SolveStatus::kStationary);
   EXPECT_EQ(s.alpha, Vector::Constant(2, 2));  // the end of the box that raises the objective
   EXPECT_DOUBLE_EQ(s.info.objective, 4 + 8);   // 2a + 2a^2 at a = 2
   EXPECT_TRUE(std::isnan(s.info.gap));
   const OwnedProblem convex = gaussian_problem(14, 40, 1);
-  EXPECT_EQ(smo(convex.dual, {.indefinite = true}).info.status, SolveStatus::kStationary);
+  EXPECT_EQ(dual::smo(convex.dual, {.indefinite = true}).info.status, SolveStatus::kStationary);
 }
 
 TEST(Smo, StopsWhenTheRunIsStopped) {
@@ -280,7 +285,7 @@ TEST(Smo, StopsWhenTheRunIsStopped) {
   RunContext ctx;
   ctx.stop = StopToken(source);
   try {
-    (void)smo(problem.dual, {}, ctx);
+    (void)dual::smo(problem.dual, {}, ctx);
     FAIL() << "the run went on";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kInterrupted);
@@ -288,9 +293,9 @@ TEST(Smo, StopsWhenTheRunIsStopped) {
 }
 
 TEST(Smo, RefusesMalformedProblemsByName) {
-  const auto message = [](const SvmDual& dual) -> std::string {
+  const auto message = [](const dual::SvmDual& dual) -> std::string {
     try {
-      (void)smo(dual);
+      (void)dual::smo(dual);
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
       return e.what();
@@ -298,7 +303,7 @@ TEST(Smo, RefusesMalformedProblemsByName) {
     return "accepted";
   };
   const OwnedProblem good = gaussian_problem(16, 6, 1);
-  SvmDual dual = good.dual;
+  dual::SvmDual dual = good.dual;
   dual.y[3] = 2;
   EXPECT_NE(message(dual).find("y[3] = 2"), std::string::npos) << message(dual);
   dual = good.dual;
@@ -310,8 +315,8 @@ TEST(Smo, RefusesMalformedProblemsByName) {
   dual = good.dual;
   dual.cost.resize(5);
   EXPECT_NE(message(dual).find("cost has 5"), std::string::npos);
-  EXPECT_THROW((void)SymmetricView::dense(Matrix(Matrix::Zero(2, 3))), Error);
-  EXPECT_THROW((void)smo(good.dual, {}, {}, Vector::Zero(2)), Error);
+  EXPECT_THROW((void)dual::SymmetricView::dense(Matrix(Matrix::Zero(2, 3))), Error);
+  EXPECT_THROW((void)dual::smo(good.dual, {}, {}, Vector::Zero(2)), Error);
 }
 
 TEST(Smo, SolvesSeparableProblemsWhateverTheScale) {
@@ -320,7 +325,7 @@ TEST(Smo, SolvesSeparableProblemsWhateverTheScale) {
   const Vector y = random_labels(rng, n);
   const Matrix K = gram(normal_matrix(rng, n, 8)) + Matrix::Identity(n, n);
   for (const double scale : {1e-310, 1e-20, 1.0, 1e20, 1e150, 1e300}) {
-    const SmoSolution s = smo(make_problem(scale * K, y, 1).dual);
+    const dual::SmoSolution s = dual::smo(make_problem(scale * K, y, 1).dual);
     EXPECT_EQ(s.info.status, SolveStatus::kSolved) << scale;
     EXPECT_LE(s.info.gap, 1e-6) << scale;
     EXPECT_LE(s.info.iterations, 5000) << scale;
@@ -332,7 +337,7 @@ TEST(Smo, GivesUpSoonWhereTheCostLeavesNoDigits) {
   const Index n = 60;
   const Vector y = random_labels(rng, n);
   const OwnedProblem problem = make_problem(1e20 * gram(normal_matrix(rng, n, 4)), y, 1);
-  const SmoSolution s = smo(problem.dual);
+  const dual::SmoSolution s = dual::smo(problem.dual);
   EXPECT_NE(s.info.status, SolveStatus::kSolved);
   EXPECT_LE(s.info.iterations, 200'000);
 }

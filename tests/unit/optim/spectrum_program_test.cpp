@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/spectrum_program.hpp"
+#include "kith/optim/spectrum/program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
-#include "optim/spectrum_inner.hpp"
+#include "optim/spectrum/inner.hpp"
 
 namespace kith {
 namespace {
@@ -17,15 +17,15 @@ using testing_support::normal_matrix;
 using testing_support::random_labels;
 using testing_support::random_symmetric;
 
-constexpr std::array<SpectrumCentre, 4> kCentres = {SpectrumCentre::kClip, SpectrumCentre::kFlip,
-                                                    SpectrumCentre::kBoth,
-                                                    SpectrumCentre::kSimilarity};
+constexpr std::array<spectrum::Centre, 4> kCentres = {
+    spectrum::Centre::kClip, spectrum::Centre::kFlip, spectrum::Centre::kBoth,
+    spectrum::Centre::kSimilarity};
 
 struct Owned {
   SymmetricEigen eigen;
   Vector y;
 
-  [[nodiscard]] SpectrumProgram program(double eta, double gamma, SpectrumCentre centre) const {
+  [[nodiscard]] spectrum::Program program(double eta, double gamma, spectrum::Centre centre) const {
     const auto n = static_cast<double>(y.size());
     return {.eigen = &eigen,
             .y = y,
@@ -45,7 +45,7 @@ Owned indefinite(Index n, std::uint64_t seed) {
 }
 
 /// [CGR] (10) at a point, written down once more and without shortcuts.
-double printed(const SpectrumProgram& program, const SpectrumPoint& point) {
+double printed(const spectrum::Program& program, const spectrum::Point& point) {
   const Vector& lambda = program.eigen->lambda;
   const Matrix& U = program.eigen->U;
   const Vector inverse = (lambda.array() * point.a.array()).inverse();
@@ -57,16 +57,16 @@ double printed(const SpectrumProgram& program, const SpectrumPoint& point) {
   const Vector flip = lambda.cwiseSign();
   double h = 0;
   switch (program.centre) {
-    case SpectrumCentre::kClip:
+    case spectrum::Centre::kClip:
       h = (point.a - clip).norm();
       break;
-    case SpectrumCentre::kFlip:
+    case spectrum::Centre::kFlip:
       h = (point.a - flip).norm();
       break;
-    case SpectrumCentre::kBoth:
+    case spectrum::Centre::kBoth:
       h = (point.a - clip).norm() + (point.a - flip).norm();
       break;
-    case SpectrumCentre::kSimilarity:
+    case spectrum::Centre::kSimilarity:
       h = lambda.cwiseProduct(point.a - Vector::Ones(lambda.size())).norm();
       break;
   }
@@ -76,11 +76,11 @@ double printed(const SpectrumProgram& program, const SpectrumPoint& point) {
 TEST(SpectrumProgram, ClosesTheGapOfThePrintedProblem) {
   for (const Index n : {2, 12, 50}) {
     const Owned owned = indefinite(n, static_cast<std::uint64_t>(n));
-    for (const SpectrumCentre centre : kCentres) {
+    for (const spectrum::Centre centre : kCentres) {
       for (const double eta : {1e-3, 1e-2, 1.0}) {
         for (const double gamma : {1e-3, 1e-2, 1e-1}) {
-          const SpectrumProgram program = owned.program(eta, gamma, centre);
-          const SpectrumSolution solution = solve_spectrum(program);
+          const spectrum::Program program = owned.program(eta, gamma, centre);
+          const spectrum::Solution solution = spectrum::solve(program);
           SCOPED_TRACE(testing::Message()
                        << enum_name(centre) << " n " << n << " eta " << eta << " gamma " << gamma);
           EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
@@ -102,11 +102,11 @@ TEST(SpectrumProgram, ComesToTheSameFromAnyStart) {
   const double minus = 30 - plus;
   const Vector balanced =
       (owned.y.array() > 0).select(Vector::Constant(30, 1 / plus), Vector::Constant(30, 1 / minus));
-  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip}) {
-    const SpectrumProgram program = owned.program(1e-2, 1e-3, centre);
-    const SpectrumSolution cold = solve_spectrum(program);
+  for (const spectrum::Centre centre : {spectrum::Centre::kClip, spectrum::Centre::kFlip}) {
+    const spectrum::Program program = owned.program(1e-2, 1e-3, centre);
+    const spectrum::Solution cold = spectrum::solve(program);
     for (const double part : {0.0, 0.01, 0.3}) {
-      const SpectrumSolution warm = solve_spectrum(program, {}, {}, part * balanced);
+      const spectrum::Solution warm = spectrum::solve(program, {}, {}, part * balanced);
       EXPECT_EQ(warm.info.status, SolveStatus::kSolved);
       EXPECT_NEAR(warm.info.objective, cold.info.objective, 2e-8 * cold.info.objective);
       EXPECT_TRUE(warm.point.a.isApprox(cold.point.a, 1e-6));
@@ -119,13 +119,13 @@ TEST(SpectrumProgram, KeepsItsDigitsUnderALargeGamma) {
   Owned owned = indefinite(40, 11);
   owned.eigen.lambda.segment(12, 6).setZero();
   owned.eigen.lambda.segment(8, 4) *= 1e-6;
-  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+  for (const spectrum::Centre centre : {spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
     for (const double eta : {1e-4, 1e-2, 1.0}) {
       for (const double gamma : {1.0, 10.0, 100.0, 1000.0}) {
         SCOPED_TRACE(testing::Message()
                      << enum_name(centre) << " eta " << eta << " gamma " << gamma);
-        const SpectrumProgram program = owned.program(eta, gamma, centre);
-        const SpectrumSolution solution = solve_spectrum(program);
+        const spectrum::Program program = owned.program(eta, gamma, centre);
+        const spectrum::Solution solution = spectrum::solve(program);
         EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
         EXPECT_LE(certify(program, solution.point).gap, 1e-8);
       }
@@ -137,23 +137,24 @@ TEST(SpectrumProgram, KnowsTheBestMultipliersForAGivenMachine) {
   // Psi(G) = min_{t >= 0} gamma h(t) - t'G: attained at its slope, and nowhere undercut.
   const Owned owned = indefinite(20, 12);
   Rng rng(13);
-  for (const SpectrumCentre centre : {SpectrumCentre::kBoth, SpectrumCentre::kSimilarity}) {
+  for (const spectrum::Centre centre : {spectrum::Centre::kBoth, spectrum::Centre::kSimilarity}) {
     for (const double fraction : {0.9, 0.3, 0.01}) {
-      SpectrumProgram program = owned.program(1, 1, centre);
-      const detail::SpectrumTerms terms = detail::spectrum_terms(program);
+      spectrum::Program program = owned.program(1, 1, centre);
+      const spectrum::Terms terms = spectrum::terms_of(program);
       Vector G(20);
       for (Index i = 0; i < 20; ++i) G(i) = std::abs(rng.normal());
       // G small at the negative eigenvalues: flip is not the answer at once.
       G = (terms.sign.array() < 0).select(0.01 * G, G);
-      G *= fraction / detail::inner_size(program, terms, G);
-      const double value = detail::inner_value(program, terms, G);
-      const detail::InnerSlope slope = detail::inner_slope(program, terms, G);
+      G *= fraction / spectrum::inner_size(program, terms, G);
+      const double value = spectrum::inner_value(program, terms, G);
+      const spectrum::InnerSlope slope = spectrum::inner_slope(program, terms, G);
       const double scale = std::abs(value) + program.gamma;
-      EXPECT_NEAR(detail::penalty(program, terms, slope.t) - slope.t.dot(G), value, 1e-11 * scale);
+      EXPECT_NEAR(spectrum::penalty(program, terms, slope.t) - slope.t.dot(G), value,
+                  1e-11 * scale);
       for (int trial = 0; trial < 200; ++trial) {
         Vector t = slope.t;
         for (Index i = 0; i < 20; ++i) t(i) = std::max(0.0, t(i) + 0.1 * rng.normal());
-        EXPECT_GE(detail::penalty(program, terms, t) - t.dot(G), value - 1e-11 * scale);
+        EXPECT_GE(spectrum::penalty(program, terms, t) - t.dot(G), value - 1e-11 * scale);
       }
       const Matrix change =
           Matrix(slope.diagonal.asDiagonal()) + slope.V * slope.C * slope.V.transpose();
@@ -163,11 +164,11 @@ TEST(SpectrumProgram, KnowsTheBestMultipliersForAGivenMachine) {
         Vector below = G;
         above(i) += step;
         below(i) -= step;
-        const double fall =
-            detail::inner_value(program, terms, below) - detail::inner_value(program, terms, above);
+        const double fall = spectrum::inner_value(program, terms, below) -
+                            spectrum::inner_value(program, terms, above);
         EXPECT_NEAR(fall / (2 * step), slope.t(i), 1e-4 * (1 + slope.t.maxCoeff()));
-        const Vector moved = (detail::inner_slope(program, terms, above).t -
-                              detail::inner_slope(program, terms, below).t) /
+        const Vector moved = (spectrum::inner_slope(program, terms, above).t -
+                              spectrum::inner_slope(program, terms, below).t) /
                              (2 * step);
         EXPECT_LE((moved - change.col(i)).norm(), 1e-4 * change.norm());
       }
@@ -178,13 +179,13 @@ TEST(SpectrumProgram, KnowsTheBestMultipliersForAGivenMachine) {
 TEST(SpectrumProgram, KeepsItsMultipliersOnTheRayOfTheReduction) {
   // a = a_0 + v g / |g| with v >= 0 and |g| = gamma, for clip and flip.
   const Owned owned = indefinite(40, 5);
-  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kFlip}) {
-    const SpectrumProgram program = owned.program(1e-2, 5e-3, centre);
-    const SpectrumPoint point = solve_spectrum(program, {.tolerance = 1e-10}).point;
+  for (const spectrum::Centre centre : {spectrum::Centre::kClip, spectrum::Centre::kFlip}) {
+    const spectrum::Program program = owned.program(1e-2, 5e-3, centre);
+    const spectrum::Point point = spectrum::solve(program, {.tolerance = 1e-10}).point;
     const Vector w = owned.eigen.U.transpose() * owned.y.cwiseProduct(point.alpha);
     const Vector g = owned.eigen.lambda.cwiseProduct(w.cwiseAbs2()) / (4 * program.eta);
     EXPECT_NEAR(g.norm(), program.gamma, 1e-6 * program.gamma);
-    const Vector moved = point.a - plain_multipliers(centre, owned.eigen.lambda);
+    const Vector moved = point.a - spectrum::plain_multipliers(centre, owned.eigen.lambda);
     EXPECT_GT(moved.norm(), 0.01);
     EXPECT_LE((moved / moved.norm() - g / g.norm()).norm(), 1e-4);
   }
@@ -192,19 +193,19 @@ TEST(SpectrumProgram, KeepsItsMultipliersOnTheRayOfTheReduction) {
 
 TEST(SpectrumProgram, RefusesToCertifyASpoiledPoint) {
   const Owned owned = indefinite(30, 6);
-  for (const SpectrumCentre centre : kCentres) {
-    const SpectrumProgram program = owned.program(1e-2, 1e-2, centre);
-    const SpectrumPoint good = solve_spectrum(program).point;
+  for (const spectrum::Centre centre : kCentres) {
+    const spectrum::Program program = owned.program(1e-2, 1e-2, centre);
+    const spectrum::Point good = spectrum::solve(program).point;
     EXPECT_LE(certify(program, good).gap, 1e-8);
-    SpectrumPoint alpha = good;
+    spectrum::Point alpha = good;
     alpha.alpha *= 1 - 1e-4;  // a longer one is shrunk back
-    SpectrumPoint a = good;
+    spectrum::Point a = good;
     a.a(owned.eigen.lambda.size() - 1) *= 1 + 1e-2;  // second order: a is at its minimum
-    SpectrumPoint z = good;
+    spectrum::Point z = good;
     z.z *= 1 - 1e-4;
-    SpectrumPoint b = good;
+    spectrum::Point b = good;
     b.b += 1e-3;
-    for (const SpectrumPoint& spoiled : {alpha, a, z, b}) {
+    for (const spectrum::Point& spoiled : {alpha, a, z, b}) {
       EXPECT_GT(certify(program, spoiled).gap, 1e-8) << enum_name(centre);
     }
   }
@@ -215,33 +216,34 @@ struct PlainMachine {
   Vector alpha;
   double b = 0;
 };
-PlainMachine plain_machine(const Owned& owned, const SpectrumProgram& program,
-                           SpectrumCentre centre) {
-  const Vector plain = plain_multipliers(centre, owned.eigen.lambda);
+PlainMachine plain_machine(const Owned& owned, const spectrum::Program& program,
+                           spectrum::Centre centre) {
+  const Vector plain = spectrum::plain_multipliers(centre, owned.eigen.lambda);
   const Matrix K = reconstruct(owned.eigen.U, owned.eigen.lambda.cwiseProduct(plain));
-  const SvmDual dual{.K = SymmetricView::dense(K),
-                     .y = owned.y,
-                     .cost = program.upper / (2 * program.eta),
-                     .linear = {}};
-  const SmoSolution machine = smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
+  const dual::SvmDual dual{.K = dual::SymmetricView::dense(K),
+                           .y = owned.y,
+                           .cost = program.upper / (2 * program.eta),
+                           .linear = {}};
+  const dual::SmoSolution machine = dual::smo(dual, {.tolerance = 1e-10, .gap_tolerance = 1e-10});
   return {.alpha = 2 * program.eta * machine.alpha, .b = machine.b};
 }
 
 TEST(SpectrumProgram, IsThePlainMachineFromItsThresholdOn) {
   const Owned owned = indefinite(30, 7);
-  for (const SpectrumCentre centre :
-       {SpectrumCentre::kClip, SpectrumCentre::kFlip, SpectrumCentre::kBoth}) {
-    SpectrumProgram program = owned.program(1e-2, 1, centre);
+  for (const spectrum::Centre centre :
+       {spectrum::Centre::kClip, spectrum::Centre::kFlip, spectrum::Centre::kBoth}) {
+    spectrum::Program program = owned.program(1e-2, 1, centre);
     const PlainMachine machine = plain_machine(owned, program, centre);
-    const double threshold = plain_threshold(program, machine.alpha);
+    const double threshold = spectrum::plain_threshold(program, machine.alpha);
     program.gamma = threshold * (1 + 1e-6);
-    EXPECT_LE(certify(program, plain_point(program, machine.alpha, machine.b)).gap, 1e-8);
+    EXPECT_LE(certify(program, spectrum::plain_point(program, machine.alpha, machine.b)).gap, 1e-8);
     program.gamma = 0.9 * threshold;
-    EXPECT_GT(certify(program, plain_point(program, machine.alpha, machine.b)).gap, 1e-8);
+    EXPECT_GT(certify(program, spectrum::plain_point(program, machine.alpha, machine.b)).gap, 1e-8);
     // The value has no jump there.
-    const double below = solve_spectrum(program).certificate.primal;
+    const double below = spectrum::solve(program).certificate.primal;
     program.gamma = threshold;
-    const double at = certify(program, plain_point(program, machine.alpha, machine.b)).primal;
+    const double at =
+        certify(program, spectrum::plain_point(program, machine.alpha, machine.b)).primal;
     EXPECT_LE(below, at * (1 + 1e-8));
     EXPECT_GE(below, 0.8 * at);
   }
@@ -251,19 +253,19 @@ TEST(SpectrumProgram, ProvesThePlainMachineUnderAnyGammaAboveItsThreshold) {
   // gamma multiplies what rounding leaves of h less its least value, which is 0 there.
   for (const Index n : {11, 16, 23, 30, 37, 48}) {
     const Owned owned = indefinite(n, 7);
-    SpectrumProgram program = owned.program(1e-4, 1, SpectrumCentre::kBoth);
-    const PlainMachine machine = plain_machine(owned, program, SpectrumCentre::kBoth);
-    const SpectrumPoint point = plain_point(program, machine.alpha, machine.b);
-    const double threshold = plain_threshold(program, machine.alpha);
+    spectrum::Program program = owned.program(1e-4, 1, spectrum::Centre::kBoth);
+    const PlainMachine machine = plain_machine(owned, program, spectrum::Centre::kBoth);
+    const spectrum::Point point = spectrum::plain_point(program, machine.alpha, machine.b);
+    const double threshold = spectrum::plain_threshold(program, machine.alpha);
     for (const double more : {1.001, 1e3, 1e6, 1e12, 1e30, 1e100}) {
       program.gamma = more * threshold;
       EXPECT_LE(certify(program, point).gap, 1e-9) << n << " " << more;
     }
-    const detail::SpectrumTerms terms = detail::spectrum_terms(program);
-    EXPECT_EQ(detail::penalty(program, terms, terms.centres.col(0)), 0);
-    EXPECT_EQ(detail::penalty(program, terms, terms.centres.col(1)), 0);
+    const spectrum::Terms terms = spectrum::terms_of(program);
+    EXPECT_EQ(spectrum::penalty(program, terms, terms.centres.col(0)), 0);
+    EXPECT_EQ(spectrum::penalty(program, terms, terms.centres.col(1)), 0);
     const Vector middle = 0.5 * (terms.centres.col(0) + terms.centres.col(1));
-    EXPECT_EQ(detail::penalty(program, terms, middle), 0);
+    EXPECT_EQ(spectrum::penalty(program, terms, middle), 0);
   }
 }
 
@@ -271,22 +273,22 @@ TEST(SpectrumProgram, TakesBothCentresOfADefiniteMatrixForOne) {
   Rng rng(8);
   const Vector y = random_labels(rng, 20);
   const Owned owned{symmetric_eigen(testing_support::gaussian_kernel(rng, y)), y};
-  const SpectrumProgram both = owned.program(1e-2, 1e-3, SpectrumCentre::kBoth);
-  const SpectrumProgram flip = owned.program(1e-2, 2e-3, SpectrumCentre::kFlip);
-  const SpectrumSolution one = solve_spectrum(both);
+  const spectrum::Program both = owned.program(1e-2, 1e-3, spectrum::Centre::kBoth);
+  const spectrum::Program flip = owned.program(1e-2, 2e-3, spectrum::Centre::kFlip);
+  const spectrum::Solution one = spectrum::solve(both);
   EXPECT_LE(certify(both, one.point).gap, 1e-8);
-  const double other = solve_spectrum(flip).info.objective;
+  const double other = spectrum::solve(flip).info.objective;
   EXPECT_NEAR(one.info.objective, other, 1e-8 * other);
 }
 
 TEST(SpectrumProgram, ScalesWithTheSimilarities) {
   // S -> q S with eta -> q eta leaves every machine as it is.
   Owned owned = indefinite(25, 9);
-  for (const SpectrumCentre centre : {SpectrumCentre::kClip, SpectrumCentre::kBoth}) {
-    const double one = solve_spectrum(owned.program(1e-2, 1e-2, centre)).info.objective;
+  for (const spectrum::Centre centre : {spectrum::Centre::kClip, spectrum::Centre::kBoth}) {
+    const double one = spectrum::solve(owned.program(1e-2, 1e-2, centre)).info.objective;
     Owned scaled = owned;
     scaled.eigen.lambda *= 1000;
-    const double other = solve_spectrum(scaled.program(10, 1e-2, centre)).info.objective;
+    const double other = spectrum::solve(scaled.program(10, 1e-2, centre)).info.objective;
     EXPECT_NEAR(one, other, 3e-8 * one);
   }
 }
@@ -297,7 +299,7 @@ TEST(SpectrumProgram, StopsWhenAsked) {
   RunContext ctx;
   ctx.stop = StopToken(source);
   const Owned owned = indefinite(10, 10);
-  EXPECT_THROW((void)solve_spectrum(owned.program(1e-2, 1e-2, SpectrumCentre::kClip), {}, ctx),
+  EXPECT_THROW((void)spectrum::solve(owned.program(1e-2, 1e-2, spectrum::Centre::kClip), {}, ctx),
                Error);
 }
 

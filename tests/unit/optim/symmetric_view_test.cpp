@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/symmetric_view.hpp"
+#include "kith/optim/dual/symmetric_view.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dual_problems.hpp"
-#include "optim/float_columns.hpp"
-#include "optim/vector_kernels.hpp"
+#include "optim/dual/float_columns.hpp"
+#include "optim/dual/vector_kernels.hpp"
 
 namespace kith {
 namespace {
@@ -17,9 +17,10 @@ using namespace testing_support;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::vector<SymmetricView> views(const Matrix& K, const FloatMatrix& narrow, double shift) {
-  return {SymmetricView::dense(K, shift), SymmetricView::dense(narrow, shift),
-          SymmetricView::columns(
+std::vector<dual::SymmetricView> views(const Matrix& K, const dual::FloatMatrix& narrow,
+                                       double shift) {
+  return {dual::SymmetricView::dense(K, shift), dual::SymmetricView::dense(narrow, shift),
+          dual::SymmetricView::columns(
               K.diagonal(),
               [&K](Index j, std::span<double> out) {
                 for (Index i = 0; i < K.rows(); ++i) out[std::size_t(i)] = K(i, j);
@@ -30,7 +31,7 @@ std::vector<SymmetricView> views(const Matrix& K, const FloatMatrix& narrow, dou
 TEST(SymmetricView, ReadsEveryStorageAlike) {
   for (const Index n : {1, 3, 8, 21, 64, 131}) {
     Rng rng(static_cast<std::uint64_t>(n));
-    const FloatMatrix narrow = random_symmetric(rng, n).cast<float>();
+    const dual::FloatMatrix narrow = random_symmetric(rng, n).cast<float>();
     const Matrix K = narrow.cast<double>();
     Vector u = normal_matrix(rng, n, 1);
     if (n > 3) u.segment(1, 2).setZero();
@@ -39,8 +40,8 @@ TEST(SymmetricView, ReadsEveryStorageAlike) {
       full.diagonal().array() += shift;
       for (const double factor : {1.0, 4.0}) {
         const Vector expected = factor * full * u;
-        for (const SymmetricView& plain : views(K, narrow, shift)) {
-          const SymmetricView view = factor == 1.0 ? plain : plain.scaled(factor);
+        for (const dual::SymmetricView& plain : views(K, narrow, shift)) {
+          const dual::SymmetricView view = factor == 1.0 ? plain : plain.scaled(factor);
           EXPECT_LE((view.times(u) - expected).norm(), 1e-12 * (1 + expected.norm()));
           EXPECT_TRUE(view.diagonal().isApprox(factor * full.diagonal()));
           EXPECT_DOUBLE_EQ(view.largest_entry(), factor * full.cwiseAbs().maxCoeff());
@@ -53,7 +54,7 @@ TEST(SymmetricView, ReadsEveryStorageAlike) {
 TEST(SymmetricView, GathersTheRowsAskedFor) {
   Rng rng(1);
   const Matrix K = random_symmetric(rng, 9);
-  const SymmetricView view = SymmetricView::dense(K, 2.0);
+  const dual::SymmetricView view = dual::SymmetricView::dense(K, 2.0);
   const std::vector<Index> rows = {1, 4, 8};
   std::vector<double> out(3);
   view.gather(4, rows, out.data());
@@ -61,21 +62,21 @@ TEST(SymmetricView, GathersTheRowsAskedFor) {
   EXPECT_EQ(out[1], K(4, 4) + 2.0);
   EXPECT_EQ(out[2], K(8, 4));
   EXPECT_EQ(view.direct(0), nullptr);
-  EXPECT_EQ(SymmetricView::dense(K).direct(2), &K(0, 2));
+  EXPECT_EQ(dual::SymmetricView::dense(K).direct(2), &K(0, 2));
 }
 
 TEST(SymmetricView, ReadsABlockOfALargerMatrixInPlace) {
   Rng rng(2);
   const Matrix K = random_symmetric(rng, 12);
   const Vector u = normal_matrix(rng, 5, 1);
-  const SymmetricView view = SymmetricView::dense(K.block(3, 3, 5, 5));
+  const dual::SymmetricView view = dual::SymmetricView::dense(K.block(3, 3, 5, 5));
   EXPECT_TRUE(view.times(u).isApprox(K.block(3, 3, 5, 5) * u));
 }
 
 TEST(SymmetricView, CopiesAColumnAsFloat) {
   Rng rng(3);
   const Matrix K = random_symmetric(rng, 9);
-  const SymmetricView view = SymmetricView::dense(K, 2.0).scaled(0.5);
+  const dual::SymmetricView view = dual::SymmetricView::dense(K, 2.0).scaled(0.5);
   Eigen::VectorXf out(9);
   view.copy_column(4, out.data());
   Vector expected = K.col(4);
@@ -87,10 +88,10 @@ TEST(FloatColumns, GatherAndAddWhatTheMatrixHolds) {
   Rng rng(4);
   const Index n = 70;
   const Matrix K = random_symmetric(rng, n);
-  const SymmetricView view = SymmetricView::dense(K, 1.5);
+  const dual::SymmetricView view = dual::SymmetricView::dense(K, 1.5);
   const Matrix shifted = K + 1.5 * Matrix::Identity(n, n);
   for (const Index room : {n, Index{3}, Index{0}}) {  // beyond the room the matrix itself is read
-    detail::FloatColumns floats(view, room);
+    dual::FloatColumns floats(view, room);
     const std::vector<Index> rows{2, 3, 41, 69};
     std::vector<float> out(rows.size());
     for (int time = 0; time < 3; ++time) {
@@ -116,7 +117,7 @@ TEST(FloatColumns, GatherAndAddWhatTheMatrixHolds) {
 
 // The vector loops against the definition, for lengths around every vector width.
 template <class Scalar>
-void expect_definition(const detail::PairKernels<Scalar>& kernels) {
+void expect_definition(const dual::PairKernels<Scalar>& kernels) {
   using Values = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
   constexpr Scalar kInfinite = std::numeric_limits<Scalar>::infinity();
   for (Index m = 1; m < 150; ++m) {
@@ -131,7 +132,7 @@ void expect_definition(const detail::PairKernels<Scalar>& kernels) {
     Values g = random.col(2);
     const Scalar t{0.75};
     const Values expected = g + t * (random.col(0) - random.col(1));
-    const detail::GradientEnds ends = kernels.step_and_scan(
+    const dual::GradientEnds ends = kernels.step_and_scan(
         m, t, random.col(0).data(), random.col(1).data(), g.data(), up.data(), low.data());
     EXPECT_LE((g - expected).cwiseAbs().maxCoeff(), 16 * std::numeric_limits<Scalar>::epsilon());
     Index lowest = -1;
@@ -165,12 +166,12 @@ void expect_definition(const detail::PairKernels<Scalar>& kernels) {
 }
 
 TEST(VectorKernels, FollowTheirDefinition) {
-  expect_definition(detail::vector_kernels().wide);
-  expect_definition(detail::vector_kernels().narrow);
+  expect_definition(dual::vector_kernels().wide);
+  expect_definition(dual::vector_kernels().narrow);
 }
 
 TEST(VectorKernels, TakeTheFirstOfEquals) {
-  const detail::PairKernels<float>& kernels = detail::vector_kernels().narrow;
+  const dual::PairKernels<float>& kernels = dual::vector_kernels().narrow;
   for (const Index first : {0, 5, 17, 40, 63, 64, 99}) {
     std::vector<float> g(100, 1.0F), zero(100, 0.0F), one(100, 1.0F);
     for (const Index k : {first, Index{99}}) g[std::size_t(k)] = -2.0F;

@@ -6,7 +6,7 @@
 
 #include "dual_problems.hpp"
 #include "kith/numerics/psd.hpp"
-#include "kith/optim/trace_kernel.hpp"
+#include "kith/optim/trace/kernel.hpp"
 
 namespace kith::testing_support {
 
@@ -14,9 +14,9 @@ namespace kith::testing_support {
 struct TraceKernelData {
   std::vector<Matrix> S;
   Vector y;
-  [[nodiscard]] TraceKernelProblem problem(KernelShape shape, KernelLoss loss, double rho,
-                                           double cost = 1) const {
-    TraceKernelProblem found{.S = S, .y = y, .cost = Vector::Constant(y.size(), cost)};
+  [[nodiscard]] trace::Problem problem(trace::KernelShape shape, trace::KernelLoss loss, double rho,
+                                       double cost = 1) const {
+    trace::Problem found{.S = S, .y = y, .cost = Vector::Constant(y.size(), cost)};
     found.rho = rho;
     found.trace = S[0].trace();
     found.loss = loss;
@@ -40,7 +40,7 @@ inline Matrix matrix_of(const SymmetricEigen& kernel) {
   return reconstruct(kernel.U, kernel.lambda);
 }
 
-inline constexpr KernelShape kShapes[] = {KernelShape::kShared, KernelShape::kSeparate,
-                                          KernelShape::kSpectral};
+inline constexpr trace::KernelShape kShapes[] = {
+    trace::KernelShape::kShared, trace::KernelShape::kSeparate, trace::KernelShape::kSpectral};
 
 }  // namespace kith::testing_support

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/optim/trace_kernel.hpp"
+#include "kith/optim/papers/mirror_descent.hpp"
+#include "kith/optim/trace/kernel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +11,11 @@
 
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
-#include "kith/optim/certificate.hpp"
-#include "kith/optim/robust_newton.hpp"
-#include "kith/optim/smo.hpp"
-#include "optim/trace_barrier.hpp"
-#include "optim/trace_block.hpp"
+#include "kith/optim/dual/certificate.hpp"
+#include "kith/optim/dual/smo.hpp"
+#include "kith/optim/robust/newton.hpp"
+#include "optim/trace/barrier.hpp"
+#include "optim/trace/block.hpp"
 #include "trace_kernel_problems.hpp"
 
 namespace kith {
@@ -31,15 +32,15 @@ using testing_support::random_symmetric;
 using testing_support::TraceKernelData;
 
 /// The tolerance that the header promises, by a certificate made from the data alone.
-TraceKernelSolution expect_solved(const TraceKernelProblem& problem, const std::string& what) {
-  const TraceKernelSolution found = learn_trace_kernel(problem);
-  const bool spectral = problem.shape == KernelShape::kSpectral;
+trace::Solution expect_solved(const trace::Problem& problem, const std::string& what) {
+  const trace::Solution found = trace::learn_kernel(problem);
+  const bool spectral = problem.shape == trace::KernelShape::kSpectral;
   const double norm = spectral ? 1e-4 : 1e-6;
-  const double tolerance = problem.loss == KernelLoss::kAbsolute ? 1e-3
-                           : problem.loss == KernelLoss::kNorm   ? norm
-                                                                 : 1e-6;
+  const double tolerance = problem.loss == trace::KernelLoss::kAbsolute ? 1e-3
+                           : problem.loss == trace::KernelLoss::kNorm   ? norm
+                                                                        : 1e-6;
   EXPECT_EQ(found.info.status, SolveStatus::kSolved) << what << " gap " << found.info.gap;
-  const TraceKernelCertificate proof = certify(problem, found);
+  const trace::Certificate proof = certify(problem, found);
   EXPECT_LE(proof.gap, tolerance) << what;
   EXPECT_GE(proof.gap, -1e-9) << what;
   EXPECT_LE(proof.feasibility, 1e-9) << what;
@@ -49,9 +50,10 @@ TraceKernelSolution expect_solved(const TraceKernelProblem& problem, const std::
 
 TEST(TraceKernel, ProvesItsOptimumForEveryShapeLossAndWeight) {
   const TraceKernelData data = noisy_kernels(16, 2, 3);
-  for (const KernelShape shape : kShapes) {
-    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
-      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
+  for (const trace::KernelShape shape : kShapes) {
+    for (const trace::KernelLoss loss :
+         {trace::KernelLoss::kAbsolute, trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
+      if (loss == trace::KernelLoss::kAbsolute && shape == trace::KernelShape::kSpectral) continue;
       for (const double rho : {1e-3, 1.0, 1e3}) {
         for (const double cost : {1e-2, 1.0, 1e2}) {
           expect_solved(data.problem(shape, loss, rho, cost),
@@ -66,20 +68,21 @@ TEST(TraceKernel, ProvesItsOptimumForEveryShapeLossAndWeight) {
 
 TEST(TraceKernel, SolvesMatricesThatAreKernelsAlready) {
   const TraceKernelData data = noisy_kernels(14, 1, 4, 0);
-  for (const KernelShape shape : kShapes) {
+  for (const trace::KernelShape shape : kShapes) {
     for (const double rho : {1e-2, 1.0, 100.0}) {
-      expect_solved(data.problem(shape, KernelLoss::kNorm, rho), std::to_string(rho));
-      expect_solved(data.problem(shape, KernelLoss::kSquared, rho), std::to_string(rho));
-      if (shape == KernelShape::kSpectral) continue;
-      expect_solved(data.problem(shape, KernelLoss::kAbsolute, rho), std::to_string(rho));
+      expect_solved(data.problem(shape, trace::KernelLoss::kNorm, rho), std::to_string(rho));
+      expect_solved(data.problem(shape, trace::KernelLoss::kSquared, rho), std::to_string(rho));
+      if (shape == trace::KernelShape::kSpectral) continue;
+      expect_solved(data.problem(shape, trace::KernelLoss::kAbsolute, rho), std::to_string(rho));
       // Costs so small that the distance must be next to nothing.
-      expect_solved(data.problem(shape, KernelLoss::kNorm, rho, 1e-3), std::to_string(rho));
-      expect_solved(data.problem(shape, KernelLoss::kAbsolute, rho, 1e-3), std::to_string(rho));
+      expect_solved(data.problem(shape, trace::KernelLoss::kNorm, rho, 1e-3), std::to_string(rho));
+      expect_solved(data.problem(shape, trace::KernelLoss::kAbsolute, rho, 1e-3),
+                    std::to_string(rho));
     }
   }
   // Far from any gain of the machine, the kernel stays where it is.
-  const TraceKernelSolution still =
-      learn_trace_kernel(data.problem(KernelShape::kShared, KernelLoss::kNorm, 1e4));
+  const trace::Solution still =
+      trace::learn_kernel(data.problem(trace::KernelShape::kShared, trace::KernelLoss::kNorm, 1e4));
   EXPECT_LT((matrix_of(still.kernels[0]) - data.S[0]).norm(), 1e-6);
 }
 
@@ -93,18 +96,21 @@ TEST(TraceKernel, SolvesKernelsOfLowRankUnderTheAbsoluteLoss) {
   data.S.push_back(gram(normal_matrix(rng, 20, 3)));
   for (const std::size_t copies : {1U, 2U}) {
     data.S.resize(copies, Matrix(data.S[0]));
-    for (const KernelShape shape : {KernelShape::kShared, KernelShape::kSeparate}) {
+    for (const trace::KernelShape shape :
+         {trace::KernelShape::kShared, trace::KernelShape::kSeparate}) {
       for (const double cost : {1e-2, 1.0, 1e3}) {
         for (const double rho : {1e-3, 1e-1, 1e1, 1e3}) {
-          const TraceKernelProblem problem = data.problem(shape, KernelLoss::kAbsolute, rho, cost);
-          const TraceKernelSolution found =
+          const trace::Problem problem =
+              data.problem(shape, trace::KernelLoss::kAbsolute, rho, cost);
+          const trace::Solution found =
               expect_solved(problem, "copies " + std::to_string(copies) + " shape " +
                                          std::to_string(static_cast<int>(shape)) + " rho " +
                                          std::to_string(rho) + " cost " + std::to_string(cost));
           // No worse than the matrix itself, which has no loss.
-          if (shape != KernelShape::kShared) continue;
-          const SvmDual machine{SymmetricView::dense(data.S[0]), problem.y, problem.cost, {}};
-          const SmoSolution itself = smo(machine);
+          if (shape != trace::KernelShape::kShared) continue;
+          const dual::SvmDual machine{
+              dual::SymmetricView::dense(data.S[0]), problem.y, problem.cost, {}};
+          const dual::SmoSolution itself = dual::smo(machine);
           EXPECT_LE(found.info.objective,
                     certify(machine, itself.alpha, itself.b).primal * (1 + 1e-3));
         }
@@ -118,17 +124,18 @@ TEST(TraceKernel, OfAMatrixGivenTwiceIsThatOfTwiceTheRho) {
     TraceKernelData data = noisy_kernels(16, 1, 22, noise);
     TraceKernelData twice = data;
     twice.S.push_back(data.S[0]);
-    for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared, KernelLoss::kAbsolute}) {
+    for (const trace::KernelLoss loss :
+         {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared, trace::KernelLoss::kAbsolute}) {
       for (const double cost : {1e-3, 1.0, 1e3}) {
         for (const double rho : {1e-3, 1.0, 1e3}) {
-          const TraceKernelProblem one = data.problem(KernelShape::kShared, loss, 2 * rho, cost);
-          const TraceKernelProblem two = twice.problem(KernelShape::kShared, loss, rho, cost);
+          const trace::Problem one = data.problem(trace::KernelShape::kShared, loss, 2 * rho, cost);
+          const trace::Problem two = twice.problem(trace::KernelShape::kShared, loss, rho, cost);
           const std::string what = "noise " + std::to_string(noise) + " loss " +
                                    std::to_string(static_cast<int>(loss)) + " cost " +
                                    std::to_string(cost) + " rho " + std::to_string(rho);
-          const TraceKernelSolution found = expect_solved(two, what);
-          const double value = learn_trace_kernel(one).info.objective;
-          const double tolerance = loss == KernelLoss::kAbsolute ? 2e-3 : 2e-6;
+          const trace::Solution found = expect_solved(two, what);
+          const double value = trace::learn_kernel(one).info.objective;
+          const double tolerance = loss == trace::KernelLoss::kAbsolute ? 2e-3 : 2e-6;
           EXPECT_NEAR(found.info.objective, value, tolerance * value) << what;
         }
       }
@@ -142,10 +149,9 @@ TEST(TraceKernel, IsTheMatrixThatMostAre) {
   Rng rng(5);
   data.S.push_back(data.S[0]);
   data.S.push_back(gaussian_kernel(rng, data.y));
-  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kAbsolute}) {
-    const TraceKernelProblem problem = data.problem(KernelShape::kShared, loss, 1e4);
-    const TraceKernelSolution found =
-        expect_solved(problem, std::to_string(static_cast<int>(loss)));
+  for (const trace::KernelLoss loss : {trace::KernelLoss::kNorm, trace::KernelLoss::kAbsolute}) {
+    const trace::Problem problem = data.problem(trace::KernelShape::kShared, loss, 1e4);
+    const trace::Solution found = expect_solved(problem, std::to_string(static_cast<int>(loss)));
     EXPECT_LT((matrix_of(found.kernels[0]) - data.S[0]).norm(), 1e-9);
   }
 }
@@ -156,10 +162,10 @@ TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
   TraceKernelData data = noisy_kernels(24, 1, 12);
   Rng rng(4);
   data.S.push_back(5 * gram(normal_matrix(rng, 24, 2)));
-  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
+  for (const trace::KernelLoss loss : {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
     for (const double rho : {1.0, 1e3}) {
       for (const double cost : {0.1, 1.0, 10.0}) {
-        expect_solved(data.problem(KernelShape::kSeparate, loss, rho, cost),
+        expect_solved(data.problem(trace::KernelShape::kSeparate, loss, rho, cost),
                       "loss " + std::to_string(static_cast<int>(loss)) + " rho " +
                           std::to_string(rho) + " cost " + std::to_string(cost));
       }
@@ -185,12 +191,13 @@ TraceKernelData answers() {
 
 TEST(TraceKernel, ProvesUnderTheNormWhatTheSearchAloneDoesNot) {
   const TraceKernelData data = answers();
-  for (const KernelShape shape : {KernelShape::kShared, KernelShape::kSeparate}) {
+  for (const trace::KernelShape shape :
+       {trace::KernelShape::kShared, trace::KernelShape::kSeparate}) {
     for (const double cost : {0.01, 0.1, 1.0, 10.0, 1000.0}) {
       for (const double rho : {0.01, 0.1, 1.0, 10.0, 1000.0}) {
-        const TraceKernelProblem problem = data.problem(shape, KernelLoss::kNorm, rho, cost);
-        const TraceKernelSolution found = learn_trace_kernel(problem);
-        const TraceKernelCertificate proof = certify(problem, found);
+        const trace::Problem problem = data.problem(shape, trace::KernelLoss::kNorm, rho, cost);
+        const trace::Solution found = trace::learn_kernel(problem);
+        const trace::Certificate proof = certify(problem, found);
         EXPECT_LE(proof.gap, 1e-3) << "rho " << rho << " cost " << cost;
         EXPECT_GE(proof.gap, -1e-9) << "rho " << rho << " cost " << cost;
         EXPECT_LE(proof.feasibility, 1e-9);
@@ -210,12 +217,12 @@ TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
       S.row(j) *= stretch;
     }
   }
-  for (const KernelShape shape : kShapes) {
+  for (const trace::KernelShape shape : kShapes) {
     double last = 0;
     for (const double rho : {1e2, 1e4, 1e6, 1e8, 1e12, 1e20, 1e28, 1e44}) {
-      const TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, rho, 500);
-      const TraceKernelSolution found = learn_trace_kernel(problem);
-      const TraceKernelCertificate proof = certify(problem, found);
+      const trace::Problem problem = data.problem(shape, trace::KernelLoss::kSquared, rho, 500);
+      const trace::Solution found = trace::learn_kernel(problem);
+      const trace::Certificate proof = certify(problem, found);
       EXPECT_EQ(found.info.status, SolveStatus::kSolved) << rho << " gap " << found.info.gap;
       EXPECT_LE(proof.gap, 1e-6) << rho;
       EXPECT_GE(proof.gap, -1e-9) << rho;
@@ -235,8 +242,8 @@ TEST(TraceKernel, FinishesMachinesUnderCostsFarAboveTheKernel) {
     TraceKernelData data;
     data.y = random_labels(rng, 10);
     data.S.push_back(12 * random_symmetric(rng, 10));
-    for (const KernelShape shape : kShapes) {
-      TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 1e21, 1e7);
+    for (const trace::KernelShape shape : kShapes) {
+      trace::Problem problem = data.problem(shape, trace::KernelLoss::kSquared, 1e21, 1e7);
       problem.trace = 15;
       expect_solved(problem, "seed " + std::to_string(seed) + " shape " +
                                  std::to_string(static_cast<int>(shape)));
@@ -251,44 +258,43 @@ TEST(TraceKernel, SolvesForATraceOfNextToNothing) {
   data.y.setConstant(-1);
   data.y.head(14).setOnes();
   data.S[0] *= 1e10;
-  for (const KernelShape shape : kShapes) {
-    TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 1e-30, 1e-10);
+  for (const trace::KernelShape shape : kShapes) {
+    trace::Problem problem = data.problem(shape, trace::KernelLoss::kSquared, 1e-30, 1e-10);
     problem.trace = 30;
-    const TraceKernelSolution found =
-        expect_solved(problem, std::to_string(static_cast<int>(shape)));
+    const trace::Solution found = expect_solved(problem, std::to_string(static_cast<int>(shape)));
     EXPECT_NEAR(found.machine, 2 * 14 * 1e-10, 1e-6 * found.machine);
   }
 }
 
 TEST(TraceKernel, TakesDecompositionsThatAreThere) {
   const TraceKernelData data = noisy_kernels(15, 3, 15);
-  for (const KernelShape shape : kShapes) {
-    TraceKernelProblem problem = data.problem(shape, KernelLoss::kSquared, 0.3);
-    const double value = learn_trace_kernel(problem).info.objective;
+  for (const trace::KernelShape shape : kShapes) {
+    trace::Problem problem = data.problem(shape, trace::KernelLoss::kSquared, 0.3);
+    const double value = trace::learn_kernel(problem).info.objective;
     std::vector<SymmetricEigen> eigen;
-    if (shape == KernelShape::kShared) {
+    if (shape == trace::KernelShape::kShared) {
       eigen.push_back(symmetric_eigen((data.S[0] + data.S[1] + data.S[2]) / 3));
     } else {
       for (const Matrix& S : data.S) eigen.push_back(symmetric_eigen(S));
     }
     problem.eigen = eigen;
-    EXPECT_NEAR(learn_trace_kernel(problem).info.objective, value, 1e-10 * value);
+    EXPECT_NEAR(trace::learn_kernel(problem).info.objective, value, 1e-10 * value);
     eigen.push_back(eigen[0]);
     problem.eigen = eigen;
-    EXPECT_THROW((void)learn_trace_kernel(problem), Error);
+    EXPECT_THROW((void)trace::learn_kernel(problem), Error);
   }
 }
 
 TEST(TraceKernel, HasTheSameOptimumWithAndWithoutABarrierOnTheKernels) {
   const TraceKernelData data = noisy_kernels(20, 2, 7);
   const Vector cost = Vector::Constant(20, 2.0);
-  std::vector<detail::TraceBlock> blocks;
+  std::vector<trace::Block> blocks;
   for (const Matrix& S : data.S) {
-    blocks.emplace_back(detail::TraceBlock::Kind::kFull, symmetric_eigen(S), data.S[0].trace());
+    blocks.emplace_back(trace::Block::Kind::kFull, symmetric_eigen(S), data.S[0].trace());
   }
-  const detail::TraceDual dual{blocks, Vector{{0.1, 0.4}}, data.y, cost};
-  const detail::TraceDualSolution one = detail::trace_newton(dual, 1e-9, {});
-  const detail::TraceDualSolution two = detail::trace_barrier(dual, 1e-9, {});
+  const trace::Dual dual{blocks, Vector{{0.1, 0.4}}, data.y, cost};
+  const trace::DualSolution one = trace::newton(dual, 1e-9, {});
+  const trace::DualSolution two = trace::barrier(dual, 1e-9, {});
   ASSERT_EQ(one.status, SolveStatus::kSolved);
   ASSERT_EQ(two.status, SolveStatus::kSolved);
   EXPECT_NEAR(one.machine + one.penalty, two.machine + two.penalty, 2e-9 * one.machine);
@@ -302,27 +308,27 @@ TEST(TraceKernel, HasTheSameOptimumWithAndWithoutABarrierOnTheKernels) {
 /// What a solution loses by 1e-4, each part on its own.
 struct Spoil {
   const char* what;
-  std::function<void(TraceKernelSolution&)> by;
+  std::function<void(trace::Solution&)> by;
 };
 
 constexpr double kSpoil = 1e-4;
 
-std::vector<Spoil> spoils(const TraceKernelSolution& good) {
+std::vector<Spoil> spoils(const trace::Solution& good) {
   std::vector<Spoil> all = {
-      {"alpha", [](TraceKernelSolution& s) { s.alpha *= 1 - kSpoil; }},
-      {"larger alpha", [](TraceKernelSolution& s) { s.alpha *= 1 + kSpoil; }},
-      {"b", [](TraceKernelSolution& s) { s.b += kSpoil; }},
-      {"smaller b", [](TraceKernelSolution& s) { s.b -= kSpoil; }},
-      {"alpha of the proof", [](TraceKernelSolution& s) { s.proof.alpha *= 1 - kSpoil; }},
-      {"larger alpha of the proof", [](TraceKernelSolution& s) { s.proof.alpha *= 1 + kSpoil; }},
+      {"alpha", [](trace::Solution& s) { s.alpha *= 1 - kSpoil; }},
+      {"larger alpha", [](trace::Solution& s) { s.alpha *= 1 + kSpoil; }},
+      {"b", [](trace::Solution& s) { s.b += kSpoil; }},
+      {"smaller b", [](trace::Solution& s) { s.b -= kSpoil; }},
+      {"alpha of the proof", [](trace::Solution& s) { s.proof.alpha *= 1 - kSpoil; }},
+      {"larger alpha of the proof", [](trace::Solution& s) { s.proof.alpha *= 1 + kSpoil; }},
   };
   for (std::size_t i = 0; i < good.proof.Z.size(); ++i) {
-    all.push_back({"Z", [i](TraceKernelSolution& s) { s.proof.Z[i] *= 1 - kSpoil; }});
+    all.push_back({"Z", [i](trace::Solution& s) { s.proof.Z[i] *= 1 - kSpoil; }});
   }
   for (std::size_t k = 0; k < good.kernels.size(); ++k) {
-    all.push_back({"kernel", [k](TraceKernelSolution& s) { s.kernels[k].lambda *= 1 + kSpoil; }});
+    all.push_back({"kernel", [k](trace::Solution& s) { s.kernels[k].lambda *= 1 + kSpoil; }});
     // Of the same trace.
-    all.push_back({"spectrum", [k](TraceKernelSolution& s) {
+    all.push_back({"spectrum", [k](trace::Solution& s) {
                      Vector& lambda = s.kernels[k].lambda;
                      const double shift = kSpoil * lambda.sum();
                      Index largest = 0;
@@ -330,18 +336,18 @@ std::vector<Spoil> spoils(const TraceKernelSolution& good) {
                      lambda(largest) -= shift;
                      lambda(largest > 0 ? largest - 1 : 1) += shift;
                    }});
-    all.push_back({"eigenvectors", [k](TraceKernelSolution& s) {
+    all.push_back({"eigenvectors", [k](trace::Solution& s) {
                      Matrix& U = s.kernels[k].U;
                      const Eigen::JacobiRotation<double> turn(std::cos(kSpoil), std::sin(kSpoil));
                      U.applyOnTheRight(0, U.cols() - 1, turn);
                    }});
   }
   for (Index k = 1; k < good.gamma.size(); ++k) {
-    all.push_back({"gamma", [k](TraceKernelSolution& s) {
+    all.push_back({"gamma", [k](trace::Solution& s) {
                      s.gamma(0) += kSpoil;
                      s.gamma(k) -= kSpoil;
                    }});
-    all.push_back({"gamma of the proof", [k](TraceKernelSolution& s) {
+    all.push_back({"gamma of the proof", [k](trace::Solution& s) {
                      s.proof.gamma(0) += kSpoil;
                      s.proof.gamma(k) -= kSpoil;
                    }});
@@ -349,20 +355,20 @@ std::vector<Spoil> spoils(const TraceKernelSolution& good) {
   return all;
 }
 
-bool passes(const TraceKernelCertificate& c) {
+bool passes(const trace::Certificate& c) {
   return std::abs(c.gap) <= 1e-6 && c.feasibility <= 1e-9 && c.kkt_residual <= 1e-5;
 }
 
 TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
   const TraceKernelData data = noisy_kernels(16, 2, 5);
-  for (const KernelShape shape : kShapes) {
-    for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
-      const TraceKernelProblem problem = data.problem(shape, loss, 0.3);
-      const TraceKernelSolution good = learn_trace_kernel(problem, {.tolerance = 1e-6});
+  for (const trace::KernelShape shape : kShapes) {
+    for (const trace::KernelLoss loss : {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
+      const trace::Problem problem = data.problem(shape, loss, 0.3);
+      const trace::Solution good = trace::learn_kernel(problem, {.tolerance = 1e-6});
       EXPECT_TRUE(passes(certify(problem, good)));
-      EXPECT_EQ(good.proof.Z.size(), loss == KernelLoss::kSquared ? 0 : data.S.size());
+      EXPECT_EQ(good.proof.Z.size(), loss == trace::KernelLoss::kSquared ? 0 : data.S.size());
       for (const Spoil& spoil : spoils(good)) {
-        TraceKernelSolution spoiled = good;
+        trace::Solution spoiled = good;
         spoil.by(spoiled);
         EXPECT_FALSE(passes(certify(problem, spoiled)))
             << spoil.what << ", shape " << static_cast<int>(shape) << ", loss "
@@ -374,33 +380,34 @@ TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
 
 TEST(TraceKernel, WithATraceThatDoesNotBindIsTheRobustMachine) {
   const TraceKernelData data = noisy_kernels(20, 1, 6);
-  const RobustProblem robust{
+  const robust::Problem robust{
       .S = data.S[0], .y = data.y, .cost = Vector::Constant(20, 2), .rho = 0.4};
-  const RobustSolution expected = robust_newton(robust);
-  TraceKernelProblem problem = data.problem(KernelShape::kShared, KernelLoss::kSquared, 0.4, 2);
+  const robust::Solution expected = robust::newton(robust);
+  trace::Problem problem =
+      data.problem(trace::KernelShape::kShared, trace::KernelLoss::kSquared, 0.4, 2);
   problem.trace = expected.kernel.lambda.sum();
-  const TraceKernelSolution found = learn_trace_kernel(problem);
+  const trace::Solution found = trace::learn_kernel(problem);
   EXPECT_NEAR(found.info.objective, expected.info.objective, 1e-7 * found.info.objective);
   const Matrix K = matrix_of(expected.kernel);
   EXPECT_LT((matrix_of(found.kernels[0]) - K).norm(), 1e-5 * K.norm());
 
-  const RobustSolution norm = robust_norm(robust, 3.0);
-  problem.loss = KernelLoss::kNorm;
+  const robust::Solution norm = robust::norm(robust, 3.0);
+  problem.loss = trace::KernelLoss::kNorm;
   problem.rho = 3;
   problem.trace = norm.kernel.lambda.sum();
-  EXPECT_NEAR(learn_trace_kernel(problem).info.objective, norm.info.objective,
+  EXPECT_NEAR(trace::learn_kernel(problem).info.objective, norm.info.objective,
               2e-6 * norm.info.objective);
 }
 
 TEST(TraceKernel, OneMatrixIsTheSameSharedOrSeparate) {
   const TraceKernelData data = noisy_kernels(15, 1, 7);
-  for (const KernelLoss loss : {KernelLoss::kNorm, KernelLoss::kSquared}) {
+  for (const trace::KernelLoss loss : {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
     const double shared =
-        learn_trace_kernel(data.problem(KernelShape::kShared, loss, 0.5)).info.objective;
+        trace::learn_kernel(data.problem(trace::KernelShape::kShared, loss, 0.5)).info.objective;
     const double separate =
-        learn_trace_kernel(data.problem(KernelShape::kSeparate, loss, 0.5)).info.objective;
+        trace::learn_kernel(data.problem(trace::KernelShape::kSeparate, loss, 0.5)).info.objective;
     const double spectral =
-        learn_trace_kernel(data.problem(KernelShape::kSpectral, loss, 0.5)).info.objective;
+        trace::learn_kernel(data.problem(trace::KernelShape::kSpectral, loss, 0.5)).info.objective;
     EXPECT_NEAR(shared, separate, 2e-6 * shared);
     EXPECT_GE(spectral, shared * (1 - 1e-6));  // fewer kernels to choose from
   }
@@ -408,18 +415,18 @@ TEST(TraceKernel, OneMatrixIsTheSameSharedOrSeparate) {
 
 TEST(TraceKernel, DoesNotDependOnTheOrderOfMatricesOrSamples) {
   TraceKernelData data = noisy_kernels(15, 3, 8);
-  for (const KernelShape shape : kShapes) {
-    const TraceKernelProblem problem = data.problem(shape, KernelLoss::kNorm, 0.7);
-    const TraceKernelSolution found = learn_trace_kernel(problem, {.tolerance = 1e-6});
+  for (const trace::KernelShape shape : kShapes) {
+    const trace::Problem problem = data.problem(shape, trace::KernelLoss::kNorm, 0.7);
+    const trace::Solution found = trace::learn_kernel(problem, {.tolerance = 1e-6});
     TraceKernelData turned = data;
     std::swap(turned.S[0], turned.S[2]);
     for (Matrix& S : turned.S) S = S.reverse().eval();
     turned.y.reverseInPlace();
-    TraceKernelProblem other = turned.problem(shape, KernelLoss::kNorm, 0.7);
+    trace::Problem other = turned.problem(shape, trace::KernelLoss::kNorm, 0.7);
     other.trace = problem.trace;
-    const TraceKernelSolution same = learn_trace_kernel(other, {.tolerance = 1e-6});
+    const trace::Solution same = trace::learn_kernel(other, {.tolerance = 1e-6});
     EXPECT_NEAR(found.info.objective, same.info.objective, 2e-6 * found.info.objective);
-    if (shape == KernelShape::kShared) continue;
+    if (shape == trace::KernelShape::kShared) continue;
     EXPECT_NEAR(found.gamma(0), same.gamma(2), 1e-3);
     EXPECT_NEAR(found.gamma(1), same.gamma(1), 1e-3);
   }
@@ -429,28 +436,30 @@ TEST(TraceKernel, AnswersToARescaledProblemByTheScale) {
   // S, trace times t, cost over t and rho of a loss of degree d times t^-(d+1): all values over t.
   const TraceKernelData data = noisy_kernels(15, 2, 9);
   const double t = 8;
-  for (const KernelShape shape : kShapes) {
-    for (const KernelLoss loss : {KernelLoss::kAbsolute, KernelLoss::kNorm, KernelLoss::kSquared}) {
-      if (loss == KernelLoss::kAbsolute && shape == KernelShape::kSpectral) continue;
-      const TraceKernelProblem problem = data.problem(shape, loss, 0.2);
+  for (const trace::KernelShape shape : kShapes) {
+    for (const trace::KernelLoss loss :
+         {trace::KernelLoss::kAbsolute, trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
+      if (loss == trace::KernelLoss::kAbsolute && shape == trace::KernelShape::kSpectral) continue;
+      const trace::Problem problem = data.problem(shape, loss, 0.2);
       std::vector<Matrix> scaled = data.S;
       for (Matrix& S : scaled) S *= t;
-      TraceKernelProblem other = problem;
+      trace::Problem other = problem;
       other.S = scaled;
       other.trace *= t;
       other.cost /= t;
-      other.rho /= t * (loss == KernelLoss::kSquared ? t * t : t);
-      const double tolerance = loss == KernelLoss::kAbsolute ? 2e-3 : 2e-6;
-      const TraceKernelSettings settings{.tolerance = 0.5 * tolerance};
-      const double value = learn_trace_kernel(problem, settings).info.objective;
-      EXPECT_NEAR(t * learn_trace_kernel(other, settings).info.objective, value, tolerance * value);
+      other.rho /= t * (loss == trace::KernelLoss::kSquared ? t * t : t);
+      const double tolerance = loss == trace::KernelLoss::kAbsolute ? 2e-3 : 2e-6;
+      const trace::Settings settings{.tolerance = 0.5 * tolerance};
+      const double value = trace::learn_kernel(problem, settings).info.objective;
+      EXPECT_NEAR(t * trace::learn_kernel(other, settings).info.objective, value,
+                  tolerance * value);
     }
   }
 }
 
 TEST(TraceKernel, CurvatureIsTheDerivativeOfTheGradient) {
   const TraceKernelData data = noisy_kernels(12, 1, 10, 0.5);
-  using Block = detail::TraceBlock;
+  using Block = trace::Block;
   Rng rng(2);
   const Vector w = Vector::NullaryExpr(12, [&](Index) { return rng.normal(); });
   const Vector step = Vector::NullaryExpr(12, [&](Index) { return 1e-5 * rng.normal(); });
@@ -464,11 +473,11 @@ TEST(TraceKernel, CurvatureIsTheDerivativeOfTheGradient) {
 }
 
 TEST(TraceKernel, ProjectsOntoTheSimplex) {
-  const detail::SimplexPoint inside = detail::project_to_simplex(Vector::Constant(4, 0.25), 1);
+  const trace::SimplexPoint inside = trace::project_to_simplex(Vector::Constant(4, 0.25), 1);
   EXPECT_NEAR(inside.theta, 0, 1e-16);
   Vector d(4);
   d << 3, -1, 2.5, 0;
-  const detail::SimplexPoint found = detail::project_to_simplex(d, 1);
+  const trace::SimplexPoint found = trace::project_to_simplex(d, 1);
   EXPECT_NEAR(found.k.sum(), 1, 1e-15);
   EXPECT_NEAR(found.k(0), 0.75, 1e-15);
   EXPECT_NEAR(found.k(2), 0.25, 1e-15);
@@ -477,29 +486,31 @@ TEST(TraceKernel, ProjectsOntoTheSimplex) {
 
 TEST(TraceKernel, RefusesMalformedProblems) {
   const TraceKernelData data = noisy_kernels(8, 2, 11);
-  const auto problem = [&] { return data.problem(KernelShape::kShared, KernelLoss::kSquared, 1); };
-  TraceKernelProblem bad = problem();
+  const auto problem = [&] {
+    return data.problem(trace::KernelShape::kShared, trace::KernelLoss::kSquared, 1);
+  };
+  trace::Problem bad = problem();
   bad.trace = 0;
-  EXPECT_THROW((void)learn_trace_kernel(bad), Error);
+  EXPECT_THROW((void)trace::learn_kernel(bad), Error);
   bad = problem();
   bad.rho = -1;
-  EXPECT_THROW((void)mirror_descent(bad), Error);
+  EXPECT_THROW((void)papers::mirror_descent(bad), Error);
   bad = problem();
   bad.S = {};
-  EXPECT_THROW((void)learn_trace_kernel(bad), Error);
+  EXPECT_THROW((void)trace::learn_kernel(bad), Error);
   bad = problem();
   bad.y.setOnes();
-  EXPECT_THROW((void)learn_trace_kernel(bad), Error);
-  EXPECT_THROW(
-      (void)learn_trace_kernel(data.problem(KernelShape::kSpectral, KernelLoss::kAbsolute, 1)),
-      Error);
-  TraceKernelSolution more = learn_trace_kernel(problem());
+  EXPECT_THROW((void)trace::learn_kernel(bad), Error);
+  EXPECT_THROW((void)trace::learn_kernel(
+                   data.problem(trace::KernelShape::kSpectral, trace::KernelLoss::kAbsolute, 1)),
+               Error);
+  trace::Solution more = trace::learn_kernel(problem());
   EXPECT_TRUE(more.proof.Z.empty());
   more.proof.Z.emplace_back(Matrix::Zero(8, 8));
   EXPECT_THROW((void)certify(problem(), more), Error);
   bad = problem();
-  bad.loss = KernelLoss::kNorm;
-  TraceKernelSolution cut = learn_trace_kernel(bad);
+  bad.loss = trace::KernelLoss::kNorm;
+  trace::Solution cut = trace::learn_kernel(bad);
   cut.proof.Z.pop_back();
   EXPECT_THROW((void)certify(bad, cut), Error);
 }

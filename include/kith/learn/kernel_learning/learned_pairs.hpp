@@ -13,7 +13,7 @@
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
-#include "kith/optim/robust_problem.hpp"
+#include "kith/optim/robust/problem.hpp"
 
 namespace kith {
 
@@ -56,7 +56,7 @@ struct PairTask {
 
 /// The answer's alpha is over its kernel: f = K Y alpha + b. Kernel, alpha, distance and rho are
 /// in the block's unit, the objective, the offset and the trace in that of the data.
-using PairLearner = std::function<RobustSolution(const PairTask& task)>;
+using PairLearner = std::function<robust::Solution(const PairTask& task)>;
 
 /// Throws Error(kInvalidArgument) where what a setting amounts to for similarities of size `unit`
 /// leaves no room for its squares among the numbers. Pass 1 where the similarities have no part.
@@ -65,8 +65,8 @@ void check_range(std::string_view what, double value, double unit);
 /// The answer of `solver`, which reads `problem`. Costs that are far above anything alpha reaches
 /// take digits from a solver and are lowered: an answer at no bound is that of every larger cost.
 /// Where it is at one the costs are as before.
-[[nodiscard]] RobustSolution with_bounds_in_reach(RobustProblem& problem,
-                                                  const std::function<RobustSolution()>& solver);
+[[nodiscard]] robust::Solution with_bounds_in_reach(
+    robust::Problem& problem, const std::function<robust::Solution()>& solver);
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
 [[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,

@@ -11,7 +11,7 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
-#include "kith/optim/spectrum_program.hpp"
+#include "kith/optim/spectrum/program.hpp"
 
 namespace kith {
 
@@ -28,7 +28,7 @@ struct EnumNames<SpectrumTreatment> {
 struct SpectrumSvmSettings {
   double eta = 1e-2;
   double gamma = 1;
-  std::optional<SpectrumCentre> centre;  ///< none: chosen for each pair of classes
+  std::optional<spectrum::Centre> centre;  ///< none: chosen for each pair of classes
   SpectrumTreatment test_treatment = SpectrumTreatment::kLinear;
   bool probability = true;
   double tolerance = 1e-8;
@@ -42,7 +42,7 @@ struct SpectrumSvmModel {
   std::vector<Index> sizes;
   Vector eigenvalues;
   Vector multipliers;
-  std::vector<int> centres;  ///< SpectrumCentre of each pair
+  std::vector<int> centres;  ///< spectrum::Centre of each pair
 };
 
 [[nodiscard]] Fitted<SpectrumSvmModel> fit(SharedWork& work, const SpectrumSvmSettings& settings,

@@ -12,16 +12,17 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
-#include "kith/optim/trace_kernel.hpp"
+#include "kith/optim/papers/mirror_descent.hpp"
+#include "kith/optim/trace/kernel.hpp"
 
 namespace kith {
 
 template <>
-struct EnumNames<KernelLoss> {
+struct EnumNames<trace::KernelLoss> {
   static constexpr std::array<std::string_view, 3> names = {"l1", "l2", "l3"};
 };
 template <>
-struct EnumNames<MirrorUpdate> {
+struct EnumNames<papers::MirrorUpdate> {
   static constexpr std::array<std::string_view, 2> names = {"correct", "printed"};
 };
 
@@ -42,11 +43,12 @@ struct EnumNames<TraceTreatment> {
 struct TraceSettings {
   double cost = 1;
   double rho = 1;
-  KernelLoss loss = KernelLoss::kSquared;
+  trace::KernelLoss loss = trace::KernelLoss::kSquared;
   std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
   TraceSolver solver = TraceSolver::kExact;
-  MirrorUpdate update = MirrorUpdate::kCorrect;  ///< printed: by mirror descent, whatever `solver`
-  std::optional<Index> iterations;               ///< of mirror descent
+  /// printed: by mirror descent, whatever `solver`
+  papers::MirrorUpdate update = papers::MirrorUpdate::kCorrect;
+  std::optional<Index> iterations;  ///< of mirror descent
   TraceTreatment test_treatment = TraceTreatment::kSample;
   bool probability = true;
   std::optional<double> tolerance;
@@ -73,7 +75,7 @@ struct TracePairsModel {
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit,
 /// by the exact solver.
 [[nodiscard]] std::vector<Fitted<TracePairsModel>> fit_trace_pairs(
-    SharedWork& work, KernelShape shape, std::span<const TraceSettings> steps,
+    SharedWork& work, trace::KernelShape shape, std::span<const TraceSettings> steps,
     const RunContext& ctx);
 /// Decision values, queries x pairs.
 [[nodiscard]] Matrix decision_values(const TracePairsModel& model, const QueryBlock& queries,

@@ -12,13 +12,13 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
-#include "kith/optim/metric_problem.hpp"
+#include "kith/optim/metric/problem.hpp"
 
 namespace kith {
 
 struct NcaKnnSettings {
   Index neighbours = 3;
-  MapStart start = MapStart::kIdentity;
+  metric::MapStart start = metric::MapStart::kIdentity;
   std::string dimensions = "all";
   FeatureScaling scaling = FeatureScaling::kStandard;
   TieRule ties = TieRule::kRandom;

@@ -14,7 +14,7 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
 #include "kith/learn/scaled_vectors.hpp"
-#include "kith/optim/metric_descent.hpp"
+#include "kith/optim/metric/descent.hpp"
 
 namespace kith {
 
@@ -32,10 +32,10 @@ inline constexpr NumberRange kCostRange = between(1e-20, 1e20);
 struct MetricSettings {
   double cost = 1;
   std::string dimensions = "all";  ///< all, a number, or energy:SHARE
-  MapStart start = MapStart::kIdentity;
-  MachineStart start_machine = MachineStart::kSvm;
+  metric::MapStart start = metric::MapStart::kIdentity;
+  metric::MachineStart start_machine = metric::MachineStart::kSvm;
   MetricSolver solver = MetricSolver::kProjection;
-  BallProjection projection = BallProjection::kScaled;
+  metric::BallProjection projection = metric::BallProjection::kScaled;
   double tolerance = 1e-6;
   bool probability = true;
   bool certificate = true;

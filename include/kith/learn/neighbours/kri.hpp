@@ -11,7 +11,7 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/local_kernel.hpp"
-#include "kith/optim/simplex_qp.hpp"
+#include "kith/optim/linear/simplex_qp.hpp"
 
 namespace kith {
 
@@ -46,7 +46,8 @@ struct KriModel {
 };
 
 /// The weights of one neighbourhood with their certificate.
-[[nodiscard]] SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettings& settings);
+[[nodiscard]] linear::SimplexQpSolution kri_weights(const LocalKernel& kernel,
+                                                    const KriSettings& settings);
 
 [[nodiscard]] Fitted<KriModel> fit(SharedWork& work, const KriSettings& settings, RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<KriModel>> fit_path(SharedWork& work,

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/dual/symmetric_view.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kith/core/error.hpp"
+#include "optim/dual/vector_kernels.hpp"
+
+namespace kith::dual {
+namespace {
+
+template <class M>
+void require_square(const M& K) {
+  if (K.rows() == K.cols()) return;
+  throw Error(ErrorCode::kInvalidArgument, "the matrix of a dual problem is " +
+                                               std::to_string(K.rows()) + " x " +
+                                               std::to_string(K.cols()) + "; it must be square");
+}
+
+}  // namespace
+
+SymmetricView::SymmetricView(Storage storage, Vector diagonal, double shift)
+    : storage_(std::move(storage)),
+      size_(diagonal.size()),
+      shift_(shift),
+      diagonal_(diagonal.array() + shift) {}
+
+SymmetricView SymmetricView::dense(const MatrixRef& K, double shift) {
+  require_square(K);
+  return {Dense<double>{K.data(), K.outerStride()}, K.diagonal(), shift};
+}
+
+SymmetricView SymmetricView::dense(const Eigen::Ref<const FloatMatrix>& K, double shift) {
+  require_square(K);
+  return {Dense<float>{K.data(), K.outerStride()}, K.diagonal().cast<double>(), shift};
+}
+
+SymmetricView SymmetricView::columns(Vector diagonal, ColumnFunction column, double shift) {
+  return {std::move(column), std::move(diagonal), shift};
+}
+
+SymmetricView SymmetricView::scaled(double factor) const {
+  SymmetricView result = *this;
+  result.factor_ *= factor;
+  result.shift_ *= factor;
+  result.diagonal_ *= factor;
+  return result;
+}
+
+template <class Scalar>
+void SymmetricView::gather_as(Index column, std::span<const Index> rows, Scalar* out) const {
+  const auto pick = [&](const auto* source) {
+    if (factor_ == 1) {
+      for (std::size_t k = 0; k < rows.size(); ++k) out[k] = static_cast<Scalar>(source[rows[k]]);
+    } else {
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        out[k] = static_cast<Scalar>(static_cast<double>(source[rows[k]]) * factor_);
+      }
+    }
+  };
+  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
+    pick(wide->data + column * wide->stride);
+  } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
+    pick(narrow->data + column * narrow->stride);
+  } else {
+    std::vector<double> full(static_cast<std::size_t>(size_));
+    std::get<ColumnFunction>(storage_)(column, full);
+    pick(full.data());
+  }
+  if (shift_ == 0) return;
+  const auto found = std::lower_bound(rows.begin(), rows.end(), column);
+  assert(std::is_sorted(rows.begin(), rows.end()) && "the callers keep their rows in order");
+  if (found != rows.end() && *found == column) {
+    out[found - rows.begin()] = static_cast<Scalar>(diagonal_[column]);
+  }
+}
+
+void SymmetricView::gather(Index column, std::span<const Index> rows, double* out) const {
+  gather_as(column, rows, out);
+}
+
+void SymmetricView::gather(Index column, std::span<const Index> rows, float* out) const {
+  gather_as(column, rows, out);
+}
+
+void SymmetricView::copy_column(Index column, float* out) const {
+  // The factor is applied in double: it may be what brings entries into the range of floats.
+  const auto round = vector_kernels().round;
+  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
+    round(size_, wide->data + column * wide->stride, factor_, out);
+  } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
+    const float* source = narrow->data + column * narrow->stride;
+    for (Index i = 0; i < size_; ++i) {
+      out[i] = static_cast<float>(static_cast<double>(source[i]) * factor_);
+    }
+  } else {
+    std::vector<double> full(static_cast<std::size_t>(size_));
+    std::get<ColumnFunction>(storage_)(column, full);
+    round(size_, full.data(), factor_, out);
+  }
+  out[column] = static_cast<float>(diagonal_[column]);
+}
+
+const double* SymmetricView::direct(Index column) const {
+  const auto* wide = std::get_if<Dense<double>>(&storage_);
+  if (wide == nullptr || shift_ != 0 || factor_ != 1) return nullptr;
+  return wide->data + column * wide->stride;
+}
+
+void SymmetricView::add_columns(std::span<const Index> columns, std::span<const double> weights,
+                                Vector& g) const {
+  const VectorKernels& kernels = vector_kernels();
+  const std::size_t count = columns.size();
+  // Rows in strips that stay in the first-level cache while four columns at a time pass by.
+  const auto add_dense = [&](const auto& dense, auto add4) {
+    using Scalar = std::remove_cv_t<std::remove_pointer_t<decltype(dense.data)>>;
+    constexpr Index kStrip = 2048;
+    for (Index begin = 0; begin < size_; begin += kStrip) {
+      const Index rows = std::min(kStrip, size_ - begin);
+      for (std::size_t k = 0; k < count; k += 4) {
+        const Scalar* pointers[4];
+        double w[4] = {0, 0, 0, 0};
+        for (std::size_t c = 0; c < 4; ++c) {
+          const std::size_t source = std::min(k + c, count - 1);
+          pointers[c] = dense.data + columns[source] * dense.stride + begin;
+          if (k + c < count) w[c] = weights[source] * factor_;
+        }
+        add4(rows, pointers, w, g.data() + begin);
+      }
+    }
+  };
+  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
+    add_dense(*wide, kernels.add4);
+  } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
+    add_dense(*narrow, kernels.add4_float);
+  } else {
+    Vector full(size_);
+    for (std::size_t k = 0; k < count; ++k) {
+      std::get<ColumnFunction>(storage_)(columns[k], {full.data(), std::size_t(size_)});
+      g += (weights[k] * factor_) * full;
+    }
+  }
+  if (shift_ == 0) return;
+  for (std::size_t k = 0; k < count; ++k) g[columns[k]] += shift_ * weights[k];
+}
+
+Vector SymmetricView::times(const VectorRef& u) const {
+  std::vector<Index> columns;
+  std::vector<double> weights;
+  for (Index i = 0; i < u.size(); ++i) {
+    if (u[i] == 0) continue;
+    columns.push_back(i);
+    weights.push_back(u[i]);
+  }
+  Vector result = Vector::Zero(size_);
+  add_columns(columns, weights, result);
+  return result;
+}
+
+double SymmetricView::largest_entry() const {
+  std::vector<Index> rows(static_cast<std::size_t>(size_));
+  for (Index i = 0; i < size_; ++i) rows[std::size_t(i)] = i;
+  Vector column(size_);
+  double largest = 0;
+  for (Index j = 0; j < size_; ++j) {
+    gather(j, rows, column.data());
+    largest = std::max(largest, column.cwiseAbs().maxCoeff());
+  }
+  return largest;
+}
+
+}  // namespace kith::dual

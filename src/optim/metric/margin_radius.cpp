@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// With an orthonormal basis U of the span of the columns of X (F = U c are the values v'x_i):
+//
+//   min 1/2 t^2 + sum cost xi^2   s.t.  s1 = t - F, s2 = t + F, s3 = y (F + b) - 1 + xi,  s >= 0,
+//
+// with multipliers l1, l2, l3 >= 0. xi = l3 / (2 cost) holds throughout, and the rest of the
+// optimality conditions is
+//
+//   t = 1'(l1 + l2),   U'(l1 - l2 - y l3) = 0,   y'l3 = 0,   s l = mu.
+//
+// With D1 = l1/s1, D2 = l2/s2, D3 = l3 / (s3 + l3 / (2 cost)) a Newton step solves the symmetric
+// system in (dc, dt, db)
+//
+//   [ U'(D1+D2+D3)U   U'(D2-D1)      U'D3   ]
+//   [ .               1 + sum(D1+D2)  0     ]
+//   [ .               .              sum D3 ].
+//
+// The dual point of the certificate is a = l3 and m = l1 - l2, both moved to where the equations
+// hold.
+#include "kith/optim/metric/margin_radius.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kith/optim/dual/certificate.hpp"
+#include "optim/engine/interior.hpp"
+#include "optim/metric/column_span.hpp"
+
+namespace kith::metric {
+namespace {
+
+constexpr double kStepFraction = 0.995;
+constexpr int kMostSteps = 100;
+constexpr double kUnderWay = 0.1;  // above it the gap says nothing about progress
+constexpr int kPatience = 6;       // steps without a better gap
+constexpr double kAim = 1e-2;      // of the tolerance: the last steps gain digits quickly
+
+struct Iterate {
+  Vector c;
+  double b = 0, t = 1;
+  Vector s1, s2, s3, l1, l2, l3;
+
+  [[nodiscard]] double mu() const {
+    return (s1.dot(l1) + s2.dot(l2) + s3.dot(l3)) / static_cast<double>(3 * s1.size());
+  }
+};
+
+struct Direction {
+  Vector c;
+  double b = 0, t = 0;
+  Vector s1, s2, s3, l1, l2, l3;
+};
+
+/// The system of one iterate.
+class NewtonSystem {
+ public:
+  NewtonSystem(const Matrix& U, const linear::SignedSamples& samples, const Iterate& x)
+      : U_(U), y_(samples.y), x_(x) {
+    const Vector F = U * x.c;
+    half_ = 0.5 * samples.cost.cwiseInverse();
+    D1_ = x.l1.cwiseQuotient(x.s1);
+    D2_ = x.l2.cwiseQuotient(x.s2);
+    denominator_ = x.s3 + half_.cwiseProduct(x.l3);
+    D3_ = x.l3.cwiseQuotient(denominator_);
+    rp1_ = x.t - F.array() - x.s1.array();
+    rp2_ = x.t + F.array() - x.s2.array();
+    rp3_ = y_.array() * (F.array() + x.b) - 1 + half_.array() * x.l3.array() - x.s3.array();
+    rd1_ = x.t - x.l1.sum() - x.l2.sum();
+    rd2_.noalias() = U.transpose() * (x.l1 - x.l2 - y_.cwiseProduct(x.l3));
+    rd3_ = y_.dot(x.l3);
+    factor();
+  }
+  [[nodiscard]] bool good() const { return good_; }
+
+  /// `r` are what l s is to become less what it is.
+  [[nodiscard]] Direction solve(const Vector& r1, const Vector& r2, const Vector& r3) const {
+    const Index k = U_.cols();
+    const Vector e1 = r1.cwiseQuotient(x_.s1) - D1_.cwiseProduct(rp1_);
+    const Vector e2 = r2.cwiseQuotient(x_.s2) - D2_.cwiseProduct(rp2_);
+    const Vector e3 = (r3 - x_.l3.cwiseProduct(rp3_)).cwiseQuotient(denominator_);
+    Vector right(k + 2);
+    right.head(k) = -rd2_ - U_.transpose() * (e1 - e2 - y_.cwiseProduct(e3));
+    right(k) = -rd1_ + e1.sum() + e2.sum();
+    right(k + 1) = rd3_ + y_.dot(e3);
+    Vector step = solved(right);
+    step += solved(right - H_.selfadjointView<Eigen::Lower>() * step);  // one refinement
+    Direction d;
+    d.c = step.head(k);
+    d.t = step(k);
+    d.b = step(k + 1);
+    const Vector dF = U_ * d.c;
+    d.s1 = d.t - dF.array() + rp1_.array();
+    d.s2 = d.t + dF.array() + rp2_.array();
+    d.l1 = e1.array() - D1_.array() * (d.t - dF.array());
+    d.l2 = e2.array() - D2_.array() * (d.t + dF.array());
+    d.l3 = e3.array() - D3_.array() * y_.array() * (dF.array() + d.b);
+    d.s3 = y_.array() * (dF.array() + d.b) + half_.array() * d.l3.array() + rp3_.array();
+    return d;
+  }
+
+ private:
+  void factor() {
+    const Index k = U_.cols();
+    H_ = Matrix::Zero(k + 2, k + 2);
+    const Matrix scaled = (D1_ + D2_ + D3_).cwiseSqrt().asDiagonal() * U_;
+    H_.topLeftCorner(k, k).selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+    H_.row(k).head(k).noalias() = (D2_ - D1_).transpose() * U_;
+    H_.row(k + 1).head(k).noalias() = D3_.transpose() * U_;
+    H_(k, k) = 1 + D1_.sum() + D2_.sum();
+    H_(k + 1, k + 1) = D3_.sum();
+    factor_ = H_;
+    good_ = H_.allFinite() && engine::factor_with_ridge(factor_);
+  }
+  [[nodiscard]] Vector solved(Vector x) const {
+    factor_.triangularView<Eigen::Lower>().solveInPlace(x);
+    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+    return x;
+  }
+
+  const Matrix& U_;
+  const Vector& y_;
+  const Iterate& x_;
+  Vector half_, D1_, D2_, D3_, denominator_, rp1_, rp2_, rp3_, rd2_;
+  double rd1_ = 0, rd3_ = 0;
+  Matrix H_, factor_;
+  bool good_ = false;
+};
+
+double step_to_bound(const Iterate& x, const Direction& d) {
+  double step = std::numeric_limits<double>::infinity();
+  for (const auto& [value, change] :
+       {std::pair(&x.s1, &d.s1), std::pair(&x.s2, &d.s2), std::pair(&x.s3, &d.s3),
+        std::pair(&x.l1, &d.l1), std::pair(&x.l2, &d.l2), std::pair(&x.l3, &d.l3)}) {
+    step = std::min(step, engine::largest_step(*value, *change));
+  }
+  return step;
+}
+
+void advance(Iterate& x, const Direction& d, double step) {
+  x.c += step * d.c;
+  x.b += step * d.b;
+  x.t += step * d.t;
+  x.s1 += step * d.s1;
+  x.s2 += step * d.s2;
+  x.s3 += step * d.s3;
+  x.l1 += step * d.l1;
+  x.l2 += step * d.l2;
+  x.l3 += step * d.l3;
+}
+
+/// Mehrotra's predictor and corrector.
+bool interior_step(const Matrix& U, const linear::SignedSamples& samples, Iterate& x) {
+  const NewtonSystem system(U, samples, x);
+  if (!system.good()) return false;
+  const Vector p1 = x.s1.cwiseProduct(x.l1);
+  const Vector p2 = x.s2.cwiseProduct(x.l2);
+  const Vector p3 = x.s3.cwiseProduct(x.l3);
+  const Direction affine = system.solve(-p1, -p2, -p3);
+  const double reach = std::min(1.0, step_to_bound(x, affine));
+  Iterate there = x;
+  advance(there, affine, reach);
+  const double mu = x.mu();
+  const double centring = std::pow(std::max(0.0, there.mu()) / mu, 3);
+  const double target = centring * mu;
+  const Direction d = system.solve(target - p1.array() - affine.s1.array() * affine.l1.array(),
+                                   target - p2.array() - affine.s2.array() * affine.l2.array(),
+                                   target - p3.array() - affine.s3.array() * affine.l3.array());
+  if (!d.c.allFinite() || !d.l1.allFinite() || !d.l3.allFinite()) return false;
+  advance(x, d, std::min(1.0, kStepFraction * step_to_bound(x, d)));
+  return true;
+}
+
+Iterate first_iterate(const linear::SignedSamples& samples, Index span) {
+  const Index n = samples.y.size();
+  Iterate x;
+  x.c = Vector::Zero(span);
+  x.s1 = x.s2 = x.s3 = Vector::Ones(n);
+  x.l1 = x.l2 = x.l3 = 4 * samples.cost;  // products s l of one size, whatever the cost
+  return x;
+}
+
+/// 1'a - sum_i a_i^2 / (4 cost_i) - 1/2 |m|_1^2 in its parts: linear and quadratic in (a, m).
+struct DualParts {
+  double linear = 0, quadratic = 0;
+};
+DualParts dual_parts(const linear::SignedSamples& samples, const VectorRef& a, const VectorRef& m) {
+  const double length = m.cwiseAbs().sum();
+  const double squares = a.dot(a.cwiseQuotient(samples.cost));
+  return {.linear = a.sum(), .quadratic = 0.25 * squares + 0.5 * length * length};
+}
+
+double dual_value(const linear::SignedSamples& samples, const VectorRef& a, const VectorRef& m) {
+  const DualParts parts = dual_parts(samples, a, m);
+  return parts.linear - parts.quadratic;
+}
+
+/// a with y'a = 0 and m with U'm = U'Ya, next to what the iterate has, and as long as is best along
+/// that direction: the value is never negative.
+void dual_point(const Matrix& U, const linear::SignedSamples& samples, const Iterate& x,
+                MarginRadiusSolution& solution) {
+  const Vector positive = (samples.y.array() > 0).select(x.l3, 0);
+  const double above = positive.sum();
+  const double below = x.l3.sum() - above;
+  solution.a = x.l3;
+  for (Index i = 0; i < x.l3.size(); ++i) {
+    if (samples.y(i) > 0 && above > below) solution.a(i) *= below / above;
+    if (samples.y(i) < 0 && below > above) solution.a(i) *= above / below;
+  }
+  solution.m = x.l1 - x.l2;
+  for (int again = 0; again < 2; ++again) {
+    const Vector off = U.transpose() * (solution.m - samples.y.cwiseProduct(solution.a));
+    solution.m -= U * off;
+  }
+  const DualParts parts = dual_parts(samples, solution.a, solution.m);
+  const double best = parts.quadratic > 0 ? 0.5 * parts.linear / parts.quadratic : 0;
+  solution.a *= best;
+  solution.m *= best;
+}
+
+double primal_value(const linear::SignedSamples& samples, const Vector& F, double b) {
+  const double t = F.size() > 0 ? F.cwiseAbs().maxCoeff() : 0;
+  return 0.5 * t * t + linear::squared_hinge_loss(samples, Vector(F.array() + b));
+}
+
+double stationarity_of(const linear::SignedSamples& samples, const Vector& f, const VectorRef& a) {
+  if (a.size() == 0) return 0;
+  const Vector implied = 2 * samples.cost.array() * (1 - samples.y.array() * f.array()).max(0);
+  const double scale = std::max(implied.cwiseAbs().maxCoeff(), a.cwiseAbs().maxCoeff());
+  return scale > 0 ? (implied - a).cwiseAbs().maxCoeff() / scale : 0;
+}
+
+/// What is known without a step: v = 0 and b = 0 above, 0 below.
+MarginRadiusSolution trivial_solution(const linear::SignedSamples& samples) {
+  const Index n = samples.y.size();
+  MarginRadiusSolution solution;
+  solution.a = solution.m = Vector::Zero(n);
+  solution.info.objective = primal_value(samples, Vector::Zero(n), 0);
+  solution.info.gap = dual::relative_gap(0, solution.info.objective);
+  return solution;
+}
+
+}  // namespace
+
+MarginRadiusCertificate certify_margin_radius(const linear::SignedSamples& samples,
+                                              const VectorRef& v, double b, const VectorRef& a,
+                                              const VectorRef& m) {
+  MarginRadiusCertificate found;
+  found.primal = primal_value(samples, samples.X * v, b);
+  found.dual = dual_value(samples, a, m);
+  found.gap = dual::relative_gap(found.dual, found.primal);
+  const double total = a.cwiseAbs().sum();
+  if (total > 0) {
+    found.feasibility = std::max(std::max(0.0, -a.minCoeff()), std::abs(samples.y.dot(a))) / total;
+  }
+  const double scale = a.norm() + m.norm();
+  const Vector off = samples.X.transpose() * (m - samples.y.cwiseProduct(a));
+  for (Index j = 0; j < off.size(); ++j) {
+    const double unit = scale * samples.X.col(j).norm();
+    if (unit > 0) found.feasibility = std::max(found.feasibility, std::abs(off(j)) / unit);
+  }
+  const Vector f = (samples.X * v).array() + b;
+  found.stationarity = stationarity_of(samples, f, a);
+  return found;
+}
+
+MarginRadiusSolution margin_radius(const linear::SignedSamples& samples, const RunContext& ctx,
+                                   double tolerance) {
+  validate(samples);
+  const ColumnSpan span(samples.X);
+  const Matrix& U = span.U();
+  Iterate x = first_iterate(samples, U.cols());
+  MarginRadiusSolution best = trivial_solution(samples);
+  Vector best_c = Vector::Zero(U.cols());
+  int worse = 0;
+  long steps = 0;
+  for (; steps <= kMostSteps && worse < kPatience; ++steps) {
+    ctx.check_stop();
+    MarginRadiusSolution now;
+    dual_point(U, samples, x, now);
+    now.b = x.b;
+    now.lower_bound = dual_value(samples, now.a, now.m);
+    now.info.objective = primal_value(samples, U * x.c, x.b);
+    now.info.gap = dual::relative_gap(now.lower_bound, now.info.objective);
+    const Vector f = (U * x.c).array() + x.b;
+    const bool finished = now.info.gap <= kAim * tolerance &&
+                          stationarity_of(samples, f, now.a) <=
+                              linear::kStationarityShare * std::sqrt(kAim * tolerance);
+    const bool better = finished || now.info.gap < best.info.gap;
+    worse = better || best.info.gap > kUnderWay ? 0 : worse + 1;
+    if (better) {
+      best = std::move(now);
+      best_c = x.c;
+    }
+    if (finished || !interior_step(U, samples, x)) break;
+  }
+  best.v = span.coefficients(best_c);
+  const MarginRadiusCertificate proof =
+      certify_margin_radius(samples, best.v, best.b, best.a, best.m);
+  best.info.objective = proof.primal;
+  best.lower_bound = proof.feasibility <= tolerance ? proof.dual : 0;
+  best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : std::abs(proof.gap);  // rounding
+  best.info.kkt_residual = std::max(proof.feasibility, proof.stationarity);
+  best.info.iterations = steps;
+  best.info.status = proof.proves(tolerance) ? SolveStatus::kSolved
+                     : steps > kMostSteps    ? SolveStatus::kIterationLimit
+                                             : SolveStatus::kReducedAccuracy;
+  return best;
+}
+
+Point rank_one_point(const linear::SignedSamples& samples, const VectorRef& v, double b) {
+  const Vector F = samples.X * v;
+  const double R = F.size() > 0 ? F.cwiseAbs().maxCoeff() : 0;
+  Point point{.L = v.transpose(), .w = Vector::Constant(1, R), .b = b};
+  if (R > 0) point.L /= R;
+  return point;
+}
+
+}  // namespace kith::metric

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/robust/kernel.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kith/optim/dual/smo.hpp"
+#include "optim/engine/illinois.hpp"
+#include "optim/robust/point.hpp"
+
+namespace kith::robust {
+namespace {
+
+class BallMachine {
+ public:
+  BallMachine(const Problem& problem, double weight, const NewtonSettings& settings,
+              const RunContext& ctx)
+      : problem_(problem), weight_(weight), settings_(settings), ctx_(ctx), K_(problem.S) {}
+
+  /// The machine on S + sigma I.
+  [[nodiscard]] dual::SmoSolution at(double sigma, const std::optional<Vector>& start) {
+    ctx_.check_stop();
+    K_.diagonal() = problem_.S.diagonal().array() + sigma;
+    const double accuracy = 1e-2 * settings_.tolerance;
+    dual::SmoSolution found = dual::smo(
+        machine_on(problem_, K_), {.tolerance = accuracy, .gap_tolerance = accuracy}, ctx_, start);
+    iterations_ += found.info.iterations;
+    return found;
+  }
+  /// log(|a|^2 / (2 weight)): 0 on the sphere.
+  [[nodiscard]] double outside(const Vector& a) const {
+    return std::log(a.squaredNorm() / (2 * weight_));
+  }
+  [[nodiscard]] long iterations() const { return iterations_; }
+
+ private:
+  const Problem& problem_;
+  double weight_;
+  const NewtonSettings& settings_;
+  const RunContext& ctx_;
+  Matrix K_;
+  long iterations_ = 0;
+};
+
+bool met(const SolveInfo& info, const NewtonSettings& settings) {
+  return std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
+}
+
+struct End {
+  double sigma;
+  Vector a;
+  double outside;
+};
+
+/// Between an end outside the ball and one inside: the sphere's a, and the sigma that belongs to
+/// it. The last of the way is a straight line, feasible since the set is convex.
+End on_the_sphere(BallMachine& machine, End outer, End inner, double weight) {
+  constexpr int kMost = 100;
+  constexpr double kNarrow = 1e-11;  // of sigma
+  engine::IllinoisRule rule;         // of the outer end and the inner
+  for (int i = 0; i < kMost; ++i) {
+    const double width = std::log(inner.sigma / outer.sigma);
+    if (width <= kNarrow || outer.outside - inner.outside <= kNarrow) break;
+    // Every third step halves: where |a| jumps, secants creep.
+    const double secant = rule.share(outer.outside, inner.outside);
+    const double share = i % 3 == 2 ? 0.5 : std::clamp(secant, 1e-3, 1 - 1e-3);
+    const double sigma = outer.sigma * std::exp(share * width);
+    End middle{sigma, machine.at(sigma, inner.a).alpha, 0};
+    middle.outside = machine.outside(middle.a);
+    if (middle.outside > 0) {
+      outer = std::move(middle);
+      rule.first_moved();
+    } else {
+      inner = std::move(middle);
+      rule.second_moved();
+    }
+    if (std::abs(inner.outside) <= kNarrow) break;
+  }
+  // |inner + t step|^2 = 2 weight
+  const Vector step = outer.a - inner.a;
+  const double square = step.squaredNorm();
+  const double half = inner.a.dot(step);
+  const double missing = std::max(0.0, 2 * weight - inner.a.squaredNorm());
+  const double root = std::sqrt(half * half + square * missing);
+  double t = 0;
+  if (square > 0) t = half > 0 ? missing / (half + root) : (root - half) / square;
+  t = std::clamp(t, 0.0, 1.0);
+  return {inner.sigma + t * (outer.sigma - inner.sigma), inner.a + t * step, 0};
+}
+
+/// The kernel and its evidence for an a on the sphere.
+Solution moved(const Problem& problem, double weight, const End& end,
+               const NewtonSettings& settings) {
+  Problem own = problem;
+  own.rho = weight / (2 * end.sigma);
+  const SplitMatrix split(own);
+  Point point = point_at(own, split, end.a);
+  Solution solution;
+  solution.alpha = end.a;
+  solution.b = least_loss_intercept(point.Ku, problem.y, problem.cost);
+  solution.rho = own.rho;
+  solution.kernel = std::move(point.kernel);
+  solution.distance = end.a.squaredNorm() / (4 * own.rho);
+  const dual::SvmCertificate machine = certify(machine_on(problem, point.K), end.a, solution.b);
+  const Vector u = problem.y.cwiseProduct(end.a);
+  const double value = end.a.sum() - 0.5 * u.dot(problem.S * u);
+  SolveInfo& info = solution.info;
+  info.objective = machine.dual + weight * solution.distance;
+  info.gap = dual::relative_gap(value, machine.primal + weight * solution.distance);
+  info.kkt_residual = machine.kkt_residual;
+  const bool met =
+      std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
+  info.status = met ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  return solution;
+}
+
+Solution unmoved(const Problem& problem, Vector alpha, double b) {
+  const dual::SvmCertificate machine = dual::certify({.K = dual::SymmetricView::dense(problem.S),
+                                                      .y = problem.y,
+                                                      .cost = problem.cost,
+                                                      .linear = {}},
+                                                     alpha, b);
+  const Vector& lambda = problem.eigen->lambda;
+  const Index positive = (lambda.array() > zero_threshold(lambda)).count();
+  Solution solution;
+  solution.alpha = std::move(alpha);
+  solution.b = b;
+  solution.kernel = {lambda.tail(positive), problem.eigen->U.rightCols(positive)};
+  solution.rho = std::numeric_limits<double>::infinity();
+  solution.info.objective = machine.dual;
+  solution.info.gap = machine.gap;
+  solution.info.kkt_residual = machine.kkt_residual;
+  return solution;
+}
+
+Solution solve(const Problem& problem, double weight, const NewtonSettings& settings,
+               BallMachine& machine) {
+  dual::SmoSolution plain = machine.at(0, std::nullopt);
+  if (machine.outside(plain.alpha) <= 0) {
+    Solution solution = unmoved(problem, std::move(plain.alpha), plain.b);
+    solution.info.status = plain.info.status;
+    return solution;
+  }
+  // An S of low rank has many machines: a small enough sigma finds the shortest of them, and costs
+  // less than the tolerance of the value, which is at least that of the shortened alpha.
+  const double shorter = std::sqrt(2 * weight) / plain.alpha.norm();
+  const double least = 0.1 * settings.tolerance * shorter * plain.info.objective / weight;
+  dual::SmoSolution shortest = machine.at(least, plain.alpha);
+  const double outside = machine.outside(shortest.alpha);
+  if (outside <= 0) {
+    Solution solution = unmoved(problem, std::move(shortest.alpha), shortest.b);
+    solution.info.status =
+        met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+    return solution;
+  }
+  // sigma |a|^2 <= 1'a <= sqrt(n) |a|: inside from here on.
+  const double most = std::sqrt(static_cast<double>(problem.y.size()) / (2 * weight));
+  End outer{least, std::move(shortest.alpha), outside};
+  End inner{most, machine.at(most, std::nullopt).alpha, 0};
+  inner.outside = machine.outside(inner.a);
+  return moved(problem, weight, on_the_sphere(machine, std::move(outer), std::move(inner), weight),
+               settings);
+}
+
+/// The problem on S_+ in place of S.
+struct Clipped {
+  explicit Clipped(const Problem& given)
+      : eigen{given.eigen->lambda.cwiseMax(0.0), given.eigen->U},
+        split(given),
+        problem{.S = split.positive,
+                .y = given.y,
+                .cost = given.cost,
+                .rho = given.rho,
+                .eigen = &eigen} {}
+  Clipped(const Clipped&) = delete;
+  Clipped& operator=(const Clipped&) = delete;
+
+  SymmetricEigen eigen;
+  SplitMatrix split;
+  Problem problem;  ///< of the two
+};
+
+}  // namespace
+
+Solution norm_of_kernel(const Problem& problem, double weight, const NewtonSettings& settings,
+                        const RunContext& ctx) {
+  const auto begin = std::chrono::steady_clock::now();
+  BallMachine machine(problem, weight, settings, ctx);
+  Solution solution = solve(problem, weight, settings, machine);
+  solution.info.iterations = machine.iterations();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
+Solution nearest_kernel(const Problem& problem, const NewtonSettings& settings,
+                        const RunContext& ctx) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Clipped clipped(problem);
+  dual::SmoSolution machine = BallMachine(clipped.problem, 1, settings, ctx).at(0, std::nullopt);
+  Solution solution = unmoved(clipped.problem, std::move(machine.alpha), machine.b);
+  solution.distance = std::sqrt(clipped.split.negative_squares);
+  solution.info.status =
+      met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  solution.info.iterations = machine.info.iterations;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
+Solution norm_near_kernel(const Problem& problem, double weight, const NewtonSettings& settings,
+                          const RunContext& ctx) {
+  const Clipped clipped(problem);
+  Solution solution = norm_of_kernel(clipped.problem, weight, settings, ctx);
+  Problem own = problem;
+  const double negative = std::sqrt(clipped.split.negative_squares);
+  own.rho = std::isfinite(solution.rho) ? solution.rho : weight / (2 * negative);
+  const Certificate proof = certify_norm(own, weight, solution.alpha, ctx);
+  Point point = point_at(own, clipped.split, solution.alpha);
+  const dual::SvmCertificate machine =
+      certify(machine_on(problem, point.K), solution.alpha, solution.b);
+  solution.rho = own.rho;
+  solution.distance = std::sqrt(clipped.split.excess(point.K) + clipped.split.negative_squares);
+  solution.kernel = std::move(point.kernel);
+  solution.info.objective = machine.dual + weight * solution.distance;
+  solution.info.gap = proof.gap;
+  solution.info.kkt_residual = machine.kkt_residual;
+  solution.info.status =
+      met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  return solution;
+}
+
+}  // namespace kith::robust

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/robust/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "optim/robust/ball.hpp"
+#include "optim/robust/point.hpp"
+
+namespace kith::robust {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+}  // namespace
+
+void validate(const Problem& problem) {
+  const Index n = problem.S.rows();
+  if (problem.S.cols() != n) {
+    refuse(fmt::format("similarities are {} x {}; they must be square", n, problem.S.cols()));
+  }
+  if (problem.y.size() != n || problem.cost.size() != n) {
+    refuse(fmt::format("{} labels and {} costs for {} samples", problem.y.size(),
+                       problem.cost.size(), n));
+  }
+  if (problem.eigen != nullptr && problem.eigen->lambda.size() != n) {
+    refuse(fmt::format("a decomposition of {} eigenvalues for {} samples",
+                       problem.eigen->lambda.size(), n));
+  }
+  if (!(problem.rho > 0) || !std::isfinite(problem.rho)) {
+    refuse(fmt::format("rho = {}; it is finite and above 0", problem.rho));
+  }
+  if (!problem.S.allFinite()) refuse("a similarity is not finite");
+  for (Index i = 0; i < n; ++i) {
+    if (problem.y[i] != 1 && problem.y[i] != -1) {
+      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", i, problem.y[i]));
+    }
+    if (!(problem.cost[i] > 0) || !std::isfinite(problem.cost[i])) {
+      refuse(fmt::format("cost[{}] = {}; a cost is finite and above 0", i, problem.cost[i]));
+    }
+  }
+  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
+    refuse("the labels must have both classes");
+  }
+}
+
+namespace {
+
+/// What every certificate is made of: K from a fresh decomposition, and the machine on it solved
+/// anew.
+struct Remade {
+  SplitMatrix split;
+  Point point;
+  double primal = 0;      // of that machine
+  double distance = 0;    // |K - S|_F
+  double difference = 0;  // between the bounds of the squared term
+  double rounding = 0;
+  double feasibility = 0;
+  double kkt_residual = 0;
+};
+
+Remade evidence(const Problem& problem, const VectorRef& alpha, const RunContext& ctx,
+                const Matrix& witness = {}) {
+  validate(problem);
+  const Index n = problem.y.size();
+  if (alpha.size() != n) {
+    refuse(fmt::format("alpha has {} entries for {} samples", alpha.size(), n));
+  }
+  if (witness.size() > 0 && (witness.rows() != n || witness.cols() != n)) {
+    refuse(fmt::format("a witness of {} x {} for {} samples", witness.rows(), witness.cols(), n));
+  }
+  const SplitMatrix split(problem);
+  Evidence own = evidence_at(problem, split, alpha, witness, ctx);
+  Remade e{split, std::move(own.point)};
+  e.primal = own.primal;
+  e.distance = std::sqrt(split.excess(e.point.K) + split.negative_squares);
+  e.difference = own.difference;
+  e.rounding = own.rounding;
+  e.feasibility = own.feasibility;
+  e.kkt_residual = own.kkt_residual;
+  return e;
+}
+
+Certificate certificate(const Remade& e, double offset, double value, double difference) {
+  Certificate c;
+  c.offset = offset;
+  c.value = value;
+  c.upper = value + difference;
+  c.gap = proved_gap(value, difference, e.rounding);
+  c.feasibility = e.feasibility;
+  c.kkt_residual = e.kkt_residual;
+  return c;
+}
+
+/// 1'a - 1/2 u'Ku.
+double own_value(const Remade& e, const Problem& problem, const VectorRef& alpha) {
+  return alpha.sum() - 0.5 * problem.y.cwiseProduct(alpha).dot(e.point.Ku);
+}
+
+/// Z = t^2 u u' / 2 + r N bounds the inner minimum at t alpha by -<Z, S> for every N >= 0 and
+/// |Z| <= weight. With N = 2 rho M_- it is the bound of `norm_bound_loss`, but for the digits of
+/// K - S, which K and S share where S is nearly a kernel; M_- has its own.
+double norm_lower_bound(const Remade& e, const Problem& problem, double weight,
+                        const VectorRef& alpha) {
+  const Vector u = problem.y.cwiseProduct(alpha);
+  const double sum = alpha.sum();
+  const double half = 0.5 * u.dot(problem.S * u);
+  const Matrix& V = e.point.removed.U;
+  const Vector value = 2 * problem.rho * e.point.removed.lambda;
+  const double squares = value.squaredNorm();
+  const double along = 0.5 * value.dot((V.transpose() * u).cwiseAbs2());  // <u u' / 2, N>
+  const double gain = -(V.cwiseProduct(problem.S * V)).colwise().sum().dot(value);
+  const auto at = [&](double t) {
+    const double own = 0.5 * t * t * u.squaredNorm();
+    const double cross = t * t * along;
+    const double room = std::max(0.0, weight * weight - own * own);
+    const double root = std::sqrt(cross * cross + squares * room);
+    const double r = cross + root > 0 && gain > 0 ? room / (cross + root) : 0.0;
+    return t * sum - t * t * half + r * gain;
+  };
+  // Concave in t.
+  double left = 0;
+  double right = std::min(1.0, std::sqrt(2 * weight) / u.norm());
+  double best = at(right);
+  for (int i = 0; i < 100; ++i) {
+    const double one = left + 0.382 * (right - left);
+    const double two = left + 0.618 * (right - left);
+    const double at_one = at(one);
+    const double at_two = at(two);
+    best = std::max({best, at_one, at_two});
+    (at_one < at_two ? left : right) = at_one < at_two ? one : two;
+  }
+  const double rounding = static_cast<double>(u.size()) * std::numeric_limits<double>::epsilon();
+  return best - rounding * (weight * e.distance + sum);
+}
+
+}  // namespace
+
+Certificate certify(const Problem& problem, const VectorRef& alpha, const RunContext& ctx,
+                    const Matrix& witness) {
+  const Remade e = evidence(problem, alpha, ctx, witness);
+  return certificate(e, problem.rho * e.split.negative_squares, e.point.value, e.difference);
+}
+
+Certificate certify_ball(const Problem& stated, double radius, const VectorRef& alpha,
+                         const RunContext& ctx) {
+  validate(stated);
+  const Dual dual(stated);
+  Problem problem = stated;
+  problem.cost = costs_in_ball(stated.cost, radius, dual.negative_part());
+  // Any rho bounds the optimum; the one that puts K on the sphere bounds it best.
+  if (radius > dual.negative_part() && alpha.size() == stated.y.size() && alpha.squaredNorm() > 0) {
+    problem.rho = BallFunction(dual, radius).at(alpha).rho;
+  }
+  const Remade e = evidence(problem, alpha, ctx);
+  // Outside the ball K is drawn towards S_+, and the machine is that on the kernel drawn.
+  double upper = e.primal;
+  if (e.distance > radius) {
+    const double nearest = std::sqrt(e.split.negative_squares);
+    const double share = std::min(1.0, (e.distance - radius) / (e.distance - nearest));
+    Point drawn;
+    drawn.K = e.point.K + share * (e.split.positive - e.point.K);
+    upper = machine_bound(problem, drawn, alpha, ctx).upper;
+  }
+  const double used = problem.rho * (e.distance - radius) * (e.distance + radius);
+  // The distance is rounded with S, and of a ball that is hardly larger than the least one that may
+  // be all.
+  constexpr double kDigits = 8 * std::numeric_limits<double>::epsilon();
+  const double lost = kDigits * problem.rho * radius * problem.S.norm();
+  const double lower = own_value(e, problem, alpha) + used - lost;
+  return certificate(e, 0, lower, upper - lower);
+}
+
+Certificate certify_norm(const Problem& problem, double weight, const VectorRef& alpha,
+                         const RunContext& ctx) {
+  const Remade e = evidence(problem, alpha, ctx);
+  const double sum = alpha.sum();
+  const double own = own_value(e, problem, alpha);
+  // What is lost below own + weight |K - S|.
+  double shorter = norm_bound_loss(sum, 2 * (sum - own), problem.rho, e.distance, weight);
+  const double direct = norm_lower_bound(e, problem, weight, alpha);
+  shorter = std::min(shorter, own + weight * e.distance - direct);
+  const double negative = std::sqrt(e.split.negative_squares);
+  const double above = e.split.excess(e.point.K) / (e.distance + negative);  // distance - negative
+  return certificate(e, weight * negative, own + weight * above - shorter,
+                     e.primal - own + shorter);
+}
+
+}  // namespace kith::robust

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a spectrum program over the eigenvalues that do not count as zero.
+#pragma once
+
+#include <vector>
+
+#include "kith/optim/spectrum/program.hpp"
+
+namespace kith::spectrum {
+
+struct Terms {
+  std::vector<Index> active;  ///< positions of the eigenvalues that take part
+  Vector magnitude;           ///< |lambda|
+  Vector sign;
+  Matrix centres;  ///< t_k, active x terms of h
+  Vector weight;   ///< diagonal of D
+  double offset = 0;
+};
+[[nodiscard]] Terms terms_of(const Program& program);
+
+/// w over the active eigenvalues.
+[[nodiscard]] Vector rotated(const Program& program, const Terms& terms, const VectorRef& alpha);
+/// G.
+[[nodiscard]] Vector curvature(const Program& program, const Terms& terms, const Vector& w);
+/// alpha inside the box and balanced, by shrinking alone.
+[[nodiscard]] Vector feasible(const Program& program, const VectorRef& alpha);
+
+/// The b for which the weighted hinge loss of decision values f + b is least; the middle of the
+/// interval of such b.
+[[nodiscard]] double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper);
+
+}  // namespace kith::spectrum

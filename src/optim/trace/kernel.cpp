@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/optim/trace/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kith/core/error.hpp"
+#include "kith/numerics/psd.hpp"
+#include "kith/optim/dual/certificate.hpp"
+#include "optim/engine/box.hpp"
+#include "optim/trace/least.hpp"
+#include "optim/trace/point.hpp"
+
+namespace kith::trace {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+void require_positive(const char* what, double value) {
+  if (!(value > 0) || !std::isfinite(value)) {
+    refuse(fmt::format("{} = {}; it is finite and above 0", what, value));
+  }
+}
+
+std::vector<Matrix> matrices_of(const std::vector<SymmetricEigen>& kernels) {
+  std::vector<Matrix> K;
+  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
+  return K;
+}
+
+/// K_k - S_i, or mu_i - lambda_i.
+Matrix difference(const Problem& problem, const std::vector<SymmetricEigen>& eigen,
+                  const std::vector<Matrix>& K, const Solution& solution, Index i) {
+  const auto at = static_cast<std::size_t>(i);
+  if (problem.shape == KernelShape::kSpectral) {
+    return solution.kernels[at].lambda - eigen[at].lambda;
+  }
+  return K[static_cast<std::size_t>(kernel_of(problem, i))] - problem.S[at];
+}
+
+double total_loss(const Problem& problem, const std::vector<SymmetricEigen>& eigen,
+                  const std::vector<Matrix>& K, const Solution& solution) {
+  double loss = 0;
+  for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
+    loss += loss_value(problem.loss, difference(problem, eigen, K, solution, i));
+  }
+  return problem.rho * loss;
+}
+
+double kernel_violation(const Problem& problem, const Vector& lambda) {
+  return std::max(std::abs(lambda.sum() - problem.trace), -lambda.minCoeff()) / problem.trace;
+}
+
+/// How far the eigenvectors of a learned spectrum are from being those of S.
+double basis_violation(const Problem& problem, const SymmetricEigen& kernel, const Matrix& S,
+                       const Vector& lambda) {
+  const double turned = (S * kernel.U - kernel.U * lambda.asDiagonal()).norm();
+  return turned / std::max(S.norm(), problem.trace);
+}
+
+double weight_violation(const Vector& gamma) {
+  return std::max(std::abs(gamma.sum() - 1), -gamma.minCoeff());
+}
+
+double box_violation(const Problem& problem, const Vector& alpha) {
+  const double outside = std::max(
+      {std::abs(problem.y.dot(alpha)), -alpha.minCoeff(), (alpha - problem.cost).maxCoeff()});
+  return outside / problem.cost.maxCoeff();
+}
+
+void check_sizes(const Problem& problem, const Solution& solution) {
+  const Index n = problem.y.size();
+  const Index p = kernel_count(problem);
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  bool fits = solution.alpha.size() == n && solution.proof.alpha.size() == n &&
+              solution.gamma.size() == p && solution.proof.gamma.size() == p &&
+              std::ssize(solution.kernels) == p &&
+              solution.proof.Z.size() == multiplier_count(problem);
+  for (const SymmetricEigen& kernel : solution.kernels) {
+    fits = fits && kernel.lambda.size() > 0 && kernel.U.rows() == n &&
+           kernel.U.cols() == kernel.lambda.size() && (!spectral || kernel.lambda.size() == n);
+  }
+  for (const Matrix& Z : solution.proof.Z) {
+    fits = fits && Z.rows() == n && Z.cols() == (spectral ? 1 : n);
+  }
+  if (!fits) refuse("the solution is not of the size of the problem");
+}
+
+double default_tolerance(const Problem& problem) {
+  if (problem.loss == KernelLoss::kAbsolute) return 1e-3;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  return spectral && problem.loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
+}
+
+/// The certificate and what its computation also found.
+struct Evidence {
+  Certificate certificate;
+  double machine = 0;
+};
+
+/// Everything but feasibility.
+Evidence evidence(const Problem& problem, const Solution& solution) {
+  std::vector<SymmetricEigen> eigen;
+  const bool squared = problem.loss == KernelLoss::kSquared;
+  if (problem.shape == KernelShape::kSpectral && !squared) eigen = decompose(problem);
+  const std::vector<Matrix> K = matrices_of(solution.kernels);
+  Evidence found;
+  Certificate& c = found.certificate;
+  const MachineValue machine =
+      machine_value(problem, K, solution.alpha, solution.gamma, solution.b);
+  c.kkt_residual = machine.kkt_residual;
+  found.machine = machine.upper;
+  if (squared) {
+    const SquaredLoss loss(problem);
+    c.offset = loss.least();
+    const double upper = machine.upper + loss.excess(solution.kernels);
+    const double lower = loss.lower_bound(solution.proof.alpha, solution.proof.gamma);
+    c.gap = dual::relative_gap(lower, upper);
+    c.upper = c.offset + upper;
+    c.lower = c.offset + lower;
+    const Proof& proof = solution.proof;
+    c.kkt_residual =
+        std::max(c.kkt_residual,
+                 machine_value(problem, K, proof.alpha, proof.gamma, solution.b).kkt_residual);
+  } else {
+    c.upper = machine.upper + total_loss(problem, eigen, K, solution);
+    c.lower = lower_bound(problem, eigen, solution.proof);
+    c.gap = dual::relative_gap(c.lower, c.upper);
+  }
+  return found;
+}
+
+double infeasibility(const Problem& problem, const Solution& solution) {
+  double worst = std::max({weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
+                           box_violation(problem, solution.alpha),
+                           box_violation(problem, solution.proof.alpha)});
+  const std::vector<Matrix> K = matrices_of(solution.kernels);
+  for (std::size_t k = 0; k < K.size(); ++k) {
+    worst = std::max(worst, kernel_violation(problem, symmetric_eigenvalues(K[k])));
+    if (problem.shape != KernelShape::kSpectral) continue;
+    const Vector lambda = symmetric_eigenvalues(problem.S[k]);
+    worst = std::max(worst, basis_violation(problem, solution.kernels[k], problem.S[k], lambda));
+  }
+  return worst;
+}
+
+/// Whether a solver came to kernels and a machine at all.
+bool is_whole(const Problem& problem, const Solution& solution) {
+  const auto p = static_cast<std::size_t>(kernel_count(problem));
+  bool whole = solution.alpha.size() == problem.y.size() && solution.alpha.allFinite() &&
+               std::isfinite(solution.b) && solution.gamma.allFinite() &&
+               solution.kernels.size() == p && solution.proof.alpha.size() == problem.y.size() &&
+               solution.proof.alpha.allFinite() && solution.proof.gamma.allFinite() &&
+               solution.proof.Z.size() == multiplier_count(problem);
+  for (const SymmetricEigen& kernel : solution.kernels) {
+    whole = whole && kernel.lambda.size() > 0 && kernel.lambda.allFinite() && kernel.U.allFinite();
+  }
+  return whole;
+}
+
+/// What stands for an answer where numbers left their range: multiples of the identity and a
+/// machine that is 0.
+Solution no_answer(const Problem& problem, long iterations) {
+  const Index n = problem.y.size();
+  const Index p = kernel_count(problem);
+  Solution none;
+  none.alpha = Vector::Zero(n);
+  none.gamma = Vector::Constant(p, 1.0 / static_cast<double>(p));
+  const SymmetricEigen kernel{Vector::Constant(n, problem.trace / static_cast<double>(n)),
+                              Matrix::Identity(n, n)};
+  none.kernels.assign(static_cast<std::size_t>(p), kernel);
+  none.proof.alpha = none.alpha;
+  none.proof.gamma = none.gamma;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  none.proof.Z.assign(multiplier_count(problem), Matrix::Zero(n, spectral ? 1 : n));
+  none.info.status = SolveStatus::kNumericalFailure;
+  none.info.iterations = iterations;
+  return none;
+}
+
+/// The search, which finds some answers to all digits; of others, where a matrix is nearly touched,
+/// its multipliers prove little. What splitting then proves or finds better is taken from it.
+Solution solve_norm(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
+  constexpr double kProved = 5e-4;  // what splitting has to reach, and reaches soon
+  constexpr long kSplittingLimit = 1000;
+  Solution found = search_norm(problem, tolerance, limit, ctx);
+  if (problem.shape == KernelShape::kSpectral || !is_whole(problem, found)) return found;
+  update_evidence(problem, found);
+  if (found.info.gap <= std::max(tolerance, kProved)) return found;
+  Solution other = split_loss(problem, std::max(tolerance, kProved), kSplittingLimit, ctx);
+  if (!is_whole(problem, other)) return found;
+  update_evidence(problem, other);
+  const long iterations = found.info.iterations + other.info.iterations;
+  if (other.lower > found.lower) found.proof = other.proof;
+  if (other.info.objective < found.info.objective) {
+    other.proof = std::move(found.proof);
+    found = std::move(other);
+  }
+  found.info.iterations = iterations;
+  found.info.status = SolveStatus::kReducedAccuracy;
+  return found;
+}
+
+Solution solve(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
+  if (problem.loss == KernelLoss::kSquared) return solve_squared(problem, tolerance, ctx);
+  std::optional<Solution> found = solve_touching(problem, ctx);
+  if (found) return std::move(*found);
+  return problem.loss == KernelLoss::kNorm ? solve_norm(problem, tolerance, limit, ctx)
+                                           : split_loss(problem, tolerance, limit, ctx);
+}
+
+}  // namespace
+
+Index kernel_count(const Problem& problem) {
+  return problem.shape == KernelShape::kShared ? 1 : static_cast<Index>(problem.S.size());
+}
+
+std::size_t multiplier_count(const Problem& problem) {
+  return problem.loss == KernelLoss::kSquared ? 0 : problem.S.size();
+}
+
+Index kernel_of(const Problem& problem, Index i) {
+  return problem.shape == KernelShape::kShared ? 0 : i;
+}
+
+double loss_value(KernelLoss loss, const MatrixRef& X) {
+  switch (loss) {
+    case KernelLoss::kAbsolute:
+      return X.cwiseAbs().sum();
+    case KernelLoss::kNorm:
+      return X.norm();
+    case KernelLoss::kSquared:
+      break;
+  }
+  return X.squaredNorm();
+}
+
+Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z) {
+  if (loss == KernelLoss::kAbsolute) return Z.cwiseMax(-rho).cwiseMin(rho);
+  if (loss == KernelLoss::kNorm) {
+    const double norm = Z.norm();
+    if (norm > rho) Z *= rho / norm;
+  }
+  return Z;
+}
+
+double lower_bound(const Problem& problem, std::span<const SymmetricEigen> eigen,
+                   const Proof& proof) {
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  const Vector u = problem.y.cwiseProduct(proof.alpha);
+  std::vector<Matrix> W(static_cast<std::size_t>(kernel_count(problem)));
+  double bound = proof.alpha.sum();
+  for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const Matrix Z = draw_into_domain(problem.loss, problem.rho, proof.Z[at]);
+    bound -= spectral ? eigen[at].lambda.dot(Z.col(0)) : Z.cwiseProduct(problem.S[at]).sum();
+    Matrix& sum = W[static_cast<std::size_t>(kernel_of(problem, i))];
+    if (sum.size() == 0) {
+      sum = Z;
+    } else {
+      sum += Z;
+    }
+  }
+  for (std::size_t k = 0; k < W.size(); ++k) {
+    const double twice = 2 * proof.gamma(static_cast<Index>(k));
+    if (spectral) {
+      const Vector p = eigen[k].U.transpose() * u;
+      bound += problem.trace * (W[k].col(0) - p.cwiseAbs2() / twice).minCoeff();
+    } else {
+      W[k].noalias() -= u * (u / twice).transpose();
+      bound += problem.trace * symmetric_eigenvalues(std::move(W[k])).minCoeff();
+    }
+  }
+  return bound;
+}
+
+MachineValue machine_value(const Problem& problem, std::span<const Matrix> kernels,
+                           const VectorRef& alpha, const VectorRef& gamma, double b) {
+  const Vector u = problem.y.cwiseProduct(alpha);
+  Matrix sum = kernels[0] / gamma(0);
+  double largest = u.dot(sum * u) / gamma(0);
+  for (std::size_t i = 1; i < kernels.size(); ++i) {
+    const double weight = gamma(static_cast<Index>(i));
+    sum += kernels[i] / weight;
+    largest = std::max(largest, u.dot(kernels[i] * u) / (weight * weight));
+  }
+  const dual::SvmDual machine{dual::SymmetricView::dense(sum), problem.y, problem.cost, {}};
+  const dual::SvmCertificate found = certify(machine, alpha, b);
+  MachineValue value;
+  // For several kernels the squared norm of the primal is the largest u'K_i u / gamma_i^2, not
+  // their mean; certify may have stretched it by 1e-9.
+  value.upper = found.primal;
+  if (kernels.size() > 1) {
+    value.upper += 0.5 * (1 + 3e-9) * std::max(0.0, largest - found.quadratic);
+  }
+  // Where costs are far above alpha, margins short by 1e-8 would make all of the loss.
+  const Vector margins = problem.y.cwiseProduct(found.decision);
+  value.upper = std::min(value.upper, engine::best_primal(problem.cost, largest, margins));
+  value.kkt_residual = found.kkt_residual;
+  return value;
+}
+
+std::vector<SymmetricEigen> decompose(std::span<const Matrix> S) {
+  std::vector<SymmetricEigen> eigen;
+  for (const Matrix& one : S) eigen.push_back(symmetric_eigen(one));
+  return eigen;
+}
+
+std::vector<SymmetricEigen> decompose(const Problem& problem) {
+  if (!problem.eigen.empty()) return {problem.eigen.begin(), problem.eigen.end()};
+  const bool mean = problem.shape == KernelShape::kShared && problem.S.size() > 1;
+  return mean ? std::vector{symmetric_eigen(mean_similarity(problem))} : decompose(problem.S);
+}
+
+Matrix mean_similarity(const Problem& problem) {
+  const auto m = static_cast<double>(problem.S.size());
+  Matrix mean = Matrix::Zero(problem.y.size(), problem.y.size());
+  for (const Matrix& S : problem.S) mean += S / m;
+  return mean;
+}
+
+void validate(const Problem& problem) {
+  const Index n = problem.y.size();
+  if (problem.S.empty()) refuse("there is no similarity matrix");
+  for (std::size_t i = 0; i < problem.S.size(); ++i) {
+    const Matrix& S = problem.S[i];
+    if (S.rows() != n || S.cols() != n) {
+      refuse(fmt::format("similarities {} are {} x {}; there are {} labels", i, S.rows(), S.cols(),
+                         n));
+    }
+    if (!S.allFinite()) refuse(fmt::format("similarities {}: a value is not finite", i));
+  }
+  if (problem.cost.size() != n) {
+    refuse(fmt::format("{} costs for {} labels", problem.cost.size(), n));
+  }
+  require_positive("rho", problem.rho);
+  require_positive("trace", problem.trace);
+  const bool shared = problem.shape == KernelShape::kShared;
+  if (!problem.eigen.empty() && problem.eigen.size() != (shared ? 1 : problem.S.size())) {
+    refuse(
+        fmt::format("{} decompositions for {} matrices", problem.eigen.size(), problem.S.size()));
+  }
+  for (const SymmetricEigen& eigen : problem.eigen) {
+    if (eigen.lambda.size() != n || eigen.U.rows() != n || eigen.U.cols() != n) {
+      refuse("a decomposition is not of the size of its matrix");
+    }
+  }
+  for (Index j = 0; j < n; ++j) {
+    if (problem.y[j] != 1 && problem.y[j] != -1) {
+      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", j, problem.y[j]));
+    }
+    require_positive("a cost", problem.cost[j]);
+  }
+  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
+    refuse("the labels must have both classes");
+  }
+}
+
+Certificate certify(const Problem& problem, const Solution& solution) {
+  validate(problem);
+  check_sizes(problem, solution);
+  Certificate found = evidence(problem, solution).certificate;
+  found.feasibility = infeasibility(problem, solution);
+  return found;
+}
+
+void update_evidence(const Problem& problem, Solution& solution) {
+  validate(problem);
+  check_sizes(problem, solution);
+  const Evidence found = evidence(problem, solution);
+  solution.lower = found.certificate.lower;
+  solution.offset = found.certificate.offset;
+  solution.machine = found.machine;
+  solution.info.objective = found.certificate.upper;
+  solution.info.gap = found.certificate.gap;
+  solution.info.kkt_residual = found.certificate.kkt_residual;
+}
+
+Solution learn_kernel(const Problem& problem, const Settings& settings, const RunContext& ctx) {
+  const auto began = std::chrono::steady_clock::now();
+  validate(problem);
+  const bool absolute = problem.loss == KernelLoss::kAbsolute;
+  if (absolute && problem.shape == KernelShape::kSpectral) {
+    refuse("the sum of absolute values is not provided as a loss of spectra");
+  }
+  const double tolerance = settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem);
+  const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
+  constexpr double kContradiction = 0.1;  // of the margin: what a gap of 1e-5 may leave
+  Solution solution = solve(problem, tolerance, limit, ctx);
+  if (!is_whole(problem, solution)) solution = no_answer(problem, solution.info.iterations);
+  // From what is returned, by another route than the iteration's.
+  update_evidence(problem, solution);
+  const bool proved =
+      solution.info.gap <= tolerance && (absolute || solution.info.kkt_residual <= kContradiction);
+  if (proved) {
+    solution.info.status = SolveStatus::kSolved;
+  } else if (solution.info.status == SolveStatus::kSolved) {
+    solution.info.status = SolveStatus::kReducedAccuracy;
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  solution.info.seconds = taken.count();
+  return solution;
+}
+
+ConvexLoss convex_loss(KernelLoss loss) {
+  ConvexLoss found;
+  found.value = [loss](const Matrix& X) { return loss_value(loss, X); };
+  found.subgradient = [loss](const Matrix& X) -> Matrix {
+    if (loss == KernelLoss::kAbsolute) return X.cwiseSign();
+    if (loss == KernelLoss::kSquared) return 2 * X;
+    const double norm = X.norm();
+    if (norm == 0) return Matrix::Zero(X.rows(), X.cols());
+    return X / norm;
+  };
+  return found;
+}
+
+}  // namespace kith::trace

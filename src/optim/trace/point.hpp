@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every solver of the trace-constrained problem (optim/trace/kernel) uses of it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/core/context.hpp"
+#include "kith/optim/trace/kernel.hpp"
+
+namespace kith::trace {
+
+[[nodiscard]] Index kernel_count(const Problem& problem);
+/// How many Z_i a proof has.
+[[nodiscard]] std::size_t multiplier_count(const Problem& problem);
+/// The kernel that S_i is compared with: 0 or i.
+[[nodiscard]] Index kernel_of(const Problem& problem, Index i);
+
+[[nodiscard]] double loss_value(KernelLoss loss, const MatrixRef& X);
+
+/// Z where (rho L)*(Z) is finite, else the nearest such matrix.
+[[nodiscard]] Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z);
+
+/// The bound of Proof, kSquared excepted; `eigen` are the decompositions of the S_i,
+/// read in kSpectral only.
+[[nodiscard]] double lower_bound(const Problem& problem, std::span<const SymmetricEigen> eigen,
+                                 const Proof& proof);
+
+/// An upper bound of Omega(K) from one (alpha, gamma, b): the primal of the machine.
+struct MachineValue {
+  double upper = 0;
+  double kkt_residual = 0;
+};
+[[nodiscard]] MachineValue machine_value(const Problem& problem, std::span<const Matrix> kernels,
+                                         const VectorRef& alpha, const VectorRef& gamma, double b);
+
+/// The decompositions of every S_i.
+[[nodiscard]] std::vector<SymmetricEigen> decompose(std::span<const Matrix> S);
+/// Those that the problem brings along, else new ones: of every S_i, in kShared of their mean.
+[[nodiscard]] std::vector<SymmetricEigen> decompose(const Problem& problem);
+/// The mean of all S_i.
+[[nodiscard]] Matrix mean_similarity(const Problem& problem);
+
+/// The optimum for kAbsolute and kNorm where it is K_i = S_i for every i, or in kShared K = S_i for
+/// some i: these S_i are kernels of the trace, and no pull of the machine is stronger than rho.
+/// Else none.
+[[nodiscard]] std::optional<Solution> solve_touching(const Problem& problem, const RunContext& ctx);
+
+/// kAbsolute and kNorm by splitting, but for kSpectral (src/optim/trace/splitting.cpp).
+[[nodiscard]] Solution split_loss(const Problem& problem, double tolerance, long max_iterations,
+                                  const RunContext& ctx);
+/// kSquared, and kNorm by a search around it (src/optim/trace/search.cpp).
+[[nodiscard]] Solution solve_squared(const Problem& problem, double tolerance,
+                                     const RunContext& ctx);
+[[nodiscard]] Solution search_norm(const Problem& problem, double tolerance, long max_iterations,
+                                   const RunContext& ctx);
+
+}  // namespace kith::trace
