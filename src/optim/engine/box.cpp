@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/engine/box.hpp"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
-#include "optim/engine/interior.hpp"
+#include "numerics/cholesky.hpp"
 
 namespace kith::engine {
 namespace {
@@ -46,64 +48,106 @@ Vector at_bounds(const Vector& y, const Vector& cost, Vector alpha) {
   return alpha;
 }
 
-BoxPoint centred_box(const Vector& cost, Vector alpha, double mu) {
-  BoxPoint x;
-  x.z_low = mu * alpha.cwiseInverse();
-  x.z_high = mu * (cost - alpha).cwiseInverse();
-  x.alpha = std::move(alpha);
-  return x;
+double largest_step(const MatrixRef& x, const MatrixRef& dx) {
+  double step = std::numeric_limits<double>::infinity();
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (dx(i, j) < 0) step = std::min(step, -x(i, j) / dx(i, j));
+    }
+  }
+  return step;
 }
 
-Vector BoxNewton::diagonal() const {
-  return x_.z_low.array() / x_.alpha.array() + x_.z_high.array() / room_.array();
+double largest_step(double x, double dx) {
+  return dx < 0 ? -x / dx : std::numeric_limits<double>::infinity();
 }
 
-BoxNewton::Right BoxNewton::right_side(double target, const BoxPoint* before) const {
-  ArrayXd low = ArrayXd::Constant(x_.alpha.size(), target);
+Vector box_centre(const Vector& cost, const Vector& y) {
+  const double positive = cost.dot((y.array() > 0).cast<double>().matrix());
+  const double negative = cost.sum() - positive;
+  const double least = 0.5 * std::min(positive, negative);
+  Vector a = cost;
+  for (Index i = 0; i < a.size(); ++i) a(i) *= least / (y(i) > 0 ? positive : negative);
+  return a;
+}
+
+Vector box_start(const Vector& cost, const Vector& y, const Vector& near) {
+  const Vector centre = box_centre(cost, y);
+  if (near.size() != centre.size()) return centre;
+  return 0.9 * near.cwiseMax(0.0).cwiseMin(cost) + 0.1 * centre;
+}
+
+double start_product(const Vector& a, const Vector& gradient) {
+  return std::max(a.dot(gradient.cwiseAbs()) / static_cast<double>(a.size()), 1e-8 * a.mean());
+}
+
+BoxPoint::BoxPoint(const Vector& cost, Vector start, double product)
+    : a(std::move(start)),
+      room(cost - a),
+      z_low(product * a.cwiseInverse()),
+      z_high(product * room.cwiseInverse()) {}
+
+void BoxPoint::balance(const Vector& gradient) {
+  z_low += (-gradient).cwiseMax(0.0);
+  z_high += gradient.cwiseMax(0.0);
+}
+
+double BoxPoint::products(const BoxStep& d, double length) const {
+  return (a + length * d.a).dot(z_low + length * d.z_low) +
+         (room - length * d.a).dot(z_high + length * d.z_high);
+}
+
+double BoxPoint::largest_step(const BoxStep& d) const {
+  return std::min({engine::largest_step(a, d.a), engine::largest_step(room, -d.a),
+                   engine::largest_step(z_low, d.z_low), engine::largest_step(z_high, d.z_high)});
+}
+
+void BoxPoint::advance(const BoxStep& d, double length) {
+  a += length * d.a;
+  room -= length * d.a;
+  z_low += length * d.z_low;
+  z_high += length * d.z_high;
+}
+
+Vector BoxEquations::diagonal() const {
+  return x_.z_low.cwiseQuotient(x_.a) + x_.z_high.cwiseQuotient(x_.room);
+}
+
+BoxEquations::Right BoxEquations::right_side(double target, const BoxStep* before) const {
+  ArrayXd low = ArrayXd::Constant(x_.a.size(), target);
   ArrayXd high = low;
   if (before != nullptr) {
-    low -= before->alpha.array() * before->z_low.array();
-    high += before->alpha.array() * before->z_high.array();
+    low -= before->a.array() * before->z_low.array();
+    high += before->a.array() * before->z_high.array();
   }
-  return {low / x_.alpha.array() - x_.z_low.array(), high / room_.array() - x_.z_high.array()};
+  return {low / x_.a.array(), high / x_.room.array()};
 }
 
-void BoxNewton::complete(const Right& right, BoxPoint& step) const {
-  const ArrayXd change = step.alpha;
-  step.z_low = right.low.array() - x_.z_low.array() / x_.alpha.array() * change;
-  step.z_high = right.high.array() + x_.z_high.array() / room_.array() * change;
+void BoxEquations::complete(const Right& right, BoxStep& step) const {
+  step.z_low = right.low - x_.z_low - x_.z_low.cwiseQuotient(x_.a).cwiseProduct(step.a);
+  step.z_high = right.high - x_.z_high + x_.z_high.cwiseQuotient(x_.room).cwiseProduct(step.a);
 }
 
-double largest_step(const BoxPoint& x, const WeightPairs& pairs, const BoxPoint& dx,
-                    const WeightPairs& dpairs, const Vector& cost) {
-  return std::min({largest_step(x.alpha, dx.alpha), largest_step(cost - x.alpha, -dx.alpha),
-                   largest_step(x.z_low, dx.z_low), largest_step(x.z_high, dx.z_high),
-                   largest_step(pairs.weights, dpairs.weights),
-                   largest_step(pairs.slacks, dpairs.slacks)});
+bool BorderedSystem::factor(Matrix A, Matrix E) {
+  L_ = std::move(A);
+  if (!cholesky_with_ridge(L_)) return false;
+  E_ = std::move(E);
+  AE_ = back_solve(L_, E_);
+  // Few columns, of which one may be nothing but rounding.
+  corner_ = Eigen::FullPivLU<Matrix>(E_.transpose() * AE_).inverse();
+  return corner_.allFinite();
 }
 
-double complementarity_after(const BoxPoint& x, const WeightPairs& pairs, const BoxPoint& dx,
-                             const WeightPairs& dpairs, const Vector& cost, double length) {
-  const Vector alpha = x.alpha + length * dx.alpha;
-  const double box =
-      alpha.dot(x.z_low + length * dx.z_low) + (cost - alpha).dot(x.z_high + length * dx.z_high);
-  const double rest =
-      (pairs.slacks + length * dpairs.slacks).dot(pairs.weights + length * dpairs.weights);
-  return (rest + box) / static_cast<double>(pairs.weights.size() + 2 * alpha.size());
+BorderedSystem::Answer BorderedSystem::solve(const Vector& right) const {
+  const Vector Ar = apply_inverse(right);
+  Vector m = corner_ * (E_.transpose() * Ar);
+  return {Ar - AE_ * m, std::move(m)};
 }
 
-void advance(BoxPoint& x, const BoxPoint& d, double length) {
-  x.alpha += length * d.alpha;
-  x.z_low += length * d.z_low;
-  x.z_high += length * d.z_high;
-}
+Vector BorderedSystem::apply_inverse(const Vector& right) const { return back_solve(L_, right); }
 
-void factor(Matrix& A, Eigen::LLT<Matrix>& into) {
-  into.compute(A);
-  for (double ridge = 1e-15; into.info() != Eigen::Success && ridge < 1; ridge *= 100) {
-    A.diagonal() *= 1 + ridge;
-    into.compute(A);
-  }
+void restore_balance(const Vector& y, Vector& d) {
+  d -= y * (y.dot(d) / static_cast<double>(y.size()));
 }
 
 }  // namespace kith::engine

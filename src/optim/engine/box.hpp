@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interior points in alpha over the box 0 <= alpha <= cost of a machine: its part of the Newton
-// equations, Mehrotra's step, and what a machine found in it proves.
+// The box 0 <= a <= cost with y'a = 0, which every machine's dual has: the variables of an interior
+// point in it, their part of the Newton equations, starts, and what a machine found there proves.
 #pragma once
-
-#include <Eigen/Cholesky>
-#include <algorithm>
 
 #include "kith/core/types.hpp"
 
@@ -22,76 +19,86 @@ namespace kith::engine {
 /// kept by those in between: an interior point never reaches a bound.
 [[nodiscard]] Vector at_bounds(const Vector& y, const Vector& cost, Vector alpha);
 
-/// 0 <= alpha <= cost with multipliers z_low and z_high.
-struct BoxPoint {
-  Vector alpha;
+/// The largest t with x + t dx >= 0; infinite where nothing falls.
+[[nodiscard]] double largest_step(const MatrixRef& x, const MatrixRef& dx);
+[[nodiscard]] double largest_step(double x, double dx);
+
+/// Inside the box and on y'a = 0: each class at half of what the smaller one can carry.
+[[nodiscard]] Vector box_centre(const Vector& cost, const Vector& y);
+/// The same, or nine parts `near` to one part of it where `near` has the size.
+[[nodiscard]] Vector box_start(const Vector& cost, const Vector& y, const Vector& near);
+/// The size of products at which a start balances this gradient of the maximised objective.
+[[nodiscard]] double start_product(const Vector& a, const Vector& gradient);
+
+/// A change of a BoxPoint.
+struct BoxStep {
+  Vector a;
   Vector z_low;
   Vector z_high;
 };
 
-/// alpha with multipliers whose products are all `mu`.
-[[nodiscard]] BoxPoint centred_box(const Vector& cost, Vector alpha, double mu);
+/// A point inside the box, with the multipliers of a >= 0 and of a <= cost.
+struct BoxPoint {
+  Vector a;
+  Vector room;  ///< cost - a; moved with a, since the difference is 0 where a rounds to its bound
+  Vector z_low;
+  Vector z_high;
 
-/// The part of the Newton equations that the box has; x and cost are not owned.
-class BoxNewton {
+  BoxPoint() = default;
+  /// Every product is `product`.
+  BoxPoint(const Vector& cost, Vector start, double product);
+  /// Adds what a gradient of the maximised objective asks of the multipliers.
+  void balance(const Vector& gradient);
+
+  /// The sum of all products a z_low and room z_high, now or after a step.
+  [[nodiscard]] double products() const { return a.dot(z_low) + room.dot(z_high); }
+  [[nodiscard]] double products(const BoxStep& d, double length) const;
+  /// How many products there are.
+  [[nodiscard]] double count() const { return 2 * static_cast<double>(a.size()); }
+  /// The largest step that keeps everything >= 0.
+  [[nodiscard]] double largest_step(const BoxStep& d) const;
+  void advance(const BoxStep& d, double length);
+};
+
+/// What the box adds to the Newton equations once its multipliers are eliminated.
+class BoxEquations {
  public:
-  BoxNewton(const BoxPoint& x, const Vector& cost) : x_(x), room_(cost - x.alpha) {}
+  /// `x` is not owned.
+  explicit BoxEquations(const BoxPoint& x) : x_(x) {}
 
-  /// Where eliminating the multipliers leaves it on the diagonal.
+  /// On the diagonal.
   [[nodiscard]] Vector diagonal() const;
-
-  /// Right-hand sides of the products: towards `target`, less the second-order terms of `before`
-  /// where one is given (else null).
+  /// On the right side, towards products equal to `target`, less the second-order terms of `before`
+  /// (null: none).
   struct Right {
-    Vector low;
-    Vector high;
+    Vector low, high;
+    [[nodiscard]] Vector pull() const { return low - high; }
   };
-  [[nodiscard]] Right right_side(double target, const BoxPoint* before) const;
-  /// Fills the multipliers of a step that has its alpha.
-  void complete(const Right& right, BoxPoint& step) const;
+  [[nodiscard]] Right right_side(double target, const BoxStep* before) const;
+  /// Fills the multipliers of a step that has its a.
+  void complete(const Right& right, BoxStep& step) const;
 
  private:
   const BoxPoint& x_;
-  Vector room_;
 };
 
-/// Weights beside the box, such as those of kernels, and what is multiplied with each of them: >= 0
-/// and with products that vanish like those of the box.
-struct WeightPairs {
-  const Vector& weights;
-  const Vector& slacks;
+/// A d + E m = r and E'd = 0 for a positive definite A and few columns E, such as y.
+class BorderedSystem {
+ public:
+  /// False where A has no Cholesky factor.
+  [[nodiscard]] bool factor(Matrix A, Matrix E);
+  struct Answer {
+    Vector d, m;
+  };
+  [[nodiscard]] Answer solve(const Vector& right) const;
+  /// A^-1 r, without the border.
+  [[nodiscard]] Vector apply_inverse(const Vector& right) const;
+
+ private:
+  Matrix L_, E_, AE_, corner_;
 };
 
-/// The largest step that keeps everything >= 0.
-[[nodiscard]] double largest_step(const BoxPoint& x, const WeightPairs& pairs, const BoxPoint& dx,
-                                  const WeightPairs& dpairs, const Vector& cost);
-/// The mean of all products after a step.
-[[nodiscard]] double complementarity_after(const BoxPoint& x, const WeightPairs& pairs,
-                                           const BoxPoint& dx, const WeightPairs& dpairs,
-                                           const Vector& cost, double length);
-void advance(BoxPoint& x, const BoxPoint& d, double length);
-
-/// Factors A, which is positive definite, so that only rounding can spoil the factor: a little more
-/// on the diagonal helps.
-void factor(Matrix& A, Eigen::LLT<Matrix>& into);
-
-/// One step by Mehrotra's rule for the centring; one length for all variables, since not all
-/// equations are linear. An iterate has a `box` and its `pairs()`; advance(x, d, length) is found
-/// by argument.
-template <class Newton, class Iterate>
-void predict_and_correct(const Vector& cost, const Newton& newton, Iterate& x) {
-  constexpr double kFraction = 0.99;  // of the way to the boundary
-  const auto longest = [&](const Iterate& d) {
-    return largest_step(x.box, x.pairs(), d.box, d.pairs(), cost);
-  };
-  const Iterate affine = newton.solve(0, nullptr);
-  const auto after = [&](double length) {
-    return complementarity_after(x.box, x.pairs(), affine.box, affine.pairs(), cost, length);
-  };
-  const double mu = after(0);
-  const double ratio = std::clamp(after(std::min(1.0, longest(affine))) / mu, 0.0, 1.0);
-  const Iterate step = newton.solve(ratio * ratio * ratio * mu, &affine);
-  advance(x, step, std::min(1.0, kFraction * longest(step)));
-}
+/// d moved back to y'd = 0, off which rounding brought it.
+void restore_balance(const Vector& y, Vector& d);
 
 }  // namespace kith::engine

@@ -11,11 +11,15 @@
 //   rows:     (D_s + G D_w G') da + y db = r1 - G r2,   y'da = r3
 //   columns:  [G y]' D_s^-1 [G y] + diag(1/D_w, 0)   in (dp, db).
 #include "optim/linear/hinge_interior.hpp"
-#include "optim/engine/interior.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
+#include "optim/engine/interior.hpp"
 
 namespace kith::linear {
 namespace {
@@ -23,14 +27,8 @@ namespace {
 constexpr double kStepFraction = 0.995;  // of the way to the nearest bound
 constexpr double kShortestStep = 1e-7;   // shorter ones are rounding
 constexpr double kNearlyThere = 1e3;     // times the tolerance: the vertex does the rest
-constexpr long kPatience = 12;           // steps without a better gap
 constexpr double kNothingLeft = 1e-13;   // of the objective: only rounding makes a gap
 constexpr int kRefinements = 2;
-
-void back_solve(const Matrix& L, Vector& x) {
-  L.triangularView<Eigen::Lower>().solveInPlace(x);
-  L.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-}
 
 struct Direction {
   Vector da, dp;
@@ -75,9 +73,8 @@ class NewtonSystem {
     const Matrix scaled = block_.G * Dw_.cwiseSqrt().asDiagonal();
     H_ = Ds_.asDiagonal();
     H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    if (!engine::factor_with_ridge(H_)) return false;
-    y_solved_ = block_.y;
-    back_solve(H_, y_solved_);
+    if (!cholesky_with_ridge(H_)) return false;
+    y_solved_ = back_solve(H_, block_.y);
     return true;
   }
 
@@ -90,7 +87,7 @@ class NewtonSystem {
     H_ = Matrix::Zero(k + 1, k + 1);
     H_.diagonal().head(k) = Dw_.cwiseInverse();
     H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-    return engine::factor_with_ridge(H_);
+    return cholesky_with_ridge(H_);
   }
 
   [[nodiscard]] Direction solve_once(const Vector& r1, const Vector& r2, double r3) const {
@@ -99,8 +96,7 @@ class NewtonSystem {
 
   [[nodiscard]] Direction solve_rows(const Vector& r1, const Vector& r2, double r3) const {
     Direction d;
-    d.da = r1 - block_.G * r2;
-    back_solve(H_, d.da);
+    d.da = back_solve(H_, Vector(r1 - block_.G * r2));
     d.db = (block_.y.dot(d.da) - r3) / block_.y.dot(y_solved_);
     d.da -= d.db * y_solved_;
     d.dp = r2 + Dw_.cwiseProduct(block_.G.transpose() * d.da);
@@ -113,7 +109,7 @@ class NewtonSystem {
     Vector x(k + 1);
     x.head(k) = r2.cwiseQuotient(Dw_) + block_.G.transpose() * weighted;
     x(k) = block_.y.dot(weighted) - r3;
-    back_solve(H_, x);
+    x = back_solve(H_, x);
     Direction d;
     d.dp = x.head(k);
     d.db = x(k);
@@ -191,15 +187,6 @@ Step newton_step(const HingeIterate& x, const Residuals& r, const Targets& k,
   return step;
 }
 
-/// Largest t with x + t dx >= 0.
-double room(const Vector& x, const Vector& dx) {
-  double t = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < x.size(); ++i) {
-    if (dx(i) < 0) t = std::min(t, -x(i) / dx(i));
-  }
-  return t;
-}
-
 struct Lengths {
   double primal = 1;
   double dual = 1;
@@ -208,9 +195,11 @@ struct Lengths {
 /// `fraction` of the way to the nearest bound, at most a full step.
 Lengths lengths(const HingeIterate& x, const Step& d, double fraction) {
   const double primal =
-      std::min({room(x.u, d.du), room(x.v, d.dv), room(x.xi, d.dxi), room(x.s, d.ds)});
+      std::min({engine::largest_step(x.u, d.du), engine::largest_step(x.v, d.dv),
+                engine::largest_step(x.xi, d.dxi), engine::largest_step(x.s, d.ds)});
   const double dual =
-      std::min({room(x.a, d.da), room(x.q, d.dq), room(x.zu, d.dzu), room(x.zv, d.dzv)});
+      std::min({engine::largest_step(x.a, d.da), engine::largest_step(x.q, d.dq),
+                engine::largest_step(x.zu, d.dzu), engine::largest_step(x.zv, d.dzv)});
   return {std::min(1.0, fraction * primal), std::min(1.0, fraction * dual)};
 }
 
@@ -271,56 +260,87 @@ HingeIterate start(const HingeBlock& block) {
   return x;
 }
 
-/// One predictor-corrector step; false where rounding leaves none.
-bool advance(HingeIterate& x, const HingeBlock& block, const Residuals& r, bool by_rows) {
-  const NewtonSystem system(block, x, by_rows);
-  if (!system.good()) return false;
-  const Step affine = newton_step(x, r, predictor(x), system);
-  const double ratio =
-      std::clamp(complementarity_after(x, affine, lengths(x, affine, 1)) / r.mu, 0.0, 1.0);
-  const Step step = newton_step(x, r, corrector(x, affine, ratio * ratio * ratio * r.mu), system);
-  const Lengths t = lengths(x, step, kStepFraction);
-  if (!(std::max(t.primal, t.dual) > kShortestStep)) return false;
-  move(x, step, t);
-  return true;
-}
+class Interior {
+ public:
+  using Step = linear::Step;
+
+  Interior(const HingeBlock& block, double tolerance, InteriorResult& result)
+      : block_(block),
+        tolerance_(tolerance),
+        result_(result),
+        x_(start(block)),
+        r_(residuals(block, x_)),
+        by_rows_(block.G.rows() < block.G.cols() + 1) {}
+
+  double merit() {
+    if (!(r_.gap < result_.gap)) worse_ = true;
+    return r_.gap;
+  }
+  void keep() {
+    result_.best = x_;
+    result_.gap = r_.gap;
+    worse_ = false;
+  }
+  [[nodiscard]] double complementarity() const { return r_.mu; }
+  [[nodiscard]] double complementarity(const Step& d, const Lengths& t) const {
+    return complementarity_after(x_, d, t);
+  }
+  bool factor() {
+    // What is left of the gap is rounding.
+    if (!std::isfinite(r_.mu) || !std::isfinite(r_.gap) || (worse_ && r_.left < kNothingLeft)) {
+      return false;
+    }
+    system_.emplace(block_, x_, by_rows_);
+    return system_->good();
+  }
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    const Targets k = before != nullptr ? corrector(x_, *before, target) : predictor(x_);
+    return newton_step(x_, r_, k, *system_);
+  }
+  [[nodiscard]] Lengths reach(const Step& d, double fraction) const {
+    return lengths(x_, d, fraction);
+  }
+  bool advance(const Step& d, const Lengths& t) {
+    if (!(std::max(t.primal, t.dual) > kShortestStep)) return false;
+    move(x_, d, t);
+    r_ = residuals(block_, x_);
+    return true;
+  }
+  /// Dependent columns spoil one form of the system, dependent rows the other.
+  bool restart() {
+    if (switched_ || result_.gap <= kNearlyThere * tolerance_) return false;
+    switched_ = true;
+    by_rows_ = !by_rows_;
+    x_ = result_.best;
+    r_ = residuals(block_, x_);
+    worse_ = false;
+    return true;
+  }
+
+ private:
+  const HingeBlock& block_;
+  double tolerance_;
+  InteriorResult& result_;
+  HingeIterate x_;
+  Residuals r_;
+  bool by_rows_;
+  bool switched_ = false;
+  bool worse_ = false;  // than the best
+  std::optional<NewtonSystem> system_;
+};
 
 }  // namespace
 
 InteriorResult hinge_interior_point(const HingeBlock& block, double tolerance, long max_iterations,
                                     const RunContext& ctx) {
-  HingeIterate x = start(block);
   InteriorResult result;
-  result.best = x;
   result.gap = std::numeric_limits<double>::infinity();
-  long since_best = 0;
-  bool by_rows = block.G.rows() < block.G.cols() + 1;
-  bool switched = false;
-  while (true) {
-    ctx.check_stop();
-    const Residuals r = residuals(block, x);
-    if (r.gap < result.gap) {
-      result.best = x;
-      result.gap = r.gap;
-      since_best = 0;
-    } else {
-      ++since_best;
-    }
-    if (result.gap <= tolerance || result.iterations == max_iterations) return result;
-    const bool hopeless = !std::isfinite(r.mu) || !std::isfinite(r.gap) || since_best > kPatience ||
-                          (since_best > 0 && r.left < kNothingLeft);
-    if (!hopeless && advance(x, block, r, by_rows)) {
-      ++result.iterations;
-      continue;
-    }
-    // Dependent columns spoil one form of the system, dependent rows the other.
-    if (switched || result.gap <= kNearlyThere * tolerance) break;
-    switched = true;
-    by_rows = !by_rows;
-    x = result.best;
-    since_best = 0;
-  }
-  result.stalled = true;
+  Interior interior(block, tolerance, result);
+  const engine::BestSoFar end = engine::run_interior(
+      interior, {.tolerance = tolerance, .iterations = max_iterations}, kStepFraction, ctx);
+  result.iterations = end.iterations();
+  result.stalled =
+      end.status() != SolveStatus::kSolved && end.status() != SolveStatus::kIterationLimit;
   return result;
 }
 

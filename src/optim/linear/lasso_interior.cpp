@@ -14,13 +14,15 @@
 // the free variables, their number hardly depends on how ill-conditioned G is.
 #include "optim/linear/lasso_interior.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
-#include "numerics/lapack.hpp"
+#include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
+#include "optim/engine/interior.hpp"
 
 namespace kith::linear {
 namespace {
@@ -81,8 +83,7 @@ Residuals residuals(const LassoData& data, const ColumnTerms& terms, Iterate& at
 class System {
  public:
   System(const LassoData& data, Vector E) : data_(data), E_(std::move(E)) {
-    const int by_rows = data.gram.size() == 0 ? 1 : 0;
-    if (by_rows == 0) {
+    if (data.gram.size() > 0) {
       L_ = data.gram;
       L_.diagonal() += E_;
     } else {
@@ -90,30 +91,18 @@ class System {
       L_ = Matrix::Identity(data.S.rows(), data.S.rows());
       L_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     }
-    const int size = static_cast<int>(L_.rows());
-    int info = 0;
-    dpotrf_("L", &size, L_.data(), &size, &info);
-    ok_ = info == 0;
+    ok_ = cholesky(L_);
   }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] Vector solve(const Vector& e) const {
-    Vector x = e;
-    if (data_.gram.size() > 0) {
-      back(x);
-      return x;
-    }
-    x.array() /= E_.array();
-    Vector inner = data_.S * x;
-    back(inner);
+    if (data_.gram.size() > 0) return back_solve(L_, e);
+    Vector x = e.cwiseQuotient(E_);
+    const Vector inner = back_solve(L_, Vector(data_.S * x));
     x.array() -= (data_.S.transpose() * inner).array() / E_.array();
     return x;
   }
 
  private:
-  void back(Vector& x) const {
-    L_.triangularView<Eigen::Lower>().solveInPlace(x);
-    L_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-  }
   const LassoData& data_;
   Vector E_;
   Matrix L_;
@@ -168,17 +157,11 @@ Step newton_step(const LassoData& data, const System& system, const Iterate& at,
           .q = side_step(at.q, tq, (bq + Gda).cwiseQuotient(Dq))};
 }
 
-/// The longest t <= 1 that keeps x + t dx at or above 0.
-double longest(const Vector& x, const Vector& dx) {
-  double t = 1;
-  for (Index j = 0; j < x.size(); ++j) {
-    if (dx(j) < 0) t = std::min(t, -x(j) / dx(j));
-  }
-  return t;
-}
+/// The longest t that keeps everything at or above 0.
 double longest(const Side& side, const Side& step) {
-  return std::min(std::min(longest(side.x, step.x), longest(side.room, step.room)),
-                  std::min(longest(side.lower, step.lower), longest(side.upper, step.upper)));
+  return std::min({engine::largest_step(side.x, step.x), engine::largest_step(side.room, step.room),
+                   engine::largest_step(side.lower, step.lower),
+                   engine::largest_step(side.upper, step.upper)});
 }
 
 void advance(Iterate& at, const Step& step, double t) {
@@ -221,6 +204,60 @@ double objective(const LassoData& data, const ColumnTerms& terms, const Vector& 
   return 0.5 * (data.y - data.S * a).squaredNorm() + terms.epsilon.dot(a.cwiseAbs());
 }
 
+class Interior {
+ public:
+  using Step = linear::Step;
+
+  Interior(const LassoData& data, const ColumnTerms& terms)
+      : data_(data), terms_(terms), at_(first_iterate(data, terms)) {}
+
+  /// The gap by the products; 0 where it is small and the rest of the violation is rounding.
+  double merit() {
+    r_ = residuals(data_, terms_, at_);
+    const double gap = r_.products / objective(data_, terms_, a());
+    const double violation = dual_violation(terms_, r_);
+    const bool rounding = gap <= kSmallGap && violation > kRounding * last_violation_;
+    last_violation_ = violation;
+    return rounding ? 0 : gap;
+  }
+  void keep() {}  // the last point is the answer
+  [[nodiscard]] Vector a() const { return at_.p.x - at_.q.x; }
+
+  [[nodiscard]] double complementarity() const { return sum_of_products(at_) / count(); }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    Iterate ahead = at_;
+    linear::advance(ahead, d, length);
+    return sum_of_products(ahead) / count();
+  }
+  bool factor() {
+    const Vector Dp = diagonal(at_.p);
+    const Vector Dq = diagonal(at_.q);
+    system_.emplace(data_, Dp.cwiseProduct(Dq).cwiseQuotient(Dp + Dq));
+    return system_->ok();
+  }
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    return newton_step(data_, *system_, at_, r_, target, before);
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    return fraction * std::min({1.0, longest(at_.p, d.p), longest(at_.q, d.q)});
+  }
+  bool advance(const Step& d, double length) {
+    if (!(length > kShortest)) return false;
+    linear::advance(at_, d, length);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] double count() const { return 4 * static_cast<double>(data_.S.cols()); }
+
+  const LassoData& data_;
+  const ColumnTerms& terms_;
+  Iterate at_;
+  Residuals r_;
+  std::optional<System> system_;
+  double last_violation_ = std::numeric_limits<double>::infinity();
+};
+
 }  // namespace
 
 double interior_step_cost(const LassoData& data) {
@@ -232,32 +269,12 @@ double interior_step_cost(const LassoData& data) {
 
 Vector lasso_interior(const LassoData& data, const ColumnTerms& terms, long& steps,
                       const RunContext& ctx) {
-  Iterate at = first_iterate(data, terms);
-  double last_violation = std::numeric_limits<double>::infinity();
-  const double count = 4 * static_cast<double>(data.S.cols());
-  for (int k = 0; k < kMostSteps; ++k) {
-    ctx.check_stop();
-    const Residuals r = residuals(data, terms, at);
-    const double gap = r.products / objective(data, terms, at.p.x - at.q.x);
-    const double violation = dual_violation(terms, r);
-    if (gap <= kGap || (gap <= kSmallGap && violation > kRounding * last_violation)) break;
-    last_violation = violation;
-    const Vector Dp = diagonal(at.p);
-    const Vector Dq = diagonal(at.q);
-    const System system(data, Dp.cwiseProduct(Dq).cwiseQuotient(Dp + Dq));
-    if (!system.ok()) break;
-    ++steps;
-    const double mu = r.products / count;
-    const Step affine = newton_step(data, system, at, r, 0, nullptr);
-    Iterate ahead = at;
-    advance(ahead, affine, std::min(longest(at.p, affine.p), longest(at.q, affine.q)));
-    const double left = std::max(0.0, sum_of_products(ahead) / count);
-    const Step step = newton_step(data, system, at, r, mu * std::pow(left / mu, 3), &affine);
-    const double t = kToBoundary * std::min(longest(at.p, step.p), longest(at.q, step.q));
-    if (!(t > kShortest)) break;
-    advance(at, step, t);
-  }
-  return at.p.x - at.q.x;
+  Interior interior(data, terms);
+  const engine::BestSoFar end = engine::run_interior(
+      interior, {.tolerance = kGap, .iterations = kMostSteps, .patience = kMostSteps}, kToBoundary,
+      ctx);
+  steps += end.iterations();
+  return interior.a();
 }
 
 }  // namespace kith::linear

@@ -17,7 +17,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
-#include "optim/engine/interior.hpp"
+#include "numerics/cholesky.hpp"
 
 namespace kith::linear {
 namespace {
@@ -54,7 +54,7 @@ Step newton_step(const SignedSamples& samples, const Vector& w, const Vector& sl
   Matrix H = Matrix::Identity(r + 1, r + 1);
   H(r, r) = 0;
   H.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-  if (!engine::factor_with_ridge(H)) return {};
+  if (!cholesky_with_ridge(H)) return {};
   H.triangularView<Eigen::Lower>().solveInPlace(step);
   H.triangularView<Eigen::Lower>().transpose().solveInPlace(step);
   return {.dw = step.head(r), .db = step(r)};

@@ -22,8 +22,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "kith/optim/dual/certificate.hpp"
+#include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/metric/column_span.hpp"
 
@@ -32,9 +36,8 @@ namespace {
 
 constexpr double kStepFraction = 0.995;
 constexpr int kMostSteps = 100;
-constexpr double kUnderWay = 0.1;  // above it the gap says nothing about progress
-constexpr int kPatience = 6;       // steps without a better gap
-constexpr double kAim = 1e-2;      // of the tolerance: the last steps gain digits quickly
+constexpr long kPatience = 6;  // steps without progress
+constexpr double kAim = 1e-2;  // of the tolerance: the last steps gain digits quickly
 
 struct Iterate {
   Vector c;
@@ -46,7 +49,7 @@ struct Iterate {
   }
 };
 
-struct Direction {
+struct Step {
   Vector c;
   double b = 0, t = 0;
   Vector s1, s2, s3, l1, l2, l3;
@@ -74,7 +77,7 @@ class NewtonSystem {
   [[nodiscard]] bool good() const { return good_; }
 
   /// `r` are what l s is to become less what it is.
-  [[nodiscard]] Direction solve(const Vector& r1, const Vector& r2, const Vector& r3) const {
+  [[nodiscard]] Step solve(const Vector& r1, const Vector& r2, const Vector& r3) const {
     const Index k = U_.cols();
     const Vector e1 = r1.cwiseQuotient(x_.s1) - D1_.cwiseProduct(rp1_);
     const Vector e2 = r2.cwiseQuotient(x_.s2) - D2_.cwiseProduct(rp2_);
@@ -83,9 +86,10 @@ class NewtonSystem {
     right.head(k) = -rd2_ - U_.transpose() * (e1 - e2 - y_.cwiseProduct(e3));
     right(k) = -rd1_ + e1.sum() + e2.sum();
     right(k + 1) = rd3_ + y_.dot(e3);
-    Vector step = solved(right);
-    step += solved(right - H_.selfadjointView<Eigen::Lower>() * step);  // one refinement
-    Direction d;
+    Vector step = back_solve(factor_, right);
+    step += back_solve(
+        factor_, Vector(right - H_.selfadjointView<Eigen::Lower>() * step));  // one refinement
+    Step d;
     d.c = step.head(k);
     d.t = step(k);
     d.b = step(k + 1);
@@ -110,12 +114,7 @@ class NewtonSystem {
     H_(k, k) = 1 + D1_.sum() + D2_.sum();
     H_(k + 1, k + 1) = D3_.sum();
     factor_ = H_;
-    good_ = H_.allFinite() && engine::factor_with_ridge(factor_);
-  }
-  [[nodiscard]] Vector solved(Vector x) const {
-    factor_.triangularView<Eigen::Lower>().solveInPlace(x);
-    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-    return x;
+    good_ = H_.allFinite() && cholesky_with_ridge(factor_);
   }
 
   const Matrix& U_;
@@ -127,7 +126,7 @@ class NewtonSystem {
   bool good_ = false;
 };
 
-double step_to_bound(const Iterate& x, const Direction& d) {
+double step_to_bound(const Iterate& x, const Step& d) {
   double step = std::numeric_limits<double>::infinity();
   for (const auto& [value, change] :
        {std::pair(&x.s1, &d.s1), std::pair(&x.s2, &d.s2), std::pair(&x.s3, &d.s3),
@@ -137,7 +136,7 @@ double step_to_bound(const Iterate& x, const Direction& d) {
   return step;
 }
 
-void advance(Iterate& x, const Direction& d, double step) {
+void advance(Iterate& x, const Step& d, double step) {
   x.c += step * d.c;
   x.b += step * d.b;
   x.t += step * d.t;
@@ -147,28 +146,6 @@ void advance(Iterate& x, const Direction& d, double step) {
   x.l1 += step * d.l1;
   x.l2 += step * d.l2;
   x.l3 += step * d.l3;
-}
-
-/// Mehrotra's predictor and corrector.
-bool interior_step(const Matrix& U, const linear::SignedSamples& samples, Iterate& x) {
-  const NewtonSystem system(U, samples, x);
-  if (!system.good()) return false;
-  const Vector p1 = x.s1.cwiseProduct(x.l1);
-  const Vector p2 = x.s2.cwiseProduct(x.l2);
-  const Vector p3 = x.s3.cwiseProduct(x.l3);
-  const Direction affine = system.solve(-p1, -p2, -p3);
-  const double reach = std::min(1.0, step_to_bound(x, affine));
-  Iterate there = x;
-  advance(there, affine, reach);
-  const double mu = x.mu();
-  const double centring = std::pow(std::max(0.0, there.mu()) / mu, 3);
-  const double target = centring * mu;
-  const Direction d = system.solve(target - p1.array() - affine.s1.array() * affine.l1.array(),
-                                   target - p2.array() - affine.s2.array() * affine.l2.array(),
-                                   target - p3.array() - affine.s3.array() * affine.l3.array());
-  if (!d.c.allFinite() || !d.l1.allFinite() || !d.l3.allFinite()) return false;
-  advance(x, d, std::min(1.0, kStepFraction * step_to_bound(x, d)));
-  return true;
 }
 
 Iterate first_iterate(const linear::SignedSamples& samples, Index span) {
@@ -240,6 +217,82 @@ MarginRadiusSolution trivial_solution(const linear::SignedSamples& samples) {
   return solution;
 }
 
+class Interior {
+ public:
+  using Step = metric::Step;
+
+  Interior(const Matrix& U, const linear::SignedSamples& samples, double tolerance)
+      : U_(U),
+        samples_(samples),
+        aim_(kAim * tolerance),
+        x_(first_iterate(samples, U.cols())),
+        best_(trivial_solution(samples)),
+        best_c_(Vector::Zero(U.cols())) {}
+
+  /// At most 1 where both the gap and the stationarity are as small as they should be.
+  double merit() {
+    now_ = {};
+    dual_point(U_, samples_, x_, now_);
+    now_.b = x_.b;
+    now_.lower_bound = dual_value(samples_, now_.a, now_.m);
+    now_.info.objective = primal_value(samples_, U_ * x_.c, x_.b);
+    now_.info.gap = dual::relative_gap(now_.lower_bound, now_.info.objective);
+    const Vector f = (U_ * x_.c).array() + x_.b;
+    const double stationarity = stationarity_of(samples_, f, now_.a);
+    merit_ = std::max(now_.info.gap / aim_,
+                      stationarity / (linear::kStationarityShare * std::sqrt(aim_)));
+    return merit_;
+  }
+  void keep() {
+    if (!(merit_ <= 1 || now_.info.gap < best_.info.gap)) return;
+    best_ = std::move(now_);
+    best_c_ = x_.c;
+  }
+  [[nodiscard]] MarginRadiusSolution& best() { return best_; }
+  [[nodiscard]] const Vector& best_c() const { return best_c_; }
+
+  [[nodiscard]] double complementarity() const { return x_.mu(); }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    Iterate there = x_;
+    metric::advance(there, d, length);
+    return there.mu();
+  }
+  bool factor() {
+    system_.emplace(U_, samples_, x_);
+    return system_->good();
+  }
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    const auto wanted = [&](const Vector& s, const Vector& l, const Vector* ds, const Vector* dl) {
+      Vector r = target - s.array() * l.array();
+      if (ds != nullptr) r -= ds->cwiseProduct(*dl);
+      return r;
+    };
+    const bool corrects = before != nullptr;
+    return system_->solve(
+        wanted(x_.s1, x_.l1, corrects ? &before->s1 : nullptr, corrects ? &before->l1 : nullptr),
+        wanted(x_.s2, x_.l2, corrects ? &before->s2 : nullptr, corrects ? &before->l2 : nullptr),
+        wanted(x_.s3, x_.l3, corrects ? &before->s3 : nullptr, corrects ? &before->l3 : nullptr));
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    return std::min(1.0, fraction * step_to_bound(x_, d));
+  }
+  bool advance(const Step& d, double length) {
+    if (!d.c.allFinite() || !d.l1.allFinite() || !d.l3.allFinite()) return false;
+    metric::advance(x_, d, length);
+    return true;
+  }
+
+ private:
+  const Matrix& U_;
+  const linear::SignedSamples& samples_;
+  double aim_;
+  Iterate x_;
+  double merit_ = 0;
+  MarginRadiusSolution now_, best_;
+  Vector best_c_;
+  std::optional<NewtonSystem> system_;
+};
+
 }  // namespace
 
 MarginRadiusCertificate certify_margin_radius(const linear::SignedSamples& samples,
@@ -269,42 +322,24 @@ MarginRadiusSolution margin_radius(const linear::SignedSamples& samples, const R
   validate(samples);
   const ColumnSpan span(samples.X);
   const Matrix& U = span.U();
-  Iterate x = first_iterate(samples, U.cols());
-  MarginRadiusSolution best = trivial_solution(samples);
-  Vector best_c = Vector::Zero(U.cols());
-  int worse = 0;
-  long steps = 0;
-  for (; steps <= kMostSteps && worse < kPatience; ++steps) {
-    ctx.check_stop();
-    MarginRadiusSolution now;
-    dual_point(U, samples, x, now);
-    now.b = x.b;
-    now.lower_bound = dual_value(samples, now.a, now.m);
-    now.info.objective = primal_value(samples, U * x.c, x.b);
-    now.info.gap = dual::relative_gap(now.lower_bound, now.info.objective);
-    const Vector f = (U * x.c).array() + x.b;
-    const bool finished = now.info.gap <= kAim * tolerance &&
-                          stationarity_of(samples, f, now.a) <=
-                              linear::kStationarityShare * std::sqrt(kAim * tolerance);
-    const bool better = finished || now.info.gap < best.info.gap;
-    worse = better || best.info.gap > kUnderWay ? 0 : worse + 1;
-    if (better) {
-      best = std::move(now);
-      best_c = x.c;
-    }
-    if (finished || !interior_step(U, samples, x)) break;
-  }
-  best.v = span.coefficients(best_c);
+  Interior interior(U, samples, tolerance);
+  const engine::BestSoFar end = engine::run_interior(
+      interior, {.tolerance = 1, .iterations = kMostSteps, .patience = kPatience}, kStepFraction,
+      ctx);
+  MarginRadiusSolution best = std::move(interior.best());
+  best.v = span.coefficients(interior.best_c());
   const MarginRadiusCertificate proof =
       certify_margin_radius(samples, best.v, best.b, best.a, best.m);
   best.info.objective = proof.primal;
   best.lower_bound = proof.feasibility <= tolerance ? proof.dual : 0;
   best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : std::abs(proof.gap);  // rounding
   best.info.kkt_residual = std::max(proof.feasibility, proof.stationarity);
-  best.info.iterations = steps;
-  best.info.status = proof.proves(tolerance) ? SolveStatus::kSolved
-                     : steps > kMostSteps    ? SolveStatus::kIterationLimit
-                                             : SolveStatus::kReducedAccuracy;
+  end.report(best.info);
+  if (proof.proves(tolerance)) {
+    best.info.status = SolveStatus::kSolved;
+  } else if (best.info.status != SolveStatus::kIterationLimit) {
+    best.info.status = SolveStatus::kReducedAccuracy;
+  }
   return best;
 }
 

@@ -20,7 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "optim/engine/interior.hpp"
+#include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
 
 namespace kith::metric {
 namespace {
@@ -78,7 +79,7 @@ double residual(const MultiplierPoint& point, const Multipliers& x, double mu) {
 bool interior_step(const Products& products, MultiplierPoint& point, Multipliers& x, double mu) {
   Matrix H = point.between.cwiseProduct(point.images);
   H.diagonal() += x.z.cwiseQuotient(x.lambda);
-  if (!engine::factor_with_ridge(H)) return false;
+  if (!cholesky_with_ridge(H)) return false;
   Vector step = mu * x.lambda.cwiseInverse() - point.slope;
   H.triangularView<Eigen::Lower>().solveInPlace(step);
   H.triangularView<Eigen::Lower>().transpose().solveInPlace(step);

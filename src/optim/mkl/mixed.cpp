@@ -23,16 +23,15 @@
 // n^3 / 3 flops, with slack kernels of rank r n^2 r more.
 #include "kith/optim/mkl/mixed.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "kith/numerics/pivoted_cholesky.hpp"
 #include "kith/optim/dual/certificate.hpp"
+#include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/mkl/check.hpp"
@@ -63,17 +62,18 @@ struct Factored {
 
 using Parts = std::vector<Vector>;  // w, or a change of it: one vector per kernel
 
-struct Iterate {
-  engine::BoxPoint box;
+/// A point, or with Box = BoxStep a change of one.
+template <class Box>
+struct Variables {
+  Box box;
   double b = 0;
   Parts w;
   Vector gamma;
   Vector zeta;
   double nu = 0;
-  [[nodiscard]] engine::WeightPairs pairs() const { return {gamma, zeta}; }
 };
-
-using Step = Iterate;  // the same variables, as changes
+using Iterate = Variables<engine::BoxPoint>;
+using Step = Variables<engine::BoxStep>;
 
 Vector squared_norms(const Parts& w) {
   Vector norms(std::ssize(w));
@@ -104,7 +104,7 @@ Bounds bounds(const Factored& all, const Iterate& x) {
   Vector f = Vector::Constant(problem.y.size(), x.b);
   for (Index i = 0; i < all.count(); ++i) f += all.X(i) * x.w[static_cast<std::size_t>(i)];
   const Vector margins = problem.y.cwiseProduct(f);
-  return {lower_bound(x.box.alpha, projections(all, problem.y.cwiseProduct(x.box.alpha))),
+  return {lower_bound(x.box.a, projections(all, problem.y.cwiseProduct(x.box.a))),
           engine::best_primal(problem.cost, squared_norms(x.w).maxCoeff(), margins)};
 }
 
@@ -133,7 +133,7 @@ Iterate start(const Factored& all) {
   x.nu = std::max(squares.maxCoeff(), 0.5 * value);
   x.zeta = x.nu - 0.5 * squares.array();
   const double mu = x.zeta.dot(x.gamma) / m;
-  x.box = engine::centred_box(problem.cost, step * weight, mu);
+  x.box = engine::BoxPoint(problem.cost, step * weight, mu);
   return x;
 }
 
@@ -141,8 +141,8 @@ Iterate start(const Factored& all) {
 class Newton {
  public:
   Newton(const Factored& all, const Iterate& x)
-      : all_(all), problem_(all.problem), x_(x), box_(x.box, problem_.cost) {
-    const Vector u = problem_.y.cwiseProduct(x.box.alpha);
+      : all_(all), problem_(all.problem), x_(x), box_(x.box) {
+    const Vector u = problem_.y.cwiseProduct(x.box.a);
     const Index m = all.count();
     squares_ = squared_norms(x.w);
     d_ = squares_ + x.zeta;
@@ -153,23 +153,24 @@ class Newton {
       rho_.emplace_back(all.X(i).transpose() * u - x.gamma[i] * w);
       (is_slack(i) ? slack_ : tight_).push_back(i);
     }
-    r_alpha_ = H_.rowwise().sum() + x.b * problem_.y - x.box.z_low + x.box.z_high;
+    r_alpha_ = H_.rowwise().sum() + x.b * problem_.y;
     r_alpha_.array() -= 1;
-    factor_tight();
-    factor_border();
+    good_ = factor_tight() && factor_border();
   }
+  [[nodiscard]] bool good() const { return good_; }
 
   /// The step towards the complementarity products `target`, less the second-order terms of
   /// `before` where one is given.
   [[nodiscard]] Step solve(double target, const Step* before) const {
     const Right right = right_side(target, before);
     Step d;
-    const Vector v = cholesky_.solve(right.alpha);
-    const Vector beyond = border_.solve(B_.transpose() * v - right.border);  // db, dw of slack
-    d.box.alpha = v - NB_ * beyond;
+    const Vector v = back_solve(factor_, right.alpha);
+    const Vector beyond =
+        back_solve(border_, Vector(B_.transpose() * v - right.border));  // db, dw of slack
+    d.box.a = v - NB_ * beyond;
     d.b = beyond[0];
-    d.nu = (h_.dot(d.box.alpha) + k_.dot(beyond) - right.nu) / G_;
-    const Vector du = problem_.y.cwiseProduct(d.box.alpha);
+    d.nu = (h_.dot(d.box.a) + k_.dot(beyond) - right.nu) / G_;
+    const Vector du = problem_.y.cwiseProduct(d.box.a);
     d.gamma.resize(all_.count());
     d.w.resize(static_cast<std::size_t>(all_.count()));
     Index at = 1;
@@ -181,7 +182,7 @@ class Newton {
     }
     for (const Index i : tight_) {
       const auto s = static_cast<std::size_t>(i);
-      d.gamma[i] = (H_.col(i).dot(d.box.alpha) - x_.gamma[i] * d.nu + right.e[i]) / d_[i];
+      d.gamma[i] = (H_.col(i).dot(d.box.a) - x_.gamma[i] * d.nu + right.e[i]) / d_[i];
       d.w[s] = (all_.X(i).transpose() * du + right.rho[s] - d.gamma[i] * x_.w[s]) / x_.gamma[i];
     }
     d.zeta = (right.zeta.array() - x_.zeta.array() * d.gamma.array()) / x_.gamma.array();
@@ -198,7 +199,7 @@ class Newton {
     Vector e;
     Vector sphere;
     Vector zeta;
-    engine::BoxNewton::Right box;
+    engine::BoxEquations::Right box;
   };
 
   /// Below this share of its kernel a gamma is on its way to 0, unless its multiplier is: that of a
@@ -209,8 +210,8 @@ class Newton {
     return share < kSlack && share * x_.nu < x_.zeta[i] && all_.X(i).cols() < problem_.y.size();
   }
 
-  void factor_tight() {
-    const Index n = x_.box.alpha.size();
+  bool factor_tight() {
+    const Index n = x_.box.a.size();
     const auto tight = std::ssize(tight_);
     Matrix N = Matrix::Zero(n, n);
     Matrix centred(n, tight);
@@ -232,14 +233,15 @@ class Newton {
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled, -1);
     N.selfadjointView<Eigen::Lower>().rankUpdate(h_, 1 / G_ - 1 / G_tight);
     N.diagonal() += box_.diagonal();
-    engine::factor(N, cholesky_);
+    factor_ = std::move(N);
+    return cholesky_with_ridge(factor_);
   }
 
   /// y and the features of the slack kernels, which the elimination of nu has coupled to h.
-  void factor_border() {
+  bool factor_border() {
     Index width = 1;
     for (const Index i : slack_) width += all_.X(i).cols();
-    B_.resize(x_.box.alpha.size(), width);
+    B_.resize(x_.box.a.size(), width);
     k_ = Vector::Zero(width);
     Matrix E = Matrix::Zero(width, width);
     B_.col(0) = problem_.y;
@@ -255,10 +257,11 @@ class Newton {
       at += r;
     }
     B_ += h_ * (k_ / G_).transpose();
-    NB_ = cholesky_.solve(B_);
+    NB_ = back_solve(factor_, B_);
     Matrix M = E - k_ * (k_ / G_).transpose();
     M.noalias() += B_.transpose() * NB_;
-    engine::factor(M, border_);
+    border_ = std::move(M);
+    return cholesky_with_ridge(border_);
   }
 
   [[nodiscard]] Right right_side(double target, const Step* before) const {
@@ -277,7 +280,7 @@ class Newton {
     }
     right.zeta = tau - x_.zeta.array() * x_.gamma.array();
     right.sphere = r_sphere.array() + right.zeta.array() / x_.gamma.array();
-    right.alpha = -r_alpha_ + right.box.low - right.box.high;
+    right.alpha = right.box.pull() - r_alpha_;
     right.e = Vector::Zero(m);
     right.nu = 1 - x_.gamma.sum();
     for (const Index i : tight_) {
@@ -288,7 +291,7 @@ class Newton {
       right.nu -= right.e[i] / d_[i];
     }
     right.border.resize(k_.size());
-    right.border[0] = -problem_.y.dot(x_.box.alpha);
+    right.border[0] = -problem_.y.dot(x_.box.a);
     Index at = 1;
     for (const Index i : slack_) {
       const auto s = static_cast<std::size_t>(i);
@@ -305,7 +308,7 @@ class Newton {
   const Factored& all_;
   const MixedProblem& problem_;
   const Iterate& x_;
-  engine::BoxNewton box_;
+  engine::BoxEquations box_;
   std::vector<Index> tight_;
   std::vector<Index> slack_;
   Vector squares_;
@@ -315,26 +318,18 @@ class Newton {
   Vector r_alpha_;
   Vector h_;
   double G_ = 0;
-  Eigen::LLT<Matrix> cholesky_;
+  Matrix factor_;
   Matrix B_;
   Matrix NB_;
   Vector k_;
-  Eigen::LLT<Matrix> border_;
+  Matrix border_;
+  bool good_ = false;
 };
-
-void advance(Iterate& x, const Step& d, double length) {
-  engine::advance(x.box, d.box, length);
-  x.b += length * d.b;
-  for (std::size_t i = 0; i < x.w.size(); ++i) x.w[i] += length * d.w[i];
-  x.gamma += length * d.gamma;
-  x.zeta += length * d.zeta;
-  x.nu += length * d.nu;
-}
 
 /// Coefficients over the samples for the parts of the machine: u / gamma_i, unless that has lost
 /// the digits that count or has not met w_i yet.
 Matrix coefficients(const Factored& all, const Iterate& x, double tolerance) {
-  const Vector u = all.problem.y.cwiseProduct(x.box.alpha);
+  const Vector u = all.problem.y.cwiseProduct(x.box.a);
   Matrix c(u.size(), all.count());
   for (Index i = 0; i < all.count(); ++i) {
     const Vector& w = x.w[static_cast<std::size_t>(i)];
@@ -363,7 +358,7 @@ Bounds bounds(const Factored& all, const VectorRef& alpha, double b, const Matri
 
 void finish(MixedSolution& solution, const Factored& all, Iterate x, double tolerance) {
   const MixedProblem& problem = all.problem;
-  Vector& alpha = x.box.alpha;
+  Vector& alpha = x.box.a;
   Vector inside = std::exchange(alpha, engine::at_bounds(problem.y, problem.cost, alpha));
   solution.b = x.b;
   solution.gamma = x.gamma / x.gamma.sum();
@@ -384,6 +379,55 @@ void finish(MixedSolution& solution, const Factored& all, Iterate x, double tole
   }
 }
 
+class Interior {
+ public:
+  using Step = mkl::Step;
+
+  explicit Interior(const Factored& all) : all_(all), x_(start(all)) {}
+
+  double merit() { return bounds(all_, x_).gap(); }
+  void keep() { best_ = x_; }
+  [[nodiscard]] const Iterate& best() const { return best_; }
+
+  [[nodiscard]] double complementarity() const {
+    return (x_.box.products() + x_.gamma.dot(x_.zeta)) / count();
+  }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    const double own = (x_.gamma + length * d.gamma).dot(x_.zeta + length * d.zeta);
+    return (x_.box.products(d.box, length) + own) / count();
+  }
+  bool factor() {
+    newton_.emplace(all_, x_);
+    return newton_->good();
+  }
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    return newton_->solve(target, before);
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    const double own =
+        std::min(engine::largest_step(x_.gamma, d.gamma), engine::largest_step(x_.zeta, d.zeta));
+    return std::min(1.0, fraction * std::min(x_.box.largest_step(d.box), own));
+  }
+  bool advance(const Step& d, double length) {
+    x_.box.advance(d.box, length);
+    x_.b += length * d.b;
+    for (std::size_t i = 0; i < x_.w.size(); ++i) x_.w[i] += length * d.w[i];
+    x_.gamma += length * d.gamma;
+    x_.zeta += length * d.zeta;
+    x_.nu += length * d.nu;
+    return x_.box.a.allFinite() && x_.gamma.allFinite() && std::isfinite(x_.nu);
+  }
+
+ private:
+  [[nodiscard]] double count() const {
+    return x_.box.count() + static_cast<double>(x_.gamma.size());
+  }
+
+  const Factored& all_;
+  Iterate x_, best_;
+  std::optional<Newton> newton_;
+};
+
 }  // namespace
 
 MixedBounds mixed_bounds(const MixedProblem& problem, const VectorRef& alpha, double b,
@@ -396,43 +440,22 @@ MixedBounds mixed_bounds(const MixedProblem& problem, const VectorRef& alpha, do
 MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& settings,
                           const RunContext& ctx) {
   check_machine(problem.kernels, problem.y, problem.cost);
-  const auto began = std::chrono::steady_clock::now();
-  constexpr long kPatience = 12;     // iterations without a better gap: near the end rounding rules
-  constexpr double kNear = 1e-5;     // the end; before, large costs can hold the bounds back
+  constexpr double kStepFraction = 0.99;
   constexpr double kHeadroom = 0.3;  // for what the coefficients lose
+  constexpr long kPatience = 15;
+  const engine::Stopwatch clock;
   const Factored all(problem);
+  Interior interior(all);
+  const engine::BestSoFar end = engine::run_interior(interior,
+                                                     {.tolerance = kHeadroom * settings.tolerance,
+                                                      .iterations = settings.max_iterations,
+                                                      .patience = kPatience},
+                                                     kStepFraction, ctx);
   MixedSolution solution;
-  solution.info.status = SolveStatus::kIterationLimit;
-  Iterate x = start(all);
-  Iterate best = x;
-  double best_gap = std::numeric_limits<double>::infinity();
-  long improved = 0;
-  long iteration = 0;
-  for (; iteration <= settings.max_iterations; ++iteration) {
-    ctx.check_stop();
-    const double gap = bounds(all, x).gap();
-    if (!std::isfinite(gap)) {
-      solution.info.status = SolveStatus::kNumericalFailure;
-      break;
-    }
-    if (gap < best_gap) {
-      best_gap = gap;
-      best = x;
-      improved = iteration;
-    }
-    const bool stalled = iteration - improved >= (best_gap <= kNear ? kPatience : 5 * kPatience);
-    if (best_gap <= kHeadroom * settings.tolerance || stalled) {
-      solution.info.status =
-          best_gap <= settings.tolerance ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
-      break;
-    }
-    if (iteration < settings.max_iterations)
-      engine::predict_and_correct(problem.cost, Newton(all, x), x);
-  }
-  solution.info.iterations = std::min(iteration, settings.max_iterations);
-  finish(solution, all, best, settings.tolerance);
-  solution.info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  end.report(solution.info);
+  if (end.merit() <= settings.tolerance) solution.info.status = SolveStatus::kSolved;
+  finish(solution, all, interior.best(), settings.tolerance);
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 

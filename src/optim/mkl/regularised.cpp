@@ -18,14 +18,14 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
+#include <optional>
+#include <utility>
 
 #include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
+#include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/mkl/check.hpp"
@@ -47,16 +47,17 @@ void validate(const RegularisedProblem& problem) {
   }
 }
 
-struct Iterate {
-  engine::BoxPoint box;
+/// A point, or with Box = BoxStep a change of one.
+template <class Box>
+struct Variables {
+  Box box;
   double t = 0;
   double b = 0;
   Vector theta;
   Vector s;
-  [[nodiscard]] engine::WeightPairs pairs() const { return {theta, s}; }
 };
-
-using Step = Iterate;  // the same variables, as changes
+using Iterate = Variables<engine::BoxPoint>;
+using Step = Variables<engine::BoxStep>;
 
 /// What the kernels say at one a.
 struct Products {
@@ -115,7 +116,7 @@ Iterate start(const RegularisedProblem& problem) {
   x.theta = x.s.cwiseInverse();
   x.theta /= x.theta.sum();
   const double mu = x.s.dot(x.theta) / static_cast<double>(values.size());
-  x.box = engine::centred_box(problem.cost, step * weight, mu);
+  x.box = engine::BoxPoint(problem.cost, step * weight, mu);
   return x;
 }
 
@@ -123,17 +124,18 @@ Iterate start(const RegularisedProblem& problem) {
 class Newton {
  public:
   Newton(const RegularisedProblem& problem, const Iterate& x, const Products& at)
-      : problem_(problem), x_(x), box_(x.box, problem.cost) {
+      : problem_(problem), x_(x), box_(x.box) {
     W_ = problem.y.asDiagonal() * at.KU;
     W_.array() -= 1;
     e_ = x.theta.array() / x.s.array();
-    r_alpha_ = W_ * x.theta + x.b * problem.y - x.box.z_low + x.box.z_high;
+    r_alpha_ = W_ * x.theta + x.b * problem.y;
     r_theta_ = x.theta.sum() - 1;
     r_s_ = x.t + x.s.array() - at.values.array();
     wbar_ = W_ * (e_ / e_.sum());
     W_.colwise() -= wbar_;  // from here on W holds the differences from the mean
-    factor();
+    good_ = factor();
   }
+  [[nodiscard]] bool good() const { return good_; }
 
   /// The step towards the complementarity products `target`, less the second-order terms of
   /// `before` where one is given.
@@ -141,17 +143,17 @@ class Newton {
     ArrayXd tau_s = ArrayXd::Constant(x_.s.size(), target);
     if (before != nullptr) tau_s -= before->s.array() * before->theta.array();
     const Vector a = tau_s / x_.s.array() - x_.theta.array() + e_.array() * r_s_.array();
-    const engine::BoxNewton::Right bounds =
+    const engine::BoxEquations::Right bounds =
         box_.right_side(target, before != nullptr ? &before->box : nullptr);
-    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.low - bounds.high;
+    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.pull();
 
     Step d;
-    const Vector v = cholesky_.solve(right);
-    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.box.alpha)) / problem_.y.dot(Ny_);
-    d.box.alpha = v - d.b * Ny_;
+    const Vector v = back_solve(factor_, right);
+    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.box.a)) / problem_.y.dot(Ny_);
+    d.box.a = v - d.b * Ny_;
     const double t0 = -(r_theta_ + a.sum()) / e_.sum();
-    d.t = t0 - wbar_.dot(d.box.alpha);
-    const Vector slope = (W_.transpose() * d.box.alpha).array() + t0;  // w_i'da + dt
+    d.t = t0 - wbar_.dot(d.box.a);
+    const Vector slope = (W_.transpose() * d.box.a).array() + t0;  // w_i'da + dt
     d.s = -r_s_ - slope;
     d.theta = a + e_.cwiseProduct(slope);
     box_.complete(bounds, d.box);
@@ -159,8 +161,8 @@ class Newton {
   }
 
  private:
-  void factor() {
-    const Index n = x_.box.alpha.size();
+  bool factor() {
+    const Index n = x_.box.a.size();
     Matrix K = Matrix::Zero(n, n);
     for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
       K += x_.theta[static_cast<Index>(i)] * problem_.kernels[i];
@@ -169,35 +171,31 @@ class Newton {
     const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     N.diagonal() += box_.diagonal();
-    engine::factor(N, cholesky_);
-    Ny_ = cholesky_.solve(problem_.y);
+    factor_ = std::move(N);
+    if (!cholesky_with_ridge(factor_)) return false;
+    Ny_ = back_solve(factor_, problem_.y);
+    return true;
   }
 
   const RegularisedProblem& problem_;
   const Iterate& x_;
-  engine::BoxNewton box_;
+  engine::BoxEquations box_;
   Matrix W_;
   Vector e_;
   Vector wbar_;
   Vector r_alpha_;
   double r_theta_ = 0;
   Vector r_s_;
-  Eigen::LLT<Matrix> cholesky_;
+  Matrix factor_;
   Vector Ny_;
+  bool good_ = false;
 };
 
-void advance(Iterate& x, const Step& d, double length) {
-  engine::advance(x.box, d.box, length);
-  x.t += length * d.t;
-  x.b += length * d.b;
-  x.theta += length * d.theta;
-  x.s += length * d.s;
-}
-
-void keep(RegularisedSolution& best, const Iterate& x, const RegularisedBounds& found) {
-  best.alpha = x.box.alpha;
-  best.b = x.b;
-  best.theta = x.theta / x.theta.sum();
+void keep(RegularisedSolution& best, const Vector& a, double b, const Vector& theta,
+          const RegularisedBounds& found) {
+  best.alpha = a;
+  best.b = b;
+  best.theta = theta / theta.sum();
   best.values = found.values;
   best.lower = found.lower;
   best.upper = found.upper;
@@ -209,14 +207,67 @@ void keep(RegularisedSolution& best, const Iterate& x, const RegularisedBounds& 
 /// tolerance as well.
 void settle(const RegularisedProblem& problem, RegularisedSolution& best, double tolerance) {
   constexpr double kNothing = 1e-9;
-  Iterate x;
-  x.box.alpha = engine::at_bounds(problem.y, problem.cost, best.alpha);
-  x.b = best.b;
-  x.theta = (best.theta.array() < kNothing).select(0.0, best.theta);
-  const RegularisedBounds found =
-      bounds(problem, products(problem, x.box.alpha), x.box.alpha, x.b, x.theta);
-  if (relative(found) <= tolerance) keep(best, x, found);
+  const Vector a = engine::at_bounds(problem.y, problem.cost, best.alpha);
+  const Vector theta = (best.theta.array() < kNothing).select(0.0, best.theta);
+  const RegularisedBounds found = bounds(problem, products(problem, a), a, best.b, theta);
+  if (relative(found) <= tolerance) keep(best, a, best.b, theta, found);
 }
+
+class Interior {
+ public:
+  using Step = mkl::Step;
+
+  explicit Interior(const RegularisedProblem& problem)
+      : problem_(problem), x_(start(problem)), at_(products(problem, x_.box.a)) {}
+
+  double merit() {
+    found_ = bounds(problem_, at_, x_.box.a, x_.b, x_.theta);
+    return relative(found_);
+  }
+  void keep() { mkl::keep(best_, x_.box.a, x_.b, x_.theta, found_); }
+  [[nodiscard]] RegularisedSolution& best() { return best_; }
+
+  [[nodiscard]] double complementarity() const {
+    return (x_.box.products() + x_.s.dot(x_.theta)) / count();
+  }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    const double own = (x_.s + length * d.s).dot(x_.theta + length * d.theta);
+    return (x_.box.products(d.box, length) + own) / count();
+  }
+  bool factor() {
+    newton_.emplace(problem_, x_, at_);
+    return newton_->good();
+  }
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    return newton_->solve(target, before);
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    const double own =
+        std::min(engine::largest_step(x_.theta, d.theta), engine::largest_step(x_.s, d.s));
+    return std::min(1.0, fraction * std::min(x_.box.largest_step(d.box), own));
+  }
+  bool advance(const Step& d, double length) {
+    x_.box.advance(d.box, length);
+    x_.t += length * d.t;
+    x_.b += length * d.b;
+    x_.theta += length * d.theta;
+    x_.s += length * d.s;
+    at_ = products(problem_, x_.box.a);
+    return at_.values.allFinite();
+  }
+
+ private:
+  [[nodiscard]] double count() const {
+    return x_.box.count() + static_cast<double>(x_.theta.size());
+  }
+
+  const RegularisedProblem& problem_;
+  Iterate x_;
+  Products at_;
+  std::optional<Newton> newton_;
+  RegularisedBounds found_;
+  RegularisedSolution best_;
+};
 
 }  // namespace
 
@@ -229,43 +280,14 @@ RegularisedBounds regularised_bounds(const RegularisedProblem& problem, const Ve
 RegularisedSolution solve_regularised(const RegularisedProblem& problem,
                                       const RegularisedSettings& settings, const RunContext& ctx) {
   validate(problem);
-  const auto began = std::chrono::steady_clock::now();
-  constexpr long kPatience = 12;  // iterations without a better gap: rounding rules
-  RegularisedSolution best;
-  best.info.gap = std::numeric_limits<double>::infinity();
-  best.info.status = SolveStatus::kIterationLimit;
-  Iterate x = start(problem);
-  long improved = 0;
-  long iteration = 0;
-  for (; iteration <= settings.max_iterations; ++iteration) {
-    ctx.check_stop();
-    const Products at = products(problem, x.box.alpha);
-    const RegularisedBounds found = bounds(problem, at, x.box.alpha, x.b, x.theta);
-    // A solution has its sizes at least.
-    if (iteration == 0 || relative(found) < best.info.gap) {
-      keep(best, x, found);
-      improved = iteration;
-    }
-    if (!std::isfinite(found.upper - found.lower)) {
-      best.info.status = SolveStatus::kNumericalFailure;
-      break;
-    }
-    if (best.info.gap <= settings.tolerance) {
-      best.info.status = SolveStatus::kSolved;
-      break;
-    }
-    if (iteration - improved >= kPatience) {
-      best.info.status = SolveStatus::kReducedAccuracy;
-      break;
-    }
-    if (iteration < settings.max_iterations) {
-      engine::predict_and_correct(problem.cost, Newton(problem, x, at), x);
-    }
-  }
-  best.info.iterations = std::min(iteration, settings.max_iterations);
-  if (best.info.status == SolveStatus::kSolved) settle(problem, best, settings.tolerance);
-  best.info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  constexpr double kStepFraction = 0.99;
+  Interior interior(problem);
+  const engine::BestSoFar end = engine::run_interior(
+      interior, {.tolerance = settings.tolerance, .iterations = settings.max_iterations},
+      kStepFraction, ctx);
+  RegularisedSolution best = std::move(interior.best());
+  if (end.status() == SolveStatus::kSolved) settle(problem, best, settings.tolerance);
+  end.report(best.info);
   return best;
 }
 

@@ -30,7 +30,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -40,7 +39,7 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
-#include "numerics/lapack.hpp"
+#include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/robust/active.hpp"
@@ -63,16 +62,14 @@ struct Model {
 };
 
 struct Iterate {
-  Vector a, s, z, w;
+  engine::BoxPoint box;
   double b = 0;
   double rho = 1;
-  [[nodiscard]] double mu() const {
-    return (a.dot(z) + s.dot(w)) / static_cast<double>(2 * a.size());
-  }
+  [[nodiscard]] double mu() const { return box.products() / box.count(); }
 };
 
 struct Step {
-  Vector a, z, w;
+  engine::BoxStep box;
   double b = 0;  // the new b, not a difference
   double m = 0;
   double bend = 0;  // a'(H + z/a + w/s) a
@@ -96,7 +93,7 @@ double rho_residual(const Model& model, const DualPoint& point) {
 
 Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
   const Problem& problem = model.problem;
-  const double sum = x.a.sum();
+  const double sum = x.box.a.sum();
   const double own = sum - 0.5 * point.uKu;
   const Vector margins = 1 - (point.gradient - x.b * problem.y).array();
   const double primal = engine::best_primal(problem.cost, point.uKu, margins);
@@ -126,14 +123,6 @@ double outside(const Model& model, const DualPoint& point) {
   return model.term == Term::kBall ? (point.distance / model.size - 1) / kRounding : 0;
 }
 
-using engine::box_centre;
-using engine::largest_step;
-
-double largest_step(const Iterate& x, const Step& d) {
-  return std::min({largest_step(x.a, d.a), largest_step(x.s, -d.a), largest_step(x.z, d.z),
-                   largest_step(x.w, d.w)});
-}
-
 /// rho to within a factor of two of what the term asks for at this a. R falls with rho.
 double start_rho(const Model& model, const Vector& a, double rho) {
   if (model.term == Term::kSquared) return rho;
@@ -153,34 +142,24 @@ double start_rho(const Model& model, const Vector& a, double rho) {
 Iterate start_iterate(const Model& model, const Vector& start, DualPoint& point) {
   const Problem& problem = model.problem;
   Iterate x;
-  x.a = box_centre(problem.cost, problem.y);
-  x.rho = problem.rho;
-  if (start.size() == x.a.size()) {
-    x.a = 0.9 * start.cwiseMax(0.0).cwiseMin(problem.cost) + 0.1 * x.a;
-  }
+  Vector a = engine::box_start(problem.cost, problem.y, start);
   // Outside |a|^2 < 2 weight no kernel is best.
-  if (model.term == Term::kNorm) x.a *= std::min(1.0, std::sqrt(model.size / x.a.squaredNorm()));
-  x.rho = start_rho(model, x.a, x.rho);
-  point = model.dual.at(x.a, x.rho);
+  if (model.term == Term::kNorm) a *= std::min(1.0, std::sqrt(model.size / a.squaredNorm()));
+  x.rho = start_rho(model, a, problem.rho);
+  point = model.dual.at(a, x.rho);
   // Where the box is much larger than the answer, its middle is far outside.
   const bool squared = model.term == Term::kSquared;
   const double linear = 4 * x.rho * problem.S.norm();  // up to this |a|^2 M is near S
-  while (squared ? x.a.squaredNorm() > linear : point.gradient.dot(x.a) < 0) {
-    x.a *= 0.3;
-    x.rho = start_rho(model, x.a, x.rho);
-    point = model.dual.at(x.a, x.rho);
+  while (squared ? a.squaredNorm() > linear : point.gradient.dot(a) < 0) {
+    a *= 0.3;
+    x.rho = start_rho(model, a, x.rho);
+    point = model.dual.at(a, x.rho);
   }
-  x.s = problem.cost - x.a;
-  // One mu for every bound, of the size the gradient gives.
+  // One product for every bound, of the size the gradient gives.
   constexpr double kFirstShare = 0.1;
-  const double mu = std::max(x.a.dot(point.gradient.cwiseAbs()) / static_cast<double>(x.a.size()),
-                             1e-8 * x.a.mean());
-  const double own = squared ? kFirstShare * mu : mu;
-  x.z = own / x.a.array();
-  x.w = own / x.s.array();
-  if (squared) return x;
-  x.z += (-point.gradient).cwiseMax(0.0);  // the parts of -D' by their signs
-  x.w += point.gradient.cwiseMax(0.0);
+  const double product = engine::start_product(a, point.gradient);
+  x.box = engine::BoxPoint(problem.cost, std::move(a), squared ? kFirstShare * product : product);
+  if (!squared) x.box.balance(point.gradient);
   return x;
 }
 
@@ -190,18 +169,15 @@ class KktSystem {
       : y_(model.problem.y), term_(model.term), residual_(rho_residual(model, point)) {
     DualCurvature curvature = model.dual.curvature(point);
     L_ = std::move(curvature.H);
-    L_.diagonal() += at.z.cwiseQuotient(at.a) + at.w.cwiseQuotient(at.s);
-    const auto n = static_cast<int>(L_.rows());
-    int info = 0;
-    dpotrf_("L", &n, L_.data(), &n, &info);
-    ok_ = info == 0;
+    L_.diagonal() += engine::BoxEquations(at.box).diagonal();
+    ok_ = cholesky(L_);
     if (!ok_) return;
-    Ay_ = apply_inverse(y_);
+    Ay_ = back_solve(L_, y_);
     yAy_ = y_.dot(Ay_);
     if (term_ == Term::kSquared) return;
     const bool ball = term_ == Term::kBall;
     v_ = ball ? Vector(-curvature.cross / square(point.rho)) : curvature.cross;
-    Av_ = apply_inverse(v_);
+    Av_ = back_solve(L_, v_);
     // D is linear in m wherever K stays at S_+, and Newton's step would have no end.
     const double bend = 0.5 * std::abs(residual_) / (ball ? point.rho : 1 / point.rho);
     corner_ = v_.dot(Av_);
@@ -209,16 +185,16 @@ class KktSystem {
   }
   [[nodiscard]] bool ok() const { return ok_; }
 
-  [[nodiscard]] Step solve(const Iterate& at, const Vector& gradient, double tau, const Vector& q1,
-                           const Vector& q2) const {
-    const Vector t1 = (tau - q1.array()) / at.a.array();
-    const Vector t2 = (tau - q2.array()) / at.s.array();
-    const Vector right = gradient + t1 - t2;
-    const Vector Ar = apply_inverse(right);
+  [[nodiscard]] Step solve(const Iterate& at, const Vector& gradient, double target,
+                           const Step* before) const {
+    const engine::BoxEquations box(at.box);
+    const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
+    const Vector right = gradient + products.pull();
+    const Vector Ar = back_solve(L_, right);
     Step step;
     if (term_ == Term::kSquared) {
       step.b = y_.dot(Ar) / yAy_;
-      step.a = Ar - step.b * Ay_;
+      step.box.a = Ar - step.b * Ay_;
     } else {
       const double yAv = y_.dot(Av_);
       const double right1 = y_.dot(Ar);
@@ -226,22 +202,15 @@ class KktSystem {
       const double determinant = yAv * yAv - yAy_ * corner_;
       step.b = (right2 * yAv - right1 * corner_) / determinant;
       step.m = (yAy_ * right2 - yAv * right1) / determinant;
-      step.a = Ar - step.b * Ay_ + step.m * Av_;
+      step.box.a = Ar - step.b * Ay_ + step.m * Av_;
     }
-    step.a -= y_ * (y_.dot(step.a) / static_cast<double>(y_.size()));  // rounding of y'a
-    step.bend = right.dot(step.a);
-    step.z = t1 - at.z - at.z.cwiseQuotient(at.a).cwiseProduct(step.a);
-    step.w = t2 - at.w + at.w.cwiseQuotient(at.s).cwiseProduct(step.a);
+    engine::restore_balance(y_, step.box.a);
+    step.bend = right.dot(step.box.a);
+    box.complete(products, step.box);
     return step;
   }
 
  private:
-  [[nodiscard]] Vector apply_inverse(Vector x) const {
-    L_.triangularView<Eigen::Lower>().solveInPlace(x);
-    L_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-    return x;
-  }
-
   const Vector& y_;
   Term term_;
   double residual_;
@@ -254,10 +223,7 @@ class KktSystem {
 
 void advance(const Model& model, Iterate& x, const Step& step, double length) {
   constexpr double kFurthest = 2;  // rho changes by at most e^2 at a time
-  x.a += length * step.a;
-  x.s -= length * step.a;  // not c - a: that is zero where a rounds to its bound
-  x.z += length * step.z;
-  x.w += length * step.w;
+  x.box.advance(step.box, length);
   x.b += length * (step.b - x.b);
   if (model.term == Term::kSquared) return;
   const double m = model.term == Term::kBall ? x.rho : 1 / x.rho;
@@ -270,22 +236,9 @@ void advance(const Model& model, Iterate& x, const Step& step, double length) {
 double unsettled(const Model& model, const Iterate& x, const DualPoint& point) {
   constexpr double kShare = 0.01;
   if (model.term != Term::kSquared) return 0;
-  const Vector off = point.gradient - x.b * model.problem.y + x.z - x.w;
-  return kShare * off.cwiseAbs().dot(x.a.cwiseMin(x.s)) / static_cast<double>(2 * x.a.size());
-}
-
-Step predict_and_correct(const Model& model, const KktSystem& kkt, const Iterate& x,
-                         const DualPoint& point) {
-  const Vector none = Vector::Zero(x.a.size());
-  const Step affine = kkt.solve(x, point.gradient, 0, none, none);
-  const double t = std::min(1.0, largest_step(x, affine));
-  const double ahead =
-      (x.a + t * affine.a).dot(x.z + t * affine.z) + (x.s - t * affine.a).dot(x.w + t * affine.w);
-  const double mu = x.mu();
-  const double left = std::pow(ahead / (static_cast<double>(2 * x.a.size()) * mu), 3);
-  const double sigma = std::clamp(std::max(left, unsettled(model, x, point) / mu), 0.0, 1.0);
-  return kkt.solve(x, point.gradient, sigma * mu, affine.a.cwiseProduct(affine.z),
-                   -affine.a.cwiseProduct(affine.w));
+  const engine::BoxPoint& box = x.box;
+  const Vector off = point.gradient - x.b * model.problem.y + box.z_low - box.z_high;
+  return kShare * off.cwiseAbs().dot(box.a.cwiseMin(box.room)) / box.count();
 }
 
 /// As far along the step as the gradient turns nearly as H says: K bends too, and where the costs
@@ -294,12 +247,12 @@ void walk(const Model& model, Iterate& x, const Step& step, double length, DualP
   constexpr int kMostTrials = 20;
   constexpr double kRounding = 1e-9;  // of the slope
   if (model.term == Term::kSquared && step.bend > 0) {
-    const Vector barrier = x.z.cwiseQuotient(x.a) + x.w.cwiseQuotient(x.s);
-    const double own = std::max(0.0, step.bend - barrier.dot(step.a.cwiseAbs2()));  // a'Ha
-    const double slope = point.gradient.dot(step.a);
+    const Vector barrier = engine::BoxEquations(x.box).diagonal();
+    const double own = std::max(0.0, step.bend - barrier.dot(step.box.a.cwiseAbs2()));  // a'Ha
+    const double slope = point.gradient.dot(step.box.a);
     for (int trial = 0; trial < kMostTrials; ++trial) {
-      DualPoint next = model.dual.at(x.a + length * step.a, x.rho);
-      const double more = slope - next.gradient.dot(step.a) - length * own;
+      DualPoint next = model.dual.at(x.box.a + length * step.box.a, x.rho);
+      const double more = slope - next.gradient.dot(step.box.a) - length * own;
       if (!(more > step.bend + kRounding * std::abs(slope))) {
         advance(model, x, step, length);
         point = std::move(next);
@@ -309,72 +262,95 @@ void walk(const Model& model, Iterate& x, const Step& step, double length, DualP
     }
   }
   advance(model, x, step, length);
-  point = model.dual.at(x.a, x.rho);
+  point = model.dual.at(x.box.a, x.rho);
 }
 
 /// Whether the bounds are as near as the multipliers can bring them, and what is left of the gap is
 /// rounding: steps with the bounds kept exactly do the rest.
 bool all_but_rounding(const Model& model, const Iterate& x, const Bounds& now, double tolerance) {
   constexpr double kNear = 1e-4;
-  const double open = static_cast<double>(2 * x.a.size()) * x.mu();
+  const double open = x.box.products();
   return model.term == Term::kSquared && now.gap <= kNear && open <= tolerance * now.objective;
 }
+
+class Interior {
+ public:
+  using Step = robust::Step;
+
+  Interior(const Model& model, const NewtonSettings& settings, const Vector& start)
+      : model_(model), settings_(settings), x_(start_iterate(model, start, point_)) {}
+
+  /// At most 1 where all tolerances are met.
+  double merit() {
+    now_ = bounds(model_, x_, point_);
+    if (model_.term == Term::kSquared && std::isfinite(now_.gap)) {
+      const double difference = now_.gap * now_.objective;
+      best_.trace.push_back({now_.objective, now_.objective + difference, difference, 0});
+    }
+    const double residual = machine_residual(model_.problem, x_.box.a, x_.b, point_);
+    return std::max({now_.gap / settings_.tolerance, residual / settings_.kkt_tolerance,
+                     outside(model_, point_)});
+  }
+  void keep() {
+    best_.info.objective = now_.objective;
+    best_.info.gap = now_.gap;
+    best_.alpha = x_.box.a;
+    best_.b = x_.b;
+    best_point_ = point_;
+  }
+  /// The best point, with its kernel.
+  [[nodiscard]] Solution best() && {
+    best_.rho = best_point_.rho;
+    best_.distance = best_point_.distance;
+    best_.kernel = model_.dual.kernel(best_point_);
+    return std::move(best_);
+  }
+  [[nodiscard]] bool exhausted() const {
+    return all_but_rounding(model_, x_, now_, settings_.tolerance);
+  }
+
+  [[nodiscard]] double complementarity() const { return x_.mu(); }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    return x_.box.products(d.box, length) / x_.box.count();
+  }
+  [[nodiscard]] double least_target(double mu) const {
+    return std::min(mu, unsettled(model_, x_, point_));
+  }
+  bool factor() {
+    kkt_.emplace(model_, x_, point_);
+    return kkt_->ok();
+  }
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    return kkt_->solve(x_, point_.gradient, target, before);
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    return std::min(1.0, fraction * x_.box.largest_step(d.box));
+  }
+  bool advance(const Step& d, double length) {
+    if (!d.box.a.allFinite() || !d.box.z_low.allFinite() || !d.box.z_high.allFinite()) return false;
+    walk(model_, x_, d, length, point_);
+    return true;
+  }
+
+ private:
+  const Model& model_;
+  const NewtonSettings& settings_;
+  DualPoint point_, best_point_;
+  Iterate x_;
+  Bounds now_{};
+  std::optional<KktSystem> kkt_;
+  Solution best_;
+};
 
 Solution solve(const Model& model, const NewtonSettings& settings, const RunContext& ctx,
                const Vector& start) {
   constexpr double kStepFraction = 0.995;
-  constexpr long kPatience = 15;  // iterations without a better answer or mu
-  DualPoint point;
-  Iterate x = start_iterate(model, start, point);
-  Solution best;
-  DualPoint best_point;
-  double best_mu = x.mu();
-  double best_merit = 0;  // at most 1 where all tolerances are met
-  long best_at = 0;
-  SolveInfo info;
-  while (true) {
-    ctx.check_stop();
-    const Bounds now = bounds(model, x, point);
-    if (model.term == Term::kSquared && std::isfinite(now.gap)) {
-      const double difference = now.gap * now.objective;
-      best.trace.push_back({now.objective, now.objective + difference, difference, 0});
-    }
-    if (x.mu() < 0.9 * best_mu) {
-      best_mu = x.mu();
-      best_at = info.iterations;
-    }
-    const double merit =
-        std::max({now.gap / settings.tolerance,
-                  machine_residual(model.problem, x.a, x.b, point) / settings.kkt_tolerance,
-                  outside(model, point)});
-    if (info.iterations == 0 || merit < best_merit) {
-      best_merit = merit;
-      info.objective = now.objective;
-      info.gap = now.gap;
-      best.alpha = x.a;
-      best.b = x.b;
-      best_at = info.iterations;
-      best_point = point;
-    }
-    info.status = SolveStatus::kSolved;
-    if (best_merit <= 1) break;
-    info.status = SolveStatus::kIterationLimit;
-    if (info.iterations >= settings.max_iterations) break;
-    info.status = SolveStatus::kReducedAccuracy;
-    if (info.iterations - best_at > kPatience) break;
-    if (all_but_rounding(model, x, now, settings.tolerance)) break;
-    const KktSystem kkt(model, x, point);
-    info.status = SolveStatus::kNumericalFailure;
-    if (!kkt.ok()) break;
-    const Step step = predict_and_correct(model, kkt, x, point);
-    if (!step.a.allFinite() || !step.z.allFinite() || !step.w.allFinite()) break;
-    walk(model, x, step, std::min(1.0, kStepFraction * largest_step(x, step)), point);
-    ++info.iterations;
-  }
-  best.info = info;
-  best.rho = best_point.rho;
-  best.distance = best_point.distance;
-  best.kernel = model.dual.kernel(best_point);
+  Interior interior(model, settings, start);
+  const engine::BestSoFar end = engine::run_interior(
+      interior, {.tolerance = 1, .iterations = settings.max_iterations, .patience = 15},
+      kStepFraction, ctx);
+  Solution best = std::move(interior).best();
+  end.report(best.info);
   return best;
 }
 
@@ -393,8 +369,7 @@ Solution of_active(const Dual& dual, ActiveAnswer answer) {
 
 /// Intercept, residual and time of an answer, from what is returned, by another route than the
 /// iteration's.
-void measure(const Problem& problem, Solution& solution,
-             std::chrono::steady_clock::time_point begin) {
+void measure(const Problem& problem, Solution& solution, const engine::Stopwatch& clock) {
   const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
   // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
   // in it. Every solver returns the middle.
@@ -403,14 +378,13 @@ void measure(const Problem& problem, Solution& solution,
   const dual::SvmDual machine{
       .K = dual::SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
   solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  solution.info.seconds = taken.count();
+  solution.info.seconds = clock.seconds();
 }
 
 /// Solves a valid problem and takes the time.
 Solution run(const Problem& problem, Term term, double size, const NewtonSettings& settings,
              const RunContext& ctx, std::span<const Vector> starts) {
-  const auto begin = std::chrono::steady_clock::now();
+  const engine::Stopwatch clock;
   validate(problem);
   const Dual dual(problem);
   const bool squared = term == Term::kSquared;
@@ -441,7 +415,7 @@ Solution run(const Problem& problem, Term term, double size, const NewtonSetting
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
-  measure(problem, solution, begin);
+  measure(problem, solution, clock);
   return solution;
 }
 
@@ -480,7 +454,7 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
               const RunContext& ctx, const Vector& start) {
   std::optional<SymmetricEigen> own;
   Problem known = decomposed(problem, own);
-  const auto begin = std::chrono::steady_clock::now();
+  const engine::Stopwatch clock;
   const double nearest = known.eigen->lambda.cwiseMin(0.0).norm();
   const double same = zero_threshold(known.eigen->lambda);  // the radius is known no better
   if (radius < nearest - same) {
@@ -505,7 +479,7 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
   if (answer.settled) status = SolveStatus::kSolved;
   Solution solution = of_active(dual, std::move(answer));
   solution.info.status = status;
-  measure(known, solution, begin);
+  measure(known, solution, clock);
   return solution;
 }
 

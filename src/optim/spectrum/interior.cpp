@@ -14,12 +14,12 @@
 // by eliminating P, whose block is diagonal but for one rank-one term for each ball: what is left
 // is box + F diag(omega) F' + a rank as low, factored by Cholesky.
 #include <Eigen/Cholesky>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "kith/optim/spectrum/program.hpp"
+#include "numerics/cholesky.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/spectrum/cones.hpp"
 #include "optim/spectrum/newton.hpp"
@@ -220,21 +220,14 @@ class NewtonSystem {
     Matrix low = (cone_.F * spread_).transpose();
     small_factor_.matrixL().solveInPlace(low);
     H_.selfadjointView<Eigen::Lower>().rankUpdate(low.transpose());
-    if (!engine::factor_with_ridge(H_)) return false;
-    y_solved_ = cone_.y;
-    back_solve(y_solved_);
+    if (!cholesky_with_ridge(H_)) return false;
+    y_solved_ = back_solve(H_, cone_.y);
     return true;
-  }
-
-  void back_solve(Vector& x) const {
-    H_.triangularView<Eigen::Lower>().solveInPlace(x);
-    H_.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
   }
 
   double solve_once(const Variables& g, double r, Variables& d) const {
     const Vector shared = block_solve(g.P).rowwise().sum();
-    d.x = g.x - cone_.F * (B_ * shared.array()).matrix();
-    back_solve(d.x);
+    d.x = back_solve(H_, Vector(g.x - cone_.F * (B_ * shared.array()).matrix()));
     const double nu = (cone_.y.dot(d.x) - r) / cone_.y.dot(y_solved_);
     d.x -= nu * y_solved_;
     const Vector turned = (B_ * (cone_.F.transpose() * d.x).array()).matrix();
@@ -261,52 +254,103 @@ struct Iterate {
   ConeVector s, z;
 };
 
-struct Direction {
-  Variables v;
-  double nu = 0;
-  ConeVector s, z;
-};
-
 struct Residuals {
   Variables x;  // c - L'z + (y, 0) nu
   double y = 0;
   ConeVector z;  // s - L v - h
 };
 
-class Solver {
+class Interior {
  public:
-  Solver(const Program& program, const Settings& settings)
-      : program_(program), settings_(settings), cone_(cone_program(program)) {}
+  using Step = Iterate;  // the same variables, as changes
 
-  Solution run(const RunContext& ctx) {
-    Solution best;
-    best.info.status = SolveStatus::kNumericalFailure;
-    best.certificate.gap = std::numeric_limits<double>::infinity();
-    if (!start()) return finish(best, 0, SolveStatus::kNumericalFailure);
-    long since_best = 0;
-    for (long iteration = 0;; ++iteration) {
-      ctx.check_stop();
-      const Residuals r = residuals();
-      if (nearly_done(r)) {
-        const Point point = recover();
-        const Certificate certificate = certify(program_, point);
-        ++since_best;
-        if (certificate.gap < best.certificate.gap) {
-          best.point = point;
-          best.certificate = certificate;
-          since_best = 0;
-        }
-        if (best.certificate.gap <= settings_.tolerance) {
-          return finish(best, iteration, SolveStatus::kSolved);
-        }
-      }
-      if (iteration >= settings_.max_iterations) {
-        return finish(best, iteration, SolveStatus::kIterationLimit);
-      }
-      if (since_best >= kPatience || !step(r)) {
-        return finish(best, iteration, SolveStatus::kReducedAccuracy);
-      }
-    }
+  Interior(const Program& program, const Settings& settings, Solution& best)
+      : program_(program),
+        settings_(settings),
+        cone_(cone_program(program)),
+        best_(best),
+        usable_(start()) {}
+  [[nodiscard]] bool usable() const { return usable_; }
+
+  /// The gap of the certificate, once one is worth its price.
+  double merit() {
+    r_ = residuals();
+    if (!nearly_done(r_)) return std::numeric_limits<double>::infinity();
+    point_ = recover();
+    certificate_ = certify(program_, point_);
+    return certificate_.gap;
+  }
+  void keep() {
+    if (point_.alpha.size() == 0) return;
+    best_.point = point_;
+    best_.certificate = certificate_;
+  }
+
+  [[nodiscard]] double complementarity() const { return at_.s.dot(at_.z) / at_.s.degree(); }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    ConeVector s = at_.s;
+    ConeVector z = at_.z;
+    s.add(length, d.s);
+    z.add(length, d.z);
+    return s.dot(z) / s.degree();
+  }
+  bool factor() {
+    W_.emplace(Scaling::of(at_.s, at_.z));
+    lambda_ = W_->times(at_.z);
+    system_.emplace(cone_, *W_);
+    return system_->good();
+  }
+  /// Solves with W^-1 ds + W dz = lambda \ (target - lambda o lambda - second-order terms), and all
+  /// residuals to zero.
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    ConeVector wanted = product(lambda_, lambda_);
+    wanted.add(-2, wanted);  // -lambda o lambda
+    if (before != nullptr) wanted.add(-1, product(W_->inverse(before->s), W_->times(before->z)));
+    wanted.add(target, ConeVector::unit(cone_.samples(), cone_.eigenvalues(), cone_.terms_of_h()));
+    ConeVector q = W_->inverse(r_.z);
+    q.add(1, divide(lambda_, wanted));
+    Step d;
+    Variables g = cone_.adjoint(W_->inverse(q));
+    g.x -= r_.x.x;
+    g.P -= r_.x.P;
+    d.nu = system_->solve(g, -r_.y, d.v);
+    d.s = cone_.apply(d.v);
+    q.add(-1, W_->inverse(d.s));
+    d.z = W_->inverse(q);
+    d.s.add(-1, r_.z);
+    return d;
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    return std::min(1.0, fraction * std::min(longest_step(lambda_, W_->inverse(d.s)),
+                                             longest_step(lambda_, W_->times(d.z))));
+  }
+  bool advance(const Step& d, double length) {
+    if (!(length > 1e-10) || !d.s.all_finite() || !d.z.all_finite()) return false;
+    at_.v.x += length * d.v.x;
+    at_.v.P += length * d.v.P;
+    at_.nu += length * d.nu;
+    at_.s.add(length, d.s);
+    at_.z.add(length, d.z);
+    return distance_inside(at_.s) < 0 && distance_inside(at_.z) < 0;
+  }
+
+  /// (alpha, p) and the multipliers as a, of the present point.
+  [[nodiscard]] Point recover() const {
+    const Terms& terms = cone_.terms;
+    const Index n = program_.eigen->lambda.size();
+    Point point{.alpha = (cone_.unit * at_.v.x).cwiseMax(0.0).cwiseMin(program_.upper),
+                .a = Vector::Zero(n),
+                .z = Vector::Zero(n),
+                .b = 0};
+    const Vector t =
+        (cone_.unit * (at_.z.arm.row(0) + at_.z.arm.row(1)).transpose() / cone_.budget.array())
+            .max(0.0)
+            .matrix();
+    point.a(terms.active) = terms.sign.cwiseProduct(t);
+    point.z(terms.active) = -cone_.factor.cwiseProduct(at_.z.arm.row(2).matrix().transpose());
+    const Vector f = program_.eigen->U * point.z;
+    point.b = best_intercept(f, program_.y, program_.upper);
+    return point;
   }
 
  private:
@@ -350,92 +394,44 @@ class Solver {
            r.x.x.norm() <= 1e-3 * std::sqrt(r.x.x.size());
   }
 
-  /// (alpha, p) and the multipliers as a.
-  [[nodiscard]] Point recover() const {
-    const Terms& terms = cone_.terms;
-    const Index n = program_.eigen->lambda.size();
-    Point point{.alpha = (cone_.unit * at_.v.x).cwiseMax(0.0).cwiseMin(program_.upper),
-                .a = Vector::Zero(n),
-                .z = Vector::Zero(n),
-                .b = 0};
-    const Vector t =
-        (cone_.unit * (at_.z.arm.row(0) + at_.z.arm.row(1)).transpose() / cone_.budget.array())
-            .max(0.0)
-            .matrix();
-    point.a(terms.active) = terms.sign.cwiseProduct(t);
-    point.z(terms.active) = -cone_.factor.cwiseProduct(at_.z.arm.row(2).matrix().transpose());
-    const Vector f = program_.eigen->U * point.z;
-    point.b = best_intercept(f, program_.y, program_.upper);
-    return point;
-  }
-
-  /// One predictor-corrector step; false where it cannot be made.
-  bool step(const Residuals& r) {
-    const Scaling W = Scaling::of(at_.s, at_.z);
-    const NewtonSystem system(cone_, W);
-    if (!system.good()) return false;
-    const ConeVector lambda = W.times(at_.z);
-    const double mu = at_.s.dot(at_.z) / at_.s.degree();
-    ConeVector target = product(lambda, lambda);
-    target.add(-2, target);  // -lambda o lambda
-    const Direction affine = direction(system, W, lambda, r, target);
-    const double reach = step_length(W, lambda, affine, 1);
-    const double sigma = std::pow(1 - std::min(1.0, reach), 3);
-    target.add(-1, product(W.inverse(affine.s), W.times(affine.z)));
-    target.add(sigma * mu,
-               ConeVector::unit(cone_.samples(), cone_.eigenvalues(), cone_.terms_of_h()));
-    const Direction d = direction(system, W, lambda, r, target);
-    const double length = std::min(1.0, step_length(W, lambda, d, kStepFraction));
-    if (!(length > 1e-10) || !d.s.all_finite() || !d.z.all_finite()) return false;
-    at_.v.x += length * d.v.x;
-    at_.v.P += length * d.v.P;
-    at_.nu += length * d.nu;
-    at_.s.add(length, d.s);
-    at_.z.add(length, d.z);
-    return distance_inside(at_.s) < 0 && distance_inside(at_.z) < 0;
-  }
-
-  /// Solves with W^-1 ds + W dz = lambda \ target, and all residuals to zero.
-  [[nodiscard]] Direction direction(const NewtonSystem& system, const Scaling& W,
-                                    const ConeVector& lambda, const Residuals& r,
-                                    const ConeVector& target) const {
-    ConeVector q = W.inverse(r.z);
-    q.add(1, divide(lambda, target));
-    Direction d;
-    Variables g = cone_.adjoint(W.inverse(q));
-    g.x -= r.x.x;
-    g.P -= r.x.P;
-    d.nu = system.solve(g, -r.y, d.v);
-    d.s = cone_.apply(d.v);
-    q.add(-1, W.inverse(d.s));
-    d.z = W.inverse(q);
-    d.s.add(-1, r.z);
-    return d;
-  }
-
-  static double step_length(const Scaling& W, const ConeVector& lambda, const Direction& d,
-                            double fraction) {
-    return fraction *
-           std::min(longest_step(lambda, W.inverse(d.s)), longest_step(lambda, W.times(d.z)));
-  }
-
-  Solution finish(Solution& best, long iterations, SolveStatus status) const {
-    if (best.point.alpha.size() == 0) {
-      best.point = status == SolveStatus::kNumericalFailure
-                       ? plain_point(program_, Vector::Zero(program_.y.size()), 0)
-                       : recover();
-      best.certificate = certify(program_, best.point);
-    }
-    best.info.status = status;
-    best.info.iterations = iterations;
-    return std::move(best);
-  }
-
   const Program& program_;
   const Settings settings_;
   const ConeProgram cone_;
+  Solution& best_;
   Iterate at_;
+  Residuals r_;
+  std::optional<Scaling> W_;
+  ConeVector lambda_;
+  std::optional<NewtonSystem> system_;
+  Point point_;
+  Certificate certificate_;
+  bool usable_;
 };
+
+Solution run_interior_point(const Program& program, const Settings& settings,
+                            const RunContext& ctx) {
+  Solution best;
+  best.certificate.gap = std::numeric_limits<double>::infinity();
+  best.info.status = SolveStatus::kNumericalFailure;
+  Interior interior(program, settings, best);
+  if (interior.usable()) {
+    const engine::BestSoFar end = engine::run_interior(interior,
+                                                       {.tolerance = settings.tolerance,
+                                                        .iterations = settings.max_iterations,
+                                                        .patience = kPatience},
+                                                       kStepFraction, ctx);
+    end.report(best.info);
+    if (best.info.status == SolveStatus::kNumericalFailure) {
+      best.info.status = SolveStatus::kReducedAccuracy;
+    }
+  }
+  if (best.point.alpha.size() == 0) {
+    best.point = interior.usable() ? interior.recover()
+                                   : plain_point(program, Vector::Zero(program.y.size()), 0);
+    best.certificate = certify(program, best.point);
+  }
+  return best;
+}
 
 /// Without negative eigenvalues clip and flip are one: `both` is then flip with gamma doubled, and
 /// as two terms it would not determine their vectors p.
@@ -453,13 +449,13 @@ Program merged(const Program& program) {
 Solution solve_merged(const Program& program, const Settings& settings, const RunContext& ctx,
                       const Vector& start) {
   const bool one_norm = program.centre == Centre::kClip || program.centre == Centre::kFlip;
-  if (!one_norm) return Solver(program, settings).run(ctx);
+  if (!one_norm) return run_interior_point(program, settings, ctx);
   Solution quick;
   if (solve_norm(program, start, settings, ctx, quick)) {
     quick.info.status = SolveStatus::kSolved;
     return quick;
   }
-  Solution solution = Solver(program, settings).run(ctx);
+  Solution solution = run_interior_point(program, settings, ctx);
   if (quick.certificate.gap < solution.certificate.gap) {
     solution.point = quick.point;
     solution.certificate = quick.certificate;
@@ -472,7 +468,7 @@ Solution solve_merged(const Program& program, const Settings& settings, const Ru
 
 Solution solve(const Program& program, const Settings& settings, const RunContext& ctx,
                const Vector& start) {
-  const auto began = std::chrono::steady_clock::now();
+  const engine::Stopwatch clock;
   Solution solution = solve_merged(merged(program), settings, ctx, start);
   if (!(solution.certificate.gap <= settings.tolerance)) {
     sharpen(program, settings, ctx, start, solution);
@@ -493,8 +489,7 @@ Solution solve(const Program& program, const Settings& settings, const RunContex
   solution.info.objective = solution.certificate.objective();
   solution.info.gap = solution.certificate.gap;
   solution.info.kkt_residual = solution.certificate.kkt_residual;
-  solution.info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 

@@ -22,10 +22,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
-#include "numerics/lapack.hpp"
+#include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/spectrum/terms.hpp"
 
@@ -48,11 +48,10 @@ struct Place {
   Vector c;      // of |G|
 };
 
-struct Interior {
+struct Iterate {
   Place at;
-  Vector s, z, zs;
+  engine::BoxPoint box;
   double q = 1, V = 0, b = 0;
-  [[nodiscard]] double complementarity() const { return at.alpha.dot(z) + s.dot(zs) + q * V; }
 };
 
 /// A point whose samples are on one of their bounds or free.
@@ -64,60 +63,95 @@ struct Guess {
   double moved = 0;  // by the last step
 };
 
-struct Step {
-  Vector alpha, z, zs;
-  double q = 0, V = 0;
-  double b = 0;  // the new one
-};
-
-bool cholesky(Matrix& A) {
-  const auto n = static_cast<int>(A.rows());
-  int info = 0;
-  if (n > 0) dpotrf_("L", &n, A.data(), &n, &info);
-  return info == 0 && A.diagonal().allFinite();
-}
-
-Vector solved(const Matrix& L, Vector x) {
-  L.triangularView<Eigen::Lower>().solveInPlace(x);
-  L.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-  return x;
-}
-
-double longest(double x, double dx) {
-  return dx < 0 ? -x / dx : std::numeric_limits<double>::infinity();
-}
-
-double longest(const Interior& x, const Step& d) {
-  return std::min({engine::largest_step(x.at.alpha, d.alpha), engine::largest_step(x.s, -d.alpha),
-                   engine::largest_step(x.z, d.z), engine::largest_step(x.zs, d.zs),
-                   longest(x.q, d.q), longest(x.V, d.V)});
-}
-
-class NormSolver {
+class NormInterior {
  public:
-  explicit NormSolver(const Program& program)
+  struct Step {
+    engine::BoxStep box;
+    double q = 0, V = 0;
+    double b = 0;  // the new one
+  };
+
+  /// Improves on `best`; `start` need not have a size. usable() is false where no start is.
+  NormInterior(const Program& program, const Vector& start, Solution& best)
       : program_(program),
         terms_(terms_of(program)),
         YU_(program.y.asDiagonal() * program.eigen->U(Eigen::all, terms_.active)),
         h_(terms_.magnitude / (2 * program.eta)),
-        t0_(terms_.centres.col(0)) {}
+        t0_(terms_.centres.col(0)),
+        best_(best),
+        usable_(begin(start)) {}
+  [[nodiscard]] bool usable() const { return usable_; }
 
-  bool run(const Vector& given, const Settings& settings, const RunContext& ctx,
-           Solution& best) const {
-    std::optional<Interior> x = start(given);
-    if (!x) return false;
-    for (long step = 0; step < kMostSteps; ++step) {
-      ctx.check_stop();
-      const double gap = x->complementarity() / x->at.alpha.sum();
-      if (gap <= kFinishGap) {
-        if (gap <= kKeepGap) keep(x->at, multiplier(*x), best);
-        finish(*x, best);
-        if (best.certificate.gap <= settings.tolerance) return true;
-      }
-      if (!advance(*x)) return false;
-      ++best.info.iterations;
+  /// The gap of the certificate, once the products are small enough to be worth one.
+  double merit() {
+    const double gap = complementarity() * count() / x_.at.alpha.sum();
+    if (gap <= kFinishGap) {
+      if (gap <= kKeepGap) keep(x_.at, multiplier());
+      finish();
     }
-    return false;
+    return best_.certificate.gap;
+  }
+  void keep() {}  // merit() has kept the better of its candidates
+
+  [[nodiscard]] double complementarity() const {
+    return (x_.box.products() + x_.q * x_.V) / count();
+  }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    const double own = (x_.q + length * d.q) * (x_.V + length * d.V);
+    return (x_.box.products(d.box, length) + own) / count();
+  }
+
+  bool factor() {
+    const Place& at = x_.at;
+    const double k = slope_of_norm(at);
+    L_ = engine::BoxEquations(x_.box).diagonal().asDiagonal();
+    const Vector curved =
+        t0_.cwiseProduct(h_) + x_.V * k * (at.g.cwiseProduct(h_) + at.d.cwiseAbs2() / at.N);
+    Matrix scaled(YU_.rows(), YU_.cols());
+    scaled.noalias() = YU_ * curved.cwiseSqrt().asDiagonal();
+    L_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    L_.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x_.V * k * (k / x_.q - 1.5 / at.N));
+    if (!cholesky(L_)) return false;
+    Ay_ = back_solve(L_, program_.y);
+    return true;
+  }
+
+  [[nodiscard]] Step direction(double target, const Step* before) const {
+    const Place& at = x_.at;
+    const engine::BoxEquations box(x_.box);
+    const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
+    const double k = slope_of_norm(at);
+    const double missed = 1 - x_.q - root_norm(at);
+    const double second = before != nullptr ? before->q * before->V : 0;
+    const double own = (target - second) / x_.q - x_.V - x_.V / x_.q * missed;
+    const Vector slope = at.base - x_.V * k * at.c;
+    const Vector Ar = back_solve(L_, Vector(slope + products.pull() - own * k * at.c));
+    Step d;
+    d.b = program_.y.dot(Ar) / program_.y.dot(Ay_);
+    d.box.a = Ar - d.b * Ay_;
+    const double off = program_.y.dot(d.box.a) + program_.y.dot(at.alpha);  // rounding
+    d.box.a -= off / static_cast<double>(at.alpha.size()) * program_.y;
+    const double along = k * at.c.dot(d.box.a);
+    d.q = missed - along;
+    d.V = own + x_.V / x_.q * along;
+    box.complete(products, d.box);
+    return d;
+  }
+
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    const double own = std::min(engine::largest_step(x_.q, d.q), engine::largest_step(x_.V, d.V));
+    return std::min(1.0, fraction * std::min(x_.box.largest_step(d.box), own));
+  }
+
+  bool advance(const Step& d, double length) {
+    if (!(length > 0) || !d.box.a.allFinite()) return false;
+    x_.box.advance(d.box, length);
+    x_.q += length * d.q;
+    x_.V += length * d.V;
+    x_.b += length * (d.b - x_.b);
+    x_.at = place(x_.box.a);
+    return x_.at.N > 0 && x_.box.a.minCoeff() > 0 && x_.box.room.minCoeff() > 0 &&
+           x_.box.z_low.allFinite() && x_.box.z_high.allFinite();
   }
 
  private:
@@ -141,110 +175,51 @@ class NormSolver {
 
   [[nodiscard]] double root_norm(const Place& at) const { return std::sqrt(at.N / program_.gamma); }
   /// v of the learned t.
-  [[nodiscard]] double multiplier(const Interior& x) const { return x.V / (2 * program_.gamma); }
+  [[nodiscard]] double multiplier() const { return x_.V / (2 * program_.gamma); }
+  [[nodiscard]] double count() const { return x_.box.count() + 1; }
 
-  [[nodiscard]] std::optional<Interior> start(const Vector& given) const {
-    Vector alpha = engine::box_centre(program_.upper, program_.y);
-    if (given.size() == alpha.size()) alpha = 0.9 * given + 0.1 * alpha;
-    Interior x;
-    x.at = place(alpha);
-    if (!(x.at.N > 0) || !std::isfinite(x.at.N)) return std::nullopt;
-    const double excess = x.at.N / (kStartNorm * program_.gamma);
-    if (excess > 1) x.at = place(alpha / std::sqrt(excess));
-    const Vector& a = x.at.alpha;
-    const auto n = static_cast<double>(a.size());
-    x.s = program_.upper - a;
-    x.q = 1 - root_norm(x.at);
-    x.V = std::max(a.dot(x.at.base), 1e-6 * a.sum());
-    const Vector slope = x.at.base - x.V * slope_of_norm(x.at) * x.at.c;
-    const double mu = std::max(a.dot(slope.cwiseAbs()) / n, 1e-8 * a.mean());
-    x.z = (-slope).cwiseMax(0.0).array() + mu / a.array();
-    x.zs = slope.cwiseMax(0.0).array() + mu / x.s.array();
-    return x;
+  bool begin(const Vector& given) {
+    const Vector alpha = engine::box_start(program_.upper, program_.y, given);
+    x_.at = place(alpha);
+    if (!(x_.at.N > 0) || !std::isfinite(x_.at.N)) return false;
+    const double excess = x_.at.N / (kStartNorm * program_.gamma);
+    if (excess > 1) x_.at = place(alpha / std::sqrt(excess));
+    const Vector& a = x_.at.alpha;
+    x_.q = 1 - root_norm(x_.at);
+    x_.V = std::max(a.dot(x_.at.base), 1e-6 * a.sum());
+    const Vector slope = x_.at.base - x_.V * slope_of_norm(x_.at) * x_.at.c;
+    x_.box = engine::BoxPoint(program_.upper, a, engine::start_product(a, slope));
+    x_.box.balance(slope);
+    return true;
   }
 
   /// k = dC / d|G|.
   [[nodiscard]] double slope_of_norm(const Place& at) const { return 0.5 * root_norm(at) / at.N; }
 
-  bool advance(Interior& x) const {
-    const Place& at = x.at;
-    const double k = slope_of_norm(at);
-    const Vector slope = at.base - x.V * k * at.c;
-    Matrix L = (x.z.cwiseQuotient(at.alpha) + x.zs.cwiseQuotient(x.s)).asDiagonal();
-    const Vector curved =
-        t0_.cwiseProduct(h_) + x.V * k * (at.g.cwiseProduct(h_) + at.d.cwiseAbs2() / at.N);
-    Matrix scaled(YU_.rows(), YU_.cols());
-    scaled.noalias() = YU_ * curved.cwiseSqrt().asDiagonal();
-    L.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    L.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x.V * k * (k / x.q - 1.5 / at.N));
-    if (!cholesky(L)) return false;
-    const Vector Ay = solved(L, program_.y);
-    const double yAy = program_.y.dot(Ay);
-    const double missed = 1 - x.q - root_norm(at);
-    const double count = static_cast<double>(2 * at.alpha.size() + 1);
-    const double mu = x.complementarity() / count;
-    const auto direction = [&](double tau, const Vector& q1, const Vector& q2, double q3) {
-      const Vector t1 = (tau - q1.array()) / at.alpha.array();
-      const Vector t2 = (tau - q2.array()) / x.s.array();
-      const double t3 = (tau - q3) / x.q - x.V - x.V / x.q * missed;
-      const Vector Ar = solved(L, slope + t1 - t2 - t3 * k * at.c);
-      Step d;
-      d.b = program_.y.dot(Ar) / yAy;
-      d.alpha = Ar - d.b * Ay;
-      const double off = program_.y.dot(d.alpha) + program_.y.dot(at.alpha);  // rounding
-      d.alpha -= off / static_cast<double>(at.alpha.size()) * program_.y;
-      const double along = k * at.c.dot(d.alpha);
-      d.q = missed - along;
-      d.V = t3 + x.V / x.q * along;
-      d.z = t1 - x.z - x.z.cwiseQuotient(at.alpha).cwiseProduct(d.alpha);
-      d.zs = t2 - x.zs + x.zs.cwiseQuotient(x.s).cwiseProduct(d.alpha);
-      return d;
-    };
-    const Vector none = Vector::Zero(at.alpha.size());
-    const Step affine = direction(0, none, none, 0);
-    const double reach = std::min(1.0, longest(x, affine));
-    const double ahead = (at.alpha + reach * affine.alpha).dot(x.z + reach * affine.z) +
-                         (x.s - reach * affine.alpha).dot(x.zs + reach * affine.zs) +
-                         (x.q + reach * affine.q) * (x.V + reach * affine.V);
-    const double sigma = std::pow(ahead / (count * mu), 3);
-    const Step d = direction(sigma * mu, affine.alpha.cwiseProduct(affine.z),
-                             -affine.alpha.cwiseProduct(affine.zs), affine.q * affine.V);
-    const double length = std::min(1.0, kStepFraction * longest(x, d));
-    if (!(length > 0) || !d.alpha.allFinite() || !d.z.allFinite() || !d.zs.allFinite())
-      return false;
-    x.z += length * d.z;
-    x.zs += length * d.zs;
-    x.q += length * d.q;
-    x.V += length * d.V;
-    x.b += length * (d.b - x.b);
-    x.at = place(x.at.alpha + length * d.alpha);
-    x.s = program_.upper - x.at.alpha;
-    return x.at.N > 0 && x.at.alpha.minCoeff() > 0 && x.s.minCoeff() > 0;
-  }
-
   /// Newton's method on the free samples, with the norm and the balance as equations.
-  void finish(const Interior& x, Solution& best) const {
-    Guess guess = sides(x);
+  void finish() {
+    Guess guess = sides();
     for (int step = 0; step < kFinishSteps; ++step) {
       if (!improve(guess)) return;
       if (change_sides(guess)) continue;
-      keep(guess.at, guess.v, best);
+      keep(guess.at, guess.v);
       if (guess.moved <= kRounding * guess.at.alpha.maxCoeff()) return;
     }
   }
 
   /// Each sample where its product with the bound's multiplier says it will be.
-  [[nodiscard]] Guess sides(const Interior& x) const {
-    Vector alpha = x.at.alpha;
+  [[nodiscard]] Guess sides() const {
+    const engine::BoxPoint& box = x_.box;
+    Vector alpha = box.a;
     Guess guess;
-    guess.b = x.b;
-    guess.v = multiplier(x);
+    guess.b = x_.b;
+    guess.v = multiplier();
     for (Index i = 0; i < alpha.size(); ++i) {
       int side = 0;
-      if (alpha(i) < x.s(i) && alpha(i) < x.z(i) * program_.upper(i)) {
+      if (alpha(i) < box.room(i) && alpha(i) < box.z_low(i) * program_.upper(i)) {
         alpha(i) = 0;
         side = -1;
-      } else if (x.s(i) <= alpha(i) && x.s(i) < x.zs(i) * program_.upper(i)) {
+      } else if (box.room(i) <= alpha(i) && box.room(i) < box.z_high(i) * program_.upper(i)) {
         alpha(i) = program_.upper(i);
         side = 1;
       } else {
@@ -270,9 +245,9 @@ class NormSolver {
     L.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     // -v/N c c' is left out: with c'dalpha given by the norm's equation it only changes dv.
     if (!cholesky(L)) return false;
-    const Vector Ar = solved(L, slope(guess)(guess.free));
-    const Vector Ay = solved(L, y);
-    const Vector Ac = solved(L, c);
+    const Vector Ar = back_solve(L, Vector(slope(guess)(guess.free)));
+    const Vector Ay = back_solve(L, y);
+    const Vector Ac = back_solve(L, c);
     Eigen::Matrix2d small;
     small << y.dot(Ay), y.dot(Ac), c.dot(Ay), c.dot(Ac);
     const double short_of = program_.gamma - at.N;
@@ -317,7 +292,7 @@ class NormSolver {
   }
 
   /// The point of alpha and v, if it is better than the best.
-  void keep(const Place& at, double v, Solution& best) const {
+  void keep(const Place& at, double v) {
     const Vector t = (t0_ + v * at.g).cwiseMax(0.0);
     const Index n = program_.eigen->lambda.size();
     Point point{.alpha = at.alpha, .a = Vector::Zero(n), .z = Vector::Zero(n), .b = 0};
@@ -327,15 +302,20 @@ class NormSolver {
     const Vector f = program_.y.cwiseProduct(YU_ * z);
     point.b = best_intercept(f, program_.y, program_.upper);
     const Certificate certificate = certify(program_, point);
-    if (!(certificate.gap < best.certificate.gap)) return;
-    best.point = std::move(point);
-    best.certificate = certificate;
+    if (!(certificate.gap < best_.certificate.gap)) return;
+    best_.point = std::move(point);
+    best_.certificate = certificate;
   }
 
   const Program& program_;
   const Terms terms_;
   const Matrix YU_;
   const Vector h_, t0_;
+  Solution& best_;
+  Iterate x_;
+  Matrix L_;
+  Vector Ay_;
+  bool usable_;
 };
 
 }  // namespace
@@ -343,7 +323,13 @@ class NormSolver {
 bool solve_norm(const Program& program, const Vector& start, const Settings& settings,
                 const RunContext& ctx, Solution& best) {
   best.certificate.gap = std::numeric_limits<double>::infinity();
-  return NormSolver(program).run(start, settings, ctx, best);
+  NormInterior interior(program, start, best);
+  if (!interior.usable()) return false;
+  const engine::BestSoFar end = engine::run_interior(
+      interior, {.tolerance = settings.tolerance, .iterations = kMostSteps, .patience = kMostSteps},
+      kStepFraction, ctx);
+  best.info.iterations = end.iterations();
+  return end.status() == SolveStatus::kSolved;
 }
 
 }  // namespace kith::spectrum

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numerics/cholesky.hpp"
+
+#include <algorithm>
+
+#include "numerics/lapack.hpp"
+
+namespace kith {
+
+bool cholesky(Matrix& A) {
+  const auto size = static_cast<int>(A.rows());
+  if (size == 0) return true;
+  int info = 0;
+  dpotrf_("L", &size, A.data(), &size, &info);
+  return info == 0 && A.diagonal().allFinite();
+}
+
+bool cholesky_with_ridge(Matrix& A) {
+  constexpr double kSmallest = 1e-15;
+  constexpr double kLargest = 1e-8;
+  const Vector diagonal = A.diagonal();
+  const Matrix before = A;
+  if (cholesky(A)) return true;
+  for (double ridge = kSmallest; ridge <= kLargest; ridge *= 100) {
+    A = before;
+    A.diagonal() = diagonal * (1 + ridge);
+    A.diagonal().array() += ridge * diagonal.maxCoeff();
+    if (cholesky(A)) return true;
+  }
+  return false;
+}
+
+Matrix back_solve(const Matrix& L, Matrix X) {
+  L.triangularView<Eigen::Lower>().solveInPlace(X);
+  L.triangularView<Eigen::Lower>().transpose().solveInPlace(X);
+  return X;
+}
+
+Vector back_solve(const Matrix& L, Vector x) {
+  L.triangularView<Eigen::Lower>().solveInPlace(x);
+  L.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  return x;
+}
+
+Matrix solve_lower(const Matrix& L, Matrix X) {
+  L.triangularView<Eigen::Lower>().solveInPlace(X);
+  return X;
+}
+
+}  // namespace kith
