@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/registry.hpp"
+#include "kith/learn/method_list.hpp"
 #include "kith/optim/margin_radius.hpp"
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
