@@ -13,8 +13,8 @@
 
 #include "kith/core/parallel.hpp"
 #include "kith/core/rng.hpp"
+#include "kith/learn/method_list.hpp"
 #include "kith/learn/neighbours/krr.hpp"
-#include "kith/learn/registry.hpp"
 #include "kith/numerics/blas.hpp"
 
 extern "C" void dsyevd_(const char* job, const char* half, const int* n, double* a, const int* lda,

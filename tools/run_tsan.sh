@@ -11,6 +11,5 @@ jobs=${1:-$(nproc)}
 fixed=()
 if setarch --addr-no-randomize true 2>/dev/null; then fixed=(setarch --addr-no-randomize); fi
 
-cmake --preset tsan
-"${fixed[@]}" cmake --build --preset tsan --parallel "$jobs" --target kith_thread_programs
+"${fixed[@]}" tools/build.sh tsan kith_thread_programs "the thread tests with ThreadSanitizer"
 "${fixed[@]}" ctest --preset tsan --parallel "$jobs"

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/registry.hpp"
+#include "kith/learn/method_list.hpp"
 #include "kith/optim/metric/margin_radius.hpp"
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
@@ -347,8 +347,8 @@ TEST(LinearMsvm, GivesASimilarityThatIsTheInnerProductOfImages) {
   EXPECT_LT((S - S.transpose()).norm(), 1e-12);
   EXPECT_LE(S.diagonal().maxCoeff(), 1 + 1e-9);
   EXPECT_GE(Eigen::SelfAdjointEigenSolver<Matrix>(S).eigenvalues().minCoeff(), -1e-10);
-  EXPECT_TRUE(learns_metric(LinearMsvmSettings{}));
-  EXPECT_FALSE(learns_metric(VectorSvmSettings{}));
+  EXPECT_TRUE(learns_metric(parse_method("linear-msvm").settings));
+  EXPECT_FALSE(learns_metric(parse_method("vector-svm").settings));
 }
 
 TEST(LinearMsvm, NeedsVectors) {
