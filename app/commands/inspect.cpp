@@ -6,7 +6,9 @@
 #include "commands.hpp"
 #include "input_options.hpp"
 #include "kith/data/atomic_file.hpp"
-#include "kith/report/inspect.hpp"
+#include "kith/inspect/inspect_json.hpp"
+#include "kith/report/inspection.hpp"
+#include "kith/report/page.hpp"
 #include "output_options.hpp"
 
 namespace kith::app {

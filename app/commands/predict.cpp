@@ -11,8 +11,8 @@
 #include "kith/core/status.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
-#include "kith/model/query_files.hpp"
-#include "kith/model/raw_queries.hpp"
+#include "kith/pipeline/query_files.hpp"
+#include "kith/pipeline/raw_queries.hpp"
 #include "output_options.hpp"
 #include "raw_options.hpp"
 

@@ -12,7 +12,7 @@
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/learn/self_needs.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 #include "method_options.hpp"
 #include "output_options.hpp"
 #include "raw_options.hpp"

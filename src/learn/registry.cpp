@@ -111,6 +111,16 @@ std::vector<std::string> powers_of_ten(int first, int last) {
   return values;
 }
 
+std::vector<GridAxis> machine_axes(const KernelRule& rule) {
+  std::vector<GridAxis> axes = {
+      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  if (rule.kernel == VectorKernel::kRbf) {
+    axes.push_back(
+        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
+  }
+  return axes;
+}
+
 std::vector<MethodInfo> all_methods() {
   std::vector<MethodInfo> all;
   for (const AnySettings& settings : defaults()) all.push_back(method_info(settings));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/core/archive.hpp"
 #include "kith/core/context.hpp"
 #include "kith/core/json.hpp"
 #include "kith/core/settings.hpp"
@@ -66,29 +67,6 @@ struct Prediction {
   std::vector<int> labels;
   Matrix scores;         ///< queries x classes, or empty
   Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
-};
-
-/// Handed to a model's `archive` function, which names each part once, to save or to load it.
-class Archive {
- public:
-  virtual ~Archive() = default;
-  [[nodiscard]] virtual bool loading() const = 0;
-
-  virtual void operator()(std::string_view name, double& value) = 0;
-  virtual void operator()(std::string_view name, Index& value) = 0;
-  virtual void operator()(std::string_view name, bool& value) = 0;
-  virtual void operator()(std::string_view name, std::string& value) = 0;
-  virtual void operator()(std::string_view name, Vector& value) = 0;
-  virtual void operator()(std::string_view name, Matrix& value) = 0;
-  virtual void operator()(std::string_view name, std::vector<int>& value) = 0;
-  virtual void operator()(std::string_view name, std::vector<Index>& value) = 0;
-
-  template <NamedEnum E>
-  void operator()(std::string_view name, E& value) {
-    std::string text(enum_name(value));
-    (*this)(name, text);
-    value = parse_enum<E>(name, text);
-  }
 };
 
 /// 0, 1, ..., count - 1: what `needed_columns` returns for a model that needs every training

@@ -20,7 +20,7 @@
 #include "kith/core/error.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
 #include "kith/learn/metric/neighbour_maps.hpp"
-#include "kith/learn/scaled_vectors.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 namespace kith {
 namespace {

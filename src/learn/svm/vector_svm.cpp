@@ -25,11 +25,11 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
-#include "kith/learn/scaled_vectors.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
 #include "kith/optim/certificate.hpp"
 #include "kith/optim/squared_hinge.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 namespace kith {
 namespace {

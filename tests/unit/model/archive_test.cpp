@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {

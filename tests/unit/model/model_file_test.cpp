@@ -8,7 +8,7 @@
 
 #include "compat/dummy_model.hpp"
 #include "kith/core/rng.hpp"
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {

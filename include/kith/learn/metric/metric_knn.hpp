@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/optim/metric_problem.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 

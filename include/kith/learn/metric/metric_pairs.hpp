@@ -13,8 +13,8 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
-#include "kith/learn/scaled_vectors.hpp"
 #include "kith/optim/metric_descent.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 namespace kith {
 

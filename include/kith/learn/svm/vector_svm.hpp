@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kith/data/formats.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 
 namespace kith {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "kith/core/text.hpp"
+#include "kith/inspect/summary.hpp"
 #include "kith/learn/registry.hpp"
-#include "kith/learn/summary.hpp"
 
 namespace kith {
 namespace {

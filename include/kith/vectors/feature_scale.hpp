@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/learner.hpp"
-#include "kith/learn/method.hpp"
+#include "kith/core/archive.hpp"
+#include "kith/core/settings.hpp"
+#include "kith/data/block.hpp"
 
 namespace kith {
 
@@ -56,8 +57,6 @@ struct KernelRule {
 };
 /// With more, products of 1,000 leave the range of doubles.
 inline constexpr NumberRange kDegreeRange = between(1, 100);
-/// What is searched of a machine on such a kernel: its cost, and gamma where there is one.
-[[nodiscard]] std::vector<GridAxis> machine_axes(const KernelRule& rule);
 /// What a kernel is computed from: x'z, or |x - z|^2 for rbf. One table serves every gamma and
 /// degree.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z,

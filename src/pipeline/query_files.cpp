@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/model/query_files.hpp"
+#include "kith/pipeline/query_files.hpp"
 
 #include <fmt/format.h>
 

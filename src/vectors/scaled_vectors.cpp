@@ -5,7 +5,7 @@
 // A feature that is far from 0 beside its deviation would leave few digits to that correction. Such
 // a feature is there in most samples (where a share p is 0, the mean is at most sqrt((1 - p) / p)
 // deviations), so that it costs little to subtract its mean where it stands, zeros included.
-#include "kith/learn/scaled_vectors.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/learn/summary.hpp"
+#include "kith/inspect/summary.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "kith/learn/summary.hpp"
+#include "kith/inspect/summary.hpp"
 
 namespace kith {
 
@@ -54,7 +54,7 @@ struct PortraitSettings {
   SummarySettings summary;
 };
 
-/// As `summarise` (learn/summary.hpp), with the picture, the map and the neighbours.
+/// As `summarise` (inspect/summary.hpp), with the picture, the map and the neighbours.
 [[nodiscard]] Portrait portray(const SimilaritySet& raw, const TrainingMatrix* conditioned,
                                const Labels* labels, const PortraitSettings& settings,
                                const RunContext& ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/model/raw_queries.hpp"
+#include "kith/pipeline/raw_queries.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/png.hpp"
+#include "inspect/png.hpp"
 
 #include <zlib.h>
 

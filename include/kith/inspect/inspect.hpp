@@ -1,18 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kith inspect` does, for C++ and Python as well.
+// What `kith inspect` finds out, for C++ and Python as well.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kith/condition/input_settings.hpp"
 #include "kith/core/context.hpp"
 #include "kith/data/labels.hpp"
 #include "kith/data/similarity_set.hpp"
-#include "kith/report/inspection.hpp"
-#include "kith/report/page.hpp"
+#include "kith/inspect/portrait.hpp"
+#include "kith/inspect/summary.hpp"
 
 namespace kith {
+
+struct Inspection {
+  std::vector<MatrixSummary> matrices;
+  std::optional<Labels> labels;
+  std::vector<std::string> unmatched_labels;  ///< ids of the label file that are no samples
+  Matrix agreement;                           ///< between matrices; empty for one
+  std::vector<Advice> advice;
+  int blas_threads = 1;
+  double seconds = 0;
+};
+
+/// A matrix with the labels and ids of the samples it kept; both may be absent.
+struct PortrayedMatrix {
+  Portrait portrait;
+  std::optional<Labels> labels;
+  std::vector<std::string> ids;
+};
 
 struct Inspected {
   Inspection inspection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/learn/portrait.hpp"
+#include "kith/inspect/portrait.hpp"
 
 #include <algorithm>
 #include <cmath>

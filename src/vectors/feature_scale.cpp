@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/learn/feature_scale.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 #include <fmt/format.h>
 
@@ -234,16 +234,6 @@ void archive(FeatureScale& scale, Archive& archiver) {
               fmt::format("{} of {} features are kept, and {} are scaled; those that are kept "
                           "ascend, one for each scale",
                           scale.kept.size(), scale.width, scale.size()));
-}
-
-std::vector<GridAxis> machine_axes(const KernelRule& rule) {
-  std::vector<GridAxis> axes = {
-      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-  if (rule.kernel == VectorKernel::kRbf) {
-    axes.push_back(
-        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
-  }
-  return axes;
 }
 
 Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z, int threads) {

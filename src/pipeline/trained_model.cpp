@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/fingerprint.hpp"
-#include "model/matrix_errors.hpp"
+#include "pipeline/matrix_errors.hpp"
 
 namespace kith {
 namespace {

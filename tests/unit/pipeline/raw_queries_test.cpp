@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/model/raw_queries.hpp"
+#include "kith/pipeline/raw_queries.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include "kith/core/error.hpp"
 #include "support/files.hpp"
 #include "support/raw_matrices.hpp"
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {

@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "kith/model/model_file.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 #include "support/raw_matrices.hpp"
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {

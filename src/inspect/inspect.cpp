@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/report/inspect.hpp"
+#include "kith/inspect/inspect.hpp"
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/learn/feature_scale.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "kith/data/block.hpp"
-#include "kith/learn/feature_scale.hpp"
 #include "kith/numerics/principal_axes.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/learn/summary.hpp"
+#include "kith/inspect/summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

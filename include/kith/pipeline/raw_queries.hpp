@@ -9,7 +9,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/measure/raw_matrix.hpp"
-#include "kith/model/query_files.hpp"
+#include "kith/pipeline/query_files.hpp"
 
 namespace kith {
 
