@@ -66,7 +66,7 @@ Command add_inspect(CLI::App& program) {
       ->add_option("--html", options->html,
                    "also write a page to look at: the matrix, its spectrum, a map of the samples")
       ->type_name("FILE");
-  add_common_options(*parser, options->common);
+  add_common_options(*parser, options->common, kBlasBySize);
   parser->footer(
       "Examples:\n"
       "  kith inspect --similarity scores.csv --labels labels.txt\n"

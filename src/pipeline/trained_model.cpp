@@ -41,9 +41,7 @@ std::vector<ConditionedInput> condition_all(const std::vector<SimilaritySet>& se
 }
 
 void check_classes(const Labels& labels) {
-  const std::vector<Index> counts = labels.counts();
-  const auto present = std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; });
-  if (present >= 2) return;
+  if (labels.has_two_classes()) return;
   throw Error(
       ErrorCode::kInvalidArgument,
       fmt::format("the {} training samples are all of one class{}; a classifier needs at "
@@ -273,6 +271,25 @@ Json certificate_json(const FitInfo& info) {
   }
   if (!info.notes.empty()) json["notes"] = info.notes;
   return json;
+}
+
+std::optional<TrainingEnd> training_end(const ModelRecord& record) {
+  const Json& certificate = record.certificate;
+  if (!certificate.is_object() || !certificate.contains("status")) return std::nullopt;
+  const Json& text = certificate["status"];
+  const std::optional<SolveStatus> status =
+      text.is_string() ? status_of(text.get_ref<const std::string&>()) : std::nullopt;
+  if (!status) return std::nullopt;
+  TrainingEnd end{.status = *status};
+  const Json gap = certificate.value("gap", Json());
+  if (gap.is_number()) end.gap = gap.get<double>();
+  return end;
+}
+
+AnySettings method_settings(const ModelRecord& record) {
+  Json settings = record.settings;
+  for (const char* of_decision : {"priors", "costs"}) settings.erase(of_decision);
+  return settings_of(record.method, settings);
 }
 
 /// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:

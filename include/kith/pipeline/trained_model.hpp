@@ -64,6 +64,14 @@ struct Training {
 
 /// The evidence of a fit as `train --json` prints it: objective, gap, residual, status, ...
 [[nodiscard]] Json certificate_json(const FitInfo& info);
+/// How the fit of a model ended, as its file says; none: the file does not say.
+struct TrainingEnd {
+  SolveStatus status = SolveStatus::kSolved;
+  double gap = std::numeric_limits<double>::quiet_NaN();  ///< NaN where there is none
+};
+[[nodiscard]] std::optional<TrainingEnd> training_end(const ModelRecord& record);
+/// The settings of the method that a model was fitted with, without its priors and costs.
+[[nodiscard]] AnySettings method_settings(const ModelRecord& record);
 /// What `train --json` prints of a fit.
 [[nodiscard]] Json training_json(const Training& training);
 
