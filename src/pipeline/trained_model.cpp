@@ -82,7 +82,7 @@ TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
   } catch (const Error& error) {
     throw Error(ErrorCode::kBadInput, name + ": " + error.what());
   }
-  loaded.read_parts([&](Archive& archiver) { archive(model.model, archiver); });
+  loaded.read_parts([&](LoadingArchive& archiver) { archive(model.model, archiver); });
   model.record = std::move(loaded.record);
   return model;
 }
@@ -337,13 +337,12 @@ Json training_json(const Training& training) {
 }
 
 void save(const TrainedModel& model, const std::string& path) {
-  AnyModel parts = model.model;  // archiving writes through the same door that loads
-  save_model(path, model.record, [&](Archive& archiver) { archive(parts, archiver); });
+  save_model(path, model.record, [&](SavingArchive& archiver) { archive(model.model, archiver); });
 }
 
 std::string trained_bytes(const TrainedModel& model) {
-  AnyModel parts = model.model;
-  return model_bytes(model.record, [&](Archive& archiver) { archive(parts, archiver); });
+  return model_bytes(model.record,
+                     [&](SavingArchive& archiver) { archive(model.model, archiver); });
 }
 
 TrainedModel load_trained(const std::string& path) { return with_parts(load_model(path), path); }

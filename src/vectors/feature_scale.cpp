@@ -212,7 +212,8 @@ Matrix scaled(const FeatureScale& scale, const Block& vectors) {
   return X;
 }
 
-void archive(FeatureScale& scale, Archive& archiver) {
+template <class A>
+void archive(Archived<A, FeatureScale>& scale, A& archiver) {
   archiver("feature_offset", scale.offset);
   archiver("feature_factor", scale.factor);
   archiver("feature_width", scale.width);
@@ -235,6 +236,8 @@ void archive(FeatureScale& scale, Archive& archiver) {
                           "ascend, one for each scale",
                           scale.kept.size(), scale.width, scale.size()));
 }
+template void archive(const FeatureScale&, SavingArchive&);
+template void archive(FeatureScale&, LoadingArchive&);
 
 Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z, int threads) {
   if (kernel == VectorKernel::kRbf) return squared_distances(X, Z, threads);

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "kith/core/settings.hpp"
@@ -11,11 +12,32 @@
 
 namespace kith {
 
-/// Handed to a model's `archive` function, which names each part once, to save or to load it.
-class Archive {
+/// What a model's `archive` function is handed to save it: each part is named once and only read.
+class SavingArchive {
  public:
-  virtual ~Archive() = default;
-  [[nodiscard]] virtual bool loading() const = 0;
+  static constexpr bool kLoading = false;
+  virtual ~SavingArchive() = default;
+
+  virtual void operator()(std::string_view name, const double& value) = 0;
+  virtual void operator()(std::string_view name, const Index& value) = 0;
+  virtual void operator()(std::string_view name, const bool& value) = 0;
+  virtual void operator()(std::string_view name, const std::string& value) = 0;
+  virtual void operator()(std::string_view name, const Vector& value) = 0;
+  virtual void operator()(std::string_view name, const Matrix& value) = 0;
+  virtual void operator()(std::string_view name, const std::vector<int>& value) = 0;
+  virtual void operator()(std::string_view name, const std::vector<Index>& value) = 0;
+
+  template <NamedEnum E>
+  void operator()(std::string_view name, const E& value) {
+    (*this)(name, std::string(enum_name(value)));
+  }
+};
+
+/// The same to load it: each part is set.
+class LoadingArchive {
+ public:
+  static constexpr bool kLoading = true;
+  virtual ~LoadingArchive() = default;
 
   virtual void operator()(std::string_view name, double& value) = 0;
   virtual void operator()(std::string_view name, Index& value) = 0;
@@ -28,10 +50,20 @@ class Archive {
 
   template <NamedEnum E>
   void operator()(std::string_view name, E& value) {
-    std::string text(enum_name(value));
+    std::string text;
     (*this)(name, text);
     value = parse_enum<E>(name, text);
   }
 };
+
+/// A model as an archive of type A sees it. One function serves both directions:
+///
+///   template <class A>
+///   void archive(Archived<A, XModel>& model, A& archiver);
+///
+/// It is defined beside the method and instantiated there for both archives. What only loading does
+/// stands under `if constexpr (A::kLoading)`.
+template <class A, class Model>
+using Archived = std::conditional_t<A::kLoading, Model, const Model>;
 
 }  // namespace kith

@@ -77,12 +77,14 @@ struct Prediction {
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,
-             const QueryBlock& queries, std::span<const S> path, Archive& archiver) {
+             const QueryBlock& queries, std::span<const S> path, SavingArchive& saving,
+             LoadingArchive& loading) {
   { fit(work, settings, ctx) } -> std::same_as<Fitted<M>>;
   { fit_path(work, path, ctx) } -> std::same_as<std::vector<Fitted<M>>>;
   { predict(fitted, queries, ctx) } -> std::same_as<Prediction>;
   { needed_columns(fitted) } -> std::same_as<std::vector<Index>>;
-  archive(model, archiver);
+  archive(fitted, saving);
+  archive(model, loading);
 };
 
 }  // namespace kith

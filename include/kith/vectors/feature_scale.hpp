@@ -42,7 +42,8 @@ struct FeatureScale {
 /// All that is kept as dense numbers; throws as kept_features does, and where they do not fit into
 /// memory.
 [[nodiscard]] Matrix scaled(const FeatureScale& scale, const Block& vectors);
-void archive(FeatureScale& scale, Archive& archiver);
+template <class A>
+void archive(Archived<A, FeatureScale>& scale, A& archiver);
 
 /// How two vectors are compared.
 enum class VectorKernel { kLinear, kRbf, kPolynomial };

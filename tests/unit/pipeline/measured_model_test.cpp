@@ -20,7 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const auto kNothing = [](Archive&) {};
+const auto kNothing = [](auto& /*archiver*/) {};
 
 struct Case {
   Measure measure;

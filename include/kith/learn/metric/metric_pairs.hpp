@@ -63,7 +63,8 @@ struct MetricPairs {
   Matrix centres;               ///< pairs x columns: what a row is taken relative to before its L
   std::vector<Index> map_ends;  ///< one per pair: where its rows of `maps` end
 };
-void archive(MetricPairs& pairs, Archive& archiver);
+template <class A>
+void archive(Archived<A, MetricPairs>& pairs, A& archiver);
 /// Throws Error(kBadInput) unless it is for rows of `columns` numbers.
 void check_columns(const MetricPairs& pairs, Index columns);
 

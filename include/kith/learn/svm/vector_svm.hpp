@@ -49,7 +49,8 @@ struct VectorSvmModel {
 [[nodiscard]] Prediction predict(const VectorSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const VectorSvmModel& model);
-void archive(VectorSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, VectorSvmModel>& model, A& archiver);
 
 static_assert(Learner<VectorSvmSettings, VectorSvmModel>);
 
