@@ -36,7 +36,7 @@ def test_the_help_says_how_many_blas_threads_a_command_takes(kith):
              "evaluate": "1, since folds run side by side"}
     for command in commands(kith):
         text = " ".join(kith(command, "--help").stdout.split())
-        said = re.search(r"--blas-threads N \[([^]]*)\] (threads inside one matrix [^-]*?) --", text)
+        said = re.search(r"--blas-threads N\S* in \[[^]]*\]=(.*?) (threads inside one matrix .*?) --seed", text)
         assert said, (command, text)
         assert said[1] == usual.get(command, "1"), command
         assert ("recorded with the result" in said[2]) == (command in usual), command
