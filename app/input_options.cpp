@@ -107,16 +107,17 @@ MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
   check_flags_apply(options);
   std::vector<SimilaritySet> sets;
   for (const std::string& text : options.similarity) {
-    sets.push_back(square(read_named(text, PairKind::kSimilarity, options, ctx)));
+    sets.push_back(read_named(text, PairKind::kSimilarity, options, ctx));
   }
   for (const std::string& text : options.distance) {
-    sets.push_back(square(read_named(text, PairKind::kDistance, options, ctx)));
+    sets.push_back(read_named(text, PairKind::kDistance, options, ctx));
   }
   check_names_differ(sets);
+  MatchedSets matched = match(std::move(sets));
   std::vector<KnownSamples> files;
-  for (const SimilaritySet& set : sets) files.push_back({set.row_ids, set.source});
+  for (const SimilaritySet& set : matched.sets) files.push_back({set.row_ids, set.source});
   if (const std::string note = position_note(files); !note.empty()) ctx.message(note);
-  return match(std::move(sets));
+  return matched;
 }
 
 SimilaritySet read_one(const InputOptions& options, const RunContext& ctx) {

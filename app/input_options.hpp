@@ -9,7 +9,7 @@
 #include "kith/condition/pipeline.hpp"
 #include "kith/data/formats.hpp"
 #include "kith/data/labels.hpp"
-#include "kith/model/query_files.hpp"
+#include "kith/pipeline/query_files.hpp"
 #include "session.hpp"
 
 namespace kith::app {

@@ -69,7 +69,7 @@ void end_grace() { alarm(0); }
 
 void say_when_interrupted(std::string_view text) { last_words() = fmt::format("kith: {}\n", text); }
 
-void add_common_options(CLI::App& command, CommonOptions& options) {
+void add_common_options(CLI::App& command, CommonOptions& options, const BlasHelp& blas) {
   command.add_flag("--json", options.json, "print one JSON document on standard output")
       ->group("Common");
   command
@@ -79,12 +79,10 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->type_name("N")
       ->default_str("all cores")
       ->group("Common");
-  command
-      .add_option("--blas-threads", options.blas_threads,
-                  "threads inside one matrix decomposition; recorded with results")
+  command.add_option("--blas-threads", options.blas_threads, blas.meaning)
       ->check(CLI::Range(1, 4096))
       ->type_name("N")
-      ->default_str("1 below 2,000 samples, else all cores")
+      ->default_str(blas.usual)
       ->group("Common");
   command.add_option("--seed", options.seed, "seed of every random choice")
       ->check(check_seed)

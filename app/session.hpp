@@ -32,10 +32,19 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   int threads = 0;       ///< 0: all cores
-  int blas_threads = 0;  ///< 0: chosen from the size of the problem
+  int blas_threads = 0;  ///< 0: 1, or chosen from the size of the problem (kBlasBySize)
   std::uint64_t seed = 1;
 };
-void add_common_options(CLI::App& command, CommonOptions& options);
+/// What --blas-threads is for in a command, and what it is where it is not given.
+struct BlasHelp {
+  const char* meaning = "threads inside one matrix operation";
+  const char* usual = "1";
+};
+/// For commands that decompose one matrix at a time: they call Session::use_blas_for.
+inline constexpr BlasHelp kBlasBySize{
+    "threads inside one matrix decomposition; recorded with the result",
+    "1 below 2,000 samples, else all cores"};
+void add_common_options(CLI::App& command, CommonOptions& options, const BlasHelp& blas = {});
 
 /// Called where an interrupt was heard: the run ends by itself, and is no longer ended from
 /// outside.
@@ -57,7 +66,8 @@ class Session {
   /// Shows that `stage` goes on, for as long as the result lives.
   [[nodiscard]] Heartbeat heartbeat(std::string stage) { return {sink_, std::move(stage)}; }
 
-  /// Chooses the BLAS threads for a problem of n samples (INTERFACE: 1 below 2,000) and sets them.
+  /// Sets the BLAS threads: those that were asked for, else the usual ones for n samples. Until
+  /// then there is one.
   void use_blas_for(Index n);
 
  private:

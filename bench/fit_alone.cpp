@@ -14,8 +14,8 @@
 
 #include "kith/data/formats.hpp"
 #include "kith/data/labels.hpp"
-#include "kith/model/trained_model.hpp"
 #include "kith/numerics/blas.hpp"
+#include "kith/pipeline/trained_model.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@ import sys
 from os.path import normpath
 from pathlib import Path
 
-LAYERS = ["core", "numerics", "optim", "data", "measure", "condition", "learn", "model", "evaluate",
-          "report", "app", "python"]
+LAYERS = ["core", "numerics", "optim", "data", "measure", "vectors", "condition", "learn", "inspect",
+          "model", "pipeline", "evaluate", "report", "app", "python"]
 RANK = {layer: rank for rank, layer in enumerate(LAYERS)}
 RANK["python"] = RANK["app"]  # side by side on top
 FOLDERS = ["engine", "dual", "linear", "mkl", "robust", "trace", "spectrum", "metric", "papers"]  # of optim

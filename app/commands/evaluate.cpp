@@ -13,9 +13,9 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/experiment.hpp"
+#include "kith/evaluate/portraits.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/numerics/blas.hpp"
-#include "kith/report/page.hpp"
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
 #include "method_options.hpp"
@@ -330,7 +330,9 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
   add_flags(*parser, *options);
   add_input_options(*parser, options->input);
   add_raw_options(*parser, options->raw);
-  add_common_options(*parser, options->common);
+  add_common_options(*parser, options->common,
+                     {"threads inside one matrix decomposition; recorded with the result",
+                      "1, since folds run side by side"});
   parser->footer(
       "For each of --repeats random partitions, settings are chosen by cross-validation inside "
       "the\n"

@@ -6,7 +6,9 @@
 #include "commands.hpp"
 #include "input_options.hpp"
 #include "kith/data/atomic_file.hpp"
-#include "kith/report/inspect.hpp"
+#include "kith/inspect/inspect_json.hpp"
+#include "kith/report/inspection.hpp"
+#include "kith/report/page.hpp"
 #include "output_options.hpp"
 
 namespace kith::app {
@@ -64,7 +66,7 @@ Command add_inspect(CLI::App& program) {
       ->add_option("--html", options->html,
                    "also write a page to look at: the matrix, its spectrum, a map of the samples")
       ->type_name("FILE");
-  add_common_options(*parser, options->common);
+  add_common_options(*parser, options->common, kBlasBySize);
   parser->footer(
       "Examples:\n"
       "  kith inspect --similarity scores.csv --labels labels.txt\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -11,8 +12,8 @@
 #include "kith/core/status.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
-#include "kith/model/query_files.hpp"
-#include "kith/model/raw_queries.hpp"
+#include "kith/pipeline/query_files.hpp"
+#include "kith/pipeline/raw_queries.hpp"
 #include "output_options.hpp"
 #include "raw_options.hpp"
 
@@ -235,18 +236,12 @@ void write_predictions(const TrainedModel& model, Reader& reader, const Names& n
   out.commit();
 }
 
-bool averages_directions(const ModelRecord& record) {
-  Json settings = record.settings;
-  for (const char* of_decision : {"priors", "costs"}) settings.erase(of_decision);
-  return takes_both_directions(settings_of(record.method, settings));
-}
-
 template <class Writer>
 void predict_rows(const TrainedModel& model, const PredictOptions& options, Session& session) {
   const QueryFiles files = query_files(model.record, options);
   say_which_is_which(model.record, files, options, session.context);
   QueryReader reader(model.record, files, session.context);
-  const bool takes_both = averages_directions(model.record);
+  const bool takes_both = takes_both_directions(method_settings(model.record));
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
     const ModelMatrix& matrix = model.record.matrices[m];
     const bool has_from = !files.matrices[m].from_training.empty();
@@ -309,16 +304,11 @@ void check_input_flags(const PredictOptions& options) {
 
 /// Predictions of a model that is marked are written all the same, but not in silence.
 void say_how_training_ended(const ModelRecord& record, Session& session) {
-  const Json& certificate = record.certificate;
-  if (!certificate.is_object() || !certificate.contains("status")) return;
-  for (const SolveStatus status : {SolveStatus::kReducedAccuracy, SolveStatus::kIterationLimit,
-                                   SolveStatus::kInfeasible, SolveStatus::kNumericalFailure}) {
-    if (certificate["status"] != name(status)) continue;
-    const Json gap = certificate.value("gap", Json());
-    session.context.message(fmt::format(
-        "the solver missed its tolerance when this model was trained: {}{}", name(status),
-        gap.is_number() ? ", gap " + format_short(gap.get<double>(), 3) : ""));
-  }
+  const std::optional<TrainingEnd> end = training_end(record);
+  if (!end || met_tolerance(end->status)) return;
+  session.context.message(fmt::format(
+      "the solver missed its tolerance when this model was trained: {}{}", name(end->status),
+      std::isnan(end->gap) ? "" : ", gap " + format_short(end->gap, 3)));
 }
 
 int run(const PredictOptions& options) {

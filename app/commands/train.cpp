@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "input_options.hpp"
@@ -12,7 +14,7 @@
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/learn/self_needs.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 #include "method_options.hpp"
 #include "output_options.hpp"
 #include "raw_options.hpp"
@@ -38,7 +40,7 @@ constexpr Index kAutoFolds = 10;
 /// The best of `--among` by cross-validation on the samples at hand, with its best settings.
 struct AutoChoice {
   MethodChoice choice;
-  Json why;
+  Selection selection;
 };
 AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunContext& ctx) {
   if (!options.settings.empty()) {
@@ -51,17 +53,17 @@ AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunCo
   note_neighbours(options.input, input, candidates, ctx);
   const ExperimentData data = experiment_data(input, input.matrices, input.condition, ctx);
   const Index folds = std::min(kAutoFolds, data.samples());
-  const Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
+  Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
   const SelectionEntry& best = selection.entries[selection.best];
-  AutoChoice result{.choice = candidates[selection.best].choice, .why = selection_json(selection)};
-  result.choice.settings = best.settings;
+  MethodChoice choice = candidates[selection.best].choice;
+  choice.settings = best.settings;
   for (const char* evidence : {"probability", "certificate"}) {
     // Off while choosing, as in `evaluate`; a model has them.
-    if (settings_json(best.settings).contains(evidence)) set(result.choice, evidence, "yes");
+    if (settings_json(best.settings).contains(evidence)) set(choice, evidence, "yes");
   }
   ctx.message(fmt::format("chose {} with an inner error of {} %", best.name,
                           format_short(100 * best.loss, 3)));
-  return result;
+  return {.choice = std::move(choice), .selection = std::move(selection)};
 }
 
 PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& choice,
@@ -75,56 +77,57 @@ PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& cho
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
 }
 
-std::string number(const Json& value) {
-  return value.is_null() ? "not finite" : format_short(value.get<double>(), 6);
+std::string line(std::string_view what, const std::string& value) {
+  return fmt::format("  {:<13} {}\n", what, value);
 }
 
-std::string training_text(const Json& json, const TrainOptions& options) {
+std::string weights_text(const std::vector<KernelWeight>& weights) {
+  std::string text;
+  for (const KernelWeight& one : weights) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.matrix,
+                        std::isfinite(one.weight) ? format_short(one.weight, 6) : "not finite");
+  }
+  return text;
+}
+
+std::string selection_text(const Selection& selection) {
+  std::string text = line(
+      "chosen", selection.entries[selection.best].name + ", of least error in cross-validation:");
+  for (const SelectionEntry& one : selection.entries) {
+    text += fmt::format("                  {:<16} {:>6.2f} %\n", one.name, 100 * one.loss);
+  }
+  return text;
+}
+
+std::string training_text(const Training& training, const std::optional<Selection>& selection,
+                          const TrainOptions& options) {
+  const ModelRecord& record = training.model.record;
+  const FitInfo& info = training.info;
   // As it was typed, "svm-flip", unless it was left open.
-  const std::string method =
-      options.method == "auto" ? json["method"].get<std::string>() : options.method;
-  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n", method,
-                                 json["n"].get<Index>(), json["classes"].size(),
-                                 json["timing"]["seconds"].get<double>());
-  const auto status = json["status"].get<std::string>();
-  text += fmt::format("  status        {}\n", status);
+  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n",
+                                 selection ? record.method : options.method, record.samples,
+                                 record.class_names.size(), training.seconds);
+  text += line("status", std::string(name(info.status())));
   // A descent has no dual of its own: its gap is that to a lower bound of the optimum.
   const bool descent =
-      status == name(SolveStatus::kStopped) || status == name(SolveStatus::kStationary);
-  for (const auto& [name, key] :
-       {std::pair("objective", "objective"),
-        std::pair(descent ? "gap to bound" : "duality gap", "gap"),
-        std::pair("KKT residual", "kkt_residual"), std::pair("consistency", "consistency")}) {
-    if (!json[key].is_null()) text += fmt::format("  {:<13} {}\n", name, number(json[key]));
+      info.status() == SolveStatus::kStopped || info.status() == SolveStatus::kStationary;
+  for (const auto& [what, value] : {std::pair("objective", info.objective()),
+                                    std::pair(descent ? "gap to bound" : "duality gap", info.gap()),
+                                    std::pair("KKT residual", info.kkt_residual()),
+                                    std::pair("consistency", info.consistency)}) {
+    if (std::isfinite(value)) text += line(what, format_short(value, 6));
   }
-  if (json.contains("kernel_weights")) {
-    std::string weights;
-    for (const auto& [matrix, weight] : json["kernel_weights"].items()) {
-      weights += fmt::format("{}{} {}", weights.empty() ? "" : ", ", matrix, number(weight));
-    }
-    text += fmt::format("  weights       {}\n", weights);
+  if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
+    text += line("weights", weights_text(info.subproblems.front().kernel_weights));
   }
-  if (json.contains("selection")) {
-    const Json& selection = json["selection"];
-    text += fmt::format("  chosen        {}, of least error in cross-validation:\n",
-                        selection["chosen"].get<std::string>());
-    for (const Json& one : selection["candidates"]) {
-      text += fmt::format("                  {:<16} {:>6.2f} %\n", one["method"].get<std::string>(),
-                          100 * one["inner_error"].get<double>());
-    }
-  }
+  if (selection) text += selection_text(*selection);
   text +=
-      json.contains("features")
-          ? fmt::format("  needs         vectors of {} features\n", json["features"].get<Index>())
-          : fmt::format("  needs         similarities to {} of {} training samples\n",
-                        json["columns_needed"].get<Index>(), json["n"].get<Index>());
-  for (const Json& sentence : json["applied"]) {
-    text += fmt::format("  applied       {}\n", sentence.get<std::string>());
-  }
-  for (const Json& note : json.value("notes", Json::array())) {
-    text += fmt::format("  note          {}\n", note.get<std::string>());
-  }
-  if (!options.model.empty()) text += fmt::format("  model         {}\n", options.model);
+      line("needs", record.features > 0 ? fmt::format("vectors of {} features", record.features)
+                                        : fmt::format("similarities to {} of {} training samples",
+                                                      record.positions.size(), record.samples));
+  for (const std::string& sentence : record.applied) text += line("applied", sentence);
+  for (const std::string& note : info.notes) text += line("note", note);
+  if (!options.model.empty()) text += line("model", options.model);
   return text;
 }
 
@@ -185,11 +188,11 @@ int run(const TrainOptions& options) {
   const LabelledInput input =
       read_labelled(options.input, options.raw, needs_of(options, choice), session.context);
   session.use_blas_for(input.labels.size());
-  Json why;
+  std::optional<Selection> selection;
   if (automatic) {
     AutoChoice best = choose(options, input, session.context);
     choice = std::move(best.choice);
-    why = std::move(best.why);
+    selection = std::move(best.selection);
   } else {
     const Candidate only{.name = choice.name, .choice = choice, .axes = {}};
     note_neighbours(options.input, input, std::span(&only, 1), session.context);
@@ -206,16 +209,16 @@ int run(const TrainOptions& options) {
         "--self): the training samples have no common one to take it from. Another test-treatment "
         "needs none");
   }
-  if (automatic) training.model.record.certificate["selection"] = std::move(why);
+  if (selection) training.model.record.certificate["selection"] = selection_json(*selection);
   if (!options.model.empty()) save(training.model, options.model);
   write_similarity(options, training.model, prepared.set, session.context);
-  Json json = training_json(training);
-  if (!options.model.empty()) json["model"] = options.model;
   session.end_progress();
   if (options.common.json) {
+    Json json = training_json(training);
+    if (!options.model.empty()) json["model"] = options.model;
     print_json(json);
   } else {
-    print_text(training_text(json, options));
+    print_text(training_text(training, selection, options));
   }
   if (met_tolerance(training.info.status())) return kDone;
   session.context.message(
@@ -262,7 +265,7 @@ Command add_train(CLI::App& program) {
       ->group("Method");
   add_input_options(*parser, options->input);
   add_raw_options(*parser, options->raw);
-  add_common_options(*parser, options->common);
+  add_common_options(*parser, options->common, kBlasBySize);
   parser->footer(
       "Exit code 2 means that the solver missed its tolerance: the model is written and marked.\n\n"
       "Examples:\n"

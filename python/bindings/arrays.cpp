@@ -176,7 +176,7 @@ MatchedSets matched_sets(const std::vector<GivenMatrix>& given, const std::vecto
     }
     set.row_ids = ids;
     set.column_ids = ids;
-    sets.push_back(square(std::move(set)));
+    sets.push_back(std::move(set));
   }
   return match(std::move(sets));
 }

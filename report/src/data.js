@@ -236,7 +236,8 @@ function advice(doc) {
 export function dataSection(doc, set, onPick) {
   const section = h("section", { id: "data" }, h("h2", {}, "The data"));
   if (set.portraits.length === 0) {
-    section.append(h("p", { class: "note" }, "The store has no picture of these data: it was made by an older kith, or there are more than 100,000 samples. `kith inspect --html FILE` draws them."));
+    const reason = set.about?.no_portraits_because;
+    section.append(h("p", { class: "note" }, "The store has no picture of these data: ", reason ? name(reason) : "it was made by an older kith, or from vectors", "."));
     if (set.class_names.length > 0) section.append(classSizes(set, {}));
     return section;
   }

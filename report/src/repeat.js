@@ -38,6 +38,7 @@ export function repeatSection(doc, set) {
   const about = { ...set.about };
   const command = about.command;
   delete about.command;
+  delete about.no_portraits_because; // said where the picture would be
   const later = command ? addedLater(command, set.methods) : [];
   // What each matrix is says where it comes from, too.
   if (about.matrices) for (const key of ["similarity", "data", "measure"]) delete about[key];

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "condition/symmetrise.hpp"
 #include "kith/core/parallel.hpp"
 
 namespace kith {
@@ -147,13 +148,18 @@ Asymmetry asymmetry(const Block& block, int threads) {
   return sparse_asymmetry(std::get<SparseBlock>(block));
 }
 
-bool exactly_symmetric(const DenseBlock& block) {
-  const Index n = block.rows();
+bool exactly_symmetric(const Block& block) {
+  assert(rows(block) == cols(block) && "only a square block has two directions");
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
+    return detail::same(*sparse, transposed(*sparse));
+  }
+  const auto& dense = std::get<DenseBlock>(block);
+  const Index n = dense.rows();
   for (Index i0 = 0; i0 < n; i0 += kTile) {
     for (Index j0 = 0; j0 <= i0; j0 += kTile) {
       for (Index i = i0; i < std::min(i0 + kTile, n); ++i) {
-        for (Index j = j0; j < std::min({j0 + kTile, i + 1}); ++j) {
-          if (!(block(i, j) == block(j, i))) return false;
+        for (Index j = j0; j < std::min(j0 + kTile, i); ++j) {
+          if (detail::differ(dense(i, j), dense(j, i))) return false;
         }
       }
     }

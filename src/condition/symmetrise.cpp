@@ -30,9 +30,6 @@ double combine(Symmetrise how, double a, double b) {
   return a;
 }
 
-/// NaN equals NaN here: two missing directions do not differ.
-bool differ(double a, double b) { return !(a == b || (std::isnan(a) && std::isnan(b))); }
-
 bool symmetrise_tile(RowMatrix& values, Index i0, Index j0, Symmetrise how) {
   bool differed = false;
   const Index n = values.rows();
@@ -89,6 +86,10 @@ SparseBlock merged(const SparseBlock& a, const SparseBlock& b, Symmetrise how) {
 
 }  // namespace
 
+bool same(const SparseBlock& a, const SparseBlock& b) {
+  return a.starts == b.starts && a.columns == b.columns && a.values == b.values;
+}
+
 bool combines(Symmetrise how) {
   return how == Symmetrise::kMean || how == Symmetrise::kMax || how == Symmetrise::kMin;
 }
@@ -97,10 +98,7 @@ bool symmetrise(Table& table, Symmetrise how, int threads) {
   if (auto* dense = std::get_if<RowMatrix>(&table)) return symmetrise_dense(*dense, how, threads);
   auto& sparse = std::get<SparseBlock>(table);
   const SparseBlock turned = transposed(sparse);
-  if (turned.starts == sparse.starts && turned.columns == sparse.columns &&
-      turned.values == sparse.values) {
-    return false;
-  }
+  if (same(sparse, turned)) return false;
   sparse = merged(sparse, turned, how);
   return true;
 }

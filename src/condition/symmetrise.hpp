@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 #include "condition/table.hpp"
 #include "kith/condition/input_settings.hpp"
 
 namespace kith::detail {
+
+/// Whether two directions of a pair differ; two missing ones do not.
+[[nodiscard]] inline bool differ(double a, double b) {
+  return !(a == b || (std::isnan(a) && std::isnan(b)));
+}
+/// Whether two blocks list the same pairs with the same values.
+[[nodiscard]] bool same(const SparseBlock& a, const SparseBlock& b);
 
 /// True for the rules that combine the two directions (mean, max, min).
 [[nodiscard]] bool combines(Symmetrise how);

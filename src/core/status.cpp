@@ -23,4 +23,14 @@ std::string_view name(SolveStatus status) {
   return "unknown";
 }
 
+std::optional<SolveStatus> status_of(std::string_view text) {
+  for (const SolveStatus status :
+       {SolveStatus::kSolved, SolveStatus::kStationary, SolveStatus::kStopped,
+        SolveStatus::kReducedAccuracy, SolveStatus::kIterationLimit, SolveStatus::kInfeasible,
+        SolveStatus::kNumericalFailure}) {
+    if (text == name(status)) return status;
+  }
+  return std::nullopt;
+}
+
 }  // namespace kith

@@ -146,6 +146,10 @@ std::vector<Index> Labels::counts() const {
   return count;
 }
 
+bool Labels::has_two_classes() const {
+  return std::any_of(ids.begin(), ids.end(), [&](int id) { return id != ids.front(); });
+}
+
 Labels make_labels(std::span<const std::string> per_sample) {
   Labels labels;
   labels.names.assign(per_sample.begin(), per_sample.end());

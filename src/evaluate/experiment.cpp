@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "evaluate/unit.hpp"
+#include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/data/folds.hpp"
@@ -22,23 +23,6 @@ namespace kith {
 namespace {
 
 using detail::FoldPart;
-
-bool both_directions_equal(const Block& block) {
-  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
-    const SparseBlock other = transposed(*sparse);
-    return sparse->starts == other.starts && sparse->columns == other.columns &&
-           sparse->values == other.values;
-  }
-  const auto& dense = std::get<DenseBlock>(block);
-  for (Index i = 0; i < dense.rows(); ++i) {
-    for (Index j = 0; j < i; ++j) {
-      const double a = dense(i, j);
-      const double b = dense(j, i);
-      if (a != b && !(std::isnan(a) && std::isnan(b))) return false;
-    }
-  }
-  return true;
-}
 
 template <class Work>
 double seconds_of(const Work& work) {
@@ -148,8 +132,7 @@ class Runner {
 
   /// No method can learn from one class: that is a matter of the partition.
   void check_classes(int partition, std::span<const Index> train) const {
-    const std::vector<Index> counts = select(data_.labels, train).counts();
-    if (std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; }) >= 2) return;
+    if (select(data_.labels, train).has_two_classes()) return;
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("partition {}: the {} samples of a training part are all of one class; "
                             "--stratify auto or yes keeps every class in every training part",
@@ -284,13 +267,12 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
     data.matrices = select_samples(data.matrices, dropped.kept);
     data.input.missing = MissingRule::kError;
   }
-  const std::vector<Index> counts = data.labels.counts();
-  if (std::count_if(counts.begin(), counts.end(), [](Index c) { return c > 0; }) < 2) {
+  if (!data.labels.has_two_classes()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the samples are all of one class; a comparison needs at least two");
   }
   for (const SimilaritySet& set : data.matrices.sets) {
-    data.symmetric.push_back(both_directions_equal(set.block));
+    data.symmetric.push_back(exactly_symmetric(set.block));
   }
   return data;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/matrix_errors.hpp"
+#include "pipeline/matrix_errors.hpp"
 
 namespace kith::detail {
 namespace {

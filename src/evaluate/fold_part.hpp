@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kith/evaluate/experiment.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 
 namespace kith::detail {
 

@@ -111,6 +111,16 @@ std::vector<std::string> powers_of_ten(int first, int last) {
   return values;
 }
 
+std::vector<GridAxis> machine_axes(const KernelRule& rule) {
+  std::vector<GridAxis> axes = {
+      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  if (rule.kernel == VectorKernel::kRbf) {
+    axes.push_back(
+        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
+  }
+  return axes;
+}
+
 std::vector<MethodInfo> all_methods() {
   std::vector<MethodInfo> all;
   for (const AnySettings& settings : defaults()) all.push_back(method_info(settings));
@@ -331,17 +341,16 @@ namespace {
 
 /// Finds the first part of a model with a number that no prediction can be made from. Single
 /// numbers may be NaN, which says that there is none; a class without samples has -infinity.
-class FiniteCheck final : public Archive {
+class FiniteCheck final : public SavingArchive {
  public:
-  [[nodiscard]] bool loading() const override { return false; }
-  void operator()(std::string_view /*name*/, double& /*value*/) override {}
-  void operator()(std::string_view /*name*/, Index& /*value*/) override {}
-  void operator()(std::string_view /*name*/, bool& /*value*/) override {}
-  void operator()(std::string_view /*name*/, std::string& /*value*/) override {}
-  void operator()(std::string_view name, Vector& value) override { check(name, value); }
-  void operator()(std::string_view name, Matrix& value) override { check(name, value); }
-  void operator()(std::string_view /*name*/, std::vector<int>& /*value*/) override {}
-  void operator()(std::string_view /*name*/, std::vector<Index>& /*value*/) override {}
+  void operator()(std::string_view /*name*/, const double& /*value*/) override {}
+  void operator()(std::string_view /*name*/, const Index& /*value*/) override {}
+  void operator()(std::string_view /*name*/, const bool& /*value*/) override {}
+  void operator()(std::string_view /*name*/, const std::string& /*value*/) override {}
+  void operator()(std::string_view name, const Vector& value) override { check(name, value); }
+  void operator()(std::string_view name, const Matrix& value) override { check(name, value); }
+  void operator()(std::string_view /*name*/, const std::vector<int>& /*value*/) override {}
+  void operator()(std::string_view /*name*/, const std::vector<Index>& /*value*/) override {}
 
   std::optional<std::string> broken;
 
@@ -355,7 +364,7 @@ class FiniteCheck final : public Archive {
 
 }  // namespace
 
-std::optional<std::string> not_finite(AnyModel& model) {
+std::optional<std::string> not_finite(const AnyModel& model) {
   FiniteCheck check;
   archive(model, check);
   return check.broken;
@@ -411,7 +420,11 @@ std::vector<Index> needed_columns(const AnyModel& model) {
   return visit_method([](const auto& own) { return needed_columns(own); }, model);
 }
 
-void archive(AnyModel& model, Archive& archiver) {
+void archive(const AnyModel& model, SavingArchive& archiver) {
+  visit_method([&](const auto& own) { archive(own, archiver); }, model);
+}
+
+void archive(AnyModel& model, LoadingArchive& archiver) {
   visit_method([&](auto& own) { archive(own, archiver); }, model);
 }
 

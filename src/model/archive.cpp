@@ -59,28 +59,28 @@ void ArchiveWriter::tensor(std::string_view name, Tensor value) {
   }
 }
 
-void ArchiveWriter::operator()(std::string_view name, double& value) {
+void ArchiveWriter::operator()(std::string_view name, const double& value) {
   tensor(name, single(TensorType::kF64, value));
 }
-void ArchiveWriter::operator()(std::string_view name, Index& value) {
+void ArchiveWriter::operator()(std::string_view name, const Index& value) {
   tensor(name, single(TensorType::kI64, value));
 }
-void ArchiveWriter::operator()(std::string_view name, bool& value) {
+void ArchiveWriter::operator()(std::string_view name, const bool& value) {
   tensor(name, single<unsigned char>(TensorType::kU8, value ? 1 : 0));
 }
-void ArchiveWriter::operator()(std::string_view name, std::string& value) {
+void ArchiveWriter::operator()(std::string_view name, const std::string& value) {
   tensor(name, owning(TensorType::kU8, {static_cast<Index>(value.size())}, value));
 }
-void ArchiveWriter::operator()(std::string_view name, Vector& value) {
+void ArchiveWriter::operator()(std::string_view name, const Vector& value) {
   tensor(name, owning(TensorType::kF64, {value.size()}, value));
 }
-void ArchiveWriter::operator()(std::string_view name, Matrix& value) {
+void ArchiveWriter::operator()(std::string_view name, const Matrix& value) {
   tensor(name, owning(TensorType::kF64, {value.rows(), value.cols()}, RowMatrix(value)));
 }
-void ArchiveWriter::operator()(std::string_view name, std::vector<int>& value) {
+void ArchiveWriter::operator()(std::string_view name, const std::vector<int>& value) {
   tensor(name, owning(TensorType::kI32, {static_cast<Index>(value.size())}, value));
 }
-void ArchiveWriter::operator()(std::string_view name, std::vector<Index>& value) {
+void ArchiveWriter::operator()(std::string_view name, const std::vector<Index>& value) {
   tensor(name, owning(TensorType::kI64, {static_cast<Index>(value.size())}, value));
 }
 

@@ -48,12 +48,13 @@ void check_finite(const double* values, Index count, const std::string& name) {
 // One visit per kind of data, so that writing and reading name the same arrays.
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, StringData& data) {
+void visit_values(Archiver& arrays, const std::string& name, Archived<Archiver, StringData>& data) {
   arrays.texts(name, data.values);
 }
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, SequenceData& data) {
+void visit_values(Archiver& arrays, const std::string& name,
+                  Archived<Archiver, SequenceData>& data) {
   arrays.texts(name, data.values);
   for (const std::string& sequence : data.values) {
     if (sequence.empty()) refuse(name, "has an empty sequence");
@@ -62,7 +63,7 @@ void visit_values(Archiver& arrays, const std::string& name, SequenceData& data)
 
 /// Names of columns are there where the samples have them.
 void visit_columns(ArchiveWriter& arrays, const std::string& name,
-                   std::vector<std::string>& columns, Index /*wanted*/) {
+                   const std::vector<std::string>& columns, Index /*wanted*/) {
   if (!columns.empty()) arrays.texts(name, columns);
 }
 void visit_columns(ArchiveReader& arrays, const std::string& name,
@@ -73,12 +74,13 @@ void visit_columns(ArchiveReader& arrays, const std::string& name,
 }
 
 template <class Archiver>
-void visit_table(Archiver& arrays, const std::string& name, DenseBlock& table) {
+void visit_table(Archiver& arrays, const std::string& name, Archived<Archiver, DenseBlock>& table) {
   Matrix values = table.values();
   arrays(name, values);
-  if (!arrays.loading()) return;
-  check_finite(values.data(), values.size(), name);
-  table = DenseBlock(RowMatrix(values));
+  if constexpr (Archiver::kLoading) {
+    check_finite(values.data(), values.size(), name);
+    table = DenseBlock(RowMatrix(values));
+  }
 }
 
 /// Whether the numbers of a sparse table that was read are where they can be.
@@ -101,7 +103,8 @@ bool is_well_formed(const SparseBlock& table) {
 }
 
 template <class Archiver>
-void visit_table(Archiver& arrays, const std::string& name, SparseBlock& table) {
+void visit_table(Archiver& arrays, const std::string& name,
+                 Archived<Archiver, SparseBlock>& table) {
   std::vector<Index> starts(table.starts.begin(), table.starts.end());
   std::vector<int> columns(table.columns.begin(), table.columns.end());
   Vector values = Eigen::Map<const Vector>(table.values.data(), table.entries());
@@ -109,23 +112,25 @@ void visit_table(Archiver& arrays, const std::string& name, SparseBlock& table) 
   arrays(name + ".starts", starts);
   arrays(name + ".columns", columns);
   arrays(name + ".values", values);
-  if (!arrays.loading()) return;
-  table.starts.assign(starts.begin(), starts.end());
-  table.columns.assign(columns.begin(), columns.end());
-  table.values.assign(values.begin(), values.end());
-  table.absent = Absent::kZero;
-  if (!is_well_formed(table)) refuse(name + ".columns", "is no table of sparse vectors");
-  check_finite(values.data(), values.size(), name + ".values");
+  if constexpr (Archiver::kLoading) {
+    table.starts.assign(starts.begin(), starts.end());
+    table.columns.assign(columns.begin(), columns.end());
+    table.values.assign(values.begin(), values.end());
+    table.absent = Absent::kZero;
+    if (!is_well_formed(table)) refuse(name + ".columns", "is no table of sparse vectors");
+    check_finite(values.data(), values.size(), name + ".values");
+  }
 }
 
 /// An empty table of the kind that was written.
 void choose_table(const ArchiveReader& arrays, const std::string& name, Block& table) {
   if (arrays.has(name + ".width") || arrays.has(name + ".starts")) table = SparseBlock{};
 }
-void choose_table(const ArchiveWriter& /*arrays*/, const std::string& /*name*/, Block& /*table*/) {}
+void choose_table(const ArchiveWriter& /*arrays*/, const std::string& /*name*/,
+                  const Block& /*table*/) {}
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, VectorData& data) {
+void visit_values(Archiver& arrays, const std::string& name, Archived<Archiver, VectorData>& data) {
   choose_table(arrays, name, data.values);
   std::visit([&](auto& table) { visit_table(arrays, name, table); }, data.values);
   arrays(name + ".absent_is_zero", data.absent_is_zero);
@@ -133,46 +138,51 @@ void visit_values(Archiver& arrays, const std::string& name, VectorData& data) {
 }
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, SeriesData& data) {
+void visit_values(Archiver& arrays, const std::string& name, Archived<Archiver, SeriesData>& data) {
   std::vector<double> flat;
   std::vector<Index> ends;
   flatten(data.values, flat, ends);
   Vector numbers = Eigen::Map<const Vector>(flat.data(), std::ssize(flat));
   arrays(name, numbers);
   arrays(name + ".ends", ends);
-  if (!arrays.loading()) return;
-  check_finite(numbers.data(), numbers.size(), name);
-  flat.assign(numbers.data(), numbers.data() + numbers.size());
-  unflatten(flat, ends, data.values, name + ".ends");
-  for (const std::vector<double>& series : data.values) {
-    if (series.empty()) refuse(name, "has an empty series");
+  if constexpr (Archiver::kLoading) {
+    check_finite(numbers.data(), numbers.size(), name);
+    flat.assign(numbers.data(), numbers.data() + numbers.size());
+    unflatten(flat, ends, data.values, name + ".ends");
+    for (const std::vector<double>& series : data.values) {
+      if (series.empty()) refuse(name, "has an empty series");
+    }
   }
 }
 
 template <class Archiver>
 void visit_words(Archiver& arrays, const std::string& name,
-                 std::vector<std::vector<std::string>>& values) {
+                 Archived<Archiver, std::vector<std::vector<std::string>>>& values) {
   std::vector<std::string> flat;
   std::vector<Index> ends;
   flatten(values, flat, ends);
   arrays.texts(name, flat);
   arrays(name + ".of_sample.ends", ends);
-  if (arrays.loading()) unflatten(flat, ends, values, name + ".of_sample.ends");
+  if constexpr (Archiver::kLoading) unflatten(flat, ends, values, name + ".of_sample.ends");
 }
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, SetData& data) {
+void visit_values(Archiver& arrays, const std::string& name, Archived<Archiver, SetData>& data) {
   visit_words(arrays, name, data.values);
 }
 
 template <class Archiver>
-void visit_values(Archiver& arrays, const std::string& name, CategoryData& data) {
+void visit_values(Archiver& arrays, const std::string& name,
+                  Archived<Archiver, CategoryData>& data) {
   visit_words(arrays, name, data.values);
-  if (!data.labels) data.labels.emplace();
-  arrays(name + ".labels", data.labels->ids);
+  if constexpr (Archiver::kLoading) {
+    arrays(name + ".labels", data.labels.emplace().ids);
+  } else {
+    arrays(name + ".labels", data.labels ? data.labels->ids : std::vector<int>{});
+  }
   visit_columns(arrays, name + ".names", data.columns,
                 data.values.empty() ? 0 : std::ssize(data.values.front()));
-  if (!arrays.loading()) return;
+  if (!Archiver::kLoading) return;
   if (data.values.empty()) refuse(name, "has no samples, and a measure learns from them");
   for (const std::vector<std::string>& row : data.values) {
     if (row.size() != data.values.front().size()) refuse(name, "has rows of different lengths");
@@ -180,7 +190,8 @@ void visit_values(Archiver& arrays, const std::string& name, CategoryData& data)
 }
 
 template <class Archiver>
-void visit_samples(Archiver& arrays, const std::string& prefix, RawData& samples) {
+void visit_samples(Archiver& arrays, const std::string& prefix,
+                   Archived<Archiver, RawData>& samples) {
   std::visit([&](auto& data) { visit_values(arrays, prefix + "samples", data); }, samples);
 }
 
@@ -248,7 +259,7 @@ RawData nothing_of(RawKind kind) {
 
 }  // namespace
 
-void write_measure(ArchiveWriter& arrays, const std::string& prefix, MeasureRule rule,
+void write_measure(ArchiveWriter& arrays, const std::string& prefix, const MeasureRule& rule,
                    std::span<const ModelMatrix> before) {
   arrays(prefix + "columns", rule.columns);
   const MeasureRule* first = first_of(before, rule.file, kind_of(rule.training));

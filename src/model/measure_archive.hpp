@@ -15,7 +15,7 @@ namespace kith::detail {
 
 /// Samples that the first matrix of `before` with samples of the same file and kind has, too, are
 /// not written again.
-void write_measure(ArchiveWriter& arrays, const std::string& prefix, MeasureRule rule,
+void write_measure(ArchiveWriter& arrays, const std::string& prefix, const MeasureRule& rule,
                    std::span<const ModelMatrix> before);
 
 /// What is known of a measure before its arrays are read.

@@ -27,7 +27,7 @@ std::string measure_prefix(std::size_t k) { return fmt::format("measure.{}.", k)
 
 /// The arrays of a record under their names, so that writing and reading visit the same list.
 template <class Archiver>
-void visit_arrays(Archiver& archiver, ModelRecord& record) {
+void visit_arrays(Archiver& archiver, Archived<Archiver, ModelRecord>& record) {
   archiver.texts("columns.ids", record.ids);
   archiver("columns.kept", record.kept);
   archiver("columns.positions", record.positions);
@@ -84,7 +84,7 @@ std::map<std::string, std::string> metadata_of(const ModelRecord& record) {
   return texts;
 }
 
-TensorFile tensor_file(ModelRecord record, const ArchiveFunction& write_parts) {
+TensorFile tensor_file(const ModelRecord& record, const SaveParts& write_parts) {
   const std::string rule = detail::broken_rule(record);
   if (!rule.empty()) throw Error(ErrorCode::kInternal, "model to be saved: " + rule);
   TensorFile file;
@@ -272,12 +272,11 @@ RequiredColumns required_columns(std::span<const InputRule> rules, std::span<con
   return required;
 }
 
-void save_model(const std::string& path, const ModelRecord& record,
-                const ArchiveFunction& write_parts) {
+void save_model(const std::string& path, const ModelRecord& record, const SaveParts& write_parts) {
   write_tensor_file(path, tensor_file(record, write_parts), kModelFormat);
 }
 
-std::string model_bytes(const ModelRecord& record, const ArchiveFunction& write_parts) {
+std::string model_bytes(const ModelRecord& record, const SaveParts& write_parts) {
   return tensor_file_bytes(tensor_file(record, write_parts), kModelFormat);
 }
 
@@ -289,7 +288,7 @@ LoadedModel load_model_bytes(std::string_view bytes, const std::string& name) {
   return loaded_model(read_tensor_bytes(bytes, name, kModelFormat), name);
 }
 
-void LoadedModel::read_parts(const ArchiveFunction& read) {
+void LoadedModel::read_parts(const LoadParts& read) {
   try {
     read(parts);
   } catch (const Error& error) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "kith/core/text.hpp"
 #include "kith/report/text_art.hpp"
@@ -154,61 +153,7 @@ std::string agreement_section(const Inspection& inspection, const TextStyle& sty
          draw_table(table, style.unicode);
 }
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 }  // namespace
-
-Json summary_json(const MatrixSummary& matrix) {
-  Json json = Json::object();
-  json["name"] = matrix.name;
-  json["source"] = matrix.source;
-  json["format"] = matrix.format;
-  json["kind"] = matrix.kind == PairKind::kDistance ? "distance" : "similarity";
-  json["applied"] = matrix.applied;
-  json["n"] = matrix.n;
-  Json classes = Json::object();
-  Json table = Json::array();
-  for (const ClassSummary& one : matrix.classes) {
-    classes[one.name] = one.count;
-    table.push_back({{"class", one.name},
-                     {"count", one.count},
-                     {"mean_similarity_within", real(one.within)},
-                     {"mean_similarity_to_others", real(one.between)}});
-  }
-  json["classes"] = classes;
-  json["class_table"] = table;
-  json["symmetric"] = matrix.symmetric;
-  json["asymmetry"] = real(matrix.asymmetry);
-  json["min"] = real(matrix.min);
-  json["max"] = real(matrix.max);
-  json["diagonal_min"] = real(matrix.diagonal_min);
-  json["diagonal_max"] = real(matrix.diagonal_max);
-  json["sparse"] = matrix.sparse;
-  json["missing"] = matrix.missing;
-  const bool known = matrix.spectrum.has_value();
-  json["negative_eigenvalues"] = known ? Json(matrix.spectrum->negative) : Json(nullptr);
-  json["zero_eigenvalues"] = known ? Json(matrix.spectrum->zero) : Json(nullptr);
-  json["negative_eigenfraction"] = known ? real(matrix.spectrum->negative_fraction) : Json(nullptr);
-  json["lambda_min"] = known ? real(matrix.spectrum->smallest()) : Json(nullptr);
-  json["lambda_max"] = known ? real(matrix.spectrum->largest()) : Json(nullptr);
-  if (!known) json["no_spectrum_because"] = matrix.no_spectrum_because;
-  json["loo_1nn_error"] = matrix.neighbours ? real(matrix.neighbours->error) : Json(nullptr);
-  if (matrix.neighbours) {
-    json["loo_1nn_tied"] = matrix.neighbours->tied;
-    json["loo_1nn_isolated"] = matrix.neighbours->isolated;
-  }
-  json["triangle_violations"] =
-      matrix.triangles ? real(matrix.triangles->fraction()) : Json(nullptr);
-  if (matrix.triangles) {
-    json["triangles_checked"] = matrix.triangles->checked;
-    json["triangles_sampled"] = matrix.triangles->sampled;
-  }
-  if (known) {
-    json["eigenvalues"] =
-        std::vector<double>(matrix.spectrum->lambda.begin(), matrix.spectrum->lambda.end());
-  }
-  return json;
-}
 
 std::string inspection_text(const Inspection& inspection, const TextStyle& style) {
   std::string text;
@@ -243,34 +188,6 @@ std::string inspection_text(const Inspection& inspection, const TextStyle& style
     text += wrap(advice.why, style.width, "      ");
   }
   return text;
-}
-
-Json inspection_json(const Inspection& inspection) {
-  Json json = Json::object();
-  if (inspection.matrices.size() == 1) {
-    json = summary_json(inspection.matrices.front());
-  } else {
-    json["n"] = inspection.matrices.front().n;
-    Json matrices = Json::array();
-    for (const MatrixSummary& matrix : inspection.matrices)
-      matrices.push_back(summary_json(matrix));
-    json["matrices"] = matrices;
-    Json agreement = Json::array();
-    for (Index a = 0; a < inspection.agreement.rows(); ++a) {
-      const Vector row = inspection.agreement.row(a);
-      agreement.push_back(std::vector<double>(row.begin(), row.end()));
-    }
-    json["agreement"] = agreement;
-  }
-  json["unmatched_labels"] = inspection.unmatched_labels;
-  Json advice = Json::array();
-  for (const Advice& one : inspection.advice) {
-    advice.push_back({{"what", one.what}, {"why", one.why}});
-  }
-  json["advice"] = advice;
-  json["blas_threads"] = inspection.blas_threads;
-  json["timing"] = {{"seconds", inspection.seconds}};
-  return json;
 }
 
 }  // namespace kith

@@ -1,69 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/report/page.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kith/condition/pipeline.hpp"
 #include "kith/core/error.hpp"
-#include "kith/core/text.hpp"
 #include "kith/evaluate/details.hpp"
+#include "kith/inspect/inspect_json.hpp"
 #include "kith/report/results_table.hpp"
 #include "kith/report/text_art.hpp"
 #include "kith/version.hpp"
 #include "report/page_source.hpp"
-#include "report/png.hpp"
 
 namespace kith {
 namespace {
 
-// What an evaluation may spend on a picture of its data: seconds, of hours.
-constexpr Index kMostPortrayed = 100000;
-constexpr Index kMostCompared = 10000;
-constexpr Index kMostDecomposed = 4000;
 constexpr std::size_t kIdWidth = 80;  // a page of long sequences as ids would have no end
 
-/// `value` with as many digits as can be seen.
-Json seen(double value, int digits) {
-  if (!std::isfinite(value)) return {};
-  return parse_double(fmt::format("{:.{}g}", value, digits)).value_or(value);
-}
-
 Json real(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json picture_json(const Picture& picture) {
-  const std::vector<Colour> steps = sequential_palette(kPictureLevels);
-  std::vector<Colour> palette = {{0, 0, 0}};
-  palette.insert(palette.end(), steps.begin(), steps.end());
-  const auto side = static_cast<std::uint32_t>(picture.side);
-  const std::string png = encode_png(picture.levels, side, side, palette);
-  Json colours = Json::array();
-  for (const Colour& colour : steps) {
-    colours.push_back(fmt::format("#{:02x}{:02x}{:02x}", colour[0], colour[1], colour[2]));
-  }
-  return {{"side", picture.side},          {"samples_per_pixel", picture.samples_per_pixel},
-          {"low", seen(picture.low, 6)},   {"high", seen(picture.high, 6)},
-          {"colours", std::move(colours)}, {"png", "data:image/png;base64," + base64(png)}};
-}
-
-/// Coordinates in ten-thousandths of the widest axis.
-Json map_json(const PlaneMap& map) {
-  const double widest = std::max(map.x.cwiseAbs().maxCoeff(), map.y.cwiseAbs().maxCoeff());
-  const double unit = widest > 0 ? widest / 10000 : 1;
-  const auto steps = [&](const Vector& values) {
-    Json list = Json::array();
-    for (const double value : values) list.push_back(std::lround(value / unit));
-    return list;
-  };
-  return {{"unit", seen(unit, 8)},
-          {"x", steps(map.x)},
-          {"y", steps(map.y)},
-          {"largest", {seen(map.largest[0], 6), seen(map.largest[1], 6)}},
-          {"smallest", seen(map.smallest, 6)},
-          {"squared_share", seen(map.squared_share, 6)}};
-}
 
 Json ids_json(const std::vector<std::string>& ids) {
   Json list = Json::array();
@@ -127,61 +81,6 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
 Json head(std::string_view kind) { return {{"kind", kind}, {"kith", kVersion}}; }
 
 }  // namespace
-
-Json portrait_json(const Portrait& portrait) {
-  Json json = summary_json(portrait.summary);
-  json.erase("eigenvalues");
-  if (portrait.summary.spectrum) {
-    Json eigenvalues = Json::array();
-    for (const double value : portrait.summary.spectrum->lambda) {
-      eigenvalues.push_back(seen(value, 5));
-    }
-    json["eigenvalues"] = std::move(eigenvalues);
-  }
-  json["order"] = portrait.order;
-  json["picture"] = picture_json(portrait.picture);
-  if (portrait.map) json["map"] = map_json(*portrait.map);
-  json["nearest"] = portrait.nearest;
-  json["neighbours"] = portrait.neighbours;
-  return json;
-}
-
-Json portraits_json(const ExperimentData& data, const RunContext& ctx) {
-  if (data.samples() > kMostPortrayed) return Json::array();
-  RunContext silent = ctx;
-  silent.sink = nullptr;
-  PortraitSettings settings;
-  settings.most_compared = kMostCompared;
-  settings.most_mapped = kMostDecomposed;
-  settings.summary.spectrum_up_to = kMostDecomposed;
-  settings.most_pixels /= data.matrices.sets.size() > 1 ? 2 : 1;
-  Json portraits = Json::array();
-  try {
-    for (const SimilaritySet& set : data.matrices.sets) {
-      std::optional<ConditionedInput> conditioned;
-      if (data.input.missing != MissingRule::kError || missing_pairs(set.block) == 0) {
-        conditioned = condition_training(set, data.input, silent);
-      }
-      const TrainingMatrix* matrix = conditioned ? &conditioned->matrix : nullptr;
-      Portrait portrait = portray(set, matrix, &data.labels, settings, silent);
-      if (conditioned) portrait.summary.applied = conditioned->applied;
-      portraits.push_back(portrait_json(portrait));
-    }
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInterrupted) throw;
-    return Json::array();
-  }
-  return portraits;
-}
-
-void add_portraits(Json& about, const ExperimentData& data, const Store& store,
-                   const std::string& name, const RunContext& ctx) {
-  for (const std::int64_t number : store.experiments()) {
-    if (store.experiment(number).name == name) return;
-  }
-  Json portraits = portraits_json(data, ctx);
-  if (!portraits.empty()) about["portraits"] = std::move(portraits);
-}
 
 Json report_document(const Store& store, const std::vector<ExperimentResult>& results) {
   Json document = head("report");

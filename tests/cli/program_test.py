@@ -31,6 +31,17 @@ def test_every_command_has_help_with_an_example_and_the_common_flags(kith):
             assert flag in result.stdout, (command, flag)
 
 
+def test_the_help_says_how_many_blas_threads_a_command_takes(kith):
+    usual = {"train": "1 below 2,000 samples, else all cores", "inspect": "1 below 2,000 samples, else all cores",
+             "evaluate": "1, since folds run side by side"}
+    for command in commands(kith):
+        text = " ".join(kith(command, "--help").stdout.split())
+        said = re.search(r"--blas-threads N\S* in \[[^]]*\]=(.*?) (threads inside one matrix .*?) --seed", text)
+        assert said, (command, text)
+        assert said[1] == usual.get(command, "1"), command
+        assert ("recorded with the result" in said[2]) == (command in usual), command
+
+
 def test_version_names_the_blas(kith):
     result = kith("--version")
     assert result.returncode == 0

@@ -21,7 +21,8 @@ struct DummyModel {
   std::vector<Index> columns = {0, 2, 5};
 };
 
-inline void archive(DummyModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, DummyModel>& model, A& archiver) {
   archiver("offset", model.offset);
   archiver("neighbours", model.neighbours);
   archiver("has_offset", model.has_offset);
@@ -81,8 +82,9 @@ inline ModelRecord dummy_record_2() {
   return record;
 }
 
-inline ArchiveFunction archive_of(DummyModel& model) {
-  return [&model](Archive& archiver) { archive(model, archiver); };
+/// For saving and for loading.
+inline auto archive_of(DummyModel& model) {
+  return [&model](auto& archiver) { archive(model, archiver); };
 }
 
 }  // namespace kith::compat

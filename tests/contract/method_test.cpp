@@ -13,7 +13,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/learn/registry.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 #include "support/files.hpp"
 #include "support/fitting.hpp"
 

@@ -371,6 +371,17 @@ test("inspect writes the data part alone", async () => {
   assert.deepEqual(page.complaints, []);
 });
 
+test("a store without a picture of its data says why", async () => {
+  const without = variant("one.html", "without.html", (_, set) => {
+    delete set.portraits;
+    set.about.no_portraits_because = "the diagonal <b>is</b> negative";
+  });
+  const page = await open(browser, without);
+  assert.ok((await page.locator("#data .note").innerText()).includes("no picture of these data: the diagonal <b>is</b> negative"));
+  assert.ok(!(await page.locator("#repeat").innerText()).includes("negative"));
+  assert.deepEqual(page.complaints, []);
+});
+
 test("methods that later commands added are named", async () => {
   const later = variant("one.html", "later.html", (_, set) => (set.about.command = "kith evaluate --methods knn,svm-clip --store one.db"));
   const page = await open(browser, later);

@@ -9,9 +9,9 @@ namespace kith {
 /// square; entries that agree keep their bits.
 [[nodiscard]] Matrix symmetric_mean(const DenseBlock& block, int threads = 1);
 
-/// Whether S_ij and S_ji are equal everywhere; NaN equals nothing. One pass over tiles, ended by
-/// the first difference.
-[[nodiscard]] bool exactly_symmetric(const DenseBlock& block);
+/// Whether S_ij and S_ji are equal everywhere, or both missing. Dense blocks take one pass over
+/// tiles, ended by the first difference.
+[[nodiscard]] bool exactly_symmetric(const Block& block);
 
 /// How far a square block is from its transposed. Pairs that are missing in a direction take no
 /// part; absent zeros do.

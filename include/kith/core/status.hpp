@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "kith/core/types.hpp"
@@ -20,6 +21,8 @@ enum class SolveStatus {
 };
 
 [[nodiscard]] std::string_view name(SolveStatus status);
+/// The status of that name, if there is one.
+[[nodiscard]] std::optional<SolveStatus> status_of(std::string_view name);
 /// Whether a solver did what it is asked to do.
 [[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
   return status == SolveStatus::kSolved || status == SolveStatus::kStationary ||

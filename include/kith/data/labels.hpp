@@ -23,6 +23,8 @@ struct Labels {
   }
   /// Samples per class.
   [[nodiscard]] std::vector<Index> counts() const;
+  /// Whether there are samples of two classes, without which there is nothing to learn.
+  [[nodiscard]] bool has_two_classes() const;
 };
 
 [[nodiscard]] Labels make_labels(std::span<const std::string> per_sample);

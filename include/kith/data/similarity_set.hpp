@@ -46,8 +46,9 @@ struct KnownSamples {
 /// each: their samples are matched by position. Empty: nothing.
 [[nodiscard]] std::string position_note(std::span<const KnownSamples> files);
 
-/// Several tables over the same samples, brought to the order of the first: by id where every table
-/// has ids (samples that are not in all of them: Error naming the first few), else by position.
+/// Several tables over the same samples, each made `square` and brought to the order of the first:
+/// by id where every table has ids (samples that are not in all of them: Error naming the first
+/// few), else by position.
 struct MatchedSets {
   std::vector<SimilaritySet> sets;
   std::vector<std::string> ids;  ///< empty: no ids

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/core/archive.hpp"
 #include "kith/core/context.hpp"
 #include "kith/core/json.hpp"
 #include "kith/core/settings.hpp"
@@ -68,29 +69,6 @@ struct Prediction {
   Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
 };
 
-/// Handed to a model's `archive` function, which names each part once, to save or to load it.
-class Archive {
- public:
-  virtual ~Archive() = default;
-  [[nodiscard]] virtual bool loading() const = 0;
-
-  virtual void operator()(std::string_view name, double& value) = 0;
-  virtual void operator()(std::string_view name, Index& value) = 0;
-  virtual void operator()(std::string_view name, bool& value) = 0;
-  virtual void operator()(std::string_view name, std::string& value) = 0;
-  virtual void operator()(std::string_view name, Vector& value) = 0;
-  virtual void operator()(std::string_view name, Matrix& value) = 0;
-  virtual void operator()(std::string_view name, std::vector<int>& value) = 0;
-  virtual void operator()(std::string_view name, std::vector<Index>& value) = 0;
-
-  template <NamedEnum E>
-  void operator()(std::string_view name, E& value) {
-    std::string text(enum_name(value));
-    (*this)(name, text);
-    value = parse_enum<E>(name, text);
-  }
-};
-
 /// 0, 1, ..., count - 1: what `needed_columns` returns for a model that needs every training
 /// sample.
 [[nodiscard]] std::vector<Index> all_positions(Index count);
@@ -99,12 +77,14 @@ class Archive {
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,
-             const QueryBlock& queries, std::span<const S> path, Archive& archiver) {
+             const QueryBlock& queries, std::span<const S> path, SavingArchive& saving,
+             LoadingArchive& loading) {
   { fit(work, settings, ctx) } -> std::same_as<Fitted<M>>;
   { fit_path(work, path, ctx) } -> std::same_as<std::vector<Fitted<M>>>;
   { predict(fitted, queries, ctx) } -> std::same_as<Prediction>;
   { needed_columns(fitted) } -> std::same_as<std::vector<Index>>;
-  archive(model, archiver);
+  archive(fitted, saving);
+  archive(model, loading);
 };
 
 }  // namespace kith

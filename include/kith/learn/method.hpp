@@ -22,6 +22,10 @@ struct GridAxis {
 /// 10^first, ..., 10^last as texts.
 [[nodiscard]] std::vector<std::string> powers_of_ten(int first, int last);
 
+struct KernelRule;  // kith/vectors/feature_scale.hpp
+/// What is searched of a machine on such a kernel: its cost, and gamma where there is one.
+[[nodiscard]] std::vector<GridAxis> machine_axes(const KernelRule& rule);
+
 /// Specialised beside each settings type S:
 ///
 ///   using Model = ...;

@@ -92,9 +92,10 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 [[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
 
 /// The first part of a model that holds NaN or infinity where a prediction needs a number, if any:
-/// such a model is not to be written. The model is only read.
-[[nodiscard]] std::optional<std::string> not_finite(AnyModel& model);
-void archive(AnyModel& model, Archive& archiver);
+/// such a model is not to be written.
+[[nodiscard]] std::optional<std::string> not_finite(const AnyModel& model);
+void archive(const AnyModel& model, SavingArchive& archiver);
+void archive(AnyModel& model, LoadingArchive& archiver);
 /// Whether its models have a learned_similarity.
 [[nodiscard]] bool learns_metric(const AnySettings& settings);
 /// The similarities that the learned metric gives each pair of the vectors. Throws

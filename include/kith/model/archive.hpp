@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sides of learn's Archive over a tensor file: every part of a model is one array.
+// The two archives of core over a tensor file: every part of a model is one array.
 #pragma once
 
 #include <set>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/learner.hpp"
+#include "kith/core/archive.hpp"
 #include "kith/model/tensor_file.hpp"
 
 namespace kith {
@@ -15,20 +15,19 @@ namespace kith {
 /// Puts each part into `file` under `prefix` + name: numbers as F64, I64 or U8 without a shape,
 /// text as U8 of its bytes, vectors with one dimension, matrices with two in row-major order.
 /// Values keep their bits. A name that is used twice throws Error(kInternal).
-class ArchiveWriter final : public Archive {
+class ArchiveWriter final : public SavingArchive {
  public:
   ArchiveWriter(TensorFile& file, std::string prefix);
 
-  [[nodiscard]] bool loading() const override { return false; }
-  using Archive::operator();
-  void operator()(std::string_view name, double& value) override;
-  void operator()(std::string_view name, Index& value) override;
-  void operator()(std::string_view name, bool& value) override;
-  void operator()(std::string_view name, std::string& value) override;
-  void operator()(std::string_view name, Vector& value) override;
-  void operator()(std::string_view name, Matrix& value) override;
-  void operator()(std::string_view name, std::vector<int>& value) override;
-  void operator()(std::string_view name, std::vector<Index>& value) override;
+  using SavingArchive::operator();
+  void operator()(std::string_view name, const double& value) override;
+  void operator()(std::string_view name, const Index& value) override;
+  void operator()(std::string_view name, const bool& value) override;
+  void operator()(std::string_view name, const std::string& value) override;
+  void operator()(std::string_view name, const Vector& value) override;
+  void operator()(std::string_view name, const Matrix& value) override;
+  void operator()(std::string_view name, const std::vector<int>& value) override;
+  void operator()(std::string_view name, const std::vector<Index>& value) override;
   /// Two arrays, `name`.bytes and `name`.ends: any texts, as many as there are.
   void texts(std::string_view name, const std::vector<std::string>& values);
   /// Without a copy.
@@ -41,12 +40,11 @@ class ArchiveWriter final : public Archive {
 
 /// Reads parts by name. A part that is absent, of another type or of another number of dimensions
 /// throws Error(kBadInput) naming file and part.
-class ArchiveReader final : public Archive {
+class ArchiveReader final : public LoadingArchive {
  public:
   ArchiveReader(TensorFile file, std::string source);
 
-  [[nodiscard]] bool loading() const override { return true; }
-  using Archive::operator();
+  using LoadingArchive::operator();
   void operator()(std::string_view name, double& value) override;
   void operator()(std::string_view name, Index& value) override;
   void operator()(std::string_view name, bool& value) override;

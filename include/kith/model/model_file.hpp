@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file with everything a prediction needs: what was done to the input, the columns a query must
-// have, the fitted model, and where they came from. This layer knows no method: whoever saves or
-// loads hands over the function that archives the model. docs/formats.md describes the bytes.
+// have, the fitted model, and where they came from. Files are the same for every method: whoever
+// saves or loads hands over the function that archives the parts of the model. docs/formats.md
+// describes the bytes.
 #pragma once
 
 #include <cstdint>
@@ -68,15 +69,14 @@ struct RequiredColumns {
 [[nodiscard]] RequiredColumns required_columns(std::span<const InputRule> rules,
                                                std::span<const Index> needed, Index samples);
 
-using ArchiveFunction = std::function<void(Archive&)>;
+using SaveParts = std::function<void(SavingArchive&)>;
+using LoadParts = std::function<void(LoadingArchive&)>;
 
 /// Writes through AtomicFile; the same model gives the same bytes. Throws Error(kInternal) naming
 /// the rule when the record contradicts itself, Error(kInvalidArgument) for text that is not UTF-8.
-void save_model(const std::string& path, const ModelRecord& record,
-                const ArchiveFunction& write_parts);
+void save_model(const std::string& path, const ModelRecord& record, const SaveParts& write_parts);
 /// What save_model would write.
-[[nodiscard]] std::string model_bytes(const ModelRecord& record,
-                                      const ArchiveFunction& write_parts);
+[[nodiscard]] std::string model_bytes(const ModelRecord& record, const SaveParts& write_parts);
 
 /// A file that was read and checked; the parts of the model wait to be asked for.
 struct LoadedModel {
@@ -85,7 +85,7 @@ struct LoadedModel {
 
   /// Throws Error(kBadInput) naming the file when a part is absent, of another kind, left over or
   /// refused by `read` itself.
-  void read_parts(const ArchiveFunction& read);
+  void read_parts(const LoadParts& read);
 };
 
 /// Throws as read_tensor_file does, and Error(kBadInput) when the record contradicts itself.

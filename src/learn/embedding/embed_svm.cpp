@@ -132,11 +132,14 @@ std::vector<Index> needed_columns(const EmbedSvmModel& model) {
   return all_positions(model.coefficients.rows());
 }
 
-void archive(EmbedSvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, EmbedSvmModel>& model, A& archiver) {
   archive(model.pairs, archiver);
   archiver("coefficients", model.coefficients);
   archiver("intercepts", model.intercepts);
   archiver("sigmoids", model.sigmoids);
 }
+template void archive(const EmbedSvmModel&, SavingArchive&);
+template void archive(EmbedSvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -53,6 +53,11 @@ std::vector<Index> needed_columns(const FeaturesFisherModel& model) {
   return needed_columns(model.linear);
 }
 
-void archive(FeaturesFisherModel& model, Archive& archiver) { archive(model.linear, archiver); }
+template <class A>
+void archive(Archived<A, FeaturesFisherModel>& model, A& archiver) {
+  archive(model.linear, archiver);
+}
+template void archive(const FeaturesFisherModel&, SavingArchive&);
+template void archive(FeaturesFisherModel&, LoadingArchive&);
 
 }  // namespace kith

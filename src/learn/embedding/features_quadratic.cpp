@@ -124,16 +124,21 @@ std::vector<Index> needed_columns(const FeaturesQuadraticModel& model) {
   return all_positions(model.means.cols());
 }
 
-void archive(FeaturesQuadraticModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, FeaturesQuadraticModel>& model, A& archiver) {
   archiver("means", model.means);
   archiver("log_prior", model.log_prior);
   archiver("added", model.added);
-  model.V.resize(static_cast<std::size_t>(model.means.rows()));
-  model.lambda.resize(model.V.size());
+  if constexpr (A::kLoading) {
+    model.V.resize(static_cast<std::size_t>(model.means.rows()));
+    model.lambda.resize(model.V.size());
+  }
   for (std::size_t c = 0; c < model.V.size(); ++c) {
     archiver(fmt::format("vectors_{}", c), model.V[c]);
     archiver(fmt::format("values_{}", c), model.lambda[c]);
   }
 }
+template void archive(const FeaturesQuadraticModel&, SavingArchive&);
+template void archive(FeaturesQuadraticModel&, LoadingArchive&);
 
 }  // namespace kith

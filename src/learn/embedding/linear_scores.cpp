@@ -48,11 +48,14 @@ std::vector<Index> needed_columns(const LinearScores& model) {
   return all_positions(model.W.rows());
 }
 
-void archive(LinearScores& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, LinearScores>& model, A& archiver) {
   archiver("rows", model.rows);
   archiver("posteriors", model.posteriors);
   archiver("coefficients", model.W);
   archiver("intercepts", model.b);
 }
+template void archive(const LinearScores&, SavingArchive&);
+template void archive(LinearScores&, LoadingArchive&);
 
 }  // namespace kith

@@ -54,6 +54,11 @@ std::vector<Index> needed_columns(const NearestMeanModel& model) {
   return needed_columns(model.linear);
 }
 
-void archive(NearestMeanModel& model, Archive& archiver) { archive(model.linear, archiver); }
+template <class A>
+void archive(Archived<A, NearestMeanModel>& model, A& archiver) {
+  archive(model.linear, archiver);
+}
+template void archive(const NearestMeanModel&, SavingArchive&);
+template void archive(NearestMeanModel&, LoadingArchive&);
 
 }  // namespace kith

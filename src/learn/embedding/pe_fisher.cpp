@@ -101,6 +101,11 @@ std::vector<Index> needed_columns(const PeFisherModel& model) {
   return needed_columns(model.linear);
 }
 
-void archive(PeFisherModel& model, Archive& archiver) { archive(model.linear, archiver); }
+template <class A>
+void archive(Archived<A, PeFisherModel>& model, A& archiver) {
+  archive(model.linear, archiver);
+}
+template void archive(const PeFisherModel&, SavingArchive&);
+template void archive(PeFisherModel&, LoadingArchive&);
 
 }  // namespace kith

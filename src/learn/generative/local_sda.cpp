@@ -263,7 +263,8 @@ std::vector<Index> needed_columns(const LocalSdaModel& model) {
   return all_positions(model.voters.size());
 }
 
-void archive(LocalSdaModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, LocalSdaModel>& model, A& archiver) {
   archive(model.voters, archiver);
   archive(model.pairs, archiver);
   archive(model.support, archiver);
@@ -273,5 +274,7 @@ void archive(LocalSdaModel& model, Archive& archiver) {
   archiver("neighbourhood", model.settings.neighbourhood);
   archiver("ties", model.settings.ties);
 }
+template void archive(const LocalSdaModel&, SavingArchive&);
+template void archive(LocalSdaModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -296,7 +296,8 @@ Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries, RunC
 
 std::vector<Index> needed_columns(const MixtureSdaModel& model) { return model.columns; }
 
-void archive(MixtureSdaModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, MixtureSdaModel>& model, A& archiver) {
   archiver("samples", model.samples);
   archiver("counts", model.counts);
   archiver("columns", model.columns);
@@ -306,5 +307,7 @@ void archive(MixtureSdaModel& model, Archive& archiver) {
   archiver("lambda", model.lambda);
   archiver("log_z", model.log_z);
 }
+template void archive(const MixtureSdaModel&, SavingArchive&);
+template void archive(MixtureSdaModel&, LoadingArchive&);
 
 }  // namespace kith

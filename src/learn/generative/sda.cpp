@@ -116,7 +116,8 @@ Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext&
 
 std::vector<Index> needed_columns(const SdaModel& model) { return model.columns; }
 
-void archive(SdaModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, SdaModel>& model, A& archiver) {
   archiver("samples", model.samples);
   archiver("counts", model.counts);
   archiver("columns", model.columns);
@@ -125,5 +126,7 @@ void archive(SdaModel& model, Archive& archiver) {
   archiver("lambda", model.lambda);
   archiver("log_z", model.log_z);
 }
+template void archive(const SdaModel&, SavingArchive&);
+template void archive(SdaModel&, LoadingArchive&);
 
 }  // namespace kith

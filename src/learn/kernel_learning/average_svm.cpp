@@ -95,9 +95,12 @@ std::vector<Index> needed_columns(const AverageSvmModel& model) {
   return needed_columns(model.machine);
 }
 
-void archive(AverageSvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, AverageSvmModel>& model, A& archiver) {
   archiver("matrices", model.matrices);
   archive(model.machine, archiver);
 }
+template void archive(const AverageSvmModel&, SavingArchive&);
+template void archive(AverageSvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -100,7 +100,8 @@ Prediction predict_sum(const BaseKernelModel& model, const QueryBlock& queries,
   return predict(model.sum, rows, ctx);
 }
 
-void archive_sum(BaseKernelModel& model, Archive& archiver) {
+template <class A>
+void archive_sum(Archived<A, BaseKernelModel>& model, A& archiver) {
   archive(model.scale, archiver);
   archiver("samples_under_kernels", model.samples);
   archive(model.sum, archiver);
@@ -303,7 +304,12 @@ Prediction predict(const SimpleMklModel& model, const QueryBlock& queries, RunCo
   return predict_sum(model.kernels, queries, ctx);
 }
 std::vector<Index> needed_columns(const SimpleMklModel& /*model*/) { return {}; }
-void archive(SimpleMklModel& model, Archive& archiver) { archive_sum(model.kernels, archiver); }
+template <class A>
+void archive(Archived<A, SimpleMklModel>& model, A& archiver) {
+  archive_sum(model.kernels, archiver);
+}
+template void archive(const SimpleMklModel&, SavingArchive&);
+template void archive(SimpleMklModel&, LoadingArchive&);
 
 std::vector<Fitted<RklModel>> fit_path(SharedWork& work, std::span<const RklSettings> path,
                                        RunContext& ctx) {
@@ -324,6 +330,11 @@ Prediction predict(const RklModel& model, const QueryBlock& queries, RunContext&
   return predict_sum(model.kernels, queries, ctx);
 }
 std::vector<Index> needed_columns(const RklModel& /*model*/) { return {}; }
-void archive(RklModel& model, Archive& archiver) { archive_sum(model.kernels, archiver); }
+template <class A>
+void archive(Archived<A, RklModel>& model, A& archiver) {
+  archive_sum(model.kernels, archiver);
+}
+template void archive(const RklModel&, SavingArchive&);
+template void archive(RklModel&, LoadingArchive&);
 
 }  // namespace kith

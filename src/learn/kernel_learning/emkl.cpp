@@ -45,6 +45,11 @@ std::vector<Index> needed_columns(const EmklModel& model) {
   return all_positions(model.learned.samples);
 }
 
-void archive(EmklModel& model, Archive& archiver) { archive(model.learned, archiver); }
+template <class A>
+void archive(Archived<A, EmklModel>& model, A& archiver) {
+  archive(model.learned, archiver);
+}
+template void archive(const EmklModel&, SavingArchive&);
+template void archive(EmklModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -45,6 +45,11 @@ std::vector<Index> needed_columns(const EsklModel& model) {
   return all_positions(model.learned.samples);
 }
 
-void archive(EsklModel& model, Archive& archiver) { archive(model.learned, archiver); }
+template <class A>
+void archive(Archived<A, EsklModel>& model, A& archiver) {
+  archive(model.learned, archiver);
+}
+template void archive(const EsklModel&, SavingArchive&);
+template void archive(EsklModel&, LoadingArchive&);
 
 }  // namespace kith

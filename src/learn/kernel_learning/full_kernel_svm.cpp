@@ -105,6 +105,11 @@ std::vector<Index> needed_columns(const FullKernelModel& model) {
   return all_positions(model.learned.samples);
 }
 
-void archive(FullKernelModel& model, Archive& archiver) { archive(model.learned, archiver); }
+template <class A>
+void archive(Archived<A, FullKernelModel>& model, A& archiver) {
+  archive(model.learned, archiver);
+}
+template void archive(const FullKernelModel&, SavingArchive&);
+template void archive(FullKernelModel&, LoadingArchive&);
 
 }  // namespace kith

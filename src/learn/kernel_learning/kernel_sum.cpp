@@ -90,7 +90,8 @@ Prediction predict(const KernelSumModel& model, const QueryBlock& queries, const
   return vote(model.pairs, decision_values(model, queries, ctx), sigmoids_of(model.sigmoids));
 }
 
-void archive(KernelSumModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, KernelSumModel>& model, A& archiver) {
   Index matrices = std::ssize(model.coefficients);
   archiver("matrices", matrices);
   archiver("samples", model.samples);
@@ -100,7 +101,7 @@ void archive(KernelSumModel& model, Archive& archiver) {
   archiver("sigmoids", model.sigmoids);
   archiver("weights", model.weights);
   archiver("spectrum", model.spectrum);
-  if (archiver.loading()) {
+  if constexpr (A::kLoading) {
     // The weights were read: a wrong count cannot ask for more than there is.
     require(matrices == model.weights.rows(), "weights are not one per matrix");
     model.coefficients.resize(static_cast<std::size_t>(matrices));
@@ -108,7 +109,9 @@ void archive(KernelSumModel& model, Archive& archiver) {
   for (std::size_t i = 0; i < model.coefficients.size(); ++i) {
     archiver(fmt::format("coefficients_{}", i), model.coefficients[i]);
   }
-  if (archiver.loading()) check_loaded(model);
+  if constexpr (A::kLoading) check_loaded(model);
 }
+template void archive(const KernelSumModel&, SavingArchive&);
+template void archive(KernelSumModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -314,7 +314,8 @@ Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment, d
   return Vector::Constant(count, constant);
 }
 
-void archive(LearnedMachine& machine, std::string_view suffix, Archive& archiver) {
+template <class A>
+void archive(Archived<A, LearnedMachine>& machine, std::string_view suffix, A& archiver) {
   const auto named = [&](const char* part) { return fmt::format("{}_{}", part, suffix); };
   archiver(named("treatment"), machine.treatment);
   archiver(named("coefficients"), machine.coefficients);
@@ -323,6 +324,8 @@ void archive(LearnedMachine& machine, std::string_view suffix, Archive& archiver
   archiver(named("rotated"), machine.rotated);
   archiver(named("intercept"), machine.b);
 }
+template void archive(const LearnedMachine&, std::string_view, SavingArchive&);
+template void archive(LearnedMachine&, std::string_view, LoadingArchive&);
 
 void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,
                   std::size_t pair) {
@@ -344,20 +347,23 @@ void check_loaded(const LearnedMachine& machine, std::span<const Index> members,
   if (!fits) refuse(fmt::format("its arrays do not fit its {} members", count));
 }
 
-void archive(LearnedPairsModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, LearnedPairsModel>& model, A& archiver) {
   archiver("samples", model.samples);
   archive(model.pairs, archiver);
   archiver("sigmoids", model.sigmoids);
   archiver("self", model.self);
-  if (archiver.loading()) {
+  if constexpr (A::kLoading) {
     model.members.resize(model.pairs.first.size());
     model.machines.resize(model.pairs.first.size());
   }
   for (std::size_t p = 0; p < model.machines.size(); ++p) {
     archiver(fmt::format("members_{}", p), model.members[p]);
     archive(model.machines[p], std::to_string(p), archiver);
-    if (archiver.loading()) check_loaded(model.machines[p], model.members[p], model.samples, p);
+    if constexpr (A::kLoading) check_loaded(model.machines[p], model.members[p], model.samples, p);
   }
 }
+template void archive(const LearnedPairsModel&, SavingArchive&);
+template void archive(LearnedPairsModel&, LoadingArchive&);
 
 }  // namespace kith

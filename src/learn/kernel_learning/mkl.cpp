@@ -426,6 +426,11 @@ Prediction predict(const MklModel& model, const QueryBlock& queries, RunContext&
 
 std::vector<Index> needed_columns(const MklModel& model) { return model.sum.columns; }
 
-void archive(MklModel& model, Archive& archiver) { archive(model.sum, archiver); }
+template <class A>
+void archive(Archived<A, MklModel>& model, A& archiver) {
+  archive(model.sum, archiver);
+}
+template void archive(const MklModel&, SavingArchive&);
+template void archive(MklModel&, LoadingArchive&);
 
 }  // namespace kith

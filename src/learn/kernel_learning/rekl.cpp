@@ -79,6 +79,11 @@ std::vector<Index> needed_columns(const ReklModel& model) {
   return all_positions(model.learned.samples);
 }
 
-void archive(ReklModel& model, Archive& archiver) { archive(model.learned, archiver); }
+template <class A>
+void archive(Archived<A, ReklModel>& model, A& archiver) {
+  archive(model.learned, archiver);
+}
+template void archive(const ReklModel&, SavingArchive&);
+template void archive(ReklModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -269,6 +269,11 @@ std::vector<Index> needed_columns(const RobustSvmModel& model) {
   return all_positions(model.learned.samples);
 }
 
-void archive(RobustSvmModel& model, Archive& archiver) { archive(model.learned, archiver); }
+template <class A>
+void archive(Archived<A, RobustSvmModel>& model, A& archiver) {
+  archive(model.learned, archiver);
+}
+template void archive(const RobustSvmModel&, SavingArchive&);
+template void archive(RobustSvmModel&, LoadingArchive&);
 
 }  // namespace kith

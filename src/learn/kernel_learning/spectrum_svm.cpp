@@ -239,12 +239,15 @@ Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, Run
 
 std::vector<Index> needed_columns(const SpectrumSvmModel& model) { return model.machines.columns; }
 
-void archive(SpectrumSvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, SpectrumSvmModel>& model, A& archiver) {
   archive(model.machines, archiver);
   archiver("learned_sizes", model.sizes);
   archiver("eigenvalues", model.eigenvalues);
   archiver("multipliers", model.multipliers);
   archiver("centres", model.centres);
 }
+template void archive(const SpectrumSvmModel&, SavingArchive&);
+template void archive(SpectrumSvmModel&, LoadingArchive&);
 
 }  // namespace kith

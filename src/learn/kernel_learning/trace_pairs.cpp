@@ -561,14 +561,15 @@ Prediction predict(const TracePairsModel& model, const QueryBlock& queries, cons
   return vote(model.pairs, decision_values(model, queries, ctx), sigmoids_of(model.sigmoids));
 }
 
-void archive(TracePairsModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, TracePairsModel>& model, A& archiver) {
   Index machines = std::ssize(model.self);
   archiver("samples", model.samples);
   archiver("matrices", model.matrices);
   archiver("machines", machines);
   archive(model.pairs, archiver);
   archiver("sigmoids", model.sigmoids);
-  if (archiver.loading()) {
+  if constexpr (A::kLoading) {
     const bool known = machines == 1 || machines == model.matrices;
     if (model.matrices < 1 || !known) {
       throw Error(ErrorCode::kBadInput,
@@ -581,18 +582,20 @@ void archive(TracePairsModel& model, Archive& archiver) {
   }
   for (Index i = 0; i < machines; ++i) {
     // One by one: a wrong count then ends at the first that the file does not have.
-    if (archiver.loading()) model.self.push_back(0);
+    if constexpr (A::kLoading) model.self.push_back(0);
     archiver(fmt::format("self_{}", i), model.self[static_cast<std::size_t>(i)]);
   }
   for (std::size_t p = 0; p < model.machines.size(); ++p) {
     archiver(fmt::format("members_{}", p), model.members[p]);
-    if (archiver.loading()) model.machines[p].resize(model.self.size());
+    if constexpr (A::kLoading) model.machines[p].resize(model.self.size());
     for (std::size_t i = 0; i < model.machines[p].size(); ++i) {
-      LearnedMachine& machine = model.machines[p][i];
+      Archived<A, LearnedMachine>& machine = model.machines[p][i];
       archive(machine, fmt::format("{}_{}", p, i), archiver);
-      if (archiver.loading()) check_loaded(machine, model.members[p], model.samples, p);
+      if constexpr (A::kLoading) check_loaded(machine, model.members[p], model.samples, p);
     }
   }
 }
+template void archive(const TracePairsModel&, SavingArchive&);
+template void archive(TracePairsModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -80,10 +80,13 @@ Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
   return metric_similarity(model.pairs, [&](const MatrixRef& B) { return rows.times(B); });
 }
 
-void archive(LinearMsvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, LinearMsvmModel>& model, A& archiver) {
   archive(model.scale, archiver);
   archive(model.pairs, archiver);
   check_columns(model.pairs, model.scale.size());
 }
+template void archive(const LinearMsvmModel&, SavingArchive&);
+template void archive(LinearMsvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -19,8 +19,8 @@
 
 #include "kith/core/error.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
-#include "kith/learn/scaled_vectors.hpp"
 #include "kith/optim/metric/neighbour_maps.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 namespace kith {
 namespace {
@@ -160,7 +160,8 @@ Matrix similarity_of(const MappedNeighbours& mapped, const Block& vectors) {
   return images * images.transpose();
 }
 
-void archive(MappedNeighbours& mapped, Archive& archiver) {
+template <class A>
+void archive(Archived<A, MappedNeighbours>& mapped, A& archiver) {
   kith::archive(mapped.scale, archiver);
   archiver("map", mapped.map);
   archiver("images", mapped.images);
@@ -227,7 +228,12 @@ Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
   return similarity_of(model.mapped, vectors);
 }
-void archive(NcaKnnModel& model, Archive& archiver) { archive(model.mapped, archiver); }
+template <class A>
+void archive(Archived<A, NcaKnnModel>& model, A& archiver) {
+  archive(model.mapped, archiver);
+}
+template void archive(const NcaKnnModel&, SavingArchive&);
+template void archive(NcaKnnModel&, LoadingArchive&);
 
 std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work, std::span<const LmnnKnnSettings> path,
                                            RunContext& ctx) {
@@ -244,6 +250,11 @@ Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
   return similarity_of(model.mapped, vectors);
 }
-void archive(LmnnKnnModel& model, Archive& archiver) { archive(model.mapped, archiver); }
+template <class A>
+void archive(Archived<A, LmnnKnnModel>& model, A& archiver) {
+  archive(model.mapped, archiver);
+}
+template void archive(const LmnnKnnModel&, SavingArchive&);
+template void archive(LmnnKnnModel&, LoadingArchive&);
 
 }  // namespace kith

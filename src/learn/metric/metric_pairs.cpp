@@ -225,7 +225,8 @@ Matrix metric_similarity(const MetricPairs& pairs, const RowProduct& times) {
   return sum / static_cast<double>(std::max<std::size_t>(1, pairs.map_ends.size()));
 }
 
-void archive(MetricPairs& pairs, Archive& archiver) {
+template <class A>
+void archive(Archived<A, MetricPairs>& pairs, A& archiver) {
   archive(pairs.pairs, archiver);
   archiver("directions", pairs.directions);
   archiver("intercepts", pairs.intercepts);
@@ -234,7 +235,7 @@ void archive(MetricPairs& pairs, Archive& archiver) {
   archiver("basis", pairs.basis);
   archiver("centres", pairs.centres);
   archiver("map_ends", pairs.map_ends);
-  if (!archiver.loading()) return;
+  if (!A::kLoading) return;
   const auto count = static_cast<Index>(pairs.pairs.first.size());
   const Index columns = pairs.directions.rows();
   const bool fits =
@@ -253,6 +254,8 @@ void archive(MetricPairs& pairs, Archive& archiver) {
                 "the maps, directions and intercepts of a metric do not fit each other");
   }
 }
+template void archive(const MetricPairs&, SavingArchive&);
+template void archive(MetricPairs&, LoadingArchive&);
 
 void check_columns(const MetricPairs& pairs, Index columns) {
   if (pairs.directions.rows() == columns) return;

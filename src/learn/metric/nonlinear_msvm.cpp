@@ -125,7 +125,8 @@ Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
   return metric_similarity(model.pairs, [&](const MatrixRef& B) -> Matrix { return rows * B; });
 }
 
-void archive(NonlinearMsvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, NonlinearMsvmModel>& model, A& archiver) {
   archive(model.scale, archiver);
   archiver("kernel", model.kernel.kernel);
   archiver("gamma", model.kernel.gamma);
@@ -138,5 +139,7 @@ void archive(NonlinearMsvmModel& model, Archive& archiver) {
                                                   model.samples.cols(), model.scale.size()));
   }
 }
+template void archive(const NonlinearMsvmModel&, SavingArchive&);
+template void archive(NonlinearMsvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -121,15 +121,20 @@ PairTable pair_table(std::span<const ClassPair> pairs, const Labels& labels) {
   return table;
 }
 
-void archive(PairTable& table, Archive& archiver) {
+template <class A>
+void archive(Archived<A, PairTable>& table, A& archiver) {
   Index classes = table.classes;
   archiver("classes", classes);
-  table.classes = static_cast<int>(classes);
   archiver("pair_first", table.first);
   archiver("pair_second", table.second);
   archiver("classes_present", table.present);
-  if (archiver.loading()) check_loaded(table);
+  if constexpr (A::kLoading) {
+    table.classes = static_cast<int>(classes);
+    check_loaded(table);
+  }
 }
+template void archive(const PairTable&, SavingArchive&);
+template void archive(PairTable&, LoadingArchive&);
 
 Prediction vote(const PairTable& table, const MatrixRef& decisions,
                 std::span<const Sigmoid> sigmoids) {

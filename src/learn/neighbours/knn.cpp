@@ -60,8 +60,8 @@ std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlo
   });
 }
 
-template <class Model>
-void archive_neighbours(Model& model, Archive& archiver) {
+template <class Model, class A>
+void archive_neighbours(Model& model, A& archiver) {
   archive(model.voters, archiver);
   archiver("neighbours", model.neighbours);
 }
@@ -96,7 +96,12 @@ std::vector<Index> needed_columns(const KnnModel& model) {
   return all_positions(model.voters.size());
 }
 
-void archive(KnnModel& model, Archive& archiver) { archive_neighbours(model, archiver); }
+template <class A>
+void archive(Archived<A, KnnModel>& model, A& archiver) {
+  archive_neighbours(model, archiver);
+}
+template void archive(const KnnModel&, SavingArchive&);
+template void archive(KnnModel&, LoadingArchive&);
 
 std::vector<Fitted<AffinityKnnModel>> fit_path(SharedWork& work,
                                                std::span<const AffinityKnnSettings> path,
@@ -122,6 +127,11 @@ std::vector<Index> needed_columns(const AffinityKnnModel& model) {
   return all_positions(model.voters.size());
 }
 
-void archive(AffinityKnnModel& model, Archive& archiver) { archive_neighbours(model, archiver); }
+template <class A>
+void archive(Archived<A, AffinityKnnModel>& model, A& archiver) {
+  archive_neighbours(model, archiver);
+}
+template void archive(const AffinityKnnModel&, SavingArchive&);
+template void archive(AffinityKnnModel&, LoadingArchive&);
 
 }  // namespace kith

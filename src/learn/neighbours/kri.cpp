@@ -166,10 +166,13 @@ std::vector<Index> needed_columns(const KriModel& model) {
   return all_positions(model.voters.size());
 }
 
-void archive(KriModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, KriModel>& model, A& archiver) {
   archive_local(model, archiver);
   archiver("ridge", model.settings.ridge);
   archiver("regulariser", model.settings.regulariser);
 }
+template void archive(const KriModel&, SavingArchive&);
+template void archive(KriModel&, LoadingArchive&);
 
 }  // namespace kith

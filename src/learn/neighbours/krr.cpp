@@ -114,9 +114,12 @@ std::vector<Index> needed_columns(const KrrModel& model) {
   return all_positions(model.voters.size());
 }
 
-void archive(KrrModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, KrrModel>& model, A& archiver) {
   archive_local(model, archiver);
   archiver("ridge", model.settings.ridge);
 }
+template void archive(const KrrModel&, SavingArchive&);
+template void archive(KrrModel&, LoadingArchive&);
 
 }  // namespace kith

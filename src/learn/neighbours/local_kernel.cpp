@@ -60,18 +60,19 @@ TrainingPairs training_pairs(SharedWork& work) {
   return {.block = work.train().matrices.front().block};
 }
 
-void archive(TrainingPairs& pairs, Archive& archiver) {
+template <class A>
+void archive(Archived<A, TrainingPairs>& pairs, A& archiver) {
   bool sparse = is_sparse(pairs.block);
   archiver("pairs_sparse", sparse);
   if (!sparse) {
     Matrix values;
-    if (!archiver.loading()) values = std::get<DenseBlock>(pairs.block).values();
+    if constexpr (!A::kLoading) values = std::get<DenseBlock>(pairs.block).values();
     archiver("pairs", values);
-    if (archiver.loading()) pairs.block = DenseBlock(RowMatrix(values));
+    if constexpr (A::kLoading) pairs.block = DenseBlock(RowMatrix(values));
     return;
   }
   SparseBlock block;
-  if (!archiver.loading()) block = std::get<SparseBlock>(pairs.block);
+  if constexpr (!A::kLoading) block = std::get<SparseBlock>(pairs.block);
   std::vector<Index> starts(block.starts.begin(), block.starts.end());
   std::vector<int> columns(block.columns.begin(), block.columns.end());
   Vector values = Eigen::Map<const Vector>(block.values.data(), block.entries());
@@ -81,13 +82,16 @@ void archive(TrainingPairs& pairs, Archive& archiver) {
   archiver("pairs_columns", columns);
   archiver("pairs_values", values);
   archiver("pairs_absent_is_zero", zero);
-  if (!archiver.loading()) return;
-  block.starts.assign(starts.begin(), starts.end());
-  block.columns.assign(columns.begin(), columns.end());
-  block.values.assign(values.begin(), values.end());
-  block.absent = zero ? Absent::kZero : Absent::kMissing;
-  pairs.block = std::move(block);
+  if constexpr (A::kLoading) {
+    block.starts.assign(starts.begin(), starts.end());
+    block.columns.assign(columns.begin(), columns.end());
+    block.values.assign(values.begin(), values.end());
+    block.absent = zero ? Absent::kZero : Absent::kMissing;
+    pairs.block = std::move(block);
+  }
 }
+template void archive(const TrainingPairs&, SavingArchive&);
+template void archive(TrainingPairs&, LoadingArchive&);
 
 Vector LocalKernel::eigenvalues(LocalSpectrum spectrum) const {
   switch (spectrum) {

@@ -84,8 +84,8 @@ void describe_treatment_and_ties(Settings& settings, FieldVisitor& field) {
 }
 
 /// The parts that all of them have.
-template <class Model>
-void archive_local(Model& model, Archive& archiver) {
+template <class Model, class A>
+void archive_local(Model& model, A& archiver) {
   archive(model.voters, archiver);
   archive(model.pairs, archiver);
   archiver("neighbours", model.settings.neighbours);

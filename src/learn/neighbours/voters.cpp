@@ -43,14 +43,19 @@ Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx
           .ties = tie_order(train.size(), rule, ctx)};
 }
 
-void archive(Voters& voters, Archive& archiver) {
+template <class A>
+void archive(Archived<A, Voters>& voters, A& archiver) {
   Index classes = voters.classes;
   archiver("classes", classes);
-  voters.classes = static_cast<int>(classes);
   archiver("labels", voters.labels);
   archiver("tie_places", voters.ties.place);
-  if (archiver.loading()) voters.ties = tie_order(std::move(voters.ties.place));
+  if constexpr (A::kLoading) {
+    voters.classes = static_cast<int>(classes);
+    voters.ties = tie_order(std::move(voters.ties.place));
+  }
 }
+template void archive(const Voters&, SavingArchive&);
+template void archive(Voters&, LoadingArchive&);
 
 GridAxis neighbour_grid() {
   GridAxis axis{.field = "neighbours", .values = {}, .simpler = Simpler::kLarger};

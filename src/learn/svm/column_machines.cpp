@@ -49,7 +49,8 @@ Prediction predict(const ColumnMachines& model, const QueryBlock& queries, RunCo
 
 std::vector<Index> needed_columns(const ColumnMachines& model) { return model.columns; }
 
-void archive(ColumnMachines& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, ColumnMachines>& model, A& archiver) {
   archiver("samples", model.samples);
   archiver("columns", model.columns);
   archive(model.pairs, archiver);
@@ -57,5 +58,7 @@ void archive(ColumnMachines& model, Archive& archiver) {
   archiver("intercepts", model.intercepts);
   archiver("sigmoids", model.sigmoids);
 }
+template void archive(const ColumnMachines&, SavingArchive&);
+template void archive(ColumnMachines&, LoadingArchive&);
 
 }  // namespace kith

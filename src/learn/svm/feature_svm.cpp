@@ -223,7 +223,8 @@ Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries, RunC
 
 std::vector<Index> needed_columns(const FeatureSvmModel& model) { return model.columns; }
 
-void archive(FeatureSvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
   archiver("samples", model.samples);
   archiver("columns", model.columns);
   archive(model.pairs, archiver);
@@ -234,5 +235,7 @@ void archive(FeatureSvmModel& model, Archive& archiver) {
   archiver("intercepts", model.intercepts);
   archiver("sigmoids", model.sigmoids);
 }
+template void archive(const FeatureSvmModel&, SavingArchive&);
+template void archive(FeatureSvmModel&, LoadingArchive&);
 
 }  // namespace kith

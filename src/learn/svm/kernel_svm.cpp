@@ -244,8 +244,10 @@ Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext&
 
 std::vector<Index> needed_columns(const SvmModel& model) { return model.columns; }
 
-void archive(SvmModel& model, Archive& archiver) {
-  archive(static_cast<ColumnMachines&>(model), archiver);
+template <class A>
+void archive(Archived<A, SvmModel>& model, A& archiver) {
+  Archived<A, ColumnMachines>& machines = model;
+  archive(machines, archiver);
   archiver("spectrum", model.spectrum);
   archiver("test_treatment", model.test_treatment);
   archiver("beta", model.beta);
@@ -253,5 +255,7 @@ void archive(SvmModel& model, Archive& archiver) {
   archiver("augmented_vectors", model.augmented.U);
   archiver("augmented_coefficients", model.augmented.rotated);
 }
+template void archive(const SvmModel&, SavingArchive&);
+template void archive(SvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -181,10 +181,13 @@ std::vector<Index> needed_columns(const SvmKnnModel& model) {
   return all_positions(model.voters.size());
 }
 
-void archive(SvmKnnModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, SvmKnnModel>& model, A& archiver) {
   archive_local(model, archiver);
   archiver("cost", model.settings.cost);
   archiver("tolerance", model.settings.tolerance);
 }
+template void archive(const SvmKnnModel&, SavingArchive&);
+template void archive(SvmKnnModel&, LoadingArchive&);
 
 }  // namespace kith

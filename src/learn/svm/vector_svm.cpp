@@ -25,11 +25,11 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
-#include "kith/learn/scaled_vectors.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/linear/squared_hinge.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 namespace kith {
 namespace {
@@ -300,7 +300,8 @@ Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunCo
 
 std::vector<Index> needed_columns(const VectorSvmModel& /*model*/) { return {}; }
 
-void archive(VectorSvmModel& model, Archive& archiver) {
+template <class A>
+void archive(Archived<A, VectorSvmModel>& model, A& archiver) {
   archive(model.scale, archiver);
   archiver("kernel", model.kernel.kernel);
   archiver("gamma", model.kernel.gamma);
@@ -310,7 +311,7 @@ void archive(VectorSvmModel& model, Archive& archiver) {
   archiver("coefficients", model.coefficients);
   archiver("intercepts", model.intercepts);
   archiver("sigmoids", model.sigmoids);
-  if (!archiver.loading()) return;
+  if (!A::kLoading) return;
   const bool linear = model.kernel.kernel == VectorKernel::kLinear;
   const auto count = static_cast<Index>(model.pairs.first.size());
   const Index features = model.scale.size();
@@ -323,5 +324,7 @@ void archive(VectorSvmModel& model, Archive& archiver) {
               fmt::format("{} x {} coefficients for {} rows and {} pairs of classes",
                           model.coefficients.rows(), model.coefficients.cols(), rows, count));
 }
+template void archive(const VectorSvmModel&, SavingArchive&);
+template void archive(VectorSvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -99,5 +99,22 @@ TEST(ExactlySymmetric, SeesEveryPair) {
   }
 }
 
+TEST(ExactlySymmetric, TakesPairsThatAreMissingInBothDirectionsForEqual) {
+  RowMatrix S = RowMatrix::Ones(3, 3);
+  S(0, 1) = S(1, 0) = S(2, 2) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(exactly_symmetric(DenseBlock(S)));
+  S(0, 1) = 1;
+  EXPECT_FALSE(exactly_symmetric(DenseBlock(S)));
+}
+
+TEST(ExactlySymmetric, ComparesTheListedPairsOfASparseBlock) {
+  SparseBlock block{.cols = 3, .starts = {0, 1, 2, 2}, .columns = {1, 0}, .values = {5, 5}};
+  EXPECT_TRUE(exactly_symmetric(block));
+  block.values[1] = 6;
+  EXPECT_FALSE(exactly_symmetric(block));
+  block = {.cols = 3, .starts = {0, 1, 1, 1}, .columns = {1}, .values = {5}};
+  EXPECT_FALSE(exactly_symmetric(block));
+}
+
 }  // namespace
 }  // namespace kith

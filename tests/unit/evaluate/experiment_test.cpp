@@ -10,7 +10,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/evaluate/selection.hpp"
-#include "kith/model/trained_model.hpp"
+#include "kith/pipeline/trained_model.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith {

@@ -8,7 +8,7 @@
 
 #include "kith/core/rng.hpp"
 #include "kith/learn/registry.hpp"
-#include "kith/learn/scaled_vectors.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 #include "support/sparse_tables.hpp"
 #include "support/training_sets.hpp"
 

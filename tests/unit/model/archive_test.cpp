@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {
@@ -42,7 +42,8 @@ struct EnumNames<Shade> {
 
 namespace {
 
-void archive(Parts& parts, Archive& archiver) {
+template <class A>
+void archive(Archived<A, Parts>& parts, A& archiver) {
   archiver("number", parts.number);
   archiver("count", parts.count);
   archiver("yes", parts.yes);
@@ -59,7 +60,7 @@ ArchiveReader through_a_file(const TensorFile& file) {
                        "m.kith");
 }
 
-ArchiveReader saved(Parts parts) {
+ArchiveReader saved(const Parts& parts) {
   TensorFile file;
   ArchiveWriter writer(file, "");
   archive(parts, writer);

@@ -8,7 +8,7 @@
 
 #include "compat/dummy_model.hpp"
 #include "kith/core/rng.hpp"
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {
@@ -81,7 +81,7 @@ TEST(ModelFile, KeepsAModelWithoutIdsMatricesDecisionAndCertificate) {
   ModelRecord record;
   record.method = "empty";
   record.class_names = {"only"};
-  const auto nothing = [](Archive&) {};
+  const auto nothing = [](auto& /*archiver*/) {};
   LoadedModel back = loaded(model_bytes(record, nothing));
   back.read_parts(nothing);
   EXPECT_TRUE(back.record.ids.empty());
@@ -104,16 +104,19 @@ TEST(ModelFile, DetectsEveryChangedByte) {
 TEST(ModelFile, NamesPartsThatTheMethodDoesNotKnowOrMisses) {
   LoadedModel left = loaded(dummy_bytes());
   double offset = 0;
-  EXPECT_THAT(message_of([&] { left.read_parts([&](Archive& a) { a("offset", offset); }); }),
+  EXPECT_THAT(message_of([&] { left.read_parts([&](LoadingArchive& a) { a("offset", offset); }); }),
               AllOf(HasSubstr("m.kith"), HasSubstr("model.alpha")));
   LoadedModel missing = loaded(dummy_bytes());
-  EXPECT_THAT(message_of([&] { missing.read_parts([&](Archive& a) { a("slope", offset); }); }),
-              AllOf(HasSubstr("m.kith"), HasSubstr("\"model.slope\"")));
+  EXPECT_THAT(
+      message_of([&] { missing.read_parts([&](LoadingArchive& a) { a("slope", offset); }); }),
+      AllOf(HasSubstr("m.kith"), HasSubstr("\"model.slope\"")));
 }
 
 TEST(ModelFile, NamesTheFileWhenTheMethodRefusesAPart) {
   LoadedModel model = loaded(dummy_bytes());
-  const auto refuse = [](Archive&) { throw Error(ErrorCode::kInvalidArgument, "no such word"); };
+  const auto refuse = [](LoadingArchive&) {
+    throw Error(ErrorCode::kInvalidArgument, "no such word");
+  };
   EXPECT_EQ(message_of([&] { model.read_parts(refuse); }), "m.kith: no such word");
 }
 

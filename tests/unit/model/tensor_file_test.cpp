@@ -8,7 +8,7 @@
 
 #include "kith/data/atomic_file.hpp"
 #include "support/files.hpp"
-#include "tensor_bytes.hpp"
+#include "support/tensor_bytes.hpp"
 
 namespace kith {
 namespace {

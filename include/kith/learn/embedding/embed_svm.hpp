@@ -37,7 +37,8 @@ struct EmbedSvmModel {
 [[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const EmbedSvmModel& model);
-void archive(EmbedSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, EmbedSvmModel>& model, A& archiver);
 
 static_assert(Learner<EmbedSvmSettings, EmbedSvmModel>);
 

@@ -29,7 +29,8 @@ struct FeaturesFisherModel {
 [[nodiscard]] Prediction predict(const FeaturesFisherModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const FeaturesFisherModel& model);
-void archive(FeaturesFisherModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, FeaturesFisherModel>& model, A& archiver);
 
 static_assert(Learner<FeaturesFisherSettings, FeaturesFisherModel>);
 

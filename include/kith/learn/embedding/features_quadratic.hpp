@@ -34,7 +34,8 @@ struct FeaturesQuadraticModel {
 [[nodiscard]] Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const FeaturesQuadraticModel& model);
-void archive(FeaturesQuadraticModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, FeaturesQuadraticModel>& model, A& archiver);
 
 static_assert(Learner<FeaturesQuadraticSettings, FeaturesQuadraticModel>);
 

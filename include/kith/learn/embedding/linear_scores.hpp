@@ -34,6 +34,7 @@ struct LinearScores {
 [[nodiscard]] Prediction predict(const LinearScores& model, const QueryBlock& queries);
 [[nodiscard]] Prediction from_scores(Matrix scores, bool posteriors);
 [[nodiscard]] std::vector<Index> needed_columns(const LinearScores& model);
-void archive(LinearScores& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, LinearScores>& model, A& archiver);
 
 }  // namespace kith

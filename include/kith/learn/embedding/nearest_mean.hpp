@@ -24,7 +24,8 @@ struct NearestMeanModel {
 [[nodiscard]] Prediction predict(const NearestMeanModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const NearestMeanModel& model);
-void archive(NearestMeanModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, NearestMeanModel>& model, A& archiver);
 
 static_assert(Learner<NearestMeanSettings, NearestMeanModel>);
 

@@ -30,7 +30,8 @@ struct PeFisherModel {
 [[nodiscard]] Prediction predict(const PeFisherModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const PeFisherModel& model);
-void archive(PeFisherModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, PeFisherModel>& model, A& archiver);
 
 static_assert(Learner<PeFisherSettings, PeFisherModel>);
 

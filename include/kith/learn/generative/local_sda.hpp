@@ -46,7 +46,8 @@ struct LocalSdaModel {
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const LocalSdaModel& model);
-void archive(LocalSdaModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, LocalSdaModel>& model, A& archiver);
 
 static_assert(Learner<LocalSdaSettings, LocalSdaModel>);
 

@@ -33,7 +33,8 @@ struct Support {
   /// Finite for every finite t, outside the support too; 0 when constant.
   [[nodiscard]] double unit(double t) const;
 };
-void archive(Support& support, Archive& archiver);
+template <class A>
+void archive(Archived<A, Support>& support, A& archiver);
 
 /// Of all pairs of training samples, each with itself included; `S` symmetric. `auto` is discrete
 /// when there are at most 128 distinct values, and four pairs or more for each.

@@ -51,7 +51,8 @@ struct MixtureSdaModel {
 [[nodiscard]] Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const MixtureSdaModel& model);
-void archive(MixtureSdaModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, MixtureSdaModel>& model, A& archiver);
 
 static_assert(Learner<MixtureSdaSettings, MixtureSdaModel>);
 

@@ -46,7 +46,8 @@ struct SdaModel {
 /// `queries` have all training columns, or just `needed_columns`, in that order.
 [[nodiscard]] Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SdaModel& model);
-void archive(SdaModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, SdaModel>& model, A& archiver);
 
 static_assert(Learner<SdaSettings, SdaModel>);
 

@@ -34,7 +34,8 @@ struct AverageSvmModel {
 [[nodiscard]] Prediction predict(const AverageSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AverageSvmModel& model);
-void archive(AverageSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, AverageSvmModel>& model, A& archiver);
 
 /// The mean of the rows of all matrices, as the rows of one. Both directions where one matrix has
 /// both, self-similarities where all have them.

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/kernel_learning/kernel_sum.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 
@@ -63,7 +63,8 @@ struct RklModel {
                                  RunContext& ctx);
 /// None: it looks at vectors alone.
 [[nodiscard]] std::vector<Index> needed_columns(const SimpleMklModel& model);
-void archive(SimpleMklModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, SimpleMklModel>& model, A& archiver);
 
 [[nodiscard]] Fitted<RklModel> fit(SharedWork& work, const RklSettings& settings, RunContext& ctx);
 /// One set of kernels serves every cost. Not convex, so that none starts from another.
@@ -72,7 +73,8 @@ void archive(SimpleMklModel& model, Archive& archiver);
                                                      RunContext& ctx);
 [[nodiscard]] Prediction predict(const RklModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const RklModel& model);
-void archive(RklModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, RklModel>& model, A& archiver);
 
 static_assert(Learner<SimpleMklSettings, SimpleMklModel>);
 static_assert(Learner<RklSettings, RklModel>);

@@ -30,7 +30,8 @@ struct EmklModel {
 [[nodiscard]] Prediction predict(const EmklModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const EmklModel& model);
-void archive(EmklModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, EmklModel>& model, A& archiver);
 
 static_assert(Learner<EmklSettings, EmklModel>);
 

@@ -29,7 +29,8 @@ struct EsklModel {
 [[nodiscard]] Prediction predict(const EsklModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const EsklModel& model);
-void archive(EsklModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, EsklModel>& model, A& archiver);
 
 static_assert(Learner<EsklSettings, EsklModel>);
 

@@ -32,7 +32,8 @@ struct FullKernelModel {
 [[nodiscard]] Prediction predict(const FullKernelModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const FullKernelModel& model);
-void archive(FullKernelModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, FullKernelModel>& model, A& archiver);
 
 static_assert(Learner<FullKernelSettings, FullKernelModel>);
 

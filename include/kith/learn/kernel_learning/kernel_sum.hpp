@@ -32,7 +32,8 @@ void keep_columns(KernelSumModel& model, std::span<const Matrix> coefficients);
                                      const RunContext& ctx);
 [[nodiscard]] Prediction predict(const KernelSumModel& model, const QueryBlock& queries,
                                  const RunContext& ctx);
-void archive(KernelSumModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, KernelSumModel>& model, A& archiver);
 
 /// Throws Error unless there are queries for `matrices` matrices.
 void check_query_matrices(const QueryBlock& queries, Index matrices);

@@ -77,7 +77,8 @@ void check_range(std::string_view what, double value, double unit);
 /// constant diagonal of the training matrix give.
 [[nodiscard]] Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
                                  const RunContext& ctx);
-void archive(LearnedPairsModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, LearnedPairsModel>& model, A& archiver);
 
 /// What all values are, up to rounding, else NaN.
 [[nodiscard]] double constant_of(const VectorRef& values);
@@ -89,7 +90,8 @@ void archive(LearnedPairsModel& model, Archive& archiver);
 [[nodiscard]] Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment,
                                        double constant, Index count);
 /// The parts of one machine, each named with `suffix`.
-void archive(LearnedMachine& machine, std::string_view suffix, Archive& archiver);
+template <class A>
+void archive(Archived<A, LearnedMachine>& machine, std::string_view suffix, A& archiver);
 /// What a prediction of pair `pair` relies on, whoever wrote the file: throws Error unless its
 /// members are positions below `samples`, and its machine is of their number.
 void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,

@@ -60,7 +60,8 @@ enum class TraceOf { kPair, kSample };
                                                      TraceOf whose, RunContext& ctx);
 [[nodiscard]] Prediction predict(const MklModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const MklModel& model);
-void archive(MklModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, MklModel>& model, A& archiver);
 
 static_assert(Learner<MklSettings, MklModel>);
 

@@ -48,7 +48,8 @@ struct ReklModel {
 [[nodiscard]] Prediction predict(const ReklModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const ReklModel& model);
-void archive(ReklModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, ReklModel>& model, A& archiver);
 
 static_assert(Learner<ReklSettings, ReklModel>);
 

@@ -47,7 +47,8 @@ struct RobustSvmModel {
 [[nodiscard]] Prediction predict(const RobustSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const RobustSvmModel& model);
-void archive(RobustSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, RobustSvmModel>& model, A& archiver);
 
 static_assert(Learner<RobustSvmSettings, RobustSvmModel>);
 

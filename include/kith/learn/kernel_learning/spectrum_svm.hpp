@@ -57,7 +57,8 @@ struct SpectrumSvmModel {
 [[nodiscard]] Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SpectrumSvmModel& model);
-void archive(SpectrumSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, SpectrumSvmModel>& model, A& archiver);
 
 static_assert(Learner<SpectrumSvmSettings, SpectrumSvmModel>);
 

@@ -82,6 +82,7 @@ struct TracePairsModel {
                                      const RunContext& ctx);
 [[nodiscard]] Prediction predict(const TracePairsModel& model, const QueryBlock& queries,
                                  const RunContext& ctx);
-void archive(TracePairsModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, TracePairsModel>& model, A& archiver);
 
 }  // namespace kith

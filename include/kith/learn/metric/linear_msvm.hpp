@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 
@@ -37,7 +37,8 @@ struct LinearMsvmModel {
 /// S_L of all pairs of the vectors.
 [[nodiscard]] Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);
-void archive(LinearMsvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, LinearMsvmModel>& model, A& archiver);
 
 static_assert(Learner<LinearMsvmSettings, LinearMsvmModel>);
 

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/optim/metric/problem.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 
@@ -71,7 +71,8 @@ struct LmnnKnnModel {
 /// The inner products of images.
 [[nodiscard]] Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
                                         const RunContext& ctx);
-void archive(NcaKnnModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, NcaKnnModel>& model, A& archiver);
 
 [[nodiscard]] Fitted<LmnnKnnModel> fit(SharedWork& work, const LmnnKnnSettings& settings,
                                        RunContext& ctx);
@@ -83,7 +84,8 @@ void archive(NcaKnnModel& model, Archive& archiver);
 [[nodiscard]] std::vector<Index> needed_columns(const LmnnKnnModel& model);
 [[nodiscard]] Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
                                         const RunContext& ctx);
-void archive(LmnnKnnModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, LmnnKnnModel>& model, A& archiver);
 
 static_assert(Learner<NcaKnnSettings, NcaKnnModel>);
 static_assert(Learner<LmnnKnnSettings, LmnnKnnModel>);

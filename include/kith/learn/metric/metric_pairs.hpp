@@ -13,8 +13,8 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
-#include "kith/learn/scaled_vectors.hpp"
 #include "kith/optim/metric/descent.hpp"
+#include "kith/vectors/scaled_vectors.hpp"
 
 namespace kith {
 
@@ -63,7 +63,8 @@ struct MetricPairs {
   Matrix centres;               ///< pairs x columns: what a row is taken relative to before its L
   std::vector<Index> map_ends;  ///< one per pair: where its rows of `maps` end
 };
-void archive(MetricPairs& pairs, Archive& archiver);
+template <class A>
+void archive(Archived<A, MetricPairs>& pairs, A& archiver);
 /// Throws Error(kBadInput) unless it is for rows of `columns` numbers.
 void check_columns(const MetricPairs& pairs, Index columns);
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 
@@ -40,7 +40,8 @@ struct NonlinearMsvmModel {
 [[nodiscard]] std::vector<Index> needed_columns(const NonlinearMsvmModel& model);
 [[nodiscard]] Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);
-void archive(NonlinearMsvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, NonlinearMsvmModel>& model, A& archiver);
 
 static_assert(Learner<NonlinearMsvmSettings, NonlinearMsvmModel>);
 

@@ -32,7 +32,8 @@ struct PairTable {
   std::vector<int> present;  ///< classes with training samples, ascending
 };
 [[nodiscard]] PairTable pair_table(std::span<const ClassPair> pairs, const Labels& labels);
-void archive(PairTable& table, Archive& archiver);
+template <class A>
+void archive(Archived<A, PairTable>& table, A& archiver);
 
 /// Votes of the pairs decide; equal votes go to the larger sum of decision values in favour, then
 /// to the first class. `decisions` is queries x pairs, positive for `first`. Scores are votes plus

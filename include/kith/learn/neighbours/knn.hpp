@@ -41,7 +41,8 @@ struct AffinityKnnModel {
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const KnnModel& model);
-void archive(KnnModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, KnnModel>& model, A& archiver);
 
 [[nodiscard]] Fitted<AffinityKnnModel> fit(SharedWork& work, const AffinityKnnSettings& settings,
                                            RunContext& ctx);
@@ -52,7 +53,8 @@ void archive(KnnModel& model, Archive& archiver);
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AffinityKnnModel& model);
-void archive(AffinityKnnModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, AffinityKnnModel>& model, A& archiver);
 
 static_assert(Learner<KnnSettings, KnnModel>);
 static_assert(Learner<AffinityKnnSettings, AffinityKnnModel>);

@@ -59,7 +59,8 @@ struct KriModel {
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KriModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const KriModel& model);
-void archive(KriModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, KriModel>& model, A& archiver);
 
 static_assert(Learner<KriSettings, KriModel>);
 

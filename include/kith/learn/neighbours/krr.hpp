@@ -50,7 +50,8 @@ struct KrrModel {
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KrrModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const KrrModel& model);
-void archive(KrrModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, KrrModel>& model, A& archiver);
 
 static_assert(Learner<KrrSettings, KrrModel>);
 

@@ -30,7 +30,8 @@ struct TrainingPairs {
   [[nodiscard]] Matrix among(std::span<const Index> samples) const;
 };
 [[nodiscard]] TrainingPairs training_pairs(SharedWork& work);
-void archive(TrainingPairs& pairs, Archive& archiver);
+template <class A>
+void archive(Archived<A, TrainingPairs>& pairs, A& archiver);
 
 /// How a block that is not positive semidefinite is mended.
 enum class LocalSpectrum { kAsIs, kClip, kFlip, kShift };

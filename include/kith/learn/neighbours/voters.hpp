@@ -21,7 +21,8 @@ struct Voters {
   [[nodiscard]] Index size() const { return static_cast<Index>(labels.size()); }
 };
 [[nodiscard]] Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx);
-void archive(Voters& voters, Archive& archiver);
+template <class A>
+void archive(Archived<A, Voters>& voters, A& archiver);
 
 /// The sum of the weights of each class among `neighbours`.
 [[nodiscard]] Vector class_sums(const Voters& voters, std::span<const Index> neighbours,

@@ -45,6 +45,7 @@ void keep_used_columns(ColumnMachines& model, const Matrix& coefficients,
 [[nodiscard]] Prediction predict(const ColumnMachines& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const ColumnMachines& model);
-void archive(ColumnMachines& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, ColumnMachines>& model, A& archiver);
 
 }  // namespace kith

@@ -53,7 +53,8 @@ struct FeatureSvmModel {
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const FeatureSvmModel& model);
-void archive(FeatureSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, FeatureSvmModel>& model, A& archiver);
 
 static_assert(Learner<FeatureSvmSettings, FeatureSvmModel>);
 

@@ -69,7 +69,8 @@ struct SvmModel : ColumnMachines {
 [[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SvmModel& model);
-void archive(SvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, SvmModel>& model, A& archiver);
 
 static_assert(Learner<SvmSettings, SvmModel>);
 

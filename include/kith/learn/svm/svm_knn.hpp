@@ -48,7 +48,8 @@ struct SvmKnnModel {
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SvmKnnModel& model);
-void archive(SvmKnnModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, SvmKnnModel>& model, A& archiver);
 
 static_assert(Learner<SvmKnnSettings, SvmKnnModel>);
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/learn/feature_scale.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 
@@ -49,7 +49,8 @@ struct VectorSvmModel {
 [[nodiscard]] Prediction predict(const VectorSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const VectorSvmModel& model);
-void archive(VectorSvmModel& model, Archive& archiver);
+template <class A>
+void archive(Archived<A, VectorSvmModel>& model, A& archiver);
 
 static_assert(Learner<VectorSvmSettings, VectorSvmModel>);
 

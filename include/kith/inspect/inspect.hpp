@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `kith inspect` finds out, for C++ and Python as well.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kith/condition/input_settings.hpp"
+#include "kith/core/context.hpp"
+#include "kith/data/labels.hpp"
+#include "kith/data/similarity_set.hpp"
+#include "kith/inspect/portrait.hpp"
+#include "kith/inspect/summary.hpp"
+
+namespace kith {
+
+struct Inspection {
+  std::vector<MatrixSummary> matrices;
+  std::optional<Labels> labels;
+  std::vector<std::string> unmatched_labels;  ///< ids of the label file that are no samples
+  Matrix agreement;                           ///< between matrices; empty for one
+  std::vector<Advice> advice;
+  int blas_threads = 1;
+  double seconds = 0;
+};
+
+/// A matrix with the labels and ids of the samples it kept; both may be absent.
+struct PortrayedMatrix {
+  Portrait portrait;
+  std::optional<Labels> labels;
+  std::vector<std::string> ids;
+};
+
+struct Inspected {
+  Inspection inspection;
+  std::vector<PortrayedMatrix> portraits;  ///< one per matrix, where they were asked for
+};
+
+enum class Portraits { kNone, kDrawn };
+
+/// Every matrix under the input rules; one with missing pairs that no rule resolves is described by
+/// the pairs it has.
+[[nodiscard]] Inspected inspect(const MatchedSets& matrices,
+                                const std::optional<JoinedLabels>& joined,
+                                const InputSettings& settings, Portraits portraits,
+                                const RunContext& ctx);
+
+}  // namespace kith

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// New samples from files, matched to a model's columns and read a chunk of rows at a time: a
+// million queries need no million-row memory.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/data/formats.hpp"
+#include "kith/pipeline/trained_model.hpp"
+
+namespace kith {
+
+/// The files of new samples for one matrix of a model.
+struct QueryFile {
+  std::string to_training;    ///< queries x training samples
+  std::string from_training;  ///< training samples x queries; empty: the directions are the same
+  std::string self;           ///< a number per line, or id<TAB>number; empty: not known
+  PairKind kind = PairKind::kSimilarity;
+};
+
+struct QueryFiles {
+  std::vector<QueryFile> matrices;  ///< one per matrix of the model, in its order
+  ReadSettings read;
+};
+
+/// A file as a user gave it: for the matrix of that name, or for none in particular.
+struct NamedFile {
+  std::string name;
+  std::string path;
+};
+
+/// For each matrix of the model, the position in `files` of the one that is for it, or -1. By name
+/// where the files have names; where none has, there must be one per matrix, in its order. `flag`
+/// is for errors: an unknown name, two files of one name, names for some alone, another number.
+[[nodiscard]] std::vector<Index> files_by_matrix(const ModelRecord& record,
+                                                 std::span<const NamedFile> files,
+                                                 std::string_view flag);
+
+/// Rows of raw queries, over the model's columns in the model's order, with their ids.
+struct QueryChunk {
+  std::vector<std::string> ids;  ///< positions from 1 where the file has none
+  QueryBlock queries;
+};
+
+/// How errors name the rows of a chunk, one per matrix. Views of all three arguments.
+[[nodiscard]] std::vector<QueryNames> names_of(const QueryFiles& files, const QueryChunk& chunk,
+                                               const ModelRecord& record);
+
+class QueryReader {
+ public:
+  /// Columns are matched by id where the file and the model both have ids (any order, extra ones
+  /// ignored), else by position; the queries of several matrices likewise, in the order of the
+  /// first, whose files must hold the same ones. Throws Error naming the first few ids that are
+  /// absent.
+  QueryReader(const ModelRecord& record, const QueryFiles& files, const RunContext& ctx);
+  ~QueryReader();
+  QueryReader(const QueryReader&) = delete;
+  QueryReader& operator=(const QueryReader&) = delete;
+
+  /// At most `most_rows` further queries; none at the end.
+  [[nodiscard]] QueryChunk next(Index most_rows);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kith

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/inspect/inspect.hpp"
+
+#include <chrono>
+
+#include "kith/condition/pipeline.hpp"
+
+namespace kith {
+namespace {
+
+struct ConditionedMatrix {
+  std::optional<ConditionedInput> input;  // none: pairs are missing and `missing` is error
+  std::optional<Labels> labels;           // of the samples that were kept
+};
+
+ConditionedMatrix condition(const SimilaritySet& set, const std::optional<JoinedLabels>& joined,
+                            const InputSettings& settings, const RunContext& ctx) {
+  ConditionedMatrix result;
+  if (joined) result.labels = joined->labels;
+  if (settings.missing == MissingRule::kError && missing_pairs(set.block) > 0) return result;
+  result.input = condition_training(set, settings, ctx);
+  if (joined) result.labels = select(joined->labels, result.input->kept);
+  return result;
+}
+
+/// The ids of the samples that were kept.
+std::vector<std::string> kept_ids(const std::vector<std::string>& ids,
+                                  const std::optional<ConditionedInput>& input) {
+  if (ids.empty() || !input) return ids;
+  std::vector<std::string> kept;
+  for (const Index i : input->kept) kept.push_back(ids[static_cast<std::size_t>(i)]);
+  return kept;
+}
+
+}  // namespace
+
+Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>& joined,
+                  const InputSettings& settings, Portraits portraits, const RunContext& ctx) {
+  const auto began = std::chrono::steady_clock::now();
+  Inspected result;
+  Inspection& inspection = result.inspection;
+  std::vector<TrainingMatrix> complete;
+  for (const SimilaritySet& set : matrices.sets) {
+    const ConditionedMatrix conditioned = condition(set, joined, settings, ctx);
+    const Labels* labels = conditioned.labels ? &*conditioned.labels : nullptr;
+    const TrainingMatrix* matrix = conditioned.input ? &conditioned.input->matrix : nullptr;
+    Portrait portrait;
+    if (portraits == Portraits::kNone) {
+      portrait.summary = summarise(set, matrix, labels, {}, ctx);
+    } else {
+      portrait = portray(set, matrix, labels, {}, ctx);
+    }
+    if (conditioned.input) portrait.summary.applied = conditioned.input->applied;
+    inspection.matrices.push_back(portrait.summary);
+    if (portraits == Portraits::kDrawn) {
+      result.portraits.push_back(
+          {std::move(portrait), conditioned.labels, kept_ids(matrices.ids, conditioned.input)});
+    }
+    if (matrix != nullptr && matrices.sets.size() > 1) complete.push_back(*matrix);
+  }
+  if (complete.size() == matrices.sets.size() && complete.size() > 1) {
+    inspection.agreement = agreement(complete);
+  }
+  if (joined) {
+    inspection.labels = joined->labels;
+    inspection.unmatched_labels = joined->unmatched;
+  }
+  inspection.advice = advise(inspection.matrices, joined ? &joined->labels : nullptr);
+  inspection.blas_threads = ctx.blas_threads;
+  inspection.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+}  // namespace kith

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/pipeline/trained_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+#include "kith/model/fingerprint.hpp"
+#include "pipeline/matrix_errors.hpp"
+
+namespace kith {
+namespace {
+
+std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
+  std::vector<Index> common = inputs.front().kept;
+  for (const ConditionedInput& input : inputs) {
+    std::vector<Index> both;
+    std::set_intersection(common.begin(), common.end(), input.kept.begin(), input.kept.end(),
+                          std::back_inserter(both));
+    common = std::move(both);
+  }
+  return common;
+}
+
+std::vector<ConditionedInput> condition_all(const std::vector<SimilaritySet>& sets,
+                                            const InputSettings& settings, const RunContext& ctx,
+                                            MissingPairs missing) {
+  std::vector<ConditionedInput> inputs;
+  for (const SimilaritySet& set : sets) {
+    inputs.push_back(detail::of_matrix(
+        set.name, sets.size(), [&] { return condition_training(set, settings, ctx, missing); }));
+  }
+  return inputs;
+}
+
+void check_classes(const Labels& labels) {
+  if (labels.has_two_classes()) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the {} training samples are all of one class{}; a classifier needs at "
+                  "least two",
+                  labels.size(),
+                  labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")"));
+}
+
+Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json info_json(const SolveInfo& info) {
+  return {{"objective", real(info.objective)},
+          {"gap", real(info.gap)},
+          {"kkt_residual", real(info.kkt_residual)},
+          {"iterations", info.iterations},
+          {"status", name(info.status)}};
+}
+
+Json weights_json(const std::vector<KernelWeight>& weights) {
+  Json json = Json::object();
+  for (const KernelWeight& one : weights) json[one.matrix] = real(one.weight);
+  return json;
+}
+
+/// Rows over all training samples lose the columns that the model does not need.
+void keep_needed_columns(Block& block, const ModelRecord& record) {
+  const auto needed = static_cast<Index>(record.positions.size());
+  if (cols(block) != record.samples || needed == record.samples) return;
+  std::vector<Index> every_row(static_cast<std::size_t>(rows(block)));
+  std::iota(every_row.begin(), every_row.end(), Index{0});
+  block = select(block, every_row, record.positions);
+}
+
+TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
+  TrainedModel model;
+  try {
+    model.model = model_of(loaded.record.method);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kBadInput, name + ": " + error.what());
+  }
+  loaded.read_parts([&](LoadingArchive& archiver) { archive(model.model, archiver); });
+  model.record = std::move(loaded.record);
+  return model;
+}
+
+}  // namespace
+
+MatchedSets select_samples(const MatchedSets& matrices, std::span<const Index> samples) {
+  const auto chosen = [&](const std::vector<std::string>& ids) {
+    std::vector<std::string> part;
+    if (ids.empty()) return part;
+    for (const Index i : samples) part.push_back(ids[static_cast<std::size_t>(i)]);
+    return part;
+  };
+  MatchedSets parts{.sets = {}, .ids = chosen(matrices.ids)};
+  for (const SimilaritySet& set : matrices.sets) {
+    parts.sets.push_back({.name = set.name,
+                          .source = set.source,
+                          .format = set.format,
+                          .kind = set.kind,
+                          .block = select(set.block, samples, samples),
+                          .row_ids = chosen(set.row_ids),
+                          .column_ids = chosen(set.column_ids),
+                          .applied = set.applied});
+  }
+  return parts;
+}
+
+PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& labels,
+                                  const InputSettings& settings, RunContext& ctx,
+                                  MissingPairs missing) {
+  std::vector<ConditionedInput> inputs = condition_all(matrices.sets, settings, ctx, missing);
+  PreparedTraining prepared;
+  prepared.kept = common_samples(inputs);
+  const bool alike = std::all_of(inputs.begin(), inputs.end(), [&](const ConditionedInput& input) {
+    return input.kept == prepared.kept;
+  });
+  if (!alike) {
+    inputs = condition_all(select_samples(matrices, prepared.kept).sets, settings, ctx, missing);
+    prepared.applied.push_back(
+        fmt::format("{} of {} samples dropped that have missing pairs in one of the matrices",
+                    labels.size() - std::ssize(prepared.kept), labels.size()));
+    for (ConditionedInput& input : inputs) {  // new rows may come over all that were given
+      input.rule.given_samples = labels.size();
+      input.rule.kept = prepared.kept;
+    }
+  }
+  for (std::size_t m = 0; m < inputs.size(); ++m) {
+    prepared.set.matrices.push_back(std::move(inputs[m].matrix));
+    prepared.set.matrices.back().name = matrices.sets[m].name;
+    prepared.rules.push_back(std::move(inputs[m].rule));
+    for (const std::string& sentence : inputs[m].applied) {
+      prepared.applied.push_back(inputs.size() > 1 ? matrices.sets[m].name + ": " + sentence
+                                                   : sentence);
+    }
+  }
+  prepared.set.labels = select(labels, prepared.kept);
+  for (const Index i : prepared.kept) {
+    if (!matrices.ids.empty())
+      prepared.set.ids.push_back(matrices.ids[static_cast<std::size_t>(i)]);
+  }
+  check_classes(prepared.set.labels);
+  return prepared;
+}
+
+PreparedTraining prepare_training(std::span<const RawMatrix> matrices, const Labels& labels,
+                                  const InputSettings& settings, RunContext& ctx) {
+  std::vector<SimilaritySet> sets;
+  std::vector<MeasureRule> measures;
+  for (const RawMatrix& matrix : matrices) {
+    LearnedMeasure learned = learn_measure(matrix, labels, ctx);
+    sets.push_back(std::move(learned.pairs));
+    measures.push_back(std::move(learned.rule));
+  }
+  PreparedTraining prepared = prepare_training(match(std::move(sets)), labels, settings, ctx);
+  assert(std::ssize(prepared.kept) == labels.size() && "every pair was measured");
+  prepared.measures = std::move(measures);
+  return prepared;
+}
+
+PreparedTraining prepare_training(const VectorData& samples, const Labels& labels) {
+  if (cols(samples.values) == 0) {
+    throw Error(ErrorCode::kInvalidArgument, samples.source + ": the vectors have no features");
+  }
+  PreparedTraining prepared;
+  prepared.set.labels = labels;
+  prepared.set.ids = samples.ids;
+  prepared.set.vectors = samples.values;
+  prepared.feature_names = samples.columns;
+  prepared.kept = all_positions(labels.size());
+  check_classes(labels);
+  return prepared;
+}
+
+namespace {
+
+/// What new samples must be: rows over some columns, with the rules for them, or vectors.
+void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool vectors,
+                   ModelRecord& record) {
+  const TrainingSet& set = prepared.set;
+  record.samples = set.size();
+  record.given_samples = set.size();
+  if (vectors) {
+    record.features = cols(set.vectors);
+    record.feature_names = prepared.feature_names;
+    return;
+  }
+  record.given_samples = prepared.rules.front().given_samples;
+  record.kept = prepared.rules.front().kept;
+  RequiredColumns required = required_columns(prepared.rules, needed_columns(model), set.size());
+  record.positions = std::move(required.positions);
+  for (const Index i : record.positions) {
+    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
+  }
+  for (std::size_t m = 0; m < set.matrices.size(); ++m) {
+    record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
+    if (prepared.measures.empty()) continue;
+    record.matrices.back().measure = restricted(prepared.measures[m], record.positions);
+  }
+}
+
+}  // namespace
+
+Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
+  const TrainingSet& set = prepared.set;
+  check_input_kind(choice, set.matrices.size(), cols(set.vectors) > 0);
+  const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
+  Json settings = settings_json(choice.settings);
+  if (!decision.empty() && settings.value("probability", true) == false) {
+    throw Error(ErrorCode::kInvalidArgument,
+                choice.method + ": priors and costs need probabilities; set probability=yes");
+  }
+  if (!choice.decision.priors.empty()) settings["priors"] = choice.decision.priors;
+  if (!choice.decision.costs.empty()) settings["costs"] = choice.decision.costs;
+  const auto began = std::chrono::steady_clock::now();
+  SharedWork work(set);
+  Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
+  if (const std::optional<std::string> part = not_finite(fitted.model)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: numerical failure: {} of the model has numbers that are not "
+                            "finite, and nothing can be predicted from them; bring similarities "
+                            "and settings nearer to 1",
+                            choice.method, in_quotes(*part)));
+  }
+  Training training;
+  training.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  training.info = std::move(fitted.info);
+
+  ModelRecord& record = training.model.record;
+  record.method = choice.method;
+  record.settings = std::move(settings);
+  record.class_names = set.labels.names;
+  state_queries(prepared, fitted.model, learns_from_vectors(choice.settings), record);
+  record.decision = decision;
+  record.fingerprint = fingerprint(set);
+  record.seed = ctx.rng.seed();
+  record.blas_threads = ctx.blas_threads;
+  record.applied = prepared.applied;
+  record.certificate = certificate_json(training.info);
+  training.model.model = std::move(fitted.model);
+  return training;
+}
+
+Json certificate_json(const FitInfo& info) {
+  Json json = {{"objective", real(info.objective())},
+               {"gap", real(info.gap())},
+               {"kkt_residual", real(info.kkt_residual())},
+               {"iterations", info.iterations()},
+               {"status", name(info.status())},
+               {"consistency", real(info.consistency)}};
+  const double offset = info.objective_offset();
+  if (std::isfinite(offset)) json["objective_offset"] = offset;
+  if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
+    json["kernel_weights"] = weights_json(info.subproblems.front().kernel_weights);
+  }
+  if (info.subproblems.size() > 1) {
+    Json parts = Json::array();
+    for (const Subproblem& part : info.subproblems) {
+      Json one = {{"name", part.name}};
+      one.update(info_json(part.info));
+      if (std::isfinite(part.objective_offset)) one["objective_offset"] = part.objective_offset;
+      if (!part.kernel_weights.empty()) one["kernel_weights"] = weights_json(part.kernel_weights);
+      parts.push_back(std::move(one));
+    }
+    json["subproblems"] = std::move(parts);
+  }
+  if (!info.notes.empty()) json["notes"] = info.notes;
+  return json;
+}
+
+std::optional<TrainingEnd> training_end(const ModelRecord& record) {
+  const Json& certificate = record.certificate;
+  if (!certificate.is_object() || !certificate.contains("status")) return std::nullopt;
+  const Json& text = certificate["status"];
+  const std::optional<SolveStatus> status =
+      text.is_string() ? status_of(text.get_ref<const std::string&>()) : std::nullopt;
+  if (!status) return std::nullopt;
+  TrainingEnd end{.status = *status};
+  const Json gap = certificate.value("gap", Json());
+  if (gap.is_number()) end.gap = gap.get<double>();
+  return end;
+}
+
+AnySettings method_settings(const ModelRecord& record) {
+  Json settings = record.settings;
+  for (const char* of_decision : {"priors", "costs"}) settings.erase(of_decision);
+  return settings_of(record.method, settings);
+}
+
+/// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:
+/// models and stores do not grow with it.
+void add_traces(Json& json, const FitInfo& info) {
+  const auto trace_json = [](const Subproblem& part) {
+    Json trace = Json::array();
+    for (std::size_t i = 0; i < part.trace.size(); ++i) {
+      const BoundsStep& step = part.trace[i];
+      trace.push_back({{"iteration", i + 1},
+                       {"lower", step.lower},
+                       {"upper", step.upper},
+                       {"gap", step.gap},
+                       {"set_size", step.set_size}});
+    }
+    return trace;
+  };
+  for (std::size_t p = 0; p < info.subproblems.size(); ++p) {
+    if (info.subproblems[p].trace.empty()) continue;
+    Json& where = info.subproblems.size() == 1 ? json : json["subproblems"][p];
+    where["trace"] = trace_json(info.subproblems[p]);
+  }
+}
+
+Json training_json(const Training& training) {
+  const ModelRecord& record = training.model.record;
+  Json json = {{"method", record.method},
+               {"settings", record.settings},
+               {"n", record.samples},
+               {"classes", record.class_names}};
+  if (record.matrices.size() > 1) {
+    for (const ModelMatrix& matrix : record.matrices) json["matrices"].push_back(matrix.name);
+  }
+  json.update(record.certificate);
+  if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
+  add_traces(json, training.info);
+  json["columns_needed"] = record.positions.size();
+  if (record.features > 0) json["features"] = record.features;
+  json["applied"] = record.applied;
+  json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);
+  json["seed"] = record.seed;
+  json["blas_threads"] = record.blas_threads;
+  json["timing"] = {{"seconds", training.seconds}};
+  return json;
+}
+
+void save(const TrainedModel& model, const std::string& path) {
+  save_model(path, model.record, [&](SavingArchive& archiver) { archive(model.model, archiver); });
+}
+
+std::string trained_bytes(const TrainedModel& model) {
+  return model_bytes(model.record,
+                     [&](SavingArchive& archiver) { archive(model.model, archiver); });
+}
+
+TrainedModel load_trained(const std::string& path) { return with_parts(load_model(path), path); }
+
+TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name) {
+  return with_parts(load_model_bytes(bytes, name), name);
+}
+
+namespace {
+
+/// Rows under the input rules of the model.
+QueryBlock conditioned_rows(const ModelRecord& record, QueryBlock raw, RunContext& ctx,
+                            std::span<const QueryNames> names) {
+  if (raw.matrices.size() != record.matrices.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} matrices of new rows; the model was trained on {}",
+                            raw.matrices.size(), record.matrices.size()));
+  }
+  QueryBlock conditioned;
+  for (std::size_t m = 0; m < raw.matrices.size(); ++m) {
+    QueryMatrix& matrix = raw.matrices[m];
+    keep_needed_columns(matrix.to_training, record);
+    if (matrix.from_training) keep_needed_columns(*matrix.from_training, record);
+    const ModelMatrix& known = record.matrices[m];
+    conditioned.matrices.push_back(detail::of_matrix(known.name, raw.matrices.size(), [&] {
+      return condition_query(known.rule, std::move(matrix), ctx,
+                             m < names.size() ? names[m] : QueryNames{});
+    }));
+  }
+  return conditioned;
+}
+
+}  // namespace
+
+Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                   std::span<const QueryNames> names) {
+  Prediction prediction =
+      model.record.features > 0
+          ? predict(model.model, raw, ctx)
+          : predict(model.model, conditioned_rows(model.record, std::move(raw), ctx, names), ctx);
+  apply(model.record.decision, prediction);
+  return prediction;
+}
+
+}  // namespace kith

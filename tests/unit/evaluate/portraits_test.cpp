@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/portraits.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "support/training_sets.hpp"
+
+namespace kith {
+namespace {
+
+constexpr std::array<int, 6> kClasses = {0, 1, 0, 1, 0, 1};
+
+ExperimentData data_of(const RowMatrix& S, InputSettings input) {
+  SimilaritySet set;
+  set.name = "made";
+  set.block = DenseBlock(S);
+  RunContext ctx;
+  return make_experiment_data({.sets = {set}, .ids = {}}, test::numbered_labels(kClasses), input,
+                              ctx);
+}
+
+Json about_of(const ExperimentData& data) {
+  const Store store(":memory:");
+  Json about = Json::object();
+  add_portraits(about, data, store, "made", {});
+  return about;
+}
+
+TEST(Portraits, AreOfEveryTable) {
+  const Json about = about_of(data_of(RowMatrix::Identity(6, 6), {}));
+  ASSERT_EQ(about.at("portraits").size(), 1U);
+  EXPECT_EQ(about.at("portraits")[0].at("n"), 6);
+  EXPECT_FALSE(about.contains("no_portraits_because"));
+}
+
+TEST(Portraits, SayWhyThereAreNone) {
+  RowMatrix S = RowMatrix::Identity(6, 6);
+  S(2, 2) = -1;
+  const Json about = about_of(data_of(S, {.scale = ScaleRule::kCosine}));
+  EXPECT_FALSE(about.contains("portraits"));
+  EXPECT_THAT(about.at("no_portraits_because").get<std::string>(), testing::HasSubstr("cosine"));
+}
+
+}  // namespace
+}  // namespace kith

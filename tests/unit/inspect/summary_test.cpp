@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/inspect/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kith/core/rng.hpp"
+#include "kith/core/text.hpp"
+#include "kith/learn/registry.hpp"
+
+namespace kith {
+namespace {
+
+SimilaritySet as_set(const RowMatrix& values, PairKind kind = PairKind::kSimilarity) {
+  SimilaritySet set;
+  set.name = "test";
+  set.source = "test.csv";
+  set.format = "csv";
+  set.kind = kind;
+  set.block = DenseBlock(values);
+  return set;
+}
+
+MatrixSummary summary_of(const RowMatrix& values, const std::vector<std::string>& names = {}) {
+  const SimilaritySet set = as_set(values);
+  const TrainingMatrix matrix{set.name, set.block};
+  const Labels labels = make_labels(names);
+  return summarise(set, &matrix, names.empty() ? nullptr : &labels, {}, {});
+}
+
+RowMatrix random_symmetric(Index n, std::uint64_t seed) {
+  Rng rng(seed);
+  RowMatrix values(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j <= i; ++j) values(i, j) = values(j, i) = rng.normal();
+  }
+  return values;
+}
+
+TEST(Summary, CountsEigenvaluesBySign) {
+  const MatrixSummary summary = summary_of(RowMatrix{{1., 3., 0.}, {3., 1., 0.}, {0., 0., 0.}});
+  ASSERT_TRUE(summary.spectrum);
+  EXPECT_EQ(summary.spectrum->negative, 1);
+  EXPECT_EQ(summary.spectrum->zero, 1);
+  EXPECT_NEAR(summary.spectrum->negative_fraction, 2.0 / 6, 1e-12);
+  EXPECT_NEAR(summary.spectrum->smallest(), -2, 1e-12);
+  EXPECT_NEAR(summary.spectrum->largest(), 4, 1e-12);
+}
+
+TEST(Summary, DoesNotDependOnScaleOrOrder) {
+  const RowMatrix values = random_symmetric(20, 1);
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.emplace_back(i % 3 == 0 ? "a" : "b");
+  const MatrixSummary one = summary_of(values, names);
+  Rng rng(2);
+  const std::vector<Index> order = rng.permutation(20);
+  std::vector<std::string> shuffled;
+  for (const Index i : order) shuffled.push_back(names[static_cast<std::size_t>(i)]);
+  const MatrixSummary two = summary_of(RowMatrix(1e6 * values(order, order)), shuffled);
+  EXPECT_EQ(one.spectrum->negative, two.spectrum->negative);
+  EXPECT_NEAR(one.spectrum->negative_fraction, two.spectrum->negative_fraction, 1e-12);
+  EXPECT_EQ(one.neighbours->error, two.neighbours->error);
+  EXPECT_EQ(one.triangles->violations, two.triangles->violations);
+}
+
+TEST(Summary, FindsNoTriangleViolationAmongPoints) {
+  Rng rng(3);
+  RowMatrix points(30, 2);
+  for (Index i = 0; i < points.size(); ++i) points.data()[i] = rng.normal();
+  const MatrixSummary summary = summary_of(points * points.transpose());
+  EXPECT_EQ(summary.triangles->violations, 0);
+  EXPECT_EQ(summary.triangles->checked, 30 * 29 * 28 / 6);
+  EXPECT_FALSE(summary.triangles->sampled);
+}
+
+TEST(Summary, SamplesTriplesOfLargeMatricesAndSaysSo) {
+  const RowMatrix values = random_symmetric(60, 4);
+  const SimilaritySet set = as_set(values);
+  const TrainingMatrix matrix{set.name, set.block};
+  const MatrixSummary all = summarise(set, &matrix, nullptr, {}, {});
+  const SummarySettings few{.every_triple_up_to = 10, .sampled_triples = 200000};
+  RunContext two;
+  two.threads = 2;
+  const MatrixSummary sampled = summarise(set, &matrix, nullptr, few, {});
+  EXPECT_TRUE(sampled.triangles->sampled);
+  EXPECT_EQ(sampled.triangles->checked, 200000);
+  // Five standard deviations of a share of 200,000 draws.
+  EXPECT_NEAR(sampled.triangles->fraction(), all.triangles->fraction(), 5 * 0.5 / std::sqrt(2e5));
+  EXPECT_EQ(summarise(set, &matrix, nullptr, few, two).triangles->violations,
+            sampled.triangles->violations);
+}
+
+TEST(Summary, AveragesTheErrorOverEquallyNearNeighbours) {
+  const MatrixSummary summary =
+      summary_of(RowMatrix{{1., .5, .5}, {.5, 1., .2}, {.5, .2, 1.}}, {"a", "a", "b"});
+  EXPECT_NEAR(summary.neighbours->error, (0.5 + 0 + 1) / 3, 1e-15);
+  EXPECT_EQ(summary.neighbours->tied, 1);
+}
+
+TEST(Summary, TellsWhatTheKnownPairsTellWhenSomeAreMissing) {
+  SimilaritySet set = as_set(RowMatrix(0, 0));
+  SparseBlock sparse;
+  sparse.cols = 3;
+  sparse.starts = {0, 2, 3, 3};
+  sparse.columns = {0, 1, 1};
+  sparse.values = {5, 2, 5};
+  set.block = sparse;
+  const Labels labels = make_labels(std::vector<std::string>{"a", "a", "b"});
+  const MatrixSummary summary = summarise(set, nullptr, &labels, {}, {});
+  EXPECT_EQ(summary.missing, 6);
+  EXPECT_FALSE(summary.spectrum);
+  EXPECT_THAT(summary.no_spectrum_because, testing::HasSubstr("--missing"));
+  // 1 and 2 know each other through one direction; 3 knows nobody.
+  EXPECT_EQ(summary.neighbours->isolated, 1);
+  EXPECT_NEAR(summary.neighbours->error, 1.0 / 3, 1e-15);
+}
+
+TEST(Summary, JudgesGivenDistancesByThemselves) {
+  const RowMatrix distances{{0., 1., 5.}, {1., 0., 1.}, {5., 1., 0.}};
+  const SimilaritySet set = as_set(distances, PairKind::kDistance);
+  const TrainingMatrix similarities{set.name, DenseBlock(RowMatrix(-distances))};
+  EXPECT_EQ(summarise(set, &similarities, nullptr, {}, {}).triangles->violations, 1);
+}
+
+TEST(ClassTable, AveragesSimilaritiesWithinAndBetween) {
+  const MatrixSummary summary =
+      summary_of(RowMatrix{{9., 4., 1.}, {4., 9., 3.}, {1., 3., 9.}}, {"a", "a", "b"});
+  EXPECT_EQ(summary.classes[0].within, 4);
+  EXPECT_EQ(summary.classes[0].between, 2);
+  EXPECT_TRUE(std::isnan(summary.classes[1].within));
+}
+
+TEST(Agreement, IsOneForTheSameMatrixInOtherUnits) {
+  const RowMatrix values = random_symmetric(12, 5);
+  const RowMatrix scaled = (3 * values).array() + 7;
+  const Matrix cosine = agreement({{"a", DenseBlock(values)}, {"b", DenseBlock(scaled)}});
+  EXPECT_NEAR(cosine(0, 1), 1, 1e-12);
+}
+
+TEST(Advice, PointsToKernelMethodsOnlyForPsdMatrices) {
+  const auto says = [](const MatrixSummary& summary, const std::string& word) {
+    for (const Advice& advice : advise({summary}, nullptr)) {
+      if (advice.what.find(word) != std::string::npos) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(says(summary_of(RowMatrix::Identity(5, 5)), "svm-none"));
+  EXPECT_TRUE(says(summary_of(random_symmetric(5, 6)), "svm-flip"));
+  EXPECT_FALSE(says(summary_of(random_symmetric(5, 6)), "svm-none"));
+}
+
+TEST(Advice, NamesOnlyMethodsThatExist) {
+  int lists = 0;
+  for (const Advice& advice : advise({summary_of(random_symmetric(5, 6))}, nullptr)) {
+    std::string names = advice.what;
+    if (const std::size_t at = names.find(" and "); at != std::string::npos)
+      names.replace(at, 5, ",");
+    const std::vector<std::string_view> parts = split(names, ',');
+    if (!is_method(trim(parts.front()))) continue;  // a flag or a word of warning
+    ++lists;
+    for (const std::string_view part : parts) EXPECT_TRUE(is_method(trim(part))) << advice.what;
+  }
+  EXPECT_GT(lists, 0);
+}
+
+}  // namespace
+}  // namespace kith
