@@ -449,13 +449,13 @@ TEST(FullKernelSvm, ItsObjectiveRisesWithGamma) {
 }
 
 /// Saves `model` as it is and loads it again.
-RobustSvmModel reloaded(RobustSvmModel model) {
+RobustSvmModel reloaded(const RobustSvmModel& model) {
   TensorFile file;
   ArchiveWriter writer(file, "");
-  archive(model, writer);
+  archive(model, static_cast<SavingArchive&>(writer));
   ArchiveReader reader(file, "m.kith");
   RobustSvmModel back;
-  archive(back, reader);
+  archive(back, static_cast<LoadingArchive&>(reader));
   return back;
 }
 

@@ -10,10 +10,10 @@ namespace kith {
 namespace {
 
 template <class Model>
-std::string bytes_of(Model model) {
+std::string bytes_of(const Model& model) {
   TensorFile file;
   ArchiveWriter writer(file, "");
-  archive(model, writer);
+  archive(model, static_cast<SavingArchive&>(writer));
   return tensor_file_bytes(file, {"test", 1});
 }
 
