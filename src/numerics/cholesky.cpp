@@ -15,16 +15,16 @@ bool cholesky(Matrix& A) {
   return info == 0 && A.diagonal().allFinite();
 }
 
-bool cholesky_with_ridge(Matrix& A) {
+bool cholesky_with_ridge(Matrix& A, Ridge kind) {
   constexpr double kSmallest = 1e-15;
-  constexpr double kLargest = 1e-8;
+  const double largest = kind == Ridge::kOfEach ? 1 : 1e-8;
   const Vector diagonal = A.diagonal();
   const Matrix before = A;
   if (cholesky(A)) return true;
-  for (double ridge = kSmallest; ridge <= kLargest; ridge *= 100) {
+  for (double ridge = kSmallest; ridge <= largest; ridge *= 100) {
     A = before;
     A.diagonal() = diagonal * (1 + ridge);
-    A.diagonal().array() += ridge * diagonal.maxCoeff();
+    if (kind == Ridge::kOfLargest) A.diagonal().array() += ridge * diagonal.maxCoeff();
     if (cholesky(A)) return true;
   }
   return false;

@@ -10,9 +10,12 @@ namespace kith {
 /// Replaces A by its factor L, A = L L'. False where A is not positive definite in double
 /// precision; A is then spoiled.
 [[nodiscard]] bool cholesky(Matrix& A);
-/// The same; where it fails, a ridge of 1e-15 to 1e-8 of the diagonal is tried, for matrices that
-/// only rounding keeps from being positive definite.
-[[nodiscard]] bool cholesky_with_ridge(Matrix& A);
+/// What a ridge is a share of: of each diagonal entry and of the largest (up to 1e-8 of them), or
+/// of each entry alone (up to 1 of it), where entries of all sizes count.
+enum class Ridge { kOfLargest, kOfEach };
+/// The same; where it fails, ridges from 1e-15 on are tried, for matrices that only rounding keeps
+/// from being positive definite.
+[[nodiscard]] bool cholesky_with_ridge(Matrix& A, Ridge kind = Ridge::kOfLargest);
 
 /// (L L')^-1 X for a factor L.
 [[nodiscard]] Matrix back_solve(const Matrix& L, Matrix X);

@@ -234,7 +234,7 @@ class Newton {
     N.selfadjointView<Eigen::Lower>().rankUpdate(h_, 1 / G_ - 1 / G_tight);
     N.diagonal() += box_.diagonal();
     factor_ = std::move(N);
-    return cholesky_with_ridge(factor_);
+    return cholesky_with_ridge(factor_, Ridge::kOfEach);
   }
 
   /// y and the features of the slack kernels, which the elimination of nu has coupled to h.
@@ -261,7 +261,7 @@ class Newton {
     Matrix M = E - k_ * (k_ / G_).transpose();
     M.noalias() += B_.transpose() * NB_;
     border_ = std::move(M);
-    return cholesky_with_ridge(border_);
+    return cholesky_with_ridge(border_, Ridge::kOfEach);
   }
 
   [[nodiscard]] Right right_side(double target, const Step* before) const {
@@ -442,7 +442,7 @@ MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& sett
   check_machine(problem.kernels, problem.y, problem.cost);
   constexpr double kStepFraction = 0.99;
   constexpr double kHeadroom = 0.3;  // for what the coefficients lose
-  constexpr long kPatience = 15;
+  constexpr long kPatience = 60;     // large costs can hold the bounds back for long
   const engine::Stopwatch clock;
   const Factored all(problem);
   Interior interior(all);

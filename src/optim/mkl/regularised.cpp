@@ -172,7 +172,7 @@ class Newton {
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     N.diagonal() += box_.diagonal();
     factor_ = std::move(N);
-    if (!cholesky_with_ridge(factor_)) return false;
+    if (!cholesky_with_ridge(factor_, Ridge::kOfEach)) return false;
     Ny_ = back_solve(factor_, problem_.y);
     return true;
   }

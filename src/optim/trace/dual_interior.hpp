@@ -2,6 +2,8 @@
 // What the three interior points of the trace kernels share: start, bounds and the way they end.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -42,7 +44,7 @@ void shrink_start(const Vector& y, Vector& a, const Values& f, const Evaluate& e
 /// point that is not is far from it.
 [[nodiscard]] inline double merit_of(DualSolution& now) {
   if (!(now.machine > 0)) now.difference = std::numeric_limits<double>::infinity();
-  return now.difference / now.machine;
+  return now.machine > 0 ? now.difference / now.machine : now.difference;
 }
 
 /// Products far below their share of the difference of the bounds leave a residual of the
