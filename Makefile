@@ -64,9 +64,9 @@ format: ## lay out every C++ file with clang-format
 	@$(install_packages) test
 	@tools/check_format.sh --fix
 
-tidy: ## build with clang-tidy, warnings as errors
+tidy: ## run clang-tidy over every C++ source, warnings as errors
 	@$(install_packages) program test developer
-	@tools/build.sh tidy kith_tests "kith and its tests under clang-tidy"
+	@tools/run_tidy.sh $(TEST_JOBS)
 
 coverage: ## run the tests with coverage; the report is build/coverage/coverage.html
 	@$(install_packages) program test developer

@@ -44,7 +44,7 @@ steps=$(ninja -C "$folder" -n $targets | grep -c '^\[.*Building CXX' || true)
 if [ "$steps" -gt 3 ]; then
   case "$preset-$targets" in
     release-kith_app | bench-*) seconds=25 ;;
-    asan-* | tsan-* | tidy-*) seconds=20 ;;
+    asan-* | tsan-*) seconds=20 ;;
     *) seconds=9 ;;
   esac
   minutes=$(((steps * seconds / jobs + 59) / 60))

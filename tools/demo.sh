@@ -38,7 +38,13 @@ run evaluate --similarity "$out/words.csv" --labels $words/languages.tsv --name 
 
 step "4. All of it on one page: the comparison, the matrix, every method and every word."
 page=
-if run report --store "$out/words.db" --out "$out/words.html"; then  # a build may be without it
+printf '  $ kith report --store %s --out %s\n' "$out/words.db" "$out/words.html"
+if problem=$("$kith" report --store "$out/words.db" --out "$out/words.html" 2>&1); then
   page="The page is $(cd "$out" && pwd)/words.html: open it in a browser."
+elif [[ $problem == *"without its HTML page"* ]]; then
+  page="This build has no HTML page, since npm could not make it. \`kith report\` has the comparison as text, csv and JSON."
+else
+  echo "$problem" >&2
+  exit 1
 fi
 step "The matrix is in $out/words.csv, the words and labels in $words.${page:+$'\n'$page}"

@@ -32,14 +32,20 @@ echo "Making a minimal Debian ($suite) ..."
 rm -rf "$root"
 mmdebstrap --variant=minbase --format=directory "$suite" "$root" >"$folder/mmdebstrap.log" 2>&1 ||
   { tail -5 "$folder/mmdebstrap.log" >&2; exit 1; }
+# The network as it is here: names, and the certificates that npm is to trust.
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
+certificates=
+if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
+  certificates=npm_config_cafile=/etc/outer-certificates.crt
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/outer-certificates.crt"
+fi
 mkdir "$root/kith"
 git archive HEAD | tar -x -C "$root/kith"
 
 inside() {  # inside COMMAND: in the new system, whose mounts end with the command
   unshare --mount --pid --fork bash -c '
     mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount -t tmpfs tmp "$0/tmp" &&
-      exec chroot "$0" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -c "$1"' "$root" "$1"
+      exec chroot "$0" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 $2 bash -c "$1"' "$root" "$1" "$certificates"
 }
 
 packages() {  # how many, and their size

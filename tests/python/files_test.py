@@ -263,7 +263,7 @@ def test_evaluate_keeps_a_store_that_the_command_line_reads(three, tmp_path, pro
     assert [one["errors"] for one in json.loads(theirs)["methods"]] == [one["errors"] for one in found.rows]
 
 
-def test_inspect_is_that_of_the_command_line(three, tmp_path, program):
+def test_inspect_is_that_of_the_command_line(three, tmp_path, program, html_page):
     import json
     np.save(tmp_path / "s.npy", three.S)
     (tmp_path / "y.txt").write_text("\n".join(three.y) + "\n")

@@ -27,14 +27,16 @@ def write_hits(folder):
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_an_example_runs(block, tmp_path, monkeypatch, capsys):
+def test_an_example_runs(block, tmp_path, monkeypatch, capsys, request):
+    if ".html" in block:
+        request.getfixturevalue("html_page")
     write_hits(tmp_path)
     monkeypatch.chdir(tmp_path)
     exec(compile(block, "docs/python.md", "exec"), {})
     assert capsys.readouterr().out.strip()
 
 
-def test_the_first_example_writes_what_it_says(tmp_path, monkeypatch, program):
+def test_the_first_example_writes_what_it_says(tmp_path, monkeypatch, program, html_page):
     import kith
     from kith import _core
     write_hits(tmp_path)

@@ -17,7 +17,7 @@ import kith
 FEW = {"repeats": 2, "folds": 2}
 
 
-def test_a_comparison_without_a_store_keeps_its_results_itself(three, tmp_path, monkeypatch):
+def test_a_comparison_without_a_store_keeps_its_results_itself(three, tmp_path, monkeypatch, html_page):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -132,7 +132,7 @@ def test_what_failed_or_missed_its_tolerance_is_a_warning(three):
         kith.evaluate(three.S, three.y, ["knn", "svm-clip"], **FEW)
 
 
-def test_an_inspection_can_be_pickled(three, tmp_path):
+def test_an_inspection_can_be_pickled(three, tmp_path, html_page):
     found = kith.inspect(three.S, three.y)
     copied = pickle.loads(pickle.dumps(found))
     assert copied.facts == found.facts and str(copied) == str(found)
