@@ -11,7 +11,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::missing_test {
 namespace {
 
 using testing::AllOf;
@@ -298,4 +298,4 @@ TEST(InputSparse, StaysSparseWhereNothingNeedsEveryPair) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::missing_test

@@ -12,7 +12,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::pipeline_test {
 namespace {
 
 using testing::AllOf;
@@ -489,4 +489,4 @@ TEST(InputQuery, NamesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::pipeline_test

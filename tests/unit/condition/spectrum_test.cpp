@@ -9,7 +9,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::spectrum_test {
 namespace {
 
 constexpr Index kSize = 24;
@@ -173,4 +173,4 @@ TEST(Spectrum, WorksForOneSample) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::spectrum_test

@@ -8,7 +8,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::symmetric_test {
 namespace {
 
 RowMatrix random_square(Index n, std::uint64_t seed) {
@@ -117,4 +117,4 @@ TEST(ExactlySymmetric, ComparesTheListedPairsOfASparseBlock) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::symmetric_test

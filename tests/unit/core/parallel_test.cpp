@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace kith {
+namespace kith::parallel_test {
 namespace {
 
 class Threads : public testing::TestWithParam<int> {};
@@ -48,4 +48,4 @@ TEST(Parallel, DoesNothingForNoUnits) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::parallel_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-namespace kith {
+namespace kith::rng_test {
 namespace {
 
 TEST(RngStreams, GiveTheSameNumbersForTheSameSeedPurposeAndIndex) {
@@ -60,4 +60,4 @@ TEST(Rng, PermutationHoldsEveryPositionOnce) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::rng_test

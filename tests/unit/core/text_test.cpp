@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kith {
+namespace kith::text_test {
 namespace {
 
 TEST(ParseDouble, TakesTheWholeTextOrNothing) {
@@ -81,4 +81,4 @@ TEST(NaturalLess, OrdersNumbersByValueBeforeText) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::text_test

@@ -11,7 +11,7 @@
 
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::atomic_file_test {
 namespace {
 
 using testing::AllOf;
@@ -131,4 +131,4 @@ TEST(AtomicFile, LetsTwoWritersOfOneNameBothFinish) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::atomic_file_test

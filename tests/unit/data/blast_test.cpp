@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::blast_test {
 namespace {
 
 using testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Blast, MatchesQueriesToTrainingSequences) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::blast_test

@@ -9,7 +9,7 @@
 
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::block_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -178,4 +178,4 @@ TEST(Block, KnowsItsShape) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::block_test

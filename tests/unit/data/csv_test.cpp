@@ -12,7 +12,7 @@
 #include "kith/data/formats.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::csv_test {
 namespace {
 
 using testing::AllOf;
@@ -384,4 +384,4 @@ TEST(CsvWriter, LeavesNothingBehindWhenTheDiskIsFull) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::csv_test

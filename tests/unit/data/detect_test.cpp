@@ -8,7 +8,7 @@
 #include "kith/data/formats.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::detect_test {
 namespace {
 
 using testing::AllOf;
@@ -69,4 +69,4 @@ TEST(WriteSimilarity, RefusesNamesAndFormatsItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::detect_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::edges_test {
 namespace {
 
 using testing::ElementsAre;
@@ -128,4 +128,4 @@ TEST(Edges, RefusesToWriteIdsThatWouldNotReadBack) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::edges_test

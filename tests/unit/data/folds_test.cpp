@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace kith {
+namespace kith::folds_test {
 namespace {
 
 TEST(StratifiedFolds, SpreadEveryClassEvenly) {
@@ -39,4 +39,4 @@ TEST(SplitFold, PutsEverySampleOnOneSide) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::folds_test

@@ -10,7 +10,7 @@
 #include "kith/data/atomic_file.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::labels_test {
 namespace {
 
 using testing::AllOf;
@@ -181,4 +181,4 @@ TEST(JoinLabels, SuspectsAHeaderWhenTheNumberDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::labels_test

@@ -3,7 +3,7 @@
 
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::libsvm_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(Libsvm, WritesLabelsAndSerials) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::libsvm_test

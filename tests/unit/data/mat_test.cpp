@@ -10,7 +10,7 @@
 /// HDF5 itself loses a few bytes when it gives up on a damaged file.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
-namespace kith {
+namespace kith::mat_test {
 namespace {
 
 using testing::HasSubstr;
@@ -258,4 +258,4 @@ TEST(Mat, RefusesOtherFiles) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::mat_test

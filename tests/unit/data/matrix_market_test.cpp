@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::matrix_market_test {
 namespace {
 
 using testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST(MatrixMarket, IsRecognisedWhateverItsName) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::matrix_market_test

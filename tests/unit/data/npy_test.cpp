@@ -5,7 +5,7 @@
 
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::npy_test {
 namespace {
 
 using testing::HasSubstr;
@@ -190,4 +190,4 @@ TEST(Npy, HandsOutRowsOneByOne) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::npy_test

@@ -3,7 +3,7 @@
 
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::phylip_test {
 namespace {
 
 using testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(Phylip, IsRecognisedByContent) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::phylip_test

@@ -5,7 +5,7 @@
 
 #include "support/format_files.hpp"
 
-namespace kith {
+namespace kith::round_trip_test {
 namespace {
 
 using namespace testing_support;
@@ -140,4 +140,4 @@ INSTANTIATE_TEST_SUITE_P(Writable, RoundTripOfIds,
                          name_of);
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::round_trip_test

@@ -8,7 +8,7 @@
 
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::similarity_set_test {
 namespace {
 
 using testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST(Match, NamesSamplesThatAreNotInEveryTable) {
 TEST(Match, OfNothingIsNothing) { EXPECT_TRUE(match({}).sets.empty()); }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::similarity_set_test

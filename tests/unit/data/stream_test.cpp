@@ -13,7 +13,7 @@
 #include "kith/data/atomic_file.hpp"
 #include "support/files.hpp"
 
-namespace kith::detail {
+namespace kith::detail::stream_test {
 namespace {
 
 using testing::AllOf;
@@ -239,4 +239,4 @@ TEST(LineReader, RefusesALineWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace kith::detail
+}  // namespace kith::detail::stream_test

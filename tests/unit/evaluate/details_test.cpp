@@ -7,7 +7,7 @@
 
 #include "store_records.hpp"
 
-namespace kith {
+namespace kith::details_test {
 namespace {
 
 /// Candidate 1 of a store with the six samples of store_records.hpp; partition p was answered with
@@ -88,4 +88,4 @@ TEST_F(Details, WithoutProbabilitiesThereIsNoCalibration) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::details_test

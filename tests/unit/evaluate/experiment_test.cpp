@@ -13,7 +13,7 @@
 #include "kith/pipeline/trained_model.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::experiment_test {
 namespace {
 
 MatchedSets tables_of(const Matrix& S) {
@@ -413,4 +413,4 @@ TEST(Selection, TakesTheMethodOfLeastInnerError) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::experiment_test

@@ -9,7 +9,7 @@
 #include "kith/core/error.hpp"
 #include "kith/learn/method_list.hpp"
 
-namespace kith {
+namespace kith::grid_test {
 namespace {
 
 std::vector<Index> neighbours_of(const GridPoints& grid) {
@@ -171,4 +171,4 @@ TEST(CandidateRecord, SaysAllThatResultsDependOn) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::grid_test

@@ -14,7 +14,7 @@
 #include "support/raw_matrices.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::measured_experiment_test {
 namespace {
 
 constexpr Index kSamples = 40;
@@ -201,4 +201,4 @@ TEST(MeasuredExperiment, IsKnownByItsSamplesToo) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::measured_experiment_test

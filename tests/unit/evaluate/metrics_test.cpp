@@ -9,7 +9,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::metrics_test {
 namespace {
 
 constexpr std::array kAllMetrics = {Metric::kError, Metric::kBalancedError, Metric::kFScore,
@@ -224,4 +224,4 @@ TEST(Metrics, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::metrics_test

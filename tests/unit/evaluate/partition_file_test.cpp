@@ -7,7 +7,7 @@
 #include "kith/core/error.hpp"
 #include "kith/evaluate/partitions.hpp"
 
-namespace kith {
+namespace kith::partition_file_test {
 namespace {
 
 std::string path_of(const std::string& name) { return testing::TempDir() + "partitions_" + name; }
@@ -68,4 +68,4 @@ TEST(PartitionFile, ErrorsNameFileLineValueAndRule) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::partition_file_test

@@ -10,7 +10,7 @@
 
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::partitions_test {
 namespace {
 
 Labels labels_of(std::initializer_list<int> counts) {
@@ -154,4 +154,4 @@ TEST(Partitions, ChecksNameThePartitionAndTheRule) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::partitions_test

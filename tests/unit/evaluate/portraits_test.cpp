@@ -9,7 +9,7 @@
 
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::portraits_test {
 namespace {
 
 constexpr std::array<int, 6> kClasses = {0, 1, 0, 1, 0, 1};
@@ -46,4 +46,4 @@ TEST(Portraits, SayWhyThereAreNone) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::portraits_test

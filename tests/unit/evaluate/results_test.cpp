@@ -10,7 +10,7 @@
 #include "kith/core/error.hpp"
 #include "kith/evaluate/statistics.hpp"
 
-namespace kith {
+namespace kith::results_test {
 namespace {
 
 using testing::ElementsAre;
@@ -332,4 +332,4 @@ TEST(ResultsJson, IsNullWhereNothingIsFinished) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::results_test

@@ -10,7 +10,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::statistics_test {
 namespace {
 
 using testing::DoubleNear;
@@ -212,4 +212,4 @@ TEST(CriticalDifference, RefusesImpossibleCounts) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::statistics_test

@@ -15,7 +15,7 @@
 #include "store_records.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::store_file_test {
 namespace {
 
 using detail::SqlConnection;
@@ -392,4 +392,4 @@ TEST(StoreFile, SaysWhenItWasTakenAway) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::store_file_test

@@ -22,7 +22,7 @@
 #include "store_records.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::store_process_test {
 namespace {
 
 using detail::SqlConnection;
@@ -307,4 +307,4 @@ TEST(StoreProcess, TranslatesTheErrorOfAFullDatabase) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::store_process_test

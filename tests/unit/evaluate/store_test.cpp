@@ -9,7 +9,7 @@
 #include "store_records.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::store_test {
 namespace {
 
 using testing::AllOf;
@@ -281,4 +281,4 @@ TEST(Store, CanBeMoved) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::store_test

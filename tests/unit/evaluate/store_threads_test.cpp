@@ -9,7 +9,7 @@
 #include "store_records.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::store_threads_test {
 namespace {
 
 TEST(StoreThreads, ShareOneStore) {
@@ -83,4 +83,4 @@ TEST(StoreThreads, MayEachHaveTheirOwnStoreOfOneFile) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::store_threads_test

@@ -7,7 +7,7 @@
 
 #include "support/inspection_example.hpp"
 
-namespace kith {
+namespace kith::inspect_json_test {
 namespace {
 
 using test::inspection_example;
@@ -32,4 +32,4 @@ TEST(InspectionJson, ListsSeveralMatricesWithTheirAgreement) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::inspect_json_test

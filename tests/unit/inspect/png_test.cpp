@@ -8,7 +8,7 @@
 
 #include "kith/inspect/portrait.hpp"
 
-namespace kith {
+namespace kith::png_test {
 namespace {
 
 std::uint32_t u32(const std::string& bytes, std::size_t at) {
@@ -71,4 +71,4 @@ TEST(Base64, MeetsTheVectorsOfTheRfc) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::png_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kith {
+namespace kith::portrait_test {
 namespace {
 
 SimilaritySet set_of(RowMatrix values) {
@@ -177,4 +177,4 @@ TEST(Portrait, AConstantMatrixHasAPictureAndNoMap) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::portrait_test

@@ -10,7 +10,7 @@
 #include "kith/core/text.hpp"
 #include "kith/learn/registry.hpp"
 
-namespace kith {
+namespace kith::summary_test {
 namespace {
 
 SimilaritySet as_set(const RowMatrix& values, PairKind kind = PairKind::kSimilarity) {
@@ -166,4 +166,4 @@ TEST(Advice, NamesOnlyMethodsThatExist) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::summary_test

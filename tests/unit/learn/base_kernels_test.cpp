@@ -12,7 +12,7 @@
 #include "support/training_sets.hpp"
 #include "support/views.hpp"
 
-namespace kith {
+namespace kith::base_kernels_test {
 namespace {
 
 /// Classes around means of their own, in features of the size given.
@@ -140,4 +140,4 @@ TEST(Mkl, GivesEachSampleOfAPairItsTrace) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::base_kernels_test

@@ -7,7 +7,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::calibration_test {
 namespace {
 
 struct Scored {
@@ -93,4 +93,4 @@ TEST(CouplePairs, GivesAPointOfTheSimplexForContradictoryPairs) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::calibration_test

@@ -9,7 +9,7 @@
 
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::decision_test {
 namespace {
 
 Labels labels() { return make_labels(std::vector<std::string>{"a", "a", "a", "b"}); }
@@ -97,4 +97,4 @@ TEST(DecisionRule, NeedsProbabilities) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::decision_test

@@ -6,7 +6,7 @@
 #include "kith/core/rng.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 
-namespace kith {
+namespace kith::embed_svm_test {
 namespace {
 
 /// Points as similarities: training set, queries, and the points themselves.
@@ -69,4 +69,4 @@ TEST(EmbedSvm, KeepsTheLargestAxes) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::embed_svm_test

@@ -11,7 +11,7 @@
 #include "kith/learn/embedding/nearest_mean.hpp"
 #include "kith/learn/embedding/pe_fisher.hpp"
 
-namespace kith {
+namespace kith::embedding_test {
 namespace {
 
 struct Task {
@@ -197,4 +197,4 @@ TEST(Discriminants, TakeConstantSimilaritiesAndClassesOfOne) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::embedding_test

@@ -10,7 +10,7 @@
 #include "kith/core/rng.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 
-namespace kith {
+namespace kith::feature_svm_test {
 namespace {
 
 struct Task {
@@ -208,4 +208,4 @@ TEST(FeatureSvm, WeightsCountAsRepeatedSamples) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::feature_svm_test

@@ -14,7 +14,7 @@
 #include "support/fitting.hpp"
 #include "unit/numerics/matrices.hpp"
 
-namespace kith {
+namespace kith::kernel_svm_test {
 namespace {
 
 using test::decide;
@@ -526,4 +526,4 @@ TEST(SvmInput, RefusesSimilaritiesBelowTheRangeOfDoubles) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::kernel_svm_test

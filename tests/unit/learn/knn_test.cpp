@@ -7,7 +7,7 @@
 
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::knn_test {
 namespace {
 
 TrainingSet training(const std::vector<std::string>& names) {
@@ -153,4 +153,4 @@ TEST(AffinityKnn, FallsBackToEqualWeightsWithoutAPositiveSimilarity) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::knn_test

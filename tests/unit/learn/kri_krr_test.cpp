@@ -8,7 +8,7 @@
 #include "kith/learn/neighbours/kri.hpp"
 #include "kith/learn/neighbours/krr.hpp"
 
-namespace kith {
+namespace kith::kri_krr_test {
 namespace {
 
 /// A neighbourhood that is the whole training set, in the order of `s`.
@@ -226,4 +226,4 @@ TEST(TrainingPairs, OfSparseAndDenseBlocksAgree) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::kri_krr_test

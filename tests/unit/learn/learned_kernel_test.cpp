@@ -20,7 +20,7 @@
 #include "kith/numerics/psd.hpp"
 #include "support/fitting.hpp"
 
-namespace kith {
+namespace kith::learned_kernel_test {
 namespace {
 
 using test::fit_once;
@@ -509,4 +509,4 @@ TEST(RobustSvm, AlongAGridIsProvedAtEveryPoint) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::learned_kernel_test

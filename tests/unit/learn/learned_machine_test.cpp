@@ -14,7 +14,7 @@
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::learned_machine_test {
 namespace {
 
 Vector random_vector(Index n, Rng& rng) {
@@ -130,4 +130,4 @@ TEST(LearnedMachine, ConsistencyIsThatOfTreatedRows) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::learned_machine_test

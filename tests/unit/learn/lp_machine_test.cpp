@@ -9,7 +9,7 @@
 #include "kith/core/error.hpp"
 #include "support/fitting.hpp"
 
-namespace kith {
+namespace kith::lp_machine_test {
 namespace {
 
 using test::fit_once;
@@ -140,4 +140,4 @@ TEST(LpMachine, WeightsCountAsRepeatedSamples) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::lp_machine_test

@@ -7,7 +7,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::max_entropy_test {
 namespace {
 
 Support interval() { return {.low = 0, .high = 1, .points = {}}; }
@@ -115,4 +115,4 @@ TEST(Support, StaysFiniteForExtremeNumbers) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::max_entropy_test

@@ -13,7 +13,7 @@
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::metric_test {
 namespace {
 
 /// Two or three overlapping clouds; features of different units.
@@ -537,4 +537,4 @@ TEST(VectorSvm, GivesProbabilitiesThatFollowItsScores) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::metric_test

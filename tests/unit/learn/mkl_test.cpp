@@ -15,7 +15,7 @@
 #include "support/training_sets.hpp"
 #include "support/views.hpp"
 
-namespace kith {
+namespace kith::mkl_test {
 namespace {
 
 using test::fit_views;
@@ -304,4 +304,4 @@ TEST(Mkl, BearsAMatrixFarSmallerThanTheOthers) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::mkl_test

@@ -5,7 +5,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::one_vs_one_test {
 namespace {
 
 Labels abc() { return make_labels(std::vector<std::string>{"a", "b", "c", "a", "b"}); }
@@ -64,4 +64,4 @@ TEST(Vote, NamesTheOnlyClassThereIs) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::one_vs_one_test

@@ -11,7 +11,7 @@
 #include "kith/optim/linear/boxed_lasso.hpp"
 #include "support/fitting.hpp"
 
-namespace kith {
+namespace kith::p_svm_test {
 namespace {
 
 using test::fit_once;
@@ -226,4 +226,4 @@ TEST(PSvm, BearsHugeAndRepeatedSimilarities) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::p_svm_test

@@ -12,7 +12,7 @@
 #include "kith/learn/generative/mixture_sda.hpp"
 #include "kith/learn/generative/statistics.hpp"
 
-namespace kith {
+namespace kith::sda_test {
 namespace {
 
 TrainingSet training(const RowMatrix& S, const std::vector<std::string>& names) {
@@ -348,4 +348,4 @@ TEST(Medoids, AreTheMiddlesOfSeparateGroups) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::sda_test

@@ -12,7 +12,7 @@
 #include "support/sparse_tables.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::sparse_vectors_test {
 namespace {
 
 using test::sparse_of;
@@ -253,4 +253,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::sparse_vectors_test

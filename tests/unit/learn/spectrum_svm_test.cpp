@@ -7,7 +7,7 @@
 
 #include "support/fitting.hpp"
 
-namespace kith {
+namespace kith::spectrum_svm_test {
 namespace {
 
 using test::decide;
@@ -267,4 +267,4 @@ TEST(SpectrumSvm, DoesNotDependOnTheUnitOfTheSimilarities) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::spectrum_svm_test

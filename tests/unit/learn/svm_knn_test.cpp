@@ -6,7 +6,7 @@
 #include "kith/core/rng.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 
-namespace kith {
+namespace kith::svm_knn_test {
 namespace {
 
 RowMatrix random_symmetric(Index n, std::uint64_t seed) {
@@ -101,4 +101,4 @@ TEST(SvmKnn, PredictsAlongAPathAsOneByOne) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::svm_knn_test

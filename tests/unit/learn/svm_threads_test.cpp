@@ -6,7 +6,7 @@
 #include "kith/model/archive.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::svm_threads_test {
 namespace {
 
 template <class Model>
@@ -65,4 +65,4 @@ TEST(FeatureSvmThreads, GiveTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::svm_threads_test

@@ -21,7 +21,7 @@
 #include "support/files.hpp"
 #include "support/views.hpp"
 
-namespace kith {
+namespace kith::trace_pairs_test {
 namespace {
 
 using test::fit_views;
@@ -427,4 +427,4 @@ TEST(TracePairs, ListEveryEigenvalueOfAKernel) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::trace_pairs_test

@@ -15,7 +15,7 @@
 #include "kith/core/rng.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::align_test {
 namespace {
 
 using testing::HasSubstr;
@@ -263,4 +263,4 @@ TEST(Alignment, RefusesByName) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::align_test

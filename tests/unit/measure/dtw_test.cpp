@@ -12,7 +12,7 @@
 #include "kith/data/formats.hpp"
 #include "kith/measure/raw_data.hpp"
 
-namespace kith {
+namespace kith::dtw_test {
 namespace {
 
 Series random_series(Rng& rng, std::uint64_t longest) {
@@ -175,4 +175,4 @@ TEST_P(UcrSeries, HaveTheDistancesOfAnotherProgram) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::dtw_test

@@ -12,7 +12,7 @@
 #include "kith/core/text.hpp"
 #include "support/random_text.hpp"
 
-namespace kith {
+namespace kith::edit_test {
 namespace {
 
 /// The recurrence of the definition, in a full table.
@@ -148,4 +148,4 @@ TEST(EditDistance, RefusesBytesThatAreNotUtf8) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::edit_test

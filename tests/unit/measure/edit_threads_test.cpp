@@ -7,7 +7,7 @@
 #include "kith/measure/edit.hpp"
 #include "support/random_text.hpp"
 
-namespace kith {
+namespace kith::edit_threads_test {
 namespace {
 
 /// Few letters (one alphabet for all), or more than 256 (an alphabet per pair).
@@ -25,4 +25,4 @@ TEST_P(EditMatrixThreads, GiveTheSameBytesForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::edit_threads_test

@@ -7,7 +7,7 @@
 
 #include "kith/numerics/symmetric_eigen.hpp"
 
-namespace kith {
+namespace kith::gaussian_test {
 namespace {
 
 RowMatrix random_rows(Index n, Index d, std::uint64_t seed) {
@@ -60,4 +60,4 @@ TEST(PerturbCy, AddsSymmetricNoiseInProportionToXi) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::gaussian_test

@@ -10,7 +10,7 @@
 #include "kith/core/error.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::measure_rule_test {
 namespace {
 
 using testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST(RawData, SelectsSamplesWithIdsAndLabels) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::measure_rule_test

@@ -14,7 +14,7 @@
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::measure_test {
 namespace {
 
 using testing::AllOf;
@@ -158,4 +158,4 @@ TEST_F(ExampleWords, AreIndefiniteUnderEditSimilarity) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::measure_test

@@ -12,7 +12,7 @@
 #include "kith/measure/measure.hpp"
 #include "support/random_text.hpp"
 
-namespace kith {
+namespace kith::measure_threads_test {
 namespace {
 
 constexpr int kSamples = 77;  // more than a tile of columns, and no multiple of a band of rows
@@ -122,4 +122,4 @@ TEST_P(EveryMeasure, RefusesDataOfAnotherKind) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::measure_threads_test

@@ -10,7 +10,7 @@
 #include "kith/measure/raw_data.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::raw_readers_test {
 namespace {
 
 using testing::AllOf;
@@ -314,4 +314,4 @@ TEST(VectorTables, HaveIdsThatDiffer) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::raw_readers_test

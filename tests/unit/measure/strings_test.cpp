@@ -10,7 +10,7 @@
 
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::strings_test {
 namespace {
 
 using testing::ElementsAre;
@@ -104,4 +104,4 @@ TEST(Strings, RefuseAMissingFile) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::strings_test

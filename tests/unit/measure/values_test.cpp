@@ -17,7 +17,7 @@
 #include "support/files.hpp"
 #include "support/random_text.hpp"
 
-namespace kith {
+namespace kith::values_test {
 namespace {
 
 using testing::HasSubstr;
@@ -273,4 +273,4 @@ TEST(ValueDifference, IsTheSameWithAndWithoutATable) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::values_test

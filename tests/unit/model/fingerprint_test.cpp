@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace kith {
+namespace kith::fingerprint_test {
 namespace {
 
 TrainingSet small_set() {
@@ -89,4 +89,4 @@ TEST(Fingerprint, OfRawSamplesChangesWithEachOfThem) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::fingerprint_test

@@ -10,7 +10,7 @@
 #include "kith/core/rng.hpp"
 #include "support/tensor_bytes.hpp"
 
-namespace kith {
+namespace kith::model_file_test {
 namespace {
 
 using compat::archive_of;
@@ -221,4 +221,4 @@ TEST(RequiredColumns, AreAllWhereOneRuleNeedsWholeRows) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::model_file_test

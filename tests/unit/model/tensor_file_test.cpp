@@ -10,7 +10,7 @@
 #include "support/files.hpp"
 #include "support/tensor_bytes.hpp"
 
-namespace kith {
+namespace kith::tensor_file_test {
 namespace {
 
 using testing::AllOf;
@@ -276,4 +276,4 @@ TEST(TensorFile, LeavesTheOldFileWhenWritingFails) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::tensor_file_test

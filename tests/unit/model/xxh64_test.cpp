@@ -9,7 +9,7 @@
 #include "kith/data/atomic_file.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::xxh64_test {
 namespace {
 
 std::uint64_t hash_of(std::string_view bytes) {
@@ -64,4 +64,4 @@ TEST(Xxh64, DoesNotDependOnHowTheBytesArrive) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::xxh64_test

@@ -9,7 +9,7 @@
 #include "kith/core/rng.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
-namespace kith {
+namespace kith::arrowhead_test {
 namespace {
 
 double clip(double x) { return std::max(x, 0.0); }
@@ -67,4 +67,4 @@ TEST(ArrowheadColumn, TakesTinyWeightsAndCloseOrHugePoles) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::arrowhead_test

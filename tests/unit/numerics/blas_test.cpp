@@ -11,7 +11,7 @@
 #include "kith/numerics/psd.hpp"
 #include "matrices.hpp"
 
-namespace kith {
+namespace kith::blas_test {
 namespace {
 
 TEST(Blas, DescribesItself) { EXPECT_FALSE(blas_description().empty()); }
@@ -78,4 +78,4 @@ TEST(BlasThreads, GiveTheSameBytesInsideParallelLoopsOfAnyWidth) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::blas_test

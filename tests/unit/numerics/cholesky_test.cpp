@@ -5,7 +5,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::cholesky_test {
 namespace {
 
 Matrix definite(Index n, std::uint64_t seed) {
@@ -55,4 +55,4 @@ TEST(Cholesky, LeavesSmallEntriesTheirSizeUnderARidgeOfEach) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::cholesky_test

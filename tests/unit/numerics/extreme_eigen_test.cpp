@@ -11,7 +11,7 @@
 #include "matrices.hpp"
 #include "numerics/lanczos.hpp"
 
-namespace kith {
+namespace kith::extreme_eigen_test {
 namespace {
 
 using test::rounding;
@@ -230,4 +230,4 @@ TEST(PositiveSemidefinite, IsWhatTheSmallestEigenvalueSays) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::extreme_eigen_test

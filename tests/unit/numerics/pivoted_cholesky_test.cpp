@@ -8,7 +8,7 @@
 #include "kith/core/error.hpp"
 #include "matrices.hpp"
 
-namespace kith {
+namespace kith::pivoted_cholesky_test {
 namespace {
 
 Matrix gram(Index n, Index rank, std::uint64_t seed) {
@@ -58,4 +58,4 @@ TEST(PivotedCholesky, RefusesWhatItCannotFactor) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::pivoted_cholesky_test

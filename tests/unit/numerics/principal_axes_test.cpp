@@ -7,7 +7,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::principal_axes_test {
 namespace {
 
 Matrix random_rows(Index n, Index features, std::uint64_t seed) {
@@ -68,4 +68,4 @@ TEST(PrincipalAxes, CountDimensionsByTheSquaresOfEigenvalues) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::principal_axes_test

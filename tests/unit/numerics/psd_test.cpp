@@ -8,7 +8,7 @@
 #include "kith/core/error.hpp"
 #include "matrices.hpp"
 
-namespace kith {
+namespace kith::psd_test {
 namespace {
 
 using test::random_matrix;
@@ -143,4 +143,4 @@ TEST(PsdOperations, AcceptEmptyMatricesAndRefuseMismatchedMultipliers) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::psd_test

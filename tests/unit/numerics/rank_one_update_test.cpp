@@ -10,7 +10,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::rank_one_update_test {
 namespace {
 
 Vector random_vector(Index n, Rng& rng) {
@@ -76,4 +76,4 @@ TEST(RankOneUpdate, RefusesAnotherSizeAndNan) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::rank_one_update_test

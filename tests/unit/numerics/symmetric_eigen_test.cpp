@@ -11,7 +11,7 @@
 #include "kith/numerics/blas.hpp"
 #include "matrices.hpp"
 
-namespace kith {
+namespace kith::symmetric_eigen_test {
 namespace {
 
 using test::rounding;
@@ -140,4 +140,4 @@ TEST(SpectrumThresholds, FollowTheLargestMagnitude) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::symmetric_eigen_test

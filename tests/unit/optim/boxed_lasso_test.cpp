@@ -16,7 +16,7 @@
 #include "kith/core/rng.hpp"
 #include "kith/numerics/blas.hpp"
 
-namespace kith {
+namespace kith::boxed_lasso_test {
 namespace {
 
 struct Problem {
@@ -309,4 +309,4 @@ TEST(BoxedLasso, SolvesTheWholeGridOnAuralSonarProteinAndVoting) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::boxed_lasso_test

@@ -9,7 +9,7 @@
 
 #include "dual_problems.hpp"
 
-namespace kith {
+namespace kith::certificate_test {
 namespace {
 
 using namespace testing_support;
@@ -129,4 +129,4 @@ TEST(KktViolation, DoesNotTakeNanForAConditionThatHolds) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::certificate_test

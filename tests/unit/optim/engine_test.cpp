@@ -10,7 +10,7 @@
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 
-namespace kith::engine {
+namespace kith::engine::engine_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -209,4 +209,4 @@ TEST(BorderedSystem, SolvesItsEquations) {
 }
 
 }  // namespace
-}  // namespace kith::engine
+}  // namespace kith::engine::engine_test

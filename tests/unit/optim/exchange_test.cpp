@@ -13,7 +13,7 @@
 #include "kith/optim/papers/projected_gradient.hpp"
 #include "kith/optim/robust/newton.hpp"
 
-namespace kith {
+namespace kith::exchange_test {
 namespace {
 
 using testing_support::gaussian_kernel;
@@ -328,4 +328,4 @@ TEST(RobustMachine, RefusesWhatItCannotSolve) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::exchange_test

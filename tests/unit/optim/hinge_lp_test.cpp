@@ -11,7 +11,7 @@
 #include "kith/core/rng.hpp"
 #include "support/files.hpp"
 
-namespace kith {
+namespace kith::hinge_lp_test {
 namespace {
 
 struct Data {
@@ -237,4 +237,4 @@ TEST(HingeLp, RefusesWhatItCannotMean) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::hinge_lp_test

@@ -11,7 +11,7 @@
 #include "kith/optim/metric/descent.hpp"
 #include "kith/optim/metric/margin_radius.hpp"
 
-namespace kith {
+namespace kith::metric_test {
 namespace {
 
 /// Two overlapping clouds with features of different spread, centred.
@@ -542,4 +542,4 @@ TEST(MarginRadius, IsNotBeatenByAnyNearbyPoint) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::metric_test

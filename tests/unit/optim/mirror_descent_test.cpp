@@ -10,7 +10,7 @@
 #include "kith/optim/papers/mirror_descent.hpp"
 #include "trace_kernel_problems.hpp"
 
-namespace kith {
+namespace kith::mirror_descent_test {
 namespace {
 
 using testing_support::kShapes;
@@ -123,4 +123,4 @@ TEST_F(SharedEskl, TheCorrectUpdateDescendsAndThePrintedOneStalls) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::mirror_descent_test

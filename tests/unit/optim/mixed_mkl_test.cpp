@@ -10,7 +10,7 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
-namespace kith {
+namespace kith::mixed_mkl_test {
 namespace {
 
 using testing_support::gaussian_kernel;
@@ -195,4 +195,4 @@ TEST(MixedMkl, RefusesWhatItCannotSolve) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::mixed_mkl_test

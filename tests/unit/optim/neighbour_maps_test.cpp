@@ -13,7 +13,7 @@
 #include "support/files.hpp"
 #include "support/training_sets.hpp"
 
-namespace kith {
+namespace kith::neighbour_maps_test {
 namespace {
 
 /// Two classes apart in the first feature, with wide noise in the others.
@@ -411,4 +411,4 @@ TEST(MetricKnn, PredictsNewSamples) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::neighbour_maps_test

@@ -8,7 +8,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::radius_mkl_test {
 namespace {
 
 Matrix gram(const Matrix& X, double gamma) {
@@ -178,4 +178,4 @@ TEST(RadiusMkl, RefusesKernelsOfOtherSizes) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::radius_mkl_test

@@ -10,7 +10,7 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::regularised_mkl_test {
 namespace {
 
 using testing_support::gaussian_kernel;
@@ -143,4 +143,4 @@ TEST(RegularisedMkl, RefusesWhatItCannotSolve) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::regularised_mkl_test

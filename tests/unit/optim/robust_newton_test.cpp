@@ -15,7 +15,7 @@
 #include "optim/robust/ball.hpp"
 #include "optim/robust/dual.hpp"
 
-namespace kith {
+namespace kith::robust_newton_test {
 namespace {
 
 using testing_support::gaussian_kernel;
@@ -567,4 +567,4 @@ TEST(RobustProblem, RefusesWhatIsMalformed) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::robust_newton_test

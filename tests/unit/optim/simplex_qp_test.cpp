@@ -7,7 +7,7 @@
 
 #include "kith/core/rng.hpp"
 
-namespace kith {
+namespace kith::simplex_qp_test {
 namespace {
 
 struct Problem {
@@ -120,4 +120,4 @@ TEST(SimplexEntropy, BecomesUniformForALargeWeight) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::simplex_qp_test

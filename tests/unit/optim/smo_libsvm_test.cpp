@@ -14,7 +14,7 @@
 
 #include "dual_problems.hpp"
 
-namespace kith {
+namespace kith::smo_libsvm_test {
 namespace {
 
 using namespace testing_support;
@@ -157,4 +157,4 @@ TEST(SmoAgainstLibsvm, AgreesOnVotingAtBothEndsOfTheGrid) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::smo_libsvm_test

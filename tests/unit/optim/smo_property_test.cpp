@@ -9,7 +9,7 @@
 
 #include "dual_problems.hpp"
 
-namespace kith {
+namespace kith::smo_property_test {
 namespace {
 
 using namespace testing_support;
@@ -172,4 +172,4 @@ TEST(SmoProperty, NeverEndsBelowItsStart) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::smo_property_test

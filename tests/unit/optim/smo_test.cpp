@@ -10,7 +10,7 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 
-namespace kith {
+namespace kith::smo_test {
 namespace {
 
 using namespace testing_support;
@@ -343,4 +343,4 @@ TEST(Smo, GivesUpSoonWhereTheCostLeavesNoDigits) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::smo_test

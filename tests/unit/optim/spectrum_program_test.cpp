@@ -10,7 +10,7 @@
 #include "kith/numerics/psd.hpp"
 #include "optim/spectrum/inner.hpp"
 
-namespace kith {
+namespace kith::spectrum_program_test {
 namespace {
 
 using testing_support::normal_matrix;
@@ -304,4 +304,4 @@ TEST(SpectrumProgram, StopsWhenAsked) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::spectrum_program_test

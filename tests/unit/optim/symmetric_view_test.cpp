@@ -10,7 +10,7 @@
 #include "optim/dual/float_columns.hpp"
 #include "optim/dual/vector_kernels.hpp"
 
-namespace kith {
+namespace kith::symmetric_view_test {
 namespace {
 
 using namespace testing_support;
@@ -188,4 +188,4 @@ TEST(VectorKernels, TakeTheFirstOfEquals) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::symmetric_view_test

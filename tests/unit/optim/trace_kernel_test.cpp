@@ -18,7 +18,7 @@
 #include "optim/trace/block.hpp"
 #include "trace_kernel_problems.hpp"
 
-namespace kith {
+namespace kith::trace_kernel_test {
 namespace {
 
 using testing_support::gaussian_kernel;
@@ -516,4 +516,4 @@ TEST(TraceKernel, RefusesMalformedProblems) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::trace_kernel_test

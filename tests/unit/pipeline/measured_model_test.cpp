@@ -14,7 +14,7 @@
 #include "support/raw_matrices.hpp"
 #include "support/tensor_bytes.hpp"
 
-namespace kith {
+namespace kith::measured_model_test {
 namespace {
 
 using testing::AllOf;
@@ -359,4 +359,4 @@ TEST(MeasuredModel, TrainsAndPredictsAsFromTheMatrix) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::measured_model_test

@@ -9,7 +9,7 @@
 #include "support/raw_matrices.hpp"
 #include "support/tensor_bytes.hpp"
 
-namespace kith {
+namespace kith::raw_queries_test {
 namespace {
 
 using testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST(SampleFiles, AreTakenByNameOrByPosition) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::raw_queries_test

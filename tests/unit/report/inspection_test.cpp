@@ -7,7 +7,7 @@
 #include "kith/core/text.hpp"
 #include "support/inspection_example.hpp"
 
-namespace kith {
+namespace kith::inspection_test {
 namespace {
 
 using test::inspection_example;
@@ -38,4 +38,4 @@ TEST(InspectionText, ShowsMarksATerminalWouldObey) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::inspection_test

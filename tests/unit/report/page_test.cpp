@@ -12,7 +12,7 @@
 #include "kith/inspect/inspect_json.hpp"
 #include "report/page_source.hpp"
 
-namespace kith {
+namespace kith::page_test {
 namespace {
 
 using testing::HasSubstr;
@@ -182,4 +182,4 @@ TEST(ReportDocument, OfThreeThousandSamplesAndThirtyMethodsIsUnderFourMegabytes)
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::page_test

@@ -9,7 +9,7 @@
 #include "kith/core/text.hpp"
 #include "report/escape.hpp"
 
-namespace kith {
+namespace kith::results_table_test {
 namespace {
 
 using testing::AllOf;
@@ -309,4 +309,4 @@ TEST(Escape, MarkdownBeginsNoList) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::results_table_test

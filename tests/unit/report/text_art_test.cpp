@@ -5,7 +5,7 @@
 
 #include "kith/core/text.hpp"
 
-namespace kith {
+namespace kith::text_art_test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -66,4 +66,4 @@ TEST(Wrap, BreaksAtSpacesAndKeepsEveryWord) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::text_art_test

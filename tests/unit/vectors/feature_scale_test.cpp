@@ -11,7 +11,7 @@
 #include "support/files.hpp"
 #include "support/sparse_tables.hpp"
 
-namespace kith {
+namespace kith::feature_scale_test {
 namespace {
 
 Matrix table(std::uint64_t seed) {
@@ -90,4 +90,4 @@ TEST(FeatureScale, RefusesASpreadThatHasNoInverse) {
 }
 
 }  // namespace
-}  // namespace kith
+}  // namespace kith::feature_scale_test
