@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input flags of INTERFACE "Input", the same for every command that reads similarities.
+// The input flags (docs/input.md), the same for every command that reads similarities.
 #pragma once
 
 #include <optional>

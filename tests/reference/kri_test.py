@@ -10,7 +10,7 @@ QUERIES = 4
 
 
 def treated(S, rows, spectrum, treatment):
-    """The mended block and the rows as THEORY's table of spectra has them."""
+    """The mended block and the rows as docs/methods/kri.md has them."""
     values, U = np.linalg.eigh(S)
     if spectrum == "shift":
         return S + max(0, -values[0]) * np.eye(len(S)), rows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work that every method on one training block shares: made once per fold, passed to each fit,
-// each part computed on first use. STYLE section 8.
+// each part computed on first use.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function the robust machine maximises, THEORY: with S = Q diag(lambda) Q', u = Y a and
+// The function that the robust machine maximises: with S = Q diag(lambda) Q', u = Y a and
 // M = S + u u' / (4 rho) = V diag(d) V',
 //
 //   D(a) = 1'a + rho (|S|_F^2 - |M_+|_F^2),    gradient 1 - Y M_+ u,

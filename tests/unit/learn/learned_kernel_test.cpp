@@ -431,7 +431,7 @@ TEST(FullKernelSvm, LeavesAPsdMatrixAloneAndIsThenConsistent) {
   EXPECT_EQ(one.labels, two.labels);
   EXPECT_LT((one.scores - two.scores).cwiseAbs().maxCoeff(),
             1e-4 * two.scores.cwiseAbs().maxCoeff());
-  const double scaled = 2 * 0.01 * plain.info.objective();  // THEORY: objective_eta
+  const double scaled = 2 * 0.01 * plain.info.objective();  // of the program with eta
   EXPECT_NEAR(full.info.objective(), scaled, 1e-6 * scaled);
 }
 

@@ -13,8 +13,8 @@
 
 namespace kith {
 
-/// Whether the query's similarities are treated like the block. [TR] does not say; THEORY section 8
-/// shows that it decides the result.
+/// Whether the query's similarities are treated like the block. [TR] does not say, and it decides
+/// the result (docs/methods/krr.md).
 enum class LocalTreatment { kLinear, kNone };
 template <>
 struct EnumNames<LocalTreatment> {
