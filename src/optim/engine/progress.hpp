@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an iteration ends and how: the best point so far, patience, the iteration limit, interrupts
-// and the clock. Every loop of optim asks this class.
+// and the clock. The loop of the interior points asks this class.
 #pragma once
 
 #include <chrono>
@@ -73,7 +73,6 @@ class BestSoFar {
   [[nodiscard]] double merit() const { return merit_; }
   [[nodiscard]] long iterations() const { return iterations_; }
   [[nodiscard]] SolveStatus status() const { return status_; }
-  [[nodiscard]] double seconds() const { return clock_.seconds(); }
   void report(SolveInfo& info) const {
     info.status = status_;
     info.iterations = iterations_;
