@@ -76,12 +76,12 @@ coverage: ## run the tests with coverage; the report is build/coverage/coverage.
 	  --html-details build/coverage/coverage.html --print-summary
 
 asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(install_packages) program test
+	@$(install_packages) program test sanitizer
 	@tools/build.sh asan kith_tests "kith and its tests with AddressSanitizer"
 	@ctest --preset asan --parallel $(TEST_JOBS)
 
 tsan: ## run the tests labelled `threads` under ThreadSanitizer
-	@$(install_packages) program test
+	@$(install_packages) program test sanitizer
 	@tools/run_tsan.sh $(TEST_JOBS)
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 30)

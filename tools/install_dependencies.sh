@@ -8,6 +8,7 @@
 #   python     to build and use the Python package
 #   test       to build and run the tests
 #   browser    to test the HTML page
+#   sanitizer  to build and run the tests under the sanitizers, which clang compiles faster than g++
 #   bench, developer, reproduce
 # --print lists the packages and installs nothing. With --optional a package that cannot be had is no error.
 set -euo pipefail
@@ -24,6 +25,7 @@ test_packages=(
   python3-cvxopt python3-pandas python3-hypothesis python3-venv)
 browser_packages=(chromium)
 bench_packages=(libbenchmark-dev libsvm-dev python3-pandas python3-cvxopt parasail)
+sanitizer_packages=(clang libclang-rt-14-dev)
 developer_packages=(clang clang-tidy libclang-rt-14-dev gcovr)
 reproduce_packages=(ncbi-blast+)
 
@@ -41,10 +43,10 @@ for argument in "$@"; do
   case "$argument" in
     --print) print_only=yes ;;
     --optional) optional=yes ;;
-    program | page | python | test | browser | bench | developer | reproduce) groups+=("$argument") ;;
+    program | page | python | test | browser | sanitizer | bench | developer | reproduce) groups+=("$argument") ;;
     *)
       echo "install_dependencies.sh: there is no group '$argument'; the groups are program, page, python, test," \
-        "browser, bench, developer, reproduce" >&2
+        "browser, sanitizer, bench, developer, reproduce" >&2
       exit 1
       ;;
   esac
