@@ -135,7 +135,9 @@ SimilaritySet read_one(const InputOptions& options, const RunContext& ctx) {
 std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
                                                const MatchedSets& matrices, const RunContext& ctx) {
   if (options.labels.empty()) return std::nullopt;
-  return join_labels(read_labels(options.labels), matrices.ids, matrices.sets.front().rows(), ctx);
+  const SimilaritySet& first = matrices.sets.front();
+  return join_labels(read_labels(options.labels), matrices.ids, first.rows(), ctx,
+                     first.ordered ? "" : first.source);
 }
 
 }  // namespace kith::app

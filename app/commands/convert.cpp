@@ -25,9 +25,9 @@ int run(const ConvertOptions& options) {
   const SimilaritySet set = read_one(options.input, session.context);
   std::vector<int> class_ids;
   if (!options.input.labels.empty()) {
-    class_ids =
-        join_labels(read_labels(options.input.labels), set.row_ids, set.rows(), session.context)
-            .labels.ids;
+    class_ids = join_labels(read_labels(options.input.labels), set.row_ids, set.rows(),
+                            session.context, set.ordered ? "" : set.source)
+                    .labels.ids;
   }
   write_similarity(options.output.path, options.output.format, set, class_ids, session.context);
   const std::string shape = fmt::format("{} x {}", set.rows(), set.cols());

@@ -117,7 +117,17 @@ LabelFile numbers(detail::ByteSource& source) {
   return file;
 }
 
-JoinedLabels join_by_position(const LabelFile& file, Index sample_count, const RunContext& ctx) {
+[[noreturn]] void refuse_without_ids(const LabelFile& file, std::span<const std::string> sample_ids,
+                                     std::string_view table) {
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{}: it has one label per line, but {} lists pairs of ids, which have no "
+                          "order. Write the id and the label of a sample on each line, separated "
+                          "by a tab, such as {}<TAB>{}",
+                          file.source, table, sample_ids.front(), file.labels.front()));
+}
+
+JoinedLabels join_by_position(const LabelFile& file, std::span<const std::string> sample_ids,
+                              Index sample_count, const RunContext& ctx) {
   if (static_cast<Index>(file.labels.size()) != sample_count) {
     std::string message =
         fmt::format("{}: {} label{} for {} sample{}; there must be one per sample", file.source,
@@ -134,6 +144,9 @@ JoinedLabels join_by_position(const LabelFile& file, Index sample_count, const R
         fmt::format("{}: the samples have no ids, so that the labels are taken in the "
                     "order of the file",
                     file.source));
+  } else if (!sample_ids.empty()) {
+    ctx.message(fmt::format("{} has no ids, so its labels are taken in the order of the samples",
+                            file.source));
   }
   return {make_labels(file.labels), {}};
 }
@@ -188,8 +201,13 @@ LabelFile read_labels(const std::string& path) {
 }
 
 JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sample_ids,
-                         Index sample_count, const RunContext& ctx) {
-  if (file.ids.empty() || sample_ids.empty()) return join_by_position(file, sample_count, ctx);
+                         Index sample_count, const RunContext& ctx, std::string_view unordered) {
+  if (file.ids.empty() && !unordered.empty() && !sample_ids.empty()) {
+    refuse_without_ids(file, sample_ids, unordered);
+  }
+  if (file.ids.empty() || sample_ids.empty()) {
+    return join_by_position(file, sample_ids, sample_count, ctx);
+  }
   std::unordered_map<std::string_view, std::size_t> position;
   for (std::size_t i = 0; i < file.ids.size(); ++i) position.emplace(file.ids[i], i);
   std::vector<char> used(file.ids.size(), 0);

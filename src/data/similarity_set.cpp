@@ -93,7 +93,15 @@ void match_by_id(std::vector<SimilaritySet>& sets) {
 }
 
 void match_by_position(const std::vector<SimilaritySet>& sets) {
+  const auto unordered =
+      std::find_if(sets.begin(), sets.end(), [](const SimilaritySet& set) { return !set.ordered; });
   for (const SimilaritySet& other : sets) {
+    if (unordered != sets.end() && other.row_ids.empty()) {
+      refuse(
+          fmt::format("{} lists pairs of ids, which have no order, and {} has no ids; their "
+                      "samples cannot be matched. Use a matrix with ids",
+                      described(*unordered), described(other)));
+    }
     if (other.rows() == sets.front().rows()) continue;
     refuse(
         fmt::format("{} has {} samples and {} has {}; matrices that are matched by position "

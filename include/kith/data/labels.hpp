@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kith/core/context.hpp"
@@ -47,13 +48,14 @@ struct LabelFile {
 /// Labels in the order of the samples: by id where both the label file and the samples have ids,
 /// else by position. A sample without a label and a number of labels that does not fit throw Error;
 /// labels of ids that are not among the samples are listed and counted through `ctx.message` and in
-/// `unmatched`.
+/// `unmatched`. Where the samples come from a table of pairs, `unordered` is its name: they have no
+/// order, and labels without ids throw Error.
 struct JoinedLabels {
   Labels labels;
   std::vector<std::string> unmatched;
 };
 [[nodiscard]] JoinedLabels join_labels(const LabelFile& file,
                                        std::span<const std::string> sample_ids, Index sample_count,
-                                       const RunContext& ctx);
+                                       const RunContext& ctx, std::string_view unordered = {});
 
 }  // namespace kith

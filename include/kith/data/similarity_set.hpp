@@ -22,6 +22,9 @@ struct SimilaritySet {
   std::vector<std::string> row_ids;     ///< empty: the source has none
   std::vector<std::string> column_ids;  ///< empty: the source has none
   std::vector<std::string> applied;     ///< what was applied to it, in words, in order
+  /// Whether the rows have an order of their own. A table of pairs, such as an edge list, has none:
+  /// its samples are known by id alone.
+  bool ordered = true;
 
   [[nodiscard]] Index rows() const { return kith::rows(block); }
   [[nodiscard]] Index cols() const { return kith::cols(block); }
@@ -48,7 +51,7 @@ struct KnownSamples {
 
 /// Several tables over the same samples, each made `square` and brought to the order of the first:
 /// by id where every table has ids (samples that are not in all of them: Error naming the first
-/// few), else by position.
+/// few), else by position. A table without an order of its own is not matched by position: Error.
 struct MatchedSets {
   std::vector<SimilaritySet> sets;
   std::vector<std::string> ids;  ///< empty: no ids

@@ -93,6 +93,7 @@ SimilaritySet read_opened(Format format, ByteSource& source, const ReadSettings&
   set.name = stem(source.name());
   set.source = source.name();
   set.format = enum_name(format);
+  set.ordered = format != Format::kEdges && format != Format::kBlast;
   return set;
 }
 

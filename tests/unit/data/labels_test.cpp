@@ -166,6 +166,26 @@ TEST(JoinLabels, GoesByPositionWithoutIds) {
               HasSubstr("l.txt: 2 labels for 3 samples; there must be one per sample"));
 }
 
+TEST(JoinLabels, SaysOnceThatLabelsWithoutIdsFollowTheOrderOfTheSamples) {
+  Messages sink;
+  const LabelFile file{.source = "l.txt", .ids = {}, .labels = {"x", "y"}};
+  const std::vector<std::string> samples = {"a", "b"};
+  (void)join_labels(file, samples, 2, {.sink = &sink});
+  EXPECT_THAT(sink.texts, ElementsAre(HasSubstr("l.txt has no ids")));
+}
+
+TEST(JoinLabels, RefusesLabelsWithoutIdsForSamplesWithoutAnOrder) {
+  const LabelFile plain{.source = "l.txt", .ids = {}, .labels = {"x", "y"}};
+  const std::vector<std::string> samples = {"p1", "p2"};
+  EXPECT_THAT(
+      error_of(ErrorCode::kBadInput, [&] { (void)join_labels(plain, samples, 2, {}, "hits.m8"); }),
+      AllOf(HasSubstr("l.txt"), HasSubstr("hits.m8"), HasSubstr("p1<TAB>x")));
+  const LabelFile with_ids{.source = "l.tsv", .ids = {"p2", "p1"}, .labels = {"x", "y"}};
+  const Labels labels = join_labels(with_ids, samples, 2, {}, "hits.m8").labels;
+  EXPECT_EQ(labels.name_of(0), "y");
+  EXPECT_EQ(labels.name_of(1), "x");
+}
+
 TEST(JoinLabels, GoesByPositionAndSaysSoWhenOnlyTheLabelsHaveIds) {
   Messages sink;
   const LabelFile file{.source = "l.tsv", .ids = {"a", "b"}, .labels = {"x", "y"}};

@@ -119,6 +119,15 @@ TEST(Match, IsByPositionWithANoteWhereOnlySomeTablesHaveIds) {
   EXPECT_EQ(position_note(none_known), "");
 }
 
+TEST(Match, RefusesATableOfPairsBesideOneWithoutIds) {
+  SimilaritySet pairs = named("ab", "ab");
+  pairs.ordered = false;
+  EXPECT_THAT(message_of([&] {
+                (void)match({pairs, unnamed(2)});
+              }),
+              testing::AllOf(HasSubstr("s.csv lists pairs"), HasSubstr("u.npy has no ids")));
+}
+
 TEST(Match, NamesSamplesThatAreNotInEveryTable) {
   EXPECT_THAT(message_of([] {
                 (void)match({named("abc", "abc"), named("ab", "ab")});
