@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
@@ -248,6 +249,7 @@ int run(const EvaluateOptions& options) {
   say_when_interrupted(how_to_go_on(options));
   try {
     if (!options.store.empty()) add_portraits(plan.about, data, store, plan.name, ctx);
+    plan.about = spelled_json(std::move(plan.about), as_flag);
     done = run_experiment(data, plan, store, options.append ? NewData::kAppend : NewData::kRefuse,
                           ctx);
   } catch (const Error& error) {
@@ -258,7 +260,9 @@ int run(const EvaluateOptions& options) {
   session.end_progress();
   if (options.common.json) {
     Json json = results_json(store, results);
-    if (!done.failures.empty()) json["failures"] = failures_json(done.failures);
+    if (!done.failures.empty()) {
+      json["failures"] = spelled_json(failures_json(done.failures), as_flag);
+    }
     print_json(json);
   } else {
     const OutputStyle style = output_style();

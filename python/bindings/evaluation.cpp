@@ -128,7 +128,7 @@ std::pair<bool, bool> needs_of(const std::vector<std::string>& methods) {
 std::string note_of(const std::vector<std::string>& methods, bool several) {
   GivenPlan plan;
   plan.methods = methods;
-  return neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1));
+  return spelled(neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1)), as_keyword);
 }
 
 /// As given, or drawn.
@@ -170,10 +170,11 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
     Store store(store_path);
     add_portraits(plan.about, made, store, plan.name, ctx);
+    plan.about = spelled_json(std::move(plan.about), as_keyword);
     const ExperimentRun done =
         run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
     Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
-    results["failures"] = failures_json(done.failures);
+    results["failures"] = spelled_json(failures_json(done.failures), as_keyword);
     return results;
   };
   return run(options, 0, compare).dump();
@@ -217,8 +218,11 @@ py::tuple inspect_matrices(const std::vector<GivenMatrix>& matrices,
     return inspect(sets, joined, settings, portraits, ctx);
   });
   return py::make_tuple(
-      inspection_json(found.inspection).dump(), inspection_text(found.inspection, {}),
-      page ? html_page(inspection_document(found.inspection, found.portraits)) : std::string());
+      spelled_json(inspection_json(found.inspection), as_keyword).dump(),
+      spelled(inspection_text(found.inspection, {}), as_keyword),
+      page ? html_page(
+                 spelled_json(inspection_document(found.inspection, found.portraits), as_keyword))
+           : std::string());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from . import _arrays, _core, _samples
 from ._finite import NEW_PAIRS
 from ._labels import classes_of
 from ._run import note_neighbours, run_options, warn_unless_solved
-from ._texts import as_items, as_text, class_text, class_texts, in_python, keyword, library_path, text_of, texts_of
+from ._texts import as_items, as_text, class_text, class_texts, keyword, library_path, text_of, texts_of
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 _CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
@@ -417,7 +417,7 @@ def _make_class(method, info):
     for field in fields:
         decides = field["name"] in ("priors", "costs")
         lines.append(f"{keyword(field['name'])} : {'dict' if decides else field['type']}, default {default_of(field)!r}")
-        lines.append(f"    {in_python(field['help'])}; {_DICTS[field['name']] if decides else field['rule']}")
+        lines.append(f"    {field['help']}; {_DICTS[field['name']] if decides else field['rule']}")
     for name, (value, help_text) in common.items():
         lines += [f"{name} : default {value!r}", f"    {help_text}"]
     name = class_name(method)

@@ -133,10 +133,12 @@ class Runner {
   /// No method can learn from one class: that is a matter of the partition.
   void check_classes(int partition, std::span<const Index> train) const {
     if (select(data_.labels, train).has_two_classes()) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("partition {}: the {} samples of a training part are all of one class; "
-                            "--stratify auto or yes keeps every class in every training part",
-                            partition + 1, train.size()));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "partition {}: the {} samples of a training part are all of one class; "
+            "[[stratify=auto]] or [[stratify=yes]] keeps every class in every training part",
+            partition + 1, train.size()));
   }
 
   RunContext context_of(int partition, int fold) const {

@@ -175,7 +175,7 @@ std::string neighbours_note(std::span<const Candidate> candidates) {
   if (names.empty()) return {};
   return fmt::format(
       "{}: neighbours are the most similar samples, and double centring, the default for "
-      "distances, does not keep their order; --from-distance negative does",
+      "distances, does not keep their order; [[from-distance=negative]] does",
       list_some(names, 60));
 }
 

@@ -214,7 +214,7 @@ SqlConnection open_for_reading(const std::string& path, milliseconds patience) {
   check_magic(connection);
   connection.run("PRAGMA query_only = ON");
   if (!has_sound_store(connection)) {
-    throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
+    throw bad_input({path}, "the store is empty; an evaluation fills it");
   }
   return connection;
 }

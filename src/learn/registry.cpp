@@ -86,6 +86,15 @@ void set_any(AnySettings& settings, std::string_view key, std::string_view text)
   visit_method([&](auto& own) { set_field(own, method_name(settings), key, text); }, settings);
 }
 
+/// "spectrum: clip, flip, ...; test-treatment: ...", of the fields that are choices.
+std::string choices_of(const MethodChoice& choice) {
+  std::vector<std::string> all;
+  for (const FieldInfo& field : method_info(choice.settings).fields) {
+    if (field.type == "choice") all.push_back(fmt::format("{}: {}", field.name, field.rule));
+  }
+  return all.empty() ? "it has no choices" : fmt::format("there are {}", fmt::join(all, "; "));
+}
+
 /// Sets the first choice field that takes `suffix` (aliases included); false where there is none.
 bool set_by_choice(MethodChoice& choice, std::string_view suffix) {
   for (const FieldInfo& field : method_info(choice.settings).fields) {
@@ -149,10 +158,9 @@ MethodChoice parse_method(std::string_view name) {
                         .decision = {},
                         .fixed = {}};
     if (length == name.size() || set_by_choice(choice, name.substr(length + 1))) return choice;
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{}: method {} has no setting with a choice {}; `kith methods {}` lists them",
-                    name, head, in_quotes(name.substr(length + 1)), head));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: method {} has no setting with a choice {}; {}", name, head,
+                            in_quotes(name.substr(length + 1)), choices_of(choice)));
   }
   return {.name = std::string(name),
           .method = std::string(name),
@@ -169,19 +177,18 @@ MethodChoice parse_method(std::string_view name, std::span<const std::string> as
     const std::size_t at = text.find('=');
     if (at == std::string::npos) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("--set {} has no '='; it must be key=value", in_quotes(text)));
+                  fmt::format("setting {} has no '='; it must be key=value", in_quotes(text)));
     }
     const std::string key(trim(std::string_view(text).substr(0, at)));
     if (std::find(by_name.begin(), by_name.end(), key) != by_name.end()) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the name {} already fixes setting {}; give --method {} with --set "
+                  fmt::format("the name {} already fixes setting {}; give [[method={}]] with "
                               "{}, or leave that out",
                               name, key, choice.method, in_quotes(text)));
     }
     if (!given.insert(key).second) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: setting {} is given twice, the second time by --set {}; give it "
-                              "once",
+                  fmt::format("{}: setting {} is given twice, the second time as {}; give it once",
                               name, key, in_quotes(text)));
     }
     set(choice, key, std::string_view(text).substr(at + 1));
@@ -304,13 +311,13 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
     throw Error(ErrorCode::kInvalidArgument, choice.name + " " + rule);
   };
   if (learns_from_vectors(choice.settings)) {
-    if (!vectors) refuse("learns from vectors, and similarities were given: give --data FILE");
+    if (!vectors) refuse("learns from vectors, and similarities were given: give [[data]]");
     return;
   }
   if (matrices == 0) {
     refuse(
-        fmt::format("learns from similarities, and vectors alone were given: give --measure "
-                    "NAME; these learn from vectors: {}",
+        fmt::format("learns from similarities, and vectors alone were given: give "
+                    "[[measure]]; these learn from vectors: {}",
                     list_some(names_with(&MethodInfo::learns_from_vectors), 60)));
   }
   if (matrices > 1 && !method_info(choice.settings).several_matrices) {

@@ -445,7 +445,7 @@ QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, con
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("the model was trained on {}: give new rows with {}",
                               distances ? "distances" : "similarities",
-                              distances ? "--distance" : "--similarity"));
+                              distances ? "[[distance]]" : "[[similarity]]"));
     }
     impl_->inputs.emplace_back(record, files.matrices[m], files.read, ctx);
   }

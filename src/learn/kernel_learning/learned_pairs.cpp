@@ -307,7 +307,7 @@ Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment, d
   if (needs_self(treatment) && std::isnan(constant)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("test-treatment {} needs the self-similarity of each new sample "
-                            "(--self): the training matrix has no constant diagonal to take it "
+                            "([[self]]): the training matrix has no constant diagonal to take it "
                             "from",
                             enum_name(treatment)));
   }

@@ -226,7 +226,7 @@ Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunCont
     if (!query.self) {
       throw Error(ErrorCode::kInvalidArgument,
                   "svm: test-treatment augmented needs the self-similarity of each new sample "
-                  "(--self)");
+                  "([[self]])");
     }
     decisions = augmented_decisions(model, rows.values(), *query.self, ctx);
   } else if (rows.cols() == static_cast<Index>(model.columns.size())) {
