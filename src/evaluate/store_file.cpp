@@ -124,14 +124,12 @@ bool is_store(SqlConnection& connection) {
   if (application != kApplicationId) {
     throw bad_input({path}, "an SQLite database, but not a store of kith; give another name");
   }
-  if (version > kVersion) {
-    throw bad_input({path}, fmt::format("a store of version {}; this kith reads versions up to "
-                                        "{}: use a newer one",
+  if (version != kVersion) {
+    throw bad_input({path}, fmt::format("a store of version {} was written by another kith (this "
+                                        "one reads version {}); use that kith, or another store",
                                         version, kVersion));
   }
-  if (version < 1 || tables == 0) {
-    damaged(connection, fmt::format("version {} with {} tables", version, tables));
-  }
+  if (tables == 0) damaged(connection, "it has no tables");
   return true;
 }
 
