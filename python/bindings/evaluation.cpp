@@ -9,7 +9,6 @@
 #include "bindings.hpp"
 #include "kith/core/error.hpp"
 #include "kith/evaluate/experiment.hpp"
-#include "kith/evaluate/portraits.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/inspect/inspect_json.hpp"
 #include "kith/report/inspection.hpp"
@@ -161,6 +160,7 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
     const std::vector<RawMatrix> samples = own.samples;
     plan.name = given.name;
+    plan.portraits = true;
     plan.candidates = candidates_of(given, protocol, own.tables());
     const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
     plan.about["matrices"] = matrices_json(made, samples);
@@ -169,8 +169,6 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
     Store store(store_path);
-    add_portraits(plan.about, made, store, plan.name, ctx);
-    plan.about = spelled_json(std::move(plan.about), as_keyword);
     const ExperimentRun done =
         run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
     Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
@@ -196,7 +194,7 @@ std::string report(const std::string& path, const std::string& metric, const std
   if (format == "json") return results_json(store, results).dump();
   if (format == "html") {
     check_has_page();
-    return html_page(report_document(store, results));
+    return html_page(spelled_json(report_document(store, results), as_keyword));
   }
   return results_table(results, parse_enum<TableFormat>("format", format), {});
 }

@@ -366,4 +366,10 @@ void archive(Archived<A, LearnedPairsModel>& model, A& archiver) {
 template void archive(const LearnedPairsModel&, SavingArchive&);
 template void archive(LearnedPairsModel&, LoadingArchive&);
 
+bool needs_self(const LearnedPairsModel& model) {
+  return std::isnan(model.self) &&
+         std::any_of(model.machines.begin(), model.machines.end(),
+                     [](const LearnedMachine& one) { return needs_self(one.treatment); });
+}
+
 }  // namespace kith

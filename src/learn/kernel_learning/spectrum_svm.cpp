@@ -204,7 +204,8 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
         "cross-validation, or both where they tie");
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the learned map, or nothing");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
 

@@ -207,9 +207,9 @@ TEST(InputMissing, ANewPairKnownInOneDirectionTakesIt) {
 
 TEST(InputSparse, AbsentPairsAreMissingUnlessZeroIsAskedFor) {
   const SimilaritySet set = set_of(chain(4, Absent::kMissing));
-  EXPECT_THAT(
-      message_of([&] { (void)condition_training(set, {}, {}); }),
-      AllOf(HasSubstr("9 of 16"), HasSubstr("sample 1 to sample 3"), HasSubstr("[[missing=zero]]")));
+  EXPECT_THAT(message_of([&] { (void)condition_training(set, {}, {}); }),
+              AllOf(HasSubstr("9 of 16"), HasSubstr("sample 1 to sample 3"),
+                    HasSubstr("[[missing=zero]]")));
   const ConditionedInput zero = condition_training(set, {.missing = MissingRule::kZero}, {});
   ASSERT_TRUE(is_sparse(zero.matrix.block));
   EXPECT_EQ(std::get<SparseBlock>(zero.matrix.block).absent, Absent::kZero);

@@ -14,7 +14,7 @@
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
-#include "kith/learn/method_list.hpp"
+#include "kith/learn/method_variants.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/model/archive.hpp"
 #include "kith/numerics/psd.hpp"
