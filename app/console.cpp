@@ -45,6 +45,10 @@ bool locale_is_utf8() {
 
 }  // namespace
 
+std::string as_flag(std::string_view id, std::string_view value) {
+  return fmt::format("--{}{}{}", id, value.empty() ? "" : " ", value);
+}
+
 ConsoleSink::ConsoleSink(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 ConsoleSink::~ConsoleSink() { clear_bar(); }
@@ -121,7 +125,7 @@ void ConsoleSink::end_progress() {
 void ConsoleSink::message(std::string_view text) {
   const std::lock_guard lock(mutex_);
   clear_bar();
-  if (!quiet_) fmt::print(stderr, "kith: {}\n", text);
+  if (!quiet_) fmt::print(stderr, "kith: {}\n", spelled(text, as_flag));
 }
 
 Heartbeat::Heartbeat(ConsoleSink& sink, std::string stage)

@@ -9,8 +9,12 @@
 #include <thread>
 
 #include "kith/core/context.hpp"
+#include "kith/core/mention.hpp"
 
 namespace kith::app {
+
+/// How the program spells what texts of the library mention: "--missing zero", "--self".
+[[nodiscard]] std::string as_flag(std::string_view id, std::string_view value);
 
 /// Progress and messages on standard error: a bar with an estimate on a terminal, otherwise a plain
 /// line every so often. Nothing but messages when quiet.

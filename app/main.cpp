@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "console.hpp"
 #include "describe_program.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
@@ -38,7 +39,7 @@ int guarded(const std::function<int()>& run) {
     return run();
   } catch (const Error& error) {
     end_grace();
-    fmt::print(stderr, "kith: {}\n", error.what());
+    fmt::print(stderr, "kith: {}\n", spelled(error.what(), as_flag));
     return exit_code(error.code());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "kith: out of memory\n");

@@ -13,7 +13,7 @@
 
 #include "kith/core/parallel.hpp"
 #include "kith/core/rng.hpp"
-#include "kith/learn/method_list.hpp"
+#include "kith/learn/method_variants.hpp"
 #include "kith/learn/neighbours/krr.hpp"
 #include "kith/numerics/blas.hpp"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything kith builds on, found in the system. Nothing is downloaded; docs/decisions says why each is
-# here.
+# Everything kith builds on, found in the system. Nothing is downloaded but the packages
+# of the report page (report_page.cmake); docs/decisions says why each is here.
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(BLAS REQUIRED)

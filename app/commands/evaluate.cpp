@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/experiment.hpp"
-#include "kith/evaluate/portraits.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/report/results_table.hpp"
@@ -240,6 +240,7 @@ int run(const EvaluateOptions& options) {
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
   plan.about = about(options, input, data);
+  plan.portraits = !options.store.empty();
   plan.partitions_given = !options.partition_file.empty();
   plan.first_task = static_cast<std::size_t>(getpid());
 
@@ -247,7 +248,6 @@ int run(const EvaluateOptions& options) {
   ExperimentRun done;
   say_when_interrupted(how_to_go_on(options));
   try {
-    if (!options.store.empty()) add_portraits(plan.about, data, store, plan.name, ctx);
     done = run_experiment(data, plan, store, options.append ? NewData::kAppend : NewData::kRefuse,
                           ctx);
   } catch (const Error& error) {
@@ -258,7 +258,9 @@ int run(const EvaluateOptions& options) {
   session.end_progress();
   if (options.common.json) {
     Json json = results_json(store, results);
-    if (!done.failures.empty()) json["failures"] = failures_json(done.failures);
+    if (!done.failures.empty()) {
+      json["failures"] = spelled_json(failures_json(done.failures), as_flag);
+    }
     print_json(json);
   } else {
     const OutputStyle style = output_style();

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "input_options.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/inspect/inspect_json.hpp"
@@ -23,7 +24,7 @@ struct InspectOptions {
 void write_page(const std::string& path, const Inspection& inspection,
                 const std::vector<PortrayedMatrix>& matrices) {
   AtomicFile file(path);
-  file.write(html_page(inspection_document(inspection, matrices)));
+  file.write(html_page(spelled_json(inspection_document(inspection, matrices), as_flag)));
   file.commit();
 }
 
@@ -46,11 +47,13 @@ int run(const InspectOptions& options) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (!options.html.empty()) write_page(options.html, inspection, inspected.portraits);
   if (options.common.json) {
-    print_json(inspection_json(inspection));
+    print_json(spelled_json(inspection_json(inspection), as_flag));
   } else {
     const OutputStyle style = output_style();
-    print_text(inspection_text(
-        inspection, {.unicode = style.unicode, .colour = style.colour, .width = style.width}));
+    print_text(spelled(
+        inspection_text(inspection,
+                        {.unicode = style.unicode, .colour = style.colour, .width = style.width}),
+        as_flag));
   }
   return kDone;
 }

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
@@ -156,7 +157,7 @@ std::string report_text(const Store& store, const std::vector<ExperimentResult>&
       return results_json(store, results).dump(2, ' ', false, Json::error_handler_t::replace) +
              "\n";
     case ReportFormat::kHtml:
-      return html_page(report_document(store, results));
+      return html_page(spelled_json(report_document(store, results), as_flag));
   }
   throw Error(ErrorCode::kInternal, "a format without a writer");
 }

@@ -13,7 +13,6 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
-#include "kith/learn/self_needs.hpp"
 #include "kith/pipeline/trained_model.hpp"
 #include "method_options.hpp"
 #include "output_options.hpp"
@@ -57,10 +56,7 @@ AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunCo
   const SelectionEntry& best = selection.entries[selection.best];
   MethodChoice choice = candidates[selection.best].choice;
   choice.settings = best.settings;
-  for (const char* evidence : {"probability", "certificate"}) {
-    // Off while choosing, as in `evaluate`; a model has them.
-    if (settings_json(best.settings).contains(evidence)) set(choice, evidence, "yes");
-  }
+  switch_evidence(choice, true);  // off while choosing, as in `evaluate`; a model has it
   ctx.message(fmt::format("chose {} with an inner error of {} %", best.name,
                           format_short(100 * best.loss, 3)));
   return {.choice = std::move(choice), .selection = std::move(selection)};

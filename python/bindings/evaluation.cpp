@@ -9,7 +9,6 @@
 #include "bindings.hpp"
 #include "kith/core/error.hpp"
 #include "kith/evaluate/experiment.hpp"
-#include "kith/evaluate/portraits.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/inspect/inspect_json.hpp"
 #include "kith/report/inspection.hpp"
@@ -128,7 +127,7 @@ std::pair<bool, bool> needs_of(const std::vector<std::string>& methods) {
 std::string note_of(const std::vector<std::string>& methods, bool several) {
   GivenPlan plan;
   plan.methods = methods;
-  return neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1));
+  return spelled(neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1)), as_keyword);
 }
 
 /// As given, or drawn.
@@ -161,6 +160,7 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
     const std::vector<RawMatrix> samples = own.samples;
     plan.name = given.name;
+    plan.portraits = true;
     plan.candidates = candidates_of(given, protocol, own.tables());
     const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
     plan.about["matrices"] = matrices_json(made, samples);
@@ -169,11 +169,10 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
     Store store(store_path);
-    add_portraits(plan.about, made, store, plan.name, ctx);
     const ExperimentRun done =
         run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
     Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
-    results["failures"] = failures_json(done.failures);
+    results["failures"] = spelled_json(failures_json(done.failures), as_keyword);
     return results;
   };
   return run(options, 0, compare).dump();
@@ -195,7 +194,7 @@ std::string report(const std::string& path, const std::string& metric, const std
   if (format == "json") return results_json(store, results).dump();
   if (format == "html") {
     check_has_page();
-    return html_page(report_document(store, results));
+    return html_page(spelled_json(report_document(store, results), as_keyword));
   }
   return results_table(results, parse_enum<TableFormat>("format", format), {});
 }
@@ -217,8 +216,11 @@ py::tuple inspect_matrices(const std::vector<GivenMatrix>& matrices,
     return inspect(sets, joined, settings, portraits, ctx);
   });
   return py::make_tuple(
-      inspection_json(found.inspection).dump(), inspection_text(found.inspection, {}),
-      page ? html_page(inspection_document(found.inspection, found.portraits)) : std::string());
+      spelled_json(inspection_json(found.inspection), as_keyword).dump(),
+      spelled(inspection_text(found.inspection, {}), as_keyword),
+      page ? html_page(
+                 spelled_json(inspection_document(found.inspection, found.portraits), as_keyword))
+           : std::string());
 }
 
 }  // namespace

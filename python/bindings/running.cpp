@@ -4,6 +4,8 @@
 #include <stdlib.h>  // on_exit, which the C++ header need not have
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -14,8 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "kith/condition/input_settings.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/settings.hpp"
 #include "kith/numerics/blas.hpp"
 
 namespace py = pybind11;
@@ -81,7 +85,7 @@ class Mailbox : public ProgressSink {
   }
   void message(std::string_view text) override {
     const std::lock_guard lock(mutex_);
-    messages_.emplace_back(text);
+    messages_.push_back(spelled(text, as_keyword));
   }
 
   /// Hands over what has come since the last call. With the GIL.
@@ -276,6 +280,27 @@ void run_in_background(const RunOptions& options, Index n, std::function<void(Ru
   if (errand->failure) std::rethrow_exception(errand->failure);
 }
 
+std::string as_keyword(std::string_view id, std::string_view value) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOwnWords = {
+      {{"append", "append=True"},
+       {"distance", "distance=True"},
+       {"json", "facts"},
+       {"labels", "y"},
+       {"self", "self_similarity"},
+       {"similarity", "X"},
+       {"similarity-from", "from_training"}}};
+  for (const auto& [mentioned, word] : kOwnWords) {
+    if (mentioned == id) return std::string(word);
+  }
+  std::string key(id);
+  std::replace(key.begin(), key.end(), '-', '_');
+  const std::string given = value.empty() ? "..." : "'" + std::string(value) + "'";
+  const std::vector<FieldInfo> rules = fields<InputSettings>();
+  const bool rule = std::any_of(rules.begin(), rules.end(),
+                                [&](const FieldInfo& field) { return field.name == id; });
+  return rule ? "input={'" + key + "': " + given + "}" : key + "=" + given;
+}
+
 void translate_errors() {
   py::register_exception_translator([](std::exception_ptr error) {
     try {
@@ -285,7 +310,8 @@ void translate_errors() {
       if (one.code() == ErrorCode::kIo) type = PyExc_OSError;
       if (one.code() == ErrorCode::kInterrupted) type = PyExc_KeyboardInterrupt;
       if (one.code() == ErrorCode::kInternal) type = PyExc_RuntimeError;
-      const std::string text = one.what();  // may quote a path or a cell that is no UTF-8
+      const std::string text =
+          spelled(one.what(), as_keyword);  // may quote a path or a cell that is no UTF-8
       const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
           text.data(), static_cast<py::ssize_t>(text.size()), "backslashreplace"));
       PyErr_SetObject(type, message.ptr());

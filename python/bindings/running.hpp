@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kith/core/context.hpp"
+#include "kith/core/mention.hpp"
 #include "kith/core/types.hpp"
 
 namespace kith::python {
@@ -48,7 +49,10 @@ auto run(const RunOptions& options, Index n, Work work) {
   return std::move(**result);
 }
 
-/// kith::Error as ValueError, OSError, KeyboardInterrupt or RuntimeError, with the same message.
+/// How Python spells what texts of the library mention: "input={'missing': 'zero'}".
+[[nodiscard]] std::string as_keyword(std::string_view id, std::string_view value);
+
+/// kith::Error as ValueError, OSError, KeyboardInterrupt or RuntimeError, with its message.
 void translate_errors();
 
 }  // namespace kith::python

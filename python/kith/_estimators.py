@@ -13,22 +13,9 @@ from . import _arrays, _core, _samples
 from ._finite import NEW_PAIRS
 from ._labels import classes_of
 from ._run import note_neighbours, run_options, warn_unless_solved
-from ._texts import as_items, as_text, class_text, class_texts, in_python, keyword, library_path, text_of, texts_of
+from ._texts import as_items, as_text, class_text, class_texts, keyword, library_path, text_of, texts_of
 
 _METHODS = {one["name"]: one for one in json.loads(_core.methods())}
-_CAPITALS = {"svm", "knn", "kri", "krr", "sda", "lp", "p", "pe", "mkl", "eskl", "emkl", "rekl",
-             "rkl", "msvm", "nca", "lmnn"}
-
-#: What the tags stand for that `kith methods` names papers by.
-_PAPERS = {
-    "TR": "Chen, Garcia, Gupta, Rahimi, Cazzanti: Similarity-based classification",
-    "CGR": "Chen, Gupta, Recht: Learning kernels from indefinite similarities, ICML 2009",
-    "CY": "Chen, Ye: Training SVM with indefinite kernels, 2008",
-    "LA": "Luss, d'Aspremont: Support vector machine classification with indefinite kernels, 2007",
-    "KTBB": "Kundu, Tankasali, Bhattacharyya, Ben-Tal: Efficient algorithms for learning kernels from multiple "
-            "similarity matrices with general convex loss functions",
-    "ZGZZ": "Zhu, Gong, Zhao, Zhang: Learning similarity metric with SVM",
-}
 
 #: Settings that are dicts here, and texts or files on the command line.
 _DICTS = {"priors": "{'a': 0.2, 'b': 0.8}", "costs": "{('a', 'b'): 5}: a sample of a called b costs 5"}
@@ -50,9 +37,8 @@ _COMMON = {
 
 
 def class_name(method):
-    """"spectrum-svm": "SpectrumSVM"."""
-    return "".join(part.upper() if part in _CAPITALS else part.capitalize()
-                   for part in method.split("-"))
+    """"spectrum-svm", which the library titles "spectrum-SVM": "SpectrumSVM"."""
+    return "".join(part if part.isupper() else part.capitalize() for part in _METHODS[method]["title"].split("-"))
 
 
 def default_of(field):
@@ -417,12 +403,11 @@ def _make_class(method, info):
     for field in fields:
         decides = field["name"] in ("priors", "costs")
         lines.append(f"{keyword(field['name'])} : {'dict' if decides else field['type']}, default {default_of(field)!r}")
-        lines.append(f"    {in_python(field['help'])}; {_DICTS[field['name']] if decides else field['rule']}")
+        lines.append(f"    {field['help']}; {_DICTS[field['name']] if decides else field['rule']}")
     for name, (value, help_text) in common.items():
         lines += [f"{name} : default {value!r}", f"    {help_text}"]
     name = class_name(method)
-    tags = re.findall(r"\[(\w+)\]", info["paper"])
-    lines += ["", "References", "----------", *(f"[{tag}] {_PAPERS[tag]}" for tag in dict.fromkeys(tags))]
+    lines += ["", "References", "----------", *(f"[{key}] {text}" for key, text in info["references"].items())]
     lines += ["", "Example", "-------", ">>> import kith, numpy as np",
               ">>> S = np.kron([[2., 1.], [1., 2.]], np.ones((4, 4))) + np.eye(8)"
               if not info["learns_from_vectors"] else

@@ -6,7 +6,7 @@ import json
 from . import _arrays, _core
 from ._labels import classes_of
 from ._run import run_options
-from ._texts import class_texts, in_python, path_of, texts_of
+from ._texts import class_texts, path_of, texts_of
 
 
 class Inspection:
@@ -65,4 +65,4 @@ def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads
             return _core.inspect(matrices, labels, ids, texts_of(input), page, options)
 
     facts, text, _ = run(False)
-    return Inspection(json.loads(facts), in_python(text), lambda: run(True)[2])
+    return Inspection(json.loads(facts), text, lambda: run(True)[2])

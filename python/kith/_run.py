@@ -5,24 +5,19 @@ import sys
 import warnings
 
 from . import _core, _progress
-from ._texts import in_python, texts_of
+from ._texts import texts_of
 
 
 @contextlib.contextmanager
 def run_options(threads=None, blas_threads=None, seed=1, verbose=False):
     """Options of a run. With `verbose` progress goes to tqdm where it is installed, else to standard error as
-    messages do. Errors of the run name keywords in place of flags."""
+    messages do."""
     progress = _progress.shown() if verbose else None
     try:
         yield _core.RunOptions(
             threads=_count("threads", threads), blas_threads=_count("blas_threads", blas_threads),
             seed=seed_of(seed), progress=progress,
-            message=(lambda text: print("kith:", in_python(text), file=sys.stderr)) if verbose else None)
-    except ValueError as error:
-        message = in_python(str(error))
-        if message == str(error):
-            raise
-        raise ValueError(message) from None
+            message=(lambda text: print("kith:", text, file=sys.stderr)) if verbose else None)
     finally:
         if progress is not None:
             progress.close()
@@ -52,7 +47,7 @@ def note_neighbours(methods, input, several=False):
     """Warns, as the command line does, of methods that look at neighbours and are given distances."""
     note = "" if "from-distance" in texts_of(input) else _core.neighbours_note(methods, several)
     if note:
-        warnings.warn(in_python(note), UserWarning, stacklevel=4)
+        warnings.warn(note, UserWarning, stacklevel=4)
 
 
 def warn_of_comparison(results):

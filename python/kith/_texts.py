@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts between Python and the library: settings, names, paths, and flags of the command line in messages."""
+"""Texts between Python and the library: settings, names and paths."""
 import contextlib
 import keyword as _words
 import operator
 import os
-import re
 
 import numpy as np
 
@@ -109,18 +108,3 @@ def check_dict(settings, what="settings and their values"):
 def texts_of(settings):
     """{"test_treatment": "none"} as {"test-treatment": "none"}."""
     return {setting(key): text_of(value, key) for key, value in check_dict(settings).items()}
-
-
-#: Flags that the library's messages name, as the keywords of Python.
-_FLAGS = [(r"--(missing|scale|diagonal|symmetrise|from-distance|transform) ([a-z]+(?:-[a-z]+)*)", r"input={'\1': '\2'}"),
-          (r"--(from-distance)\b", r"input={'\1': ...}"), (r"--similarity-from FILE|--similarity-from", "from_training"),
-          (r"--self FILE|--self\b", "self_similarity"), (r"--append\b", "append=True"),
-          (r"--stratify ([a-z]+)", r"stratify='\1'"), (r"--data FILE|--data\b", "data="), (r"--measure\b", "measure="),
-          (r"--(seed|labels)\b", r"\1")]
-
-
-def in_python(message):
-    """A message of the library with flags of the command line as keywords."""
-    for flag, words in _FLAGS:
-        message = re.sub(flag, words, message)
-    return message.replace("'from-distance'", "'from_distance'")

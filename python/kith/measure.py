@@ -19,7 +19,6 @@ from ._labels import classes_of as _classes_of
 from ._run import run_options as _run_options
 from ._texts import as_items as _as_items
 from ._texts import class_texts as _class_texts
-from ._texts import in_python as _in_python
 from ._texts import keyword as _keyword
 from ._texts import texts_of as _texts_of
 
@@ -58,7 +57,7 @@ def _make(name, info):
          parameter("threads", parameter.KEYWORD_ONLY, default=None),
          parameter("verbose", parameter.KEYWORD_ONLY, default=False)])
     what = "distances" if info["distance"] else "similarities"
-    summary = _in_python(info["summary"])
+    summary = info["summary"]
     lines = [f"{summary[0].upper()}{summary[1:]}: {what}.", "",
              f"samples : {_raw.WORDS[info['data']]}",
              "against : samples that become the columns; None: all pairs of `samples`"]
@@ -66,7 +65,7 @@ def _make(name, info):
         lines.append("labels : classes of the samples of `against`, or else of `samples`")
     for field in info["settings"]:
         lines += [f"{_keyword(field['name'])} : default {_default_of(field)!r}",
-                  f"    {_in_python(field['help'])}; {field['rule']}"]
+                  f"    {field['help']}; {field['rule']}"]
     if info["data"] in ("vectors", "series"):
         lines += ["", "Numbers of float32 give values of float32; they are computed in double precision."]
     classes = ", labels=['one', 'other']" if info["labels"] else ""

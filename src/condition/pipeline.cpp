@@ -95,8 +95,8 @@ void drop_samples(Work& work, const RunContext& ctx) {
   const std::vector<Index> left = samples_without_missing(values);
   if (left.size() < 2) {
     refuse_missing(work.table, work.names(),
-                   "dropping samples until none is missing (--missing drop-sample) would leave "
-                   "fewer than 2; --missing zero or --missing min fill the pairs instead");
+                   "dropping samples until none is missing ([[missing=drop-sample]]) would leave "
+                   "fewer than 2; [[missing=zero]] or [[missing=min]] fill the pairs instead");
   }
   work.table = RowMatrix(values(left, left));
   std::vector<std::string> ids;
@@ -132,9 +132,9 @@ void missing_step(Work& work, MissingPairs allowed, const RunContext& ctx) {
       }
       refuse_missing(work.table, work.names(),
                      std::holds_alternative<SparseBlock>(work.table)
-                         ? "a pair that is not listed is missing, not zero: --missing zero makes "
-                           "it zero, --missing min the least similarity"
-                         : "--missing zero or --missing min fill them, --missing drop-sample "
+                         ? "a pair that is not listed is missing, not zero: [[missing=zero]] makes "
+                           "it zero, [[missing=min]] the least similarity"
+                         : "[[missing=zero]] or [[missing=min]] fill them, [[missing=drop-sample]] "
                            "leaves their samples out");
     case MissingRule::kDropSample:
       return drop_samples(work, ctx);
@@ -143,11 +143,12 @@ void missing_step(Work& work, MissingPairs allowed, const RunContext& ctx) {
       refuse_missing(
           work.table, work.names(),
           "double centring needs a distance for every pair, and a similarity of 0 "
-          "(--missing zero) is none; use --missing min, --missing drop-sample or another "
-          "--from-distance");
+          "([[missing=zero]]) is none; use [[missing=min]], [[missing=drop-sample]] or another "
+          "[[from-distance]]");
     case MissingRule::kMin:
       if (!range) {
-        refuse_missing(work.table, work.names(), "no pair is known, so --missing min has no value");
+        refuse_missing(work.table, work.names(),
+                       "no pair is known, so [[missing=min]] has no value");
       }
       if (!is_double_centred(work.rule)) return;
       work.applied.push_back(fmt::format("{} missing distances set to the largest, {}",

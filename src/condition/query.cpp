@@ -110,10 +110,10 @@ void check_missing(const Work& work, const Table& table, const PairNames& names)
   if (is_filled && !needs_distance) return;
   refuse_missing(
       table, names,
-      fmt::format("the model was trained with --missing {}, which fills no pair of a new "
-                  "row; --missing {} does",
+      fmt::format("the model was trained with [[missing={}]], which fills no pair of a new "
+                  "row; {} does",
                   enum_name(work.rule.settings.missing),
-                  needs_distance ? "min" : "zero or --missing min"));
+                  needs_distance ? "[[missing=min]]" : "[[missing=zero]] or [[missing=min]]"));
 }
 
 void fill(Work& work) {
@@ -147,9 +147,9 @@ void diagonal_step(Work& work) {
       for (Index q = 0; q < work.size(); ++q) {
         const std::optional<double> of_row = row_maximum(work.to, q);
         if (!of_row && !work.self) {
-          refuse(
-              fmt::format("{} has no similarity at all, so --diagonal max-row has no value for it",
-                          work.query_name(q)));
+          refuse(fmt::format(
+              "{} has no similarity at all, so [[diagonal=max-row]] has no value for it",
+              work.query_name(q)));
         }
         most[q] = of_row.value_or((*work.self)[q]);
         if (work.self) most[q] = std::max(most[q], (*work.self)[q]);
@@ -163,13 +163,14 @@ void diagonal_step(Work& work) {
 void cosine(Work& work) {
   if (!work.self) {
     refuse(
-        "--scale cosine divides by self-similarities: new rows need theirs (--self), or a model "
-        "trained with --diagonal one or --diagonal max-row");
+        "[[scale=cosine]] divides by self-similarities: new rows need theirs ([[self]]), or a "
+        "model "
+        "trained with [[diagonal=one]] or [[diagonal=max-row]]");
   }
   Vector root(work.size());
   for (Index q = 0; q < work.size(); ++q) {
     if (!((*work.self)[q] > 0)) {
-      refuse(fmt::format("the self-similarity of {} is {}; --scale cosine needs positive ones",
+      refuse(fmt::format("the self-similarity of {} is {}; [[scale=cosine]] needs positive ones",
                          work.query_name(q), format_short((*work.self)[q])));
     }
     root[q] = std::sqrt((*work.self)[q]);

@@ -303,7 +303,7 @@ void check_not_negative(const Table& table, const PairNames& names) {
   throw Error(
       ErrorCode::kInvalidArgument,
       fmt::format("the distance of {} to {} is {}; distances that are squared must not be "
-                  "negative (are these similarities? --from-distance max-minus, negative and exp "
+                  "negative (are these similarities? [[from-distance=max-minus]], negative and exp "
                   "take negative ones)",
                   names.row(bad->row), names.column(bad->column), format_short(bad->value)));
 }

@@ -90,7 +90,8 @@ class TableVisitor final : public FieldVisitor {
                     std::move(value),
                     std::move(rule),
                     std::string(help),
-                    {}});
+                    {},
+                    take_role()});
   }
 };
 

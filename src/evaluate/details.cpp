@@ -91,6 +91,7 @@ std::vector<SearchedAxis> searched_axes(const Json& grid, const Partition& parti
   for (const Json& one : grid) {
     GridAxis axis;
     axis.field = one.at("field").get<std::string>();
+    axis.at_most_samples = one.value("at_most_samples", false);
     for (const Json& value : one.at("values")) {
       axis.values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
     }

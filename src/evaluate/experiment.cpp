@@ -15,6 +15,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/data/folds.hpp"
+#include "kith/evaluate/portraits.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
 #include "kith/model/xxh64.hpp"
@@ -133,10 +134,12 @@ class Runner {
   /// No method can learn from one class: that is a matter of the partition.
   void check_classes(int partition, std::span<const Index> train) const {
     if (select(data_.labels, train).has_two_classes()) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("partition {}: the {} samples of a training part are all of one class; "
-                            "--stratify auto or yes keeps every class in every training part",
-                            partition + 1, train.size()));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "partition {}: the {} samples of a training part are all of one class; "
+            "[[stratify=auto]] or [[stratify=yes]] keeps every class in every training part",
+            partition + 1, train.size()));
   }
 
   RunContext context_of(int partition, int fold) const {
@@ -345,24 +348,28 @@ void apply(ProtocolName protocol, PartitionSettings& partitions) {
 }
 
 void apply(ProtocolName protocol, Candidate& candidate) {
-  if (protocol == ProtocolName::kCy) {  // [CY] 6.1
-    const bool searches_cost =
-        std::any_of(candidate.axes.begin(), candidate.axes.end(),
-                    [](const GridAxis& axis) { return axis.field == "cost"; });
-    if (searches_cost) fix(candidate, "cost", "1");
+  const auto axis_of = [&](FieldRole role) -> GridAxis* {
+    for (GridAxis& axis : candidate.axes) {
+      if (role_of(candidate.choice.settings, axis.field) == role) return &axis;
+    }
+    return nullptr;
+  };
+  if (const GridAxis* cost = axis_of(FieldRole::kCost); protocol == ProtocolName::kCy && cost) {
+    fix(candidate, std::string(cost->field), "1");  // [CY] 6.1
   }
   if (protocol != ProtocolName::kCgr && protocol != ProtocolName::kKtbb) return;
-  for (GridAxis& axis : candidate.axes) {  // [CGR] 4.2; [KTBB] prints no grids
-    if (axis.field == "cost" || axis.field == "rho") axis.values = powers_of_ten(-3, 3);
-    if (protocol == ProtocolName::kKtbb) continue;
-    if (axis.field == "neighbours") {
-      std::erase_if(axis.values, [](const std::string& k) { return k == "64" || k == "128"; });
-    }
+  for (const FieldRole role : {FieldRole::kCost, FieldRole::kKernelCost}) {
+    // [CGR] 4.2; [KTBB] prints no grids
+    if (GridAxis* axis = axis_of(role)) axis->values = powers_of_ten(-3, 3);
+  }
+  if (GridAxis* axis = axis_of(FieldRole::kNeighbours); protocol == ProtocolName::kCgr && axis) {
+    std::erase_if(axis->values, [](const std::string& k) { return k == "64" || k == "128"; });
   }
 }
 
-void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
-                 RunContext& ctx) {
+std::vector<ConditionedInput> check_input(const ExperimentData& data,
+                                          std::span<const Candidate> candidates,
+                                          Transforms transforms, RunContext& ctx) {
   if (candidates.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "there is no method to evaluate");
   }
@@ -370,11 +377,9 @@ void check_input(const ExperimentData& data, std::span<const Candidate> candidat
     check_input_kind(candidate.choice, data.matrices.sets.size(), cols(data.vectors) > 0);
     (void)make_decision_rule(candidate.choice.decision, data.labels);
   }
-  if (data.matrices.sets.empty()) return;
   InputSettings input = data.input;
-  input.transform = InputTransform::kNone;  // breaks no rule, and costs n^3
-  (void)prepare_training(data.matrices, data.labels, input, ctx,
-                         detail::missing_pairs_for(candidates));
+  if (transforms == Transforms::kLeftOut) input.transform = InputTransform::kNone;
+  return condition_all(data.matrices.sets, input, ctx, detail::missing_pairs_for(candidates));
 }
 
 Json matrices_json(const ExperimentData& data, std::span<const RawMatrix> samples) {
@@ -403,13 +408,16 @@ Json failures_json(std::span<const UnitFailure> failures) {
 ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
                              NewData rule, RunContext& ctx) {
   check_partitions(plan.partitions, data.samples());
-  check_input(data, plan.candidates, ctx);
+  const bool portraits = plan.portraits && wants_portraits(data, store, plan.name);
+  const std::vector<ConditionedInput> whole = check_input(
+      data, plan.candidates, portraits ? Transforms::kApplied : Transforms::kLeftOut, ctx);
   ExperimentRecord record;
   record.name = plan.name;
   record.fingerprint = fingerprint(data);
   record.protocol = protocol_json(plan, ctx);
   record.input = settings_json(data.input);
   record.about = plan.about;
+  if (portraits) add_portraits(record.about, data, whole, ctx);
   record.labels = data.labels;
   record.ids = data.matrices.ids;
   record.partitions = plan.partitions;

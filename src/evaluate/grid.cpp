@@ -42,6 +42,10 @@ std::vector<Candidate*> meant_by(const SettingWish& wish, std::vector<Candidate>
                         in_quotes(wish.candidate), list_some(names, 60)));
 }
 
+bool counts_samples(const MethodChoice& choice, std::string_view field) {
+  return role_of(choice.settings, field) == FieldRole::kNeighbours;
+}
+
 /// The method's own axes for the settings as they are now, the given ones in place of them.
 std::vector<GridAxis> axes_of(const MethodChoice& choice, const std::vector<GridAxis>& given) {
   std::vector<GridAxis> axes;
@@ -50,6 +54,7 @@ std::vector<GridAxis> axes_of(const MethodChoice& choice, const std::vector<Grid
     const auto own = std::find_if(given.begin(), given.end(),
                                   [&](const GridAxis& other) { return other.field == axis.field; });
     axes.push_back(own == given.end() ? axis : *own);
+    axes.back().at_most_samples = counts_samples(choice, axis.field);
   }
   return axes;
 }
@@ -57,7 +62,7 @@ std::vector<GridAxis> axes_of(const MethodChoice& choice, const std::vector<Grid
 }  // namespace
 
 std::vector<std::string> capped_values(const GridAxis& axis, Index samples) {
-  if (axis.field != "neighbours") return axis.values;
+  if (!axis.at_most_samples) return axis.values;
   std::vector<std::string> values;
   for (const std::string& text : axis.values) {
     const std::optional<long long> count = parse_integer(text);
@@ -77,11 +82,7 @@ Candidate parse_candidate(std::string_view text) {
                 fmt::format("the method {} has no name before its '='", in_quotes(text)));
   }
   Candidate candidate{.name = std::string(name), .choice = parse_method(method), .axes = {}};
-  for (const FieldInfo& field : method_info(candidate.choice.settings).fields) {
-    if (field.name != "probability" && field.name != "certificate") continue;
-    set(candidate.choice, field.name, "no");
-    candidate.choice.fixed.pop_back();  // a default of ours, not a wish of the user
-  }
+  switch_evidence(candidate.choice, false);
   candidate.axes = axes_of(candidate.choice, {});
   return candidate;
 }
@@ -107,9 +108,10 @@ std::vector<Candidate> parse_candidates(std::string_view list) {
 
 void fix(Candidate& candidate, std::string_view key, std::string_view text) {
   set(candidate.choice, key, text);
-  if ((key == "priors" || key == "costs") &&
-      settings_json(candidate.choice.settings).contains("probability")) {
-    set(candidate.choice, "probability", "yes");
+  const std::optional<FieldInfo> probability =
+      field_with(candidate.choice.settings, FieldRole::kProbability);
+  if ((key == "priors" || key == "costs") && probability) {
+    set(candidate.choice, probability->name, "yes");
   }
   candidate.axes = axes_of(candidate.choice, candidate.axes);
 }
@@ -129,7 +131,8 @@ void search(Candidate& candidate, std::string_view key, std::span<const std::str
   std::erase(candidate.choice.fixed, key);
   GridAxis axis{.field = std::string(key),
                 .values = {values.begin(), values.end()},
-                .simpler = own == known.end() ? Simpler::kSmaller : own->simpler};
+                .simpler = own == known.end() ? Simpler::kSmaller : own->simpler,
+                .at_most_samples = counts_samples(candidate.choice, key)};
   const auto present = std::find_if(candidate.axes.begin(), candidate.axes.end(),
                                     [&](const GridAxis& other) { return other.field == key; });
   if (present == candidate.axes.end()) {
@@ -175,7 +178,7 @@ std::string neighbours_note(std::span<const Candidate> candidates) {
   if (names.empty()) return {};
   return fmt::format(
       "{}: neighbours are the most similar samples, and double centring, the default for "
-      "distances, does not keep their order; --from-distance negative does",
+      "distances, does not keep their order; [[from-distance=negative]] does",
       list_some(names, 60));
 }
 
@@ -224,6 +227,7 @@ CandidateRecord candidate_record(const Candidate& candidate) {
     record.grid.push_back({{"field", axis.field},
                            {"values", axis.values},
                            {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
+    if (axis.at_most_samples) record.grid.back()["at_most_samples"] = true;
   }
   const DecisionSettings& decision = candidate.choice.decision;
   if (!decision.priors.empty()) record.settings["priors"] = decision.priors;

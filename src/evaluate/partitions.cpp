@@ -212,7 +212,7 @@ Partition draw_partition(const Labels& labels, const PartitionSettings& settings
   if (partition.test.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} samples in {} classes: a class keeps its last sample for "
-                            "training, so nothing is left to test on; --stratify no does not "
+                            "training, so nothing is left to test on; [[stratify=no]] does not "
                             "keep them",
                             samples, labels.class_count()));
   }

@@ -12,7 +12,7 @@ namespace kith {
 
 Selection select_method(const ExperimentData& data, std::span<const Candidate> candidates,
                         Index folds, Stratify stratify, RunContext& ctx) {
-  check_input(data, candidates, ctx);
+  check_input(data, candidates, Transforms::kLeftOut, ctx);
   const std::vector<int> fold_of = draw_folds(data.labels.ids, folds, stratify, ctx.rng, 0);
   const Index smallest = detail::smallest_training_part(fold_of);
   const MissingPairs missing = detail::missing_pairs_for(candidates);

@@ -218,7 +218,7 @@ void Store::Implementation::check_addition(const ExperimentRecord& record, NewDa
   }
   if (names.empty() || rule == NewData::kAppend) return;
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: the store holds {} {}, not {}; --append adds another data set to "
+              fmt::format("{}: the store holds {} {}, not {}; [[append]] adds another data set to "
                           "it, or use another store",
                           connection.path(), names.size() == 1 ? "data set" : "data sets",
                           list_some(names), in_quotes(record.name)));

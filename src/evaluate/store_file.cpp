@@ -124,14 +124,12 @@ bool is_store(SqlConnection& connection) {
   if (application != kApplicationId) {
     throw bad_input({path}, "an SQLite database, but not a store of kith; give another name");
   }
-  if (version > kVersion) {
-    throw bad_input({path}, fmt::format("a store of version {}; this kith reads versions up to "
-                                        "{}: use a newer one",
+  if (version != kVersion) {
+    throw bad_input({path}, fmt::format("a store of version {} was written by another kith (this "
+                                        "one reads version {}); use that kith, or another store",
                                         version, kVersion));
   }
-  if (version < 1 || tables == 0) {
-    damaged(connection, fmt::format("version {} with {} tables", version, tables));
-  }
+  if (tables == 0) damaged(connection, "it has no tables");
   return true;
 }
 
@@ -214,7 +212,7 @@ SqlConnection open_for_reading(const std::string& path, milliseconds patience) {
   check_magic(connection);
   connection.run("PRAGMA query_only = ON");
   if (!has_sound_store(connection)) {
-    throw bad_input({path}, "the store is empty; `kith evaluate` fills it");
+    throw bad_input({path}, "the store is empty; an evaluation fills it");
   }
   return connection;
 }

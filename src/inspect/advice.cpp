@@ -127,7 +127,7 @@ void on_classes(const Labels& labels, std::vector<Advice>& advice) {
 
 void on_matrix(const MatrixSummary& matrix, std::vector<Advice>& advice) {
   if (matrix.missing > 0) {
-    advice.push_back({"--missing zero, min or drop-sample",
+    advice.push_back({"[[missing=zero]], [[missing=min]] or [[missing=drop-sample]]",
                       fmt::format("{} pairs have no value, and no method may guess what that means",
                                   matrix.missing)});
   }
@@ -143,7 +143,7 @@ void on_matrix(const MatrixSummary& matrix, std::vector<Advice>& advice) {
   if (matrix.kind == PairKind::kSimilarity && positive_diagonal &&
       matrix.diagonal_max > 2 * matrix.diagonal_min) {
     advice.push_back(
-        {"--scale cosine",
+        {"[[scale=cosine]]",
          fmt::format("self-similarities run from {} to {}: large samples look alike "
                      "to everything",
                      format_short(matrix.diagonal_min), format_short(matrix.diagonal_max))});
@@ -171,8 +171,7 @@ std::vector<Advice> advise(const std::vector<MatrixSummary>& matrices, const Lab
                 "several matrices describe the same samples; these learn from all at once", advice);
   }
   if (labels == nullptr) {
-    advice.push_back(
-        {"--labels FILE", "with labels, the classes and their neighbours can be judged"});
+    advice.push_back({"[[labels]]", "with labels, the classes and their neighbours can be judged"});
   } else {
     on_classes(*labels, advice);
   }

@@ -302,7 +302,7 @@ MatrixSummary summarise(const SimilaritySet& raw, const TrainingMatrix* conditio
     const double sign = raw.kind == PairKind::kDistance ? -1 : 1;
     summarise_known(block, sign, labels, ctx, summary);
     summary.no_spectrum_because =
-        fmt::format("{} pairs have no value; say what they mean with --missing", summary.missing);
+        fmt::format("{} pairs have no value; say what they mean with [[missing]]", summary.missing);
     return summary;
   }
   if (summary.n > settings.spectrum_up_to) {
@@ -311,7 +311,8 @@ MatrixSummary summarise(const SimilaritySet& raw, const TrainingMatrix* conditio
     else if (labels != nullptr)
       summary.classes = class_table(*labels, nullptr);
     summary.no_spectrum_because = fmt::format(
-        "there are more than {} samples; `kith inspect` computes it", settings.spectrum_up_to);
+        "there are more than {} samples, too many for this picture; an inspection computes it",
+        settings.spectrum_up_to);
     return summary;
   }
   try {

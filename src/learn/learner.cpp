@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/learner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "kith/core/error.hpp"
 
 namespace kith {
 namespace {
@@ -46,6 +50,28 @@ std::vector<Index> all_positions(Index count) {
   std::vector<Index> all(static_cast<std::size_t>(count));
   std::iota(all.begin(), all.end(), Index{0});
   return all;
+}
+
+QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> columns) {
+  QueryBlock chosen = queries;  // shares the numbers
+  const auto choose = [&](Block& block) {
+    if (cols(block) == std::ssize(columns)) return;
+    block = select(block, all_positions(rows(block)), columns);
+  };
+  for (QueryMatrix& query : chosen.matrices) {
+    choose(query.to_training);
+    if (query.from_training) choose(*query.from_training);
+  }
+  return chosen;
+}
+
+void check_columns(const QueryMatrix& query, Index needed) {
+  for (const Block* block :
+       {&query.to_training, query.from_training ? &*query.from_training : nullptr}) {
+    if (block == nullptr || cols(*block) == needed) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("queries have {} columns; the model needs {}", cols(*block), needed));
+  }
 }
 
 SolveStatus FitInfo::status() const {

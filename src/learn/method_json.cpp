@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/method_json.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 namespace kith {
@@ -33,8 +35,16 @@ Json method_json(const MethodInfo& method) {
                     {"values", axis.values},
                     {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
   }
+  Json works = Json::object();
+  for (const Reference& work : references()) {
+    if (method.paper.find(fmt::format("[{}]", work.key)) != std::string::npos) {
+      works[std::string(work.key)] = work.text;
+    }
+  }
   return {{"name", method.name},
+          {"title", method.title},
           {"paper", method.paper},
+          {"references", works},
           {"summary", method.summary},
           {"probabilities", method.probabilities},
           {"several_matrices", method.several_matrices},

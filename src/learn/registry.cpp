@@ -15,7 +15,8 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/core/unknown_setting.hpp"
-#include "kith/learn/method_list.hpp"
+#include "kith/learn/method_variants.hpp"
+#include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
 
@@ -46,6 +47,7 @@ template <class S>
 MethodInfo info_of(const S& settings) {
   using Traits = MethodTraits<S>;
   return {.name = std::string(Traits::name),
+          .title = std::string(Traits::title),
           .paper = std::string(Traits::paper),
           .summary = std::string(Traits::summary),
           .probabilities = Traits::probabilities,
@@ -84,6 +86,15 @@ AnySettings defaults_of(std::string_view method) {
 
 void set_any(AnySettings& settings, std::string_view key, std::string_view text) {
   visit_method([&](auto& own) { set_field(own, method_name(settings), key, text); }, settings);
+}
+
+/// "spectrum: clip, flip, ...; test-treatment: ...", of the fields that are choices.
+std::string choices_of(const MethodChoice& choice) {
+  std::vector<std::string> all;
+  for (const FieldInfo& field : method_info(choice.settings).fields) {
+    if (field.type == "choice") all.push_back(fmt::format("{}: {}", field.name, field.rule));
+  }
+  return all.empty() ? "it has no choices" : fmt::format("there are {}", fmt::join(all, "; "));
 }
 
 /// Sets the first choice field that takes `suffix` (aliases included); false where there is none.
@@ -149,10 +160,9 @@ MethodChoice parse_method(std::string_view name) {
                         .decision = {},
                         .fixed = {}};
     if (length == name.size() || set_by_choice(choice, name.substr(length + 1))) return choice;
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{}: method {} has no setting with a choice {}; `kith methods {}` lists them",
-                    name, head, in_quotes(name.substr(length + 1)), head));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: method {} has no setting with a choice {}; {}", name, head,
+                            in_quotes(name.substr(length + 1)), choices_of(choice)));
   }
   return {.name = std::string(name),
           .method = std::string(name),
@@ -169,19 +179,18 @@ MethodChoice parse_method(std::string_view name, std::span<const std::string> as
     const std::size_t at = text.find('=');
     if (at == std::string::npos) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("--set {} has no '='; it must be key=value", in_quotes(text)));
+                  fmt::format("setting {} has no '='; it must be key=value", in_quotes(text)));
     }
     const std::string key(trim(std::string_view(text).substr(0, at)));
     if (std::find(by_name.begin(), by_name.end(), key) != by_name.end()) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the name {} already fixes setting {}; give --method {} with --set "
+                  fmt::format("the name {} already fixes setting {}; give [[method={}]] with "
                               "{}, or leave that out",
                               name, key, choice.method, in_quotes(text)));
     }
     if (!given.insert(key).second) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: setting {} is given twice, the second time by --set {}; give it "
-                              "once",
+                  fmt::format("{}: setting {} is given twice, the second time as {}; give it once",
                               name, key, in_quotes(text)));
     }
     set(choice, key, std::string_view(text).substr(at + 1));
@@ -258,25 +267,36 @@ bool takes_both_directions(const AnySettings& settings) {
   return visit_method(
       [](const auto& own) {
         using Traits = MethodTraits<std::decay_t<decltype(own)>>;
-        if constexpr (requires { Traits::one_direction; }) {
-          return !Traits::one_direction;
-        } else if constexpr (requires { enum_name(own.spectrum); }) {
-          return enum_name(own.spectrum) != "square";  // S S' is of the rows as they are
-        } else {
-          return true;
-        }
+        if constexpr (requires { Traits::one_direction(own); }) return !Traits::one_direction(own);
+        return true;
       },
       settings);
 }
 
 bool takes_neighbours(const AnySettings& settings) {
-  return visit_method(
-      [](const auto& own) {
-        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
-        if (learns_from_vectors<Traits>()) return false;  // of images, not of similarities
-        return requires { own.neighbours; };
-      },
-      settings);
+  // Those of a method on vectors are neighbours of images, not of similarities.
+  return !learns_from_vectors(settings) && field_with(settings, FieldRole::kNeighbours);
+}
+
+std::optional<FieldInfo> field_with(const AnySettings& settings, FieldRole role) {
+  for (FieldInfo& field : method_info(settings).fields) {
+    if (field.role == role) return std::move(field);
+  }
+  return std::nullopt;
+}
+
+FieldRole role_of(const AnySettings& settings, std::string_view field) {
+  for (const FieldInfo& one : method_info(settings).fields) {
+    if (one.name == field) return one.role;
+  }
+  return FieldRole::kOwn;
+}
+
+void switch_evidence(MethodChoice& choice, bool on) {
+  for (const FieldRole role : {FieldRole::kProbability, FieldRole::kCertificate}) {
+    const std::optional<FieldInfo> field = field_with(choice.settings, role);
+    if (field) set_any(choice.settings, field->name, on ? "yes" : "no");
+  }
 }
 
 bool learns_from_vectors(const AnySettings& settings) {
@@ -304,13 +324,13 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
     throw Error(ErrorCode::kInvalidArgument, choice.name + " " + rule);
   };
   if (learns_from_vectors(choice.settings)) {
-    if (!vectors) refuse("learns from vectors, and similarities were given: give --data FILE");
+    if (!vectors) refuse("learns from vectors, and similarities were given: give [[data]]");
     return;
   }
   if (matrices == 0) {
     refuse(
-        fmt::format("learns from similarities, and vectors alone were given: give --measure "
-                    "NAME; these learn from vectors: {}",
+        fmt::format("learns from similarities, and vectors alone were given: give "
+                    "[[measure]]; these learn from vectors: {}",
                     list_some(names_with(&MethodInfo::learns_from_vectors), 60)));
   }
   if (matrices > 1 && !method_info(choice.settings).several_matrices) {
@@ -357,18 +377,23 @@ class FiniteCheck final : public SavingArchive {
  private:
   void check(std::string_view name, const MatrixRef& value) {
     if (broken || value.size() == 0) return;
-    const auto below_infinity = value.array() < std::numeric_limits<double>::infinity();
-    if (!below_infinity.all()) broken = std::string(name);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (!(value.array() < kInfinity).all()) broken = std::string(name);
   }
 };
 
-}  // namespace
-
-std::optional<std::string> not_finite(const AnyModel& model) {
+void check_finite(const AnyModel& model, std::string_view method) {
   FiniteCheck check;
   archive(model, check);
-  return check.broken;
+  if (!check.broken) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: numerical failure: {} of the model has numbers that are not finite, "
+                          "and nothing can be predicted from them; bring similarities and settings "
+                          "nearer to 1",
+                          method, in_quotes(*check.broken)));
 }
+
+}  // namespace
 
 Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& ctx) {
   return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
@@ -385,6 +410,7 @@ std::vector<Fitted<AnyModel>> fit_path(SharedWork& work, std::span<const AnySett
         std::vector<Fitted<AnyModel>> fitted;
         for (auto& one : fit_path(work, std::span<const S>(own), ctx)) {
           fitted.push_back({AnyModel(ModelVariant(std::move(one.model))), std::move(one.info)});
+          check_finite(fitted.back().model, MethodTraits<S>::name);
         }
         return fitted;
       },
@@ -408,12 +434,22 @@ std::vector<Prediction> predict_path(std::span<const AnyModel> models, const Que
           predictions = predict_path(std::span<const M>(own), queries, ctx);
         } else {
           for (const AnyModel& model : models) {
-            predictions.push_back(predict(std::get<M>(*model), queries, ctx));
+            const M& own = std::get<M>(*model);
+            predictions.push_back(predict(own, over_columns(queries, needed_columns(own)), ctx));
           }
         }
         return predictions;
       },
       models.front());
+}
+
+bool needs_self_similarities(const AnyModel& model) {
+  return visit_method(
+      [](const auto& own) {
+        if constexpr (requires { needs_self(own); }) return needs_self(own);
+        return false;
+      },
+      model);
 }
 
 std::vector<Index> needed_columns(const AnyModel& model) {

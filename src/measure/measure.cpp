@@ -87,7 +87,7 @@ constexpr std::array<MeasureInfo, EnumNames<Measure>::names.size()> kMeasures = 
     {Measure::kValueDifference,
      RawKind::kCategories,
      kDistance,
-     "value difference metric, by the classes of --labels",
+     "value difference metric, by the classes of the samples",
      {"exponent"}},
 }};
 

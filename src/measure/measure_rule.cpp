@@ -98,7 +98,7 @@ LearnedMeasure learn_measure(RawMatrix matrix, const Labels& labels, const RunCo
   if (matrix.measure.perturb != Perturb::kNone || matrix.measure.xi) {
     throw Error(ErrorCode::kInvalidArgument,
                 "perturb is for a matrix of all pairs, and rows of new samples would have no "
-                "noise; make the matrix with `kith measure`");
+                "noise; measure the matrix first, and train on it");
   }
   if (auto* categories = std::get_if<CategoryData>(&matrix.samples)) categories->labels = labels;
   LearnedMeasure learned;

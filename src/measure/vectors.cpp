@@ -39,7 +39,7 @@ bool looks_like_libsvm_features(std::string_view head, const std::string& name) 
 
 std::string_view kernel_hint(std::optional<long long> index) {
   return index == 0 ? " (0:serial begins a line of a precomputed kernel, which is no table of "
-                      "vectors but a matrix for --similarity)"
+                      "vectors but a matrix for [[similarity]])"
                     : "";
 }
 

@@ -195,9 +195,9 @@ InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
   return rule;
 }
 
-bool is_matrix(const Json& entry, int version) {
+bool is_matrix(const Json& entry) {
   if (!entry.is_object() || !entry.contains("name") || !entry.contains("rule")) return false;
-  const bool measured = version >= 2 && entry.contains("measure");
+  const bool measured = entry.contains("measure");
   if (measured && !(entry.contains("file") && entry.at("file").is_number_unsigned())) return false;
   return entry.at("name").is_string() && entry.size() == (measured ? 4 : 2);
 }
@@ -208,7 +208,7 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
   std::vector<ModelMatrix> matrices;
   if (!stored.is_array()) throw bad_input({arrays.source()}, "metadata \"matrices\" is no list");
   for (const Json& entry : stored) {
-    if (!is_matrix(entry, record.format_version)) {
+    if (!is_matrix(entry)) {
       throw bad_input({arrays.source()}, "metadata \"matrices\" is no list of names and rules");
     }
     const std::size_t k = matrices.size();
@@ -226,11 +226,10 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
   return matrices;
 }
 
-LoadedModel loaded_model(ReadTensorFile read, const std::string& source) {
-  Texts texts(std::move(read.file.metadata), source);
-  LoadedModel loaded{{}, ArchiveReader({{}, std::move(read.file.tensors)}, source)};
+LoadedModel loaded_model(TensorFile read, const std::string& source) {
+  Texts texts(std::move(read.metadata), source);
+  LoadedModel loaded{{}, ArchiveReader({{}, std::move(read.tensors)}, source)};
   ModelRecord& record = loaded.record;
-  record.format_version = read.version;
   record.kith_version = texts.text("kith_version");
   record.method = texts.text("method");
   record.settings = texts.json("settings");
@@ -242,7 +241,7 @@ LoadedModel loaded_model(ReadTensorFile read, const std::string& source) {
   record.blas_threads = texts.number<int>("blas_threads");
   record.applied = texts.list("applied");
   record.certificate = texts.json("certificate");
-  if (record.format_version >= 2 && texts.has("features")) {
+  if (texts.has("features")) {
     record.features = texts.number<Index>("features");
     if (texts.has("feature_names")) record.feature_names = texts.list("feature_names");
   }

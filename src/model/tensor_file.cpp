@@ -45,7 +45,7 @@ std::string length_bytes(std::uint64_t length) {
 std::string sealed_head(const TensorFile& file, const TensorFormat& format) {
   auto metadata = file.metadata;
   const bool is_free = metadata.emplace("format", format.name).second &&
-                       metadata.emplace("format_version", std::to_string(format.newest)).second &&
+                       metadata.emplace("format_version", std::to_string(format.version)).second &&
                        metadata.emplace("checksum", kNoChecksum).second;
   if (!is_free) throw Error(ErrorCode::kInternal, "a metadata key of the format itself is taken");
   const std::string header = detail::header_text(file, metadata);
@@ -110,8 +110,8 @@ std::size_t read_length(ByteSource& source, const TensorFormat& format) {
   return length;
 }
 
-/// The version, where the file is of this format and not too new; takes both keys out.
-int take_version(TensorHeader& header, const std::string& name, const TensorFormat& format) {
+/// Throws unless the file is of this format and version; takes both keys out.
+void take_version(TensorHeader& header, const std::string& name, const TensorFormat& format) {
   const auto node = header.metadata.extract("format");
   if (node.empty()) refuse_foreign(name, format, "its metadata names no format");
   if (node.mapped() != format.name) {
@@ -120,12 +120,11 @@ int take_version(TensorHeader& header, const std::string& name, const TensorForm
   const auto stored = header.metadata.extract("format_version");
   const auto version = stored.empty() ? std::nullopt : parse_integer(stored.mapped());
   if (!version || *version < 1) throw bad_input({name}, "the format version is absent or no count");
-  if (*version > format.newest) {
-    throw bad_input({name}, fmt::format("format version {} was written by a newer kith (this one "
-                                        "reads up to {}); upgrade kith to read it",
-                                        *version, format.newest));
+  if (*version != format.version) {
+    throw bad_input({name}, fmt::format("format version {} was written by another kith (this one "
+                                        "reads version {}); make it again, or use that kith",
+                                        *version, format.version));
   }
-  return static_cast<int>(*version);
 }
 
 /// Throws unless the digits in the header are those of the file; takes the key out.
@@ -159,13 +158,12 @@ std::map<std::string, Tensor> tensors_of(const TensorHeader& header,
   return tensors;
 }
 
-ReadTensorFile read_from(ByteSource& source, const TensorFormat& format) {
+TensorFile read_from(ByteSource& source, const TensorFormat& format) {
   const std::string& name = source.name();
   const std::size_t length = read_length(source, format);
   const auto text = read_exactly(source, length, "its header");
   TensorHeader header = detail::parse_header({text->data(), text->size()}, name);
-  ReadTensorFile result;
-  result.version = take_version(header, name, format);
+  take_version(header, name, format);
 
   const auto data_bytes = static_cast<std::size_t>(header.data_bytes);
   const auto plain = source.plain_size();
@@ -178,9 +176,8 @@ ReadTensorFile read_from(ByteSource& source, const TensorFormat& format) {
 
   check_seal(header, length_bytes(length) + std::string(text->begin(), text->end()),
              {data->data(), data->size()}, name);
-  result.file.metadata = std::move(header.metadata);
-  result.file.tensors = tensors_of(header, data);
-  return result;
+  std::map<std::string, Tensor> tensors = tensors_of(header, data);
+  return {std::move(header.metadata), std::move(tensors)};
 }
 
 }  // namespace
@@ -216,13 +213,13 @@ void write_tensor_file(const std::string& path, const TensorFile& file,
   out.commit();
 }
 
-ReadTensorFile read_tensor_file(const std::string& path, const TensorFormat& format) {
+TensorFile read_tensor_file(const std::string& path, const TensorFormat& format) {
   ByteSource source = ByteSource::open(path);
   return read_from(source, format);
 }
 
-ReadTensorFile read_tensor_bytes(std::string_view bytes, const std::string& name,
-                                 const TensorFormat& format) {
+TensorFile read_tensor_bytes(std::string_view bytes, const std::string& name,
+                             const TensorFormat& format) {
   ByteSource source = ByteSource::from_memory(bytes, name);
   return read_from(source, format);
 }

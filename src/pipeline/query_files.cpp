@@ -41,31 +41,26 @@ std::vector<Index> match_ids(const ModelRecord& record, std::span<const std::str
                           absent.size(), record.ids.size(), what, list_some(absent)));
 }
 
-/// The same without ids: the file has just the needed columns, those of the fit, or those given to
-/// it.
+/// The same without ids: the file has the columns of the fit, those given to it, or just the needed
+/// ones.
 std::vector<Index> match_positions(const ModelRecord& record, Index given, const std::string& file,
                                    std::string_view what) {
-  std::vector<Index> columns;
-  const auto needed = static_cast<Index>(record.positions.size());
-  for (Index i = 0; i < needed; ++i) {
-    const Index position = record.positions[static_cast<std::size_t>(i)];
-    if (given == record.samples) {
-      columns.push_back(position);
-    } else if (given == record.given_samples) {
-      columns.push_back(record.kept.empty() ? position
-                                            : record.kept[static_cast<std::size_t>(position)]);
-    } else if (given == needed) {
-      columns.push_back(i);
-    } else {
-      throw Error(ErrorCode::kBadInput,
-                  fmt::format("{}: {} {}s; without ids there must be {}, one per training sample{}",
-                              file, given, what, record.given_samples,
-                              needed == record.samples
-                                  ? ""
-                                  : fmt::format(", or the {} that the model needs", needed)));
+  const Index needed = std::ssize(record.positions);
+  if (given == record.samples) return record.positions;
+  if (given == record.given_samples) {
+    std::vector<Index> columns;
+    for (const Index i : record.positions) {
+      columns.push_back(record.kept[static_cast<std::size_t>(i)]);
     }
+    return columns;
   }
-  return columns;
+  if (given == needed) return all_positions(needed);
+  throw Error(
+      ErrorCode::kBadInput,
+      fmt::format(
+          "{}: {} {}s; without ids there must be {}, one per training sample{}", file, given, what,
+          record.given_samples,
+          needed == record.samples ? "" : fmt::format(", or the {} that the model needs", needed)));
 }
 
 std::vector<Index> match_columns(const ModelRecord& record, std::span<const std::string> ids,
@@ -76,7 +71,7 @@ std::vector<Index> match_columns(const ModelRecord& record, std::span<const std:
 
 /// A sparse table over the model's columns in the model's order. A training sample that no query
 /// lists is no error here: its pairs are absent like any other.
-SparseBlock over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
+Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
   const auto& given = std::get<SparseBlock>(set.block);
   std::vector<std::int32_t> to_model(static_cast<std::size_t>(given.cols), -1);
   if (!set.column_ids.empty() && !record.ids.empty()) {
@@ -113,18 +108,10 @@ SparseBlock over_model_columns(const ModelRecord& record, const SimilaritySet& s
 }
 
 /// Rows begin .. begin+count-1.
-SparseBlock rows_of(const SparseBlock& block, Index begin, Index count) {
-  SparseBlock part;
-  part.cols = block.cols;
-  part.absent = block.absent;
-  const std::int64_t first = block.starts[static_cast<std::size_t>(begin)];
-  const std::int64_t last = block.starts[static_cast<std::size_t>(begin + count)];
-  part.columns.assign(block.columns.begin() + first, block.columns.begin() + last);
-  part.values.assign(block.values.begin() + first, block.values.begin() + last);
-  for (Index i = 1; i <= count; ++i) {
-    part.starts.push_back(block.starts[static_cast<std::size_t>(begin + i)] - first);
-  }
-  return part;
+Block rows_of(const Block& block, Index begin, Index count) {
+  std::vector<Index> rows = all_positions(count);
+  for (Index& row : rows) row += begin;
+  return select_rows(block, rows);
 }
 
 std::string names_of_matrices(const ModelRecord& record) {
@@ -237,7 +224,7 @@ struct Input {
   Positions from_positions;
   std::optional<SelfFile> self;
   std::vector<double> buffer;
-  std::optional<SparseBlock> sparse;  // the whole table, over the model's columns
+  std::optional<Block> sparse;  // the whole table, over the model's columns
   Index sparse_row = 0;
   std::unordered_map<std::string, Vector> waiting;  // rows that came before their turn
 
@@ -268,17 +255,17 @@ struct Input {
   }
 
   [[nodiscard]] Index width() const {
-    return sparse ? sparse->cols : static_cast<Index>(columns.size());
+    return sparse ? cols(*sparse) : static_cast<Index>(columns.size());
   }
 
   /// The next row over the model's columns; false at the end.
   [[nodiscard]] bool next(Vector& row, std::string& id) {
     row.resize(width());
     if (sparse) {
-      if (sparse_row == sparse->rows()) return false;
+      if (sparse_row == kith::rows(*sparse)) return false;
       const std::vector<std::string>& ids = rows->whole()->row_ids;
       id = ids.empty() ? "" : ids[static_cast<std::size_t>(sparse_row)];
-      const DenseBlock one = to_dense(Block(rows_of(*sparse, sparse_row++, 1)));
+      const DenseBlock one = to_dense(rows_of(*sparse, sparse_row++, 1));
       row = one.values().row(0);
       return true;
     }
@@ -381,18 +368,19 @@ struct QueryReader::Impl {
   [[nodiscard]] QueryChunk next_sparse(Index most_rows) {
     Input& input = inputs.front();
     const std::vector<std::string>& ids = input.rows->whole()->row_ids;
-    const Index count = std::min(most_rows, input.sparse->rows() - done);
+    const Index all = rows(*input.sparse);
+    const Index count = std::min(most_rows, all - done);
     QueryChunk chunk;
     Growing growing(input, count, false);
-    Block rows = rows_of(*input.sparse, done, count);
+    Block part = rows_of(*input.sparse, done, count);
     for (Index i = 0; i < count; ++i, ++done) {
       const std::string id =
           ids.empty() ? std::to_string(done + 1) : ids[static_cast<std::size_t>(done)];
       growing.add(input, id, !ids.empty(), done, i);
       chunk.ids.push_back(id);
     }
-    chunk.queries.matrices.push_back(growing.finish(input, std::move(rows), count));
-    if (done == input.sparse->rows()) check_self_end();
+    chunk.queries.matrices.push_back(growing.finish(input, std::move(part), count));
+    if (done == all) check_self_end();
     return chunk;
   }
 
@@ -445,7 +433,7 @@ QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, con
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("the model was trained on {}: give new rows with {}",
                               distances ? "distances" : "similarities",
-                              distances ? "--distance" : "--similarity"));
+                              distances ? "[[distance]]" : "[[similarity]]"));
     }
     impl_->inputs.emplace_back(record, files.matrices[m], files.read, ctx);
   }

@@ -98,7 +98,7 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
   if (wanted == 0) {
     refuse_files(
         "the model was trained on a matrix and cannot measure raw samples: give their rows with "
-        "--similarity or --distance, or train it with --data and --measure");
+        "[[similarity]] or [[distance]], or train it with [[data]] and [[measure]]");
   }
   if (wanted == 1 && record.matrices.size() != 1) {
     if (files.size() == 1 && files.front().name.empty()) return {files.front().path};

@@ -29,17 +29,6 @@ std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
   return common;
 }
 
-std::vector<ConditionedInput> condition_all(const std::vector<SimilaritySet>& sets,
-                                            const InputSettings& settings, const RunContext& ctx,
-                                            MissingPairs missing) {
-  std::vector<ConditionedInput> inputs;
-  for (const SimilaritySet& set : sets) {
-    inputs.push_back(detail::of_matrix(
-        set.name, sets.size(), [&] { return condition_training(set, settings, ctx, missing); }));
-  }
-  return inputs;
-}
-
 void check_classes(const Labels& labels) {
   if (labels.has_two_classes()) return;
   throw Error(
@@ -66,15 +55,6 @@ Json weights_json(const std::vector<KernelWeight>& weights) {
   return json;
 }
 
-/// Rows over all training samples lose the columns that the model does not need.
-void keep_needed_columns(Block& block, const ModelRecord& record) {
-  const auto needed = static_cast<Index>(record.positions.size());
-  if (cols(block) != record.samples || needed == record.samples) return;
-  std::vector<Index> every_row(static_cast<std::size_t>(rows(block)));
-  std::iota(every_row.begin(), every_row.end(), Index{0});
-  block = select(block, every_row, record.positions);
-}
-
 TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
   TrainedModel model;
   try {
@@ -88,6 +68,17 @@ TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<ConditionedInput> condition_all(std::span<const SimilaritySet> sets,
+                                            const InputSettings& settings, const RunContext& ctx,
+                                            MissingPairs missing) {
+  std::vector<ConditionedInput> inputs;
+  for (const SimilaritySet& set : sets) {
+    inputs.push_back(detail::of_matrix(
+        set.name, sets.size(), [&] { return condition_training(set, settings, ctx, missing); }));
+  }
+  return inputs;
+}
 
 MatchedSets select_samples(const MatchedSets& matrices, std::span<const Index> samples) {
   const auto chosen = [&](const std::vector<std::string>& ids) {
@@ -210,22 +201,17 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   check_input_kind(choice, set.matrices.size(), cols(set.vectors) > 0);
   const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
   Json settings = settings_json(choice.settings);
-  if (!decision.empty() && settings.value("probability", true) == false) {
+  const std::optional<FieldInfo> field = field_with(choice.settings, FieldRole::kProbability);
+  if (!decision.empty() && field && field->default_value == "no") {
     throw Error(ErrorCode::kInvalidArgument,
-                choice.method + ": priors and costs need probabilities; set probability=yes");
+                fmt::format("{}: priors and costs need probabilities; set {}=yes", choice.method,
+                            field->name));
   }
   if (!choice.decision.priors.empty()) settings["priors"] = choice.decision.priors;
   if (!choice.decision.costs.empty()) settings["costs"] = choice.decision.costs;
   const auto began = std::chrono::steady_clock::now();
   SharedWork work(set);
   Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
-  if (const std::optional<std::string> part = not_finite(fitted.model)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: numerical failure: {} of the model has numbers that are not "
-                            "finite, and nothing can be predicted from them; bring similarities "
-                            "and settings nearer to 1",
-                            choice.method, in_quotes(*part)));
-  }
   Training training;
   training.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -353,26 +339,28 @@ TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name)
 
 namespace {
 
-/// Rows under the input rules of the model.
-QueryBlock conditioned_rows(const ModelRecord& record, QueryBlock raw, RunContext& ctx,
+/// Rows under the input rules of the model, over the columns it needs.
+QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                             std::span<const QueryNames> names) {
+  const ModelRecord& record = model.record;
   if (raw.matrices.size() != record.matrices.size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} matrices of new rows; the model was trained on {}",
                             raw.matrices.size(), record.matrices.size()));
   }
+  if (!raw.matrices.empty() && cols(raw.matrices.front().to_training) == record.samples) {
+    raw = over_columns(raw, record.positions);
+  }
   QueryBlock conditioned;
   for (std::size_t m = 0; m < raw.matrices.size(); ++m) {
     QueryMatrix& matrix = raw.matrices[m];
-    keep_needed_columns(matrix.to_training, record);
-    if (matrix.from_training) keep_needed_columns(*matrix.from_training, record);
     const ModelMatrix& known = record.matrices[m];
     conditioned.matrices.push_back(detail::of_matrix(known.name, raw.matrices.size(), [&] {
       return condition_query(known.rule, std::move(matrix), ctx,
                              m < names.size() ? names[m] : QueryNames{});
     }));
   }
-  return conditioned;
+  return over_columns(conditioned, needed_columns(model.model));
 }
 
 }  // namespace
@@ -382,7 +370,7 @@ Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
   Prediction prediction =
       model.record.features > 0
           ? predict(model.model, raw, ctx)
-          : predict(model.model, conditioned_rows(model.record, std::move(raw), ctx, names), ctx);
+          : predict(model.model, conditioned_rows(model, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);
   return prediction;
 }

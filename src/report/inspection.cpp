@@ -59,7 +59,7 @@ std::string class_section(const MatrixSummary& matrix, const TextStyle& style) {
   }
   std::string text = heading("Classes", style) + draw_table(table, style.unicode);
   if (matrix.classes.size() > kClassesShown) {
-    text += fmt::format("  and {} more classes (all in --json)\n",
+    text += fmt::format("  and {} more classes (all in [[json]])\n",
                         matrix.classes.size() - kClassesShown);
   }
   return text;

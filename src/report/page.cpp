@@ -132,8 +132,7 @@ void check_has_page() {
   throw Error(
       ErrorCode::kInvalidArgument,
       "this kith was built without its HTML page (KITH_REPORT_BUNDLE): build it again where npm "
-      "is installed and can fetch packages; `kith report` also has --format text, csv, "
-      "markdown, latex and json, `kith inspect` prints text or --json");
+      "is installed and can fetch packages. Results and inspections as text and JSON need no page");
 }
 
 std::string embedded_json(const Json& document) {

@@ -145,7 +145,7 @@ std::vector<std::string> warnings(const Results& results) {
   for (const ExperimentResult& result : results) {
     if (result.complete()) continue;
     notes.push_back(
-        "[x of y]: only x of y partitions are finished. The same kith evaluate command goes on "
+        "[x of y]: only x of y partitions are finished. The same evaluation goes on "
         "where it stopped; until then only the methods that are furthest can be best.");
     break;
   }

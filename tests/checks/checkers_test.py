@@ -94,6 +94,13 @@ class Sources(unittest.TestCase):
         self.assertEqual(1, len(found))
         self.assertIn("kith/core/a.hpp", found[0])
 
+    def test_texts_of_the_library_name_no_flag(self):
+        list_of = {"include/kith/core/mention.hpp": self.SPDX + '#pragma once\nkMentioned = {"self"};\n'}
+        for text, count in [('"give [[self]]"', 0), ('"give --self"', 1), ('"--self gives it"', 1), ("x--self", 0),
+                            ('"---:|"', 0), ('"[[shelf]]"', 1), ("[[nodiscard]] int x;", 0)]:
+            self.assertEqual(count, len(problems(check_sources, list_of | {"src/learn/a.cpp": self.SPDX + text})), text)
+        self.assertEqual([], problems(check_sources, {"app/a.cpp": self.SPDX + '"give --self"'}))
+
 
 class Links(unittest.TestCase):
     def test_files_and_headings_are_followed(self):

@@ -131,7 +131,7 @@ def test_labels_are_joined_by_id(kith):
 
 @pytest.mark.parametrize("flags, words", [
     (["--method", "svmm"], ["svmm", "did you mean", "svm"]),
-    (["--method", "svm-clup"], ["clup", "kith methods svm"]),
+    (["--method", "svm-clup"], ["clup", "spectrum: ", "clip, flip"]),
     (["--set", "cots=1"], ["cots", "cost"]),
     (["--set", "cost=-1"], ["cost", "-1", "above 0"]),
     (["--set", "cost=x"], ["cost", "x"]),

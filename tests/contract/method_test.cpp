@@ -440,6 +440,21 @@ TEST(Registry, HasDistinctNamesThatParse) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
+TEST(Registry, HasTitlesThatAreTheNamesAndPapersThatAreKnown) {
+  for (const MethodInfo& method : all_methods()) {
+    std::string lower = method.title;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    EXPECT_EQ(lower, method.name);
+    for (std::size_t at = method.paper.find('['); at != std::string::npos;
+         at = method.paper.find('[', at + 1)) {
+      const std::string key = method.paper.substr(at + 1, method.paper.find(']', at) - at - 1);
+      const auto known = [&](const Reference& work) { return work.key == key; };
+      EXPECT_TRUE(std::any_of(references().begin(), references().end(), known)) << method.paper;
+    }
+  }
+}
+
 TEST(Registry, SuggestsTheClosestMethod) {
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [] { (void)parse_method("swm"); }),
               testing::HasSubstr("svm"));

@@ -16,10 +16,11 @@ auto fit_once(const TrainingSet& set, const Settings& settings) {
   return fit(work, settings, ctx);
 }
 
+/// Of queries over all training samples, or over those that the model needs.
 template <class Model>
 Prediction predict_once(const Model& model, const QueryBlock& queries) {
   RunContext ctx;
-  return predict(model, queries, ctx);
+  return predict(model, over_columns(queries, needed_columns(model)), ctx);
 }
 
 /// Of the similarities to training samples.
@@ -31,7 +32,7 @@ Prediction predict_once(const Model& model, const Matrix& rows) {
 template <class Model>
 Matrix decide(const Model& model, const QueryBlock& queries) {
   RunContext ctx;
-  return decision_values(model, queries, ctx);
+  return decision_values(model, over_columns(queries, needed_columns(model)), ctx);
 }
 
 template <class Model>

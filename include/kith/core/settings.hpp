@@ -76,10 +76,26 @@ struct NumberRange {
 }
 [[nodiscard]] constexpr NumberRange any_number() { return {}; }
 
+/// What a field means to those who do not know whose it is: grids, protocols, notes.
+enum class FieldRole {
+  kOwn,          ///< nothing beyond its help
+  kCost,         ///< the penalty C of a machine
+  kKernelCost,   ///< the penalty on a learned kernel's distance from what was given
+  kNeighbours,   ///< how many neighbours of a sample count; more than there are samples are no more
+  kProbability,  ///< whether probabilities are fitted; labels do not need them
+  kCertificate,  ///< whether bounds are computed that only certify; labels do not need them
+};
+
 /// Called once per field by `describe`. Subclasses read or write the field they are handed.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
+
+  /// Says what the next field means: field.as(FieldRole::kCost)("cost", ...).
+  FieldVisitor& as(FieldRole role) {
+    role_ = role;
+    return *this;
+  }
 
   void operator()(std::string_view name, double& value, NumberRange range, std::string_view help) {
     on_real(name, value, range, help);
@@ -128,6 +144,8 @@ class FieldVisitor {
   }
 
  protected:
+  [[nodiscard]] FieldRole take_role() { return std::exchange(role_, FieldRole::kOwn); }
+
   virtual void on_real(std::string_view name, double& value, NumberRange range,
                        std::string_view help) = 0;
   virtual void on_count(std::string_view name, Index& value, NumberRange range,
@@ -142,6 +160,9 @@ class FieldVisitor {
                                  std::string_view help) = 0;
   virtual void on_choice(std::string_view name, int& index, std::span<const std::string_view> names,
                          std::span<const Alias> aliases, std::string_view help) = 0;
+
+ private:
+  FieldRole role_ = FieldRole::kOwn;
 };
 
 template <class S>
@@ -153,10 +174,11 @@ concept Described = requires(S& settings, FieldVisitor& field) {
 struct FieldInfo {
   std::string name;
   std::string type;           ///< "number", "count", "yes/no", "text", "choice"
-  std::string default_value;  ///< as a user would type it
+  std::string default_value;  ///< the value of the settings at hand, as a user would type it
   std::string rule;           ///< the range in words, or the choices separated by ", "
   std::string help;
   std::vector<std::string> choices;  ///< for "choice"
+  FieldRole role = FieldRole::kOwn;
 };
 
 namespace detail {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kith/condition/input_settings.hpp"
+#include "kith/condition/pipeline.hpp"
 #include "kith/core/context.hpp"
 #include "kith/data/similarity_set.hpp"
 #include "kith/evaluate/grid.hpp"
@@ -77,11 +78,14 @@ struct ExperimentData {
 void write_partitions(const std::string& path, std::span<const Partition> partitions,
                       const ExperimentData& data);
 
-/// Throws Error in the words of `train` where the whole table breaks an input rule (a missing pair,
-/// a diagonal that cannot be scaled by), or where a candidate does not learn from what there is:
-/// one table or several, vectors or none.
-void check_input(const ExperimentData& data, std::span<const Candidate> candidates,
-                 RunContext& ctx);
+/// The tables as a whole under the input rules, which no fit sees. Throws Error in the words of
+/// `train` where one breaks a rule (a missing pair, a diagonal that cannot be scaled by), or where
+/// a candidate does not learn from what there is: one table or several, vectors or none.
+/// Transforms, which break no rule and cost n^3, are left out unless they are asked for.
+enum class Transforms { kLeftOut, kApplied };
+std::vector<ConditionedInput> check_input(const ExperimentData& data,
+                                          std::span<const Candidate> candidates,
+                                          Transforms transforms, RunContext& ctx);
 
 /// What the pairs are and where they come from: of each table its name, source and kind, and how it
 /// was measured from `samples`, of which there are none or one per table.
@@ -115,6 +119,7 @@ struct ExperimentPlan {
   std::vector<Partition> partitions;
   std::vector<Candidate> candidates;
   Json about = Json::object();
+  bool portraits = false;         ///< whether the store is to have pictures of the tables
   bool partitions_given = false;  ///< by a file: fractions and strata are then not ours to state
   /// Where the work begins. Results do not depend on it; processes that share a store begin at
   /// different places, so that they rarely do the same.

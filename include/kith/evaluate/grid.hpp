@@ -31,7 +31,7 @@ inline constexpr std::string_view kDefaultComparison =
     "knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,"
     "features-svm";
 /// The same with several matrices: methods that learn from all of them at once. `emkl` does, too;
-/// its grid takes about twice as long as that of `eskl` or `rekl`.
+/// its grid takes far longer than that of `eskl` or `rekl`.
 inline constexpr std::string_view kSeveralComparison = "average-svm,mkl,mkl-mixed,eskl,rekl";
 
 /// Fixes a setting, which is then searched no longer.

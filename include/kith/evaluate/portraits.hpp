@@ -9,12 +9,16 @@
 
 namespace kith {
 
+/// Whether there is something to portray: no vectors alone, and no data set that the store has by
+/// that name, whose portraits are there.
+[[nodiscard]] bool wants_portraits(const ExperimentData& data, const Store& store,
+                                   const std::string& name);
+
 /// Adds to `about` either `portraits`, of each table of the experiment, or `no_portraits_because`,
-/// why there are none: there are more than 100,000 samples, or a table breaks an input rule. The
-/// tables are under the input rules, which are measured on the whole table: for people to look at.
-/// No spectrum and no map beyond 4,000 samples, no neighbours beyond 10,000. Nothing for vectors,
-/// nor for a data set that the store has by that name: its portraits are there.
-void add_portraits(Json& about, const ExperimentData& data, const Store& store,
-                   const std::string& name, const RunContext& ctx);
+/// why there are none. `whole` are the tables under the input rules, which are measured on the
+/// whole table: for people to look at. No spectrum and no map beyond 4,000 samples, no neighbours
+/// beyond 10,000, nothing beyond 100,000.
+void add_portraits(Json& about, const ExperimentData& data, std::span<const ConditionedInput> whole,
+                   const RunContext& ctx);
 
 }  // namespace kith

@@ -78,7 +78,7 @@ enum class NewData { kRefuse, kAppend };
 class Store {
  public:
   /// Opens or (kReadWrite) creates the file; ":memory:" keeps everything in memory. Throws Error
-  /// naming the file: it is no store, a newer version, damaged, read-only, cannot be created. Where
+  /// naming the file: it is no store, another version, damaged, read-only, cannot be created. Where
   /// another process holds the file, every call waits up to `patience` before it throws Error(kIo).
   explicit Store(const std::string& path, StoreAccess access = StoreAccess::kReadWrite,
                  std::chrono::milliseconds patience = std::chrono::seconds(60));

@@ -73,7 +73,15 @@ struct Prediction {
 /// sample.
 [[nodiscard]] std::vector<Index> all_positions(Index count);
 
+/// The queries over these training samples alone, in that order, out of all training samples.
+/// Nothing is copied where these are all.
+[[nodiscard]] QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> columns);
+
+/// Throws Error(kInvalidArgument) unless the rows have that many columns.
+void check_columns(const QueryMatrix& query, Index needed);
+
 /// A method: its settings type S fits to a model type. `M` is what fit returns in Fitted<M>.
+/// Queries have the columns that `needed_columns` names, in that order, and no others.
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,

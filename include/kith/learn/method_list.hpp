@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of methods: a new one is one line in `Methods`, and its header above. Few sources
-// include this; the others use AnySettings and AnyModel of registry.hpp, which compile quickly.
+// The list of methods: a new one is its header here, and its settings in `Methods`.
 #pragma once
-
-#include <variant>
 
 #include "kith/learn/embedding/embed_svm.hpp"
 #include "kith/learn/embedding/features_fisher.hpp"
@@ -29,7 +26,6 @@
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/learn/neighbours/kri.hpp"
 #include "kith/learn/neighbours/krr.hpp"
-#include "kith/learn/registry.hpp"
 #include "kith/learn/svm/feature_svm.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/learn/svm/lp_machine.hpp"
@@ -39,12 +35,6 @@
 
 namespace kith {
 
-template <class... S>
-struct MethodList {
-  using Settings = std::variant<S...>;
-  using Model = std::variant<typename MethodTraits<S>::Model...>;
-};
-
 using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
     MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
@@ -53,12 +43,5 @@ using Methods = MethodList<  //
     AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings, VectorSvmSettings,
     LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings, SimpleMklSettings,
     RklSettings>;
-
-struct SettingsVariant : Methods::Settings {
-  using Methods::Settings::variant;
-};
-struct ModelVariant : Methods::Model {
-  using Methods::Model::variant;
-};
 
 }  // namespace kith

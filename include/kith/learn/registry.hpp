@@ -16,7 +16,7 @@
 
 namespace kith {
 
-struct SettingsVariant;  // both defined in method_list.hpp
+struct SettingsVariant;  // both defined in method_variants.hpp
 struct ModelVariant;
 /// The settings of one method, whichever it is. `*settings` is a std::variant.
 using AnySettings = Boxed<SettingsVariant>;
@@ -28,6 +28,7 @@ extern template class Boxed<ModelVariant>;
 /// What `kith methods` shows.
 struct MethodInfo {
   std::string name;
+  std::string title;  ///< the same with initials in capitals
   std::string paper;
   std::string summary;
   bool probabilities = false;
@@ -66,6 +67,13 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 /// Whether it averages similarities to and from training samples, where they differ; others use
 /// those *to* them alone.
 [[nodiscard]] bool takes_both_directions(const AnySettings& settings);
+/// The field of that role with its value, where the method has one.
+[[nodiscard]] std::optional<FieldInfo> field_with(const AnySettings& settings, FieldRole role);
+/// The role of a field; kOwn where there is no such field.
+[[nodiscard]] FieldRole role_of(const AnySettings& settings, std::string_view field);
+/// Switches probabilities and bounds that only certify, where the method has them. No wish of the
+/// user: nothing is fixed by it.
+void switch_evidence(MethodChoice& choice, bool on);
 /// Whether it goes by the neighbours of a sample: those most similar to it.
 [[nodiscard]] bool takes_neighbours(const AnySettings& settings);
 /// Whether it learns from vectors, and from no matrix.
@@ -81,19 +89,20 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 [[nodiscard]] AnyModel model_of(std::string_view method);
 
 [[nodiscard]] Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& ctx);
-/// All settings of one method; shares what that method can share.
+/// All settings of one method; shares what that method can share. Throws Error(kInvalidArgument)
+/// where a model holds NaN or infinity and a prediction needs a number.
 [[nodiscard]] std::vector<Fitted<AnyModel>> fit_path(SharedWork& work,
                                                      std::span<const AnySettings> path,
                                                      RunContext& ctx);
 [[nodiscard]] Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx);
-/// One prediction per model, all of one method; a lazy method shares its work between them.
+/// One prediction per model, all of one method; a lazy method shares its work between them. The
+/// queries have all training samples, of which each model is given those it needs.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AnyModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
+/// Whether predictions need the self-similarity of each new sample.
+[[nodiscard]] bool needs_self_similarities(const AnyModel& model);
 
-/// The first part of a model that holds NaN or infinity where a prediction needs a number, if any:
-/// such a model is not to be written.
-[[nodiscard]] std::optional<std::string> not_finite(const AnyModel& model);
 void archive(const AnyModel& model, SavingArchive& archiver);
 void archive(AnyModel& model, LoadingArchive& archiver);
 /// Whether its models have a learned_similarity.

@@ -132,7 +132,8 @@ inline void describe(MeasureSettings& s, FieldVisitor& field) {
   field("beta", s.beta, at_least(0.0), "tversky: weight of what only the second set has");
   field("theta", s.theta, at_least(0.0), "tversky-contrast: weight of what both sets have");
   field("exponent", s.exponent, above(0.0), "value-difference: q of |P - P'|^q");
-  field("perturb", s.perturb, "noise by --seed: cy adds xi (E + E') / 2 with standard normal E");
+  field("perturb", s.perturb,
+        "noise by the seed of the run: cy adds xi (E + E') / 2 with standard normal E");
   field("xi", s.xi, above(0.0), "none", "size of the noise");
 }
 

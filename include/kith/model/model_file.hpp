@@ -24,8 +24,7 @@
 
 namespace kith {
 
-/// Version 1: kith 0.1. Version 2: a matrix may have a measure, a model may take vectors.
-inline constexpr TensorFormat kModelFormat{"kith-model", 2};
+inline constexpr TensorFormat kModelFormat{"kith-model", 1};
 
 /// One training matrix: its name, the rule for new rows, over the stored columns, and how these
 /// rows are measured where the matrix was measured from raw data.
@@ -37,8 +36,7 @@ struct ModelMatrix {
 
 /// What a file says beside the parts of the model itself.
 struct ModelRecord {
-  int format_version = kModelFormat.newest;  ///< set by loading; saving writes the newest
-  std::string kith_version{kVersion};        ///< of the library that fitted the model
+  std::string kith_version{kVersion};  ///< of the library that fitted the model
   std::string method;
   Json settings = Json::object();
   std::vector<std::string> class_names;

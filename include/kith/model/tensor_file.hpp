@@ -38,10 +38,10 @@ struct TensorFile {
   std::map<std::string, Tensor> tensors;
 };
 
-/// What a file says of itself, and the newest version that this library reads and writes.
+/// What a file says of itself. Only this version is read and written.
 struct TensorFormat {
   std::string_view name;  ///< under the metadata key `format`
-  int newest = 1;         ///< under `format_version`, counted from 1
+  int version = 1;        ///< under `format_version`, counted from 1
 };
 
 /// The keys `format`, `format_version` and `checksum` are added to the metadata. The same content
@@ -51,17 +51,13 @@ struct TensorFormat {
 /// The same through AtomicFile, without a copy of the tensors in memory.
 void write_tensor_file(const std::string& path, const TensorFile& file, const TensorFormat& format);
 
-/// A file as read: content without the three keys above, and its version.
-struct ReadTensorFile {
-  TensorFile file;
-  int version = 0;
-};
+/// The content of a file, without the three keys above.
 /// Every size that the file claims is checked before memory is allocated for it, and every byte is
 /// under the checksum. Throws Error naming the file and the rule: kIo where the system refuses,
-/// kBadInput for an empty, truncated, damaged or different file and one of a newer version.
-[[nodiscard]] ReadTensorFile read_tensor_file(const std::string& path, const TensorFormat& format);
+/// kBadInput for an empty, truncated, damaged or different file and one of another version.
+[[nodiscard]] TensorFile read_tensor_file(const std::string& path, const TensorFormat& format);
 /// The same over bytes in memory; `name` stands for the file in messages.
-[[nodiscard]] ReadTensorFile read_tensor_bytes(std::string_view bytes, const std::string& name,
-                                               const TensorFormat& format);
+[[nodiscard]] TensorFile read_tensor_bytes(std::string_view bytes, const std::string& name,
+                                           const TensorFormat& format);
 
 }  // namespace kith

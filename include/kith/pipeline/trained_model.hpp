@@ -27,6 +27,12 @@ struct PreparedTraining {
   std::vector<std::string> feature_names{};  ///< of vectors, where they have names
 };
 
+/// Every matrix under the input rules; where there are several, errors name the matrix.
+[[nodiscard]] std::vector<ConditionedInput> condition_all(std::span<const SimilaritySet> sets,
+                                                          const InputSettings& settings,
+                                                          const RunContext& ctx,
+                                                          MissingPairs missing);
+
 /// Conditions every matrix; samples dropped from one are dropped from all. `labels` are of the
 /// given samples. `missing` says whether the method can do without some pairs (takes_missing_pairs
 /// in the registry). Throws Error unless at least two classes are left.

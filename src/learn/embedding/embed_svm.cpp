@@ -88,8 +88,9 @@ std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, Sh
 void describe(EmbedSvmSettings& settings, FieldVisitor& field) {
   field("dimensions", settings.dimensions, at_least(1), "all",
         "how many axes of largest positive eigenvalue are kept");
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
 }

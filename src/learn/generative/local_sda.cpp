@@ -213,7 +213,8 @@ std::vector<Prediction> predict_run(std::span<const LocalSdaModel> models,
 }  // namespace
 
 void describe(LocalSdaSettings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours take part");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours take part");
   field("statistics", settings.statistics,
         "which similarities describe a sample: to the local class centroids, or to all neighbours");
   field("support", settings.support,

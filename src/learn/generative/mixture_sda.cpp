@@ -156,7 +156,6 @@ Fitted<MixtureSdaModel> fit_one(const Problem& problem, const Labels& labels, In
                                 const RunContext& ctx) {
   Fitted<MixtureSdaModel> fitted;
   MixtureSdaModel& model = fitted.model;
-  model.samples = labels.size();
   model.counts = labels.counts();
   model.support = problem.support;
   place_prototypes(problem, components, model);
@@ -273,7 +272,7 @@ Fitted<MixtureSdaModel> fit(SharedWork& work, const MixtureSdaSettings& settings
 }
 
 Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const Matrix T = query_statistics(queries, model.columns, model.samples);
+  const Matrix T = query_statistics(queries, model.columns);
   const auto classes = static_cast<Index>(model.counts.size());
   const Vector priors = log_shares(model.counts);
   std::vector<std::vector<Index>> positions;
@@ -298,7 +297,6 @@ std::vector<Index> needed_columns(const MixtureSdaModel& model) { return model.c
 
 template <class A>
 void archive(Archived<A, MixtureSdaModel>& model, A& archiver) {
-  archiver("samples", model.samples);
   archiver("counts", model.counts);
   archiver("columns", model.columns);
   archiver("prototypes", model.prototypes);

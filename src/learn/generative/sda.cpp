@@ -87,7 +87,6 @@ std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSett
       supports.emplace(settings.support, make_support(S, settings.support));
     }
     Fitted<SdaModel> one;
-    one.model.samples = train.size();
     one.model.counts = train.labels.counts();
     one.model.columns =
         settings.statistics == SdaStatistics::kCentroids ? centroids : all_positions(train.size());
@@ -106,7 +105,7 @@ Fitted<SdaModel> fit(SharedWork& work, const SdaSettings& settings, RunContext& 
 }
 
 Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const Matrix T = query_statistics(queries, model.columns, model.samples);
+  const Matrix T = query_statistics(queries, model.columns);
   const Matrix U = T.unaryExpr([&](double t) { return model.support.unit(t); });
   const Vector constants = log_shares(model.counts) - model.log_z.colwise().sum().transpose();
   Matrix joint = U * model.lambda;
@@ -118,7 +117,6 @@ std::vector<Index> needed_columns(const SdaModel& model) { return model.columns;
 
 template <class A>
 void archive(Archived<A, SdaModel>& model, A& archiver) {
-  archiver("samples", model.samples);
   archiver("counts", model.counts);
   archiver("columns", model.columns);
   archiver("represents", model.represents);

@@ -18,24 +18,6 @@ constexpr double kEqualSums = 1e-12;
 /// How far an impossible class scores below the least possible one: e^-1000 is 0 in doubles.
 constexpr double kImpossible = 1000;
 
-Matrix columns_of(const Block& block, std::span<const Index> columns, Index samples) {
-  const Index given = cols(block);
-  const auto needed = static_cast<Index>(columns.size());
-  if (given != samples && given != needed) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; there are {} training samples, of which {} "
-                            "are needed",
-                            given, samples, needed));
-  }
-  const DenseBlock dense = to_dense(block);
-  Matrix chosen(dense.rows(), needed);
-  for (Index m = 0; m < needed; ++m) {
-    const Index column = given == samples ? columns[static_cast<std::size_t>(m)] : m;
-    for (Index q = 0; q < dense.rows(); ++q) chosen(q, m) = dense(q, column);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 std::vector<std::vector<Index>> members_by_class(const Labels& labels,
@@ -65,11 +47,12 @@ std::size_t centroid(std::span<const Index> members, const PairFunction& pair) {
   return static_cast<std::size_t>(first - sums.begin());
 }
 
-Matrix query_statistics(const QueryBlock& queries, std::span<const Index> columns, Index samples) {
+Matrix query_statistics(const QueryBlock& queries, std::span<const Index> columns) {
   const QueryMatrix& query = queries.matrices.front();
-  Matrix statistics = columns_of(query.to_training, columns, samples);
+  check_columns(query, std::ssize(columns));
+  Matrix statistics = to_dense(query.to_training).values();
   if (query.from_training) {
-    statistics = 0.5 * (statistics + columns_of(*query.from_training, columns, samples));
+    statistics = 0.5 * (statistics + to_dense(*query.from_training).values());
   }
   return statistics;
 }

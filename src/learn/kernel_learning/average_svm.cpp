@@ -36,12 +36,13 @@ DenseBlock mean_rows(const std::vector<QueryMatrix>& all, const Rows& rows) {
 }  // namespace
 
 void describe(AverageSvmSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("spectrum", settings.spectrum,
         "what is done to the eigenvalues of the mean before training");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
 }

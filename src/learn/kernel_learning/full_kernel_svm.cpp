@@ -73,7 +73,8 @@ void describe(FullKernelSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
 

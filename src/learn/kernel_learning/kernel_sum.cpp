@@ -12,15 +12,6 @@
 namespace kith {
 namespace {
 
-void check_columns(const KernelSumModel& model, const DenseBlock& rows) {
-  const auto needed = std::ssize(model.columns);
-  if (rows.cols() == needed || rows.cols() == model.samples) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
-                  rows.cols(), needed, model.samples));
-}
-
 void require(bool holds, const char* otherwise) {
   if (!holds) throw Error(ErrorCode::kBadInput, fmt::format("the model is damaged: {}", otherwise));
 }
@@ -72,15 +63,9 @@ Matrix decision_values(const KernelSumModel& model, const QueryBlock& queries,
   Matrix decisions = Matrix::Zero(queries.size(), model.intercepts.size());
   for (std::size_t i = 0; i < model.coefficients.size(); ++i) {
     ctx.check_stop();
+    check_columns(queries.matrices[i], std::ssize(model.columns));
     const DenseBlock rows = query_rows(queries.matrices[i], model.spectrum);
-    check_columns(model, rows);
-    if (rows.cols() == std::ssize(model.columns)) {
-      decisions.noalias() += rows.values() * model.coefficients[i];
-    } else {
-      Matrix all = Matrix::Zero(model.samples, decisions.cols());
-      all(model.columns, Eigen::all) = model.coefficients[i];
-      decisions.noalias() += rows.values() * all;
-    }
+    decisions.noalias() += rows.values() * model.coefficients[i];
   }
   decisions.rowwise() += model.intercepts.transpose();
   return decisions;

@@ -307,7 +307,7 @@ Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment, d
   if (needs_self(treatment) && std::isnan(constant)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("test-treatment {} needs the self-similarity of each new sample "
-                            "(--self): the training matrix has no constant diagonal to take it "
+                            "([[self]]): the training matrix has no constant diagonal to take it "
                             "from",
                             enum_name(treatment)));
   }
@@ -365,5 +365,11 @@ void archive(Archived<A, LearnedPairsModel>& model, A& archiver) {
 }
 template void archive(const LearnedPairsModel&, SavingArchive&);
 template void archive(LearnedPairsModel&, LoadingArchive&);
+
+bool needs_self(const LearnedPairsModel& model) {
+  return std::isnan(model.self) &&
+         std::any_of(model.machines.begin(), model.machines.end(),
+                     [](const LearnedMachine& one) { return needs_self(one.treatment); });
+}
 
 }  // namespace kith

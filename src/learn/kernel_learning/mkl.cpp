@@ -372,13 +372,14 @@ void describe(MklSettings& settings, FieldVisitor& field) {
   field("kind", settings.kind,
         "simple: few kernels in a weighted sum of given trace; mixed: every kernel, by a norm that "
         "bounds each one's part of the machine alike");
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("trace", settings.trace, above(0.0), "auto",
         "trace of the kernel learned for a pair of classes; auto: the mean of those given. Of kind "
         "mixed: every kernel is scaled to it first; auto: they stay as they are");
   field("spectrum", settings.spectrum,
         "what is done to the eigenvalues of each matrix before training");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
 

@@ -35,9 +35,10 @@ TraceSettings step_of(const ReklSettings& settings) {
 }  // namespace
 
 void describe(ReklSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("rho", settings.rho, above(0.0),
-        "penalty on the squared differences between the eigenvalues of a kernel and its matrix");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kKernelCost)(
+      "rho", settings.rho, above(0.0),
+      "penalty on the squared differences between the eigenvalues of a kernel and its matrix");
   field("trace", settings.trace, above(0.0), "auto",
         "trace of each kernel learned for a pair of classes; auto: that of the mean of its "
         "matrices, of the positive part of the mean where that is not positive");
@@ -47,7 +48,8 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the map from matrix to kernel, or the "
         "nearest completion of the kernel");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "auto",
         "relative duality gap accepted; auto: 1e-6, 0.05 for mirror descent");
 }

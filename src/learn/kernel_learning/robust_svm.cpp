@@ -193,9 +193,10 @@ void check(const RobustSvmSettings& settings) {
 }  // namespace
 
 void describe(RobustSvmSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("rho", settings.rho, above(0.0),
-        "penalty on the squared distance between the kernel and the matrix");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kKernelCost)(
+      "rho", settings.rho, above(0.0),
+      "penalty on the squared distance between the kernel and the matrix");
   field("radius", settings.radius, above(0.0), "none",
         "in place of rho: the largest distance between the kernel and the matrix");
   field("solver", settings.solver,
@@ -207,7 +208,8 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
         "relative duality gap accepted; not below what a printed algorithm stops at, 1e-5 for "
         "exchange and exchange-pruned, 1e-6 for projected-gradient");

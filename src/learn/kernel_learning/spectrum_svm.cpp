@@ -196,15 +196,16 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
   field("eta", settings.eta, above(0.0),
         "how smooth the machine is kept; C of svm is 1 / (2 eta n), n the samples of a pair");
   field("gamma", settings.gamma, above(0.0),
-        "how strongly the multipliers are drawn to their centre; from some value on, which train "
-        "--json calls plain_from_gamma, they stay there");
+        "how strongly the multipliers are drawn to their centre; from some value on, which what "
+        "was learned calls plain_from_gamma, they stay there");
   field("centre", settings.centre, "auto",
         "where the multipliers are drawn: to those of clip, those of flip, both, or to 1, which is "
         "the matrix as it is; auto: to clip or flip, whichever machine errs less in "
         "cross-validation, or both where they tie");
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the learned map, or nothing");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
 

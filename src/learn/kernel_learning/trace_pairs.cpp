@@ -487,9 +487,9 @@ Fitted<TracePairsModel> assemble(const TrainingSet& train, std::span<const Class
 }  // namespace
 
 void describe(TraceSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("rho", settings.rho, above(0.0),
-        "penalty on the distance between a kernel and the matrices");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kKernelCost)("rho", settings.rho, above(0.0),
+                                   "penalty on the distance between a kernel and the matrices");
   field("loss", settings.loss,
         "the distance: sum of absolute differences (l1), root of the sum of their squares (l2), or "
         "sum of their squares (l3)");
@@ -505,7 +505,8 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, or nothing");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "auto",
         "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 0.05 for mirror descent");
 }
@@ -596,5 +597,14 @@ void archive(Archived<A, TracePairsModel>& model, A& archiver) {
 }
 template void archive(const TracePairsModel&, SavingArchive&);
 template void archive(TracePairsModel&, LoadingArchive&);
+
+bool needs_self(const TracePairsModel& model) {
+  for (const std::vector<LearnedMachine>& machines : model.machines) {
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+      if (needs_self(machines[i].treatment) && std::isnan(model.self[i])) return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace kith

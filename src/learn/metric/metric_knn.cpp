@@ -176,7 +176,8 @@ void archive(Archived<A, MappedNeighbours>& mapped, A& archiver) {
 }  // namespace
 
 void describe(NcaKnnSettings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours vote");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours vote");
   field("start", settings.start, "the map that the optimisation begins with");
   field("dimensions", settings.dimensions,
         "rows of the map: all, a number, or energy:0.9 for as many as hold that share of the "
@@ -188,7 +189,8 @@ void describe(NcaKnnSettings& settings, FieldVisitor& field) {
 }
 
 void describe(LmnnKnnSettings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours vote");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours vote");
   field("targets", settings.targets, at_least(1),
         "how many samples of its class each sample is pulled towards");
   field("push", settings.push, between(0, 1), "weight of the margin violations beside the pull");
@@ -201,7 +203,8 @@ void describe(LmnnKnnSettings& settings, FieldVisitor& field) {
   field("iterations", settings.iterations, at_least(1), "most steps of the descent");
   field("tolerance", settings.tolerance, above(0.0),
         "largest relative gap of a solved program: what solver convex goes on to");
-  field("certificate", settings.certificate, "bound the optimum from below after a descent");
+  field.as(FieldRole::kCertificate)("certificate", settings.certificate,
+                                    "bound the optimum from below after a descent");
 }
 
 std::vector<GridAxis> MethodTraits<NcaKnnSettings>::grid(const NcaKnnSettings& /*unused*/) {

@@ -120,7 +120,7 @@ Fitted<MetricPairs> assemble(const std::vector<PairResult>& results,
 }  // namespace
 
 void describe(MetricSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, kCostRange, "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, kCostRange, "penalty C on margin violations");
   field("dimensions", settings.dimensions,
         "rows of the map: all, a number, or energy:0.9 for as many as hold that share of the "
         "energy");
@@ -134,9 +134,11 @@ void describe(MetricSettings& settings, FieldVisitor& field) {
         "into the unit ball: scaled (10) or exact (9) of the paper");
   field("tolerance", settings.tolerance, above(0.0),
         "relative decrease of the objective at which the descent ends");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
-  field("certificate", settings.certificate,
-        "compute the convex lower bound and the projected gradient of a descent");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kCertificate)(
+      "certificate", settings.certificate,
+      "compute the convex lower bound and the projected gradient of a descent");
 }
 
 DimensionRule parse_dimensions(std::string_view method, std::string_view text) {

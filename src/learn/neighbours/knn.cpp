@@ -27,7 +27,8 @@ std::vector<double> affinity_weights(const Neighbours& neighbours) {
 
 template <class Settings>
 void describe_neighbours(Settings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours vote");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours vote");
   field("ties", settings.ties,
         "who comes first among equally similar samples: drawn by seed, or as read");
 }

@@ -118,7 +118,8 @@ std::vector<GridAxis> MethodTraits<KriSettings>::grid(const KriSettings& /*setti
 }
 
 void describe(KriSettings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours take part");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours take part");
   field("ridge", settings.ridge, above(0.0), "weight of the regulariser");
   field("spectrum", settings.spectrum,
         "what is done to a block that is not positive semidefinite; none: a local minimum from "

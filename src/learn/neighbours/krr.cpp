@@ -85,7 +85,8 @@ std::vector<GridAxis> MethodTraits<KrrSettings>::grid(const KrrSettings& /*setti
 }
 
 void describe(KrrSettings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours take part");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours take part");
   field("ridge", settings.ridge, above(0.0), "added to the diagonal of the neighbours' block");
   field("spectrum", settings.spectrum,
         "what is done to a block that is not positive semidefinite: pseudo-inverse, or modified");

@@ -40,7 +40,9 @@ ColumnMachines column_machines(const TrainingSet& train, std::span<const ClassPa
 }
 
 Prediction predict(const ColumnMachines& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const DenseBlock rows = query_features(queries, model.samples, model.columns);
+  const QueryMatrix& query = queries.matrices.front();
+  check_columns(query, std::ssize(model.columns));
+  const DenseBlock rows = to_dense(query.to_training);
   Matrix decisions(rows.rows(), model.coefficients.cols());
   decisions.noalias() = rows.values() * model.coefficients;
   decisions.rowwise() += model.intercepts.transpose();

@@ -105,7 +105,6 @@ std::vector<Fitted<FeatureSvmModel>> fit_kernel(const Shared& shared, const Matr
     MachineTable& table = tables[step];
     const FeatureSvmSettings& settings = ascending[step];
     FeatureSvmModel model;
-    model.samples = train.size();
     model.columns = shared.columns;
     model.pairs = pair_table(shared.pairs, train.labels);
     model.kernel = settings.kernel;
@@ -148,7 +147,9 @@ FeatureGroups groups_of(std::span<const FeatureSvmSettings> path) {
 
 Matrix decision_values(const FeatureSvmModel& model, const QueryBlock& queries,
                        const RunContext& ctx) {
-  const DenseBlock rows = query_features(queries, model.samples, model.columns);
+  const QueryMatrix& query = queries.matrices.front();
+  check_columns(query, std::ssize(model.columns));
+  const DenseBlock rows = to_dense(query.to_training);
   Matrix decisions;
   if (model.kernel == FeatureKernel::kLinear) {
     decisions.noalias() = rows.values() * model.coefficients;
@@ -175,12 +176,13 @@ std::vector<GridAxis> MethodTraits<FeatureSvmSettings>::grid(const FeatureSvmSet
 
 void describe(FeatureSvmSettings& settings, FieldVisitor& field) {
   field("kernel", settings.kernel, "how the vectors of similarities are compared");
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("gamma", settings.gamma, above(0.0),
         "of kernel rbf: exp(-gamma |f - g|^2) for vectors of similarities f and g");
   field("prototypes", settings.prototypes, at_least(1), "all",
         "how many random training samples the similarities are taken to");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
 }
@@ -225,7 +227,6 @@ std::vector<Index> needed_columns(const FeatureSvmModel& model) { return model.c
 
 template <class A>
 void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
-  archiver("samples", model.samples);
   archiver("columns", model.columns);
   archive(model.pairs, archiver);
   archiver("kernel", model.kernel);

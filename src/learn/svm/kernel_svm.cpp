@@ -144,23 +144,6 @@ std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const Svm
   return fitted;
 }
 
-void check_columns(const SvmModel& model, const QueryMatrix& query) {
-  const Index given = cols(query.to_training);
-  const auto columns = static_cast<Index>(model.columns.size());
-  if (given == columns || given == model.samples) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("queries have {} columns; the model needs {} (or all {} training samples)", given,
-                  columns, model.samples));
-}
-
-/// Coefficients for rows that hold every training sample: nothing is copied out of the rows.
-Matrix for_all_samples(const SvmModel& model) {
-  Matrix all = Matrix::Zero(model.samples, model.coefficients.cols());
-  all(model.columns, Eigen::all) = model.coefficients;
-  return all;
-}
-
 /// The settings of a path that share a kernel, as positions in order of cost. Those with another
 /// tolerance stand apart: a loose solution must not be passed on for a tight one.
 std::vector<std::vector<std::size_t>> groups_by_kernel(std::span<const SvmSettings> path) {
@@ -184,7 +167,7 @@ std::vector<std::vector<std::size_t>> groups_by_kernel(std::span<const SvmSettin
 }  // namespace
 
 void describe(SvmSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("spectrum", settings.spectrum, "what is done to the eigenvalues before training");
   field("test-treatment", settings.test_treatment,
         "what is done to the similarities of new samples: the same linear map as the training "
@@ -193,7 +176,8 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
 }
@@ -219,20 +203,18 @@ Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& 
 
 Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
   const QueryMatrix& query = queries.matrices.front();
-  check_columns(model, query);
+  check_columns(query, std::ssize(model.columns));
   const DenseBlock rows = query_rows(query, model.spectrum);
   Matrix decisions;
   if (model.test_treatment == SvmTreatment::kAugmented) {
     if (!query.self) {
       throw Error(ErrorCode::kInvalidArgument,
                   "svm: test-treatment augmented needs the self-similarity of each new sample "
-                  "(--self)");
+                  "([[self]])");
     }
     decisions = augmented_decisions(model, rows.values(), *query.self, ctx);
-  } else if (rows.cols() == static_cast<Index>(model.columns.size())) {
-    decisions.noalias() = rows.values() * model.coefficients;
   } else {
-    decisions.noalias() = rows.values() * for_all_samples(model);
+    decisions.noalias() = rows.values() * model.coefficients;
   }
   decisions.rowwise() += model.intercepts.transpose();
   return decisions;

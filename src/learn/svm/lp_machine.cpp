@@ -123,10 +123,11 @@ std::map<std::optional<Index>, std::vector<std::size_t>> groups_of(
 }  // namespace
 
 void describe(LpMachineSettings& settings, FieldVisitor& field) {
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("prototypes", settings.prototypes, at_least(1), "all",
         "how many random training samples the similarities are taken to");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/svm/prototypes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 #include "kith/learn/learner.hpp"
 
@@ -30,18 +27,6 @@ DenseBlock columns_of(const DenseBlock& block, std::span<const Index> columns) {
     }
   }
   return DenseBlock(std::move(part));
-}
-
-DenseBlock query_features(const QueryBlock& queries, Index samples,
-                          std::span<const Index> columns) {
-  const DenseBlock to = to_dense(queries.matrices.front().to_training);
-  const auto needed = static_cast<Index>(columns.size());
-  if (to.cols() == needed) return to;
-  if (to.cols() == samples) return columns_of(to, columns);
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
-                  to.cols(), needed, samples));
 }
 
 }  // namespace kith

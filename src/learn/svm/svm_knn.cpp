@@ -147,8 +147,9 @@ std::vector<GridAxis> MethodTraits<SvmKnnSettings>::grid(const SvmKnnSettings& /
 }
 
 void describe(SvmKnnSettings& settings, FieldVisitor& field) {
-  field("neighbours", settings.neighbours, at_least(1), "how many neighbours take part");
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
+                                   "how many neighbours take part");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("spectrum", settings.spectrum, "what is done to a block that is not positive semidefinite");
   describe_treatment_and_ties(settings, field);
   field("tolerance", settings.tolerance, above(0.0),

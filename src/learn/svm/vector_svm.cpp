@@ -245,11 +245,12 @@ Groups groups_of(std::span<const VectorSvmSettings> path) {
 void describe(VectorSvmSettings& settings, FieldVisitor& field) {
   field("kernel", settings.kernel.kernel, "how two vectors are compared");
   field("loss", settings.loss, "of a margin violation: itself or its square");
-  field("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
   field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability,
+                                    "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
 }

@@ -70,7 +70,7 @@ TEST(InputMissing, IsAnErrorThatCountsNamesAndAdvises) {
   set.row_ids = {"a", "b", "c", "d"};
   EXPECT_THAT(message_of([&] { (void)condition_training(set, {}, {}); }),
               AllOf(HasSubstr("2 of 16 pairs are missing"), HasSubstr("\"a\" to \"c\""),
-                    HasSubstr("--missing zero"), HasSubstr("drop-sample")));
+                    HasSubstr("[[missing=zero]]"), HasSubstr("drop-sample")));
 }
 
 TEST(InputMissing, ZeroAndMinFillSimilarities) {
@@ -113,7 +113,7 @@ TEST(InputMissing, DoubleCentringTakesTheLargestDistanceAndRefusesZero) {
   EXPECT_EQ(numbers(filled.matrix.block), numbers(expected.matrix.block));
   EXPECT_THAT(
       message_of([&] { (void)condition_training(set, {.missing = MissingRule::kZero}, {}); }),
-      AllOf(HasSubstr("double centring"), HasSubstr("--missing min")));
+      AllOf(HasSubstr("double centring"), HasSubstr("[[missing=min]]")));
 }
 
 TEST(InputMissing, ADistanceToOneselfIsZero) {
@@ -185,7 +185,7 @@ TEST(InputMissing, NewRowsAreFilledByWhatTheTrainingBlockShowed) {
       condition_training(set_of(DenseBlock(RowMatrix::Ones(4, 4))), {}, {}).rule;
   EXPECT_THAT(
       message_of([&] { (void)condition_query(strict, {.to_training = DenseBlock(row)}, {}); }),
-      AllOf(HasSubstr("query 1 to training sample 2"), HasSubstr("--missing error")));
+      AllOf(HasSubstr("query 1 to training sample 2"), HasSubstr("[[missing=error]]")));
 }
 
 TEST(InputMissing, ANewPairKnownInOneDirectionTakesIt) {
@@ -207,9 +207,9 @@ TEST(InputMissing, ANewPairKnownInOneDirectionTakesIt) {
 
 TEST(InputSparse, AbsentPairsAreMissingUnlessZeroIsAskedFor) {
   const SimilaritySet set = set_of(chain(4, Absent::kMissing));
-  EXPECT_THAT(
-      message_of([&] { (void)condition_training(set, {}, {}); }),
-      AllOf(HasSubstr("9 of 16"), HasSubstr("sample 1 to sample 3"), HasSubstr("--missing zero")));
+  EXPECT_THAT(message_of([&] { (void)condition_training(set, {}, {}); }),
+              AllOf(HasSubstr("9 of 16"), HasSubstr("sample 1 to sample 3"),
+                    HasSubstr("[[missing=zero]]")));
   const ConditionedInput zero = condition_training(set, {.missing = MissingRule::kZero}, {});
   ASSERT_TRUE(is_sparse(zero.matrix.block));
   EXPECT_EQ(std::get<SparseBlock>(zero.matrix.block).absent, Absent::kZero);

@@ -220,7 +220,7 @@ TEST(InputSymmetrise, SaysWhenNewRowsHaveOneDirectionOnly) {
   const InputSettings settings{.symmetrise = Symmetrise::kMean};
   const InputRule asymmetric =
       condition_training(set_of(random_table(4, 6, false)), settings, {}).rule;
-  EXPECT_THAT(query_note(asymmetric, false, false), HasSubstr("--similarity-from"));
+  EXPECT_THAT(query_note(asymmetric, false, false), HasSubstr("[[similarity-from]]"));
   EXPECT_EQ(query_note(asymmetric, true, true), "");
   const InputRule symmetric =
       condition_training(set_of(random_table(4, 6, true)), settings, {}).rule;
@@ -369,7 +369,7 @@ TEST(InputScale, CosineNeedsTheSelfSimilaritiesOfNewRows) {
   EXPECT_TRUE(needs_self(rule));
   EXPECT_THAT(
       message_of([&] { (void)condition_query(rule, {.to_training = DenseBlock(raw)}, {}); }),
-      HasSubstr("--self"));
+      HasSubstr("[[self]]"));
   EXPECT_THAT(message_of([&] {
                 (void)condition_query(
                     rule, {.to_training = DenseBlock(raw), .self = Vector::Zero(3)}, {});

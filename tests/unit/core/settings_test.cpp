@@ -34,7 +34,7 @@ struct Paint {
 };
 
 void describe(Paint& s, FieldVisitor& field) {
-  field("cost", s.cost, above(0.0), "price of a pot");
+  field.as(FieldRole::kCost)("cost", s.cost, above(0.0), "price of a pot");
   field("coats", s.coats, between(1, 9), "how often");
   field("matt", s.matt, "no shine");
   field("colour", s.colour, "which");
@@ -120,6 +120,12 @@ TEST(Settings, ListTheirFieldsForDocumentation) {
   EXPECT_EQ(rows[3].default_value, "green");
   EXPECT_THAT(rows[3].choices, testing::ElementsAre("red", "green"));
   EXPECT_EQ(rows[4].default_value, "none");
+}
+
+TEST(Settings, ListTheRolesOfTheirFields) {
+  const std::vector<FieldInfo> rows = fields<Paint>();
+  EXPECT_EQ(rows[0].role, FieldRole::kCost);
+  for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_EQ(rows[i].role, FieldRole::kOwn);
 }
 
 TEST(NumberRange, SpeaksItsRule) {

@@ -17,9 +17,12 @@ class Details : public testing::Test {
   Details() : record_(some_experiment()) {
     const std::int64_t experiment = store_.add_experiment(record_);
     CandidateRecord candidate = some_candidate();
-    candidate.grid = Json::array(
-        {{{"field", "neighbours"}, {"values", {"1", "2", "64", "128"}}, {"simpler", "larger"}},
-         {{"field", "ridge"}, {"values", {"0.1", "1"}}, {"simpler", "larger"}}});
+    candidate.grid =
+        Json::array({{{"field", "neighbours"},
+                      {"values", {"1", "2", "64", "128"}},
+                      {"simpler", "larger"},
+                      {"at_most_samples", true}},
+                     {{"field", "ridge"}, {"values", {"0.1", "1"}}, {"simpler", "larger"}}});
     candidate_ = store_.add_candidate(experiment, candidate);
   }
 

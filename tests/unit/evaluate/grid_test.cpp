@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/method_list.hpp"
+#include "kith/learn/method_variants.hpp"
 
 namespace kith::grid_test {
 namespace {

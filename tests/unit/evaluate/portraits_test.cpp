@@ -7,6 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "kith/core/error.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith::portraits_test {
@@ -24,9 +25,10 @@ ExperimentData data_of(const RowMatrix& S, InputSettings input) {
 }
 
 Json about_of(const ExperimentData& data) {
-  const Store store(":memory:");
+  RunContext ctx;
+  const std::vector<Candidate> candidates = {parse_candidate("knn")};
   Json about = Json::object();
-  add_portraits(about, data, store, "made", {});
+  add_portraits(about, data, check_input(data, candidates, Transforms::kApplied, ctx), ctx);
   return about;
 }
 
@@ -37,12 +39,23 @@ TEST(Portraits, AreOfEveryTable) {
   EXPECT_FALSE(about.contains("no_portraits_because"));
 }
 
-TEST(Portraits, SayWhyThereAreNone) {
+TEST(Portraits, AreNotDrawnOfATableThatBreaksAnInputRule) {
   RowMatrix S = RowMatrix::Identity(6, 6);
   S(2, 2) = -1;
-  const Json about = about_of(data_of(S, {.scale = ScaleRule::kCosine}));
-  EXPECT_FALSE(about.contains("portraits"));
-  EXPECT_THAT(about.at("no_portraits_because").get<std::string>(), testing::HasSubstr("cosine"));
+  const ExperimentData data = data_of(S, {.scale = ScaleRule::kCosine});
+  EXPECT_THROW((void)about_of(data), Error);
+}
+
+TEST(Portraits, AreWantedOnceByAStore) {
+  const ExperimentData data = data_of(RowMatrix::Identity(6, 6), {});
+  Store store(":memory:");
+  EXPECT_TRUE(wants_portraits(data, store, "made"));
+  ExperimentRecord record;
+  record.name = "made";
+  record.labels = data.labels;
+  (void)store.add_experiment(record);
+  EXPECT_FALSE(wants_portraits(data, store, "made"));
+  EXPECT_TRUE(wants_portraits(data, store, "other"));
 }
 
 }  // namespace

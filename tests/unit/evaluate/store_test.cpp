@@ -221,7 +221,7 @@ TEST(Store, TakesASecondDataSetOnlyWhereToldTo) {
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
                        [&] { store.add_experiment(some_experiment("protein")); }),
               AllOf(HasSubstr(":memory:"), HasSubstr("holds data set \"voting\", not \"protein\""),
-                    HasSubstr("--append")));
+                    HasSubstr("[[append]]")));
   store.add_experiment(some_experiment("protein"), NewData::kAppend);
   EXPECT_EQ(store.experiments().size(), 2U);
   EXPECT_EQ(store.experiment(store.experiments()[1]).name, "protein");

@@ -111,7 +111,7 @@ TEST(Summary, TellsWhatTheKnownPairsTellWhenSomeAreMissing) {
   const MatrixSummary summary = summarise(set, nullptr, &labels, {}, {});
   EXPECT_EQ(summary.missing, 6);
   EXPECT_FALSE(summary.spectrum);
-  EXPECT_THAT(summary.no_spectrum_because, testing::HasSubstr("--missing"));
+  EXPECT_THAT(summary.no_spectrum_because, testing::HasSubstr("[[missing]]"));
   // 1 and 2 know each other through one direction; 3 knows nobody.
   EXPECT_EQ(summary.neighbours->isolated, 1);
   EXPECT_NEAR(summary.neighbours->error, 1.0 / 3, 1e-15);

@@ -9,6 +9,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
+#include "support/fitting.hpp"
 
 namespace kith::feature_svm_test {
 namespace {
@@ -57,8 +58,8 @@ TEST(FeatureSvm, LinearOnAllColumnsIsTheSvmOnTheSquaredSpectrum) {
     const auto features = fit(work, FeatureSvmSettings{.cost = 0.3, .tolerance = 1e-9}, ctx);
     const auto square =
         fit(work, SvmSettings{.cost = 0.3, .spectrum = Spectrum::kSquare, .tolerance = 1e-9}, ctx);
-    const Prediction found = predict(features.model, task.queries, ctx);
-    const Prediction expected = predict(square.model, task.queries, ctx);
+    const Prediction found = test::predict_once(features.model, task.queries);
+    const Prediction expected = test::predict_once(square.model, task.queries);
     EXPECT_EQ(found.labels, expected.labels);
     EXPECT_LT((found.scores - expected.scores).cwiseAbs().maxCoeff(), 1e-6);
     EXPECT_LT((found.probabilities - expected.probabilities).cwiseAbs().maxCoeff(), 1e-4);
@@ -104,7 +105,7 @@ TEST(FeatureSvm, RbfDecidesByTheKernelOfItsSupports) {
   const FeatureSvmModel& model = fitted.model;
   EXPECT_LE(fitted.info.kkt_residual(), 1e-9);
   const RowMatrix Q = query_rows(task);
-  const Prediction found = predict(model, task.queries, ctx);
+  const Prediction found = test::predict_once(model, task.queries);
   for (Index q = 0; q < Q.rows(); ++q) {
     double f = model.intercepts(0);
     for (Index s = 0; s < model.supports.rows(); ++s) {
@@ -125,8 +126,9 @@ TEST(FeatureSvm, RbfIsNotBlindedByALargeConstant) {
       .kernel = FeatureKernel::kRbf, .gamma = 0.02, .probability = false, .tolerance = 1e-9};
   SharedWork work(task.set);
   SharedWork moved_work(moved.set);
-  const Prediction plain = predict(fit(work, settings, ctx).model, task.queries, ctx);
-  const Prediction shifted = predict(fit(moved_work, settings, ctx).model, moved.queries, ctx);
+  const Prediction plain = test::predict_once(fit(work, settings, ctx).model, task.queries);
+  const Prediction shifted =
+      test::predict_once(fit(moved_work, settings, ctx).model, moved.queries);
   EXPECT_LT((plain.scores - shifted.scores).cwiseAbs().maxCoeff(), 1e-6);
 }
 
@@ -151,8 +153,8 @@ TEST(FeatureSvm, FitsAlongAPathAsOneByOne) {
   }
   const auto along = fit_path(work, std::span<const FeatureSvmSettings>(path), ctx);
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const Prediction found = predict(along[i].model, task.queries, ctx);
-    const Prediction alone = predict(fit(work, path[i], ctx).model, task.queries, ctx);
+    const Prediction found = test::predict_once(along[i].model, task.queries);
+    const Prediction alone = test::predict_once(fit(work, path[i], ctx).model, task.queries);
     EXPECT_EQ(found.labels, alone.labels);
     EXPECT_LT((found.scores - alone.scores).cwiseAbs().maxCoeff(), 1e-6);
   }
@@ -171,7 +173,7 @@ TEST(FeatureSvm, NeedsItsPrototypesOnly) {
     QueryBlock narrow;
     narrow.matrices.push_back({.to_training = select(task.queries.matrices[0].to_training, every,
                                                      needed_columns(model))});
-    EXPECT_EQ(predict(model, narrow, ctx).scores, predict(model, task.queries, ctx).scores);
+    EXPECT_EQ(predict(model, narrow, ctx).scores, test::predict_once(model, task.queries).scores);
     narrow.matrices[0].to_training = DenseBlock(RowMatrix(RowMatrix::Zero(2, 7)));
     EXPECT_THROW((void)predict(model, narrow, ctx), Error);
   }

@@ -133,7 +133,7 @@ TEST(SvmAugmentedTreatment, NeedsSelfSimilaritiesAndScopeAll) {
       fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kAugmented});
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
                        [&] { (void)decide(fitted.model, query_block(sample.rows)); }),
-              testing::HasSubstr("--self"));
+              testing::HasSubstr("[[self]]"));
   EXPECT_THROW((void)fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kAugmented,
                                                  .scope = SpectrumScope::kPair}),
                Error);

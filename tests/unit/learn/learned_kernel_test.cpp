@@ -14,7 +14,7 @@
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
-#include "kith/learn/method_list.hpp"
+#include "kith/learn/method_variants.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/model/archive.hpp"
 #include "kith/numerics/psd.hpp"
@@ -408,7 +408,7 @@ TEST(RobustSvm, NeedsSelfSimilaritiesUnlessTheDiagonalIsConstant) {
     (void)predict_once(fitted.model, query_block(varied.rows));
     FAIL() << "no self-similarities were needed";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("--self"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("[[self]]"));
   }
   const Sample unit = make_sample(30, 4, 2, 8, test::Likeness::kGaussian);
   const auto constant = fit_once(training_set(unit.S, unit.classes), RobustSvmSettings{});

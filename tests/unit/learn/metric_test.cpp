@@ -8,9 +8,10 @@
 #include <cmath>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/method_list.hpp"
+#include "kith/learn/method_variants.hpp"
 #include "kith/optim/metric/margin_radius.hpp"
 #include "support/files.hpp"
+#include "support/fitting.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith::metric_test {
@@ -445,11 +446,10 @@ TEST(VectorSvm, AgreesWithTheMachineOnItsKernel) {
     const auto K = [&](const Matrix& a) {
       return kernel_of_table(settings.kernel, kernel_table(kernel, a, X, 1));
     };
-    RunContext ctx;
     const TrainingSet pairs = test::training_set(K(X), data.classes);
     const Fitted<SvmModel> svm =
         fit_once(pairs, SvmSettings{.cost = 2, .spectrum = Spectrum::kNone, .tolerance = 1e-9});
-    EXPECT_LT((predict(svm.model, test::query_block(K(Q)), ctx).scores -
+    EXPECT_LT((test::predict_once(svm.model, test::query_block(K(Q))).scores -
                predict_once(fitted.model, data.queries).scores)
                   .cwiseAbs()
                   .maxCoeff(),

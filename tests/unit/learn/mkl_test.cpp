@@ -12,6 +12,7 @@
 #include "kith/learn/kernel_learning/average_svm.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "support/files.hpp"
+#include "support/fitting.hpp"
 #include "support/training_sets.hpp"
 #include "support/views.hpp"
 
@@ -23,7 +24,8 @@ using test::make_views;
 using test::Views;
 
 Matrix decisions(const Views& views, const MklSettings& settings) {
-  return decision_values(fit_views(views, settings).model.sum, views.queries(), {});
+  const KernelSumModel sum = fit_views(views, settings).model.sum;
+  return decision_values(sum, over_columns(views.queries(), sum.columns), {});
 }
 
 Matrix clipped(const Matrix& S) {
@@ -105,7 +107,6 @@ TEST(Mkl, IsTheMachineOnItsKernelForOneMatrix) {
   views.rows.resize(2);
   views.matrices.erase(views.matrices.begin());
   views.rows.erase(views.rows.begin());
-  RunContext ctx;
   for (const MklKind kind : {MklKind::kSimple, MklKind::kMixed}) {
     for (const std::optional<double> trace : {std::optional<double>(), std::optional(50.0)}) {
       const double scale = trace ? *trace / clipped(views.matrices[0]).trace() : 1;
@@ -119,7 +120,7 @@ TEST(Mkl, IsTheMachineOnItsKernelForOneMatrix) {
       EXPECT_NEAR(fitted.info.objective(), machine.info.objective(),
                   1e-7 * machine.info.objective());
       EXPECT_NEAR(fitted.model.sum.weights(0, 0), scale, 1e-9 * scale);
-      const Matrix expected = decision_values(machine.model, scaled.queries(), ctx);
+      const Matrix expected = test::decide(machine.model, scaled.queries());
       EXPECT_LE((decisions(views, settings) - expected).cwiseAbs().maxCoeff(),
                 1e-5 * expected.cwiseAbs().maxCoeff());
     }
@@ -241,12 +242,11 @@ TEST(AverageSvm, IsTheMachineOnTheMeanOfTheMatrices) {
   Views mean = views;
   mean.matrices = {(views.matrices[0] + views.matrices[1] + views.matrices[2]) / 3};
   mean.rows = {(views.rows[0] + views.rows[1] + views.rows[2]) / 3};
-  RunContext ctx;
   for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kSquare}) {
     const auto several = fit_views(views, AverageSvmSettings{.cost = 2, .spectrum = spectrum});
     const auto one = fit_views(mean, SvmSettings{.cost = 2, .spectrum = spectrum});
-    const Prediction expected = predict(one.model, mean.queries(), ctx);
-    const Prediction found = predict(several.model, views.queries(), ctx);
+    const Prediction expected = test::predict_once(one.model, mean.queries());
+    const Prediction found = test::predict_once(several.model, views.queries());
     EXPECT_EQ(found.labels, expected.labels);
     EXPECT_TRUE(found.scores.isApprox(expected.scores, 1e-6));
   }

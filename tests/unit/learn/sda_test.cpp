@@ -11,6 +11,7 @@
 #include "kith/learn/generative/medoids.hpp"
 #include "kith/learn/generative/mixture_sda.hpp"
 #include "kith/learn/generative/statistics.hpp"
+#include "support/fitting.hpp"
 
 namespace kith::sda_test {
 namespace {
@@ -32,7 +33,7 @@ template <class Settings>
 Prediction predicted(const TrainingSet& set, const Settings& settings, const QueryBlock& block) {
   SharedWork work(set);
   RunContext ctx;
-  return predict(fit(work, settings, ctx).model, block, ctx);
+  return test::predict_once(fit(work, settings, ctx).model, block);
 }
 
 /// Three noisy groups of points on a line; similarities fall with distance.
@@ -167,7 +168,7 @@ TYPED_TEST(EveryModel, NeedsOnlyTheColumnsItNames) {
   const auto model = fit(work, TypeParam{}, ctx).model;
   const RowMatrix to = line.against(kNewPlaces);
   const RowMatrix some = to(Eigen::all, needed_columns(model));
-  EXPECT_EQ(predict(model, queries(to), ctx).probabilities,
+  EXPECT_EQ(test::predict_once(model, queries(to)).probabilities,
             predict(model, queries(some), ctx).probabilities);
 }
 

@@ -32,8 +32,9 @@ void expect_same_bytes(const std::vector<Settings>& path) {
     std::size_t at = 0;
     for (const Fitted<Model>& fitted : fit_path(work, std::span<const Settings>(path), ctx)) {
       const std::string bytes = bytes_of(fitted.model);
-      const Prediction prediction =
-          predict(fitted.model, test::query_block(sample.rows, sample.self), ctx);
+      const QueryBlock queries =
+          over_columns(test::query_block(sample.rows, sample.self), needed_columns(fitted.model));
+      const Prediction prediction = predict(fitted.model, queries, ctx);
       if (threads == 1) {
         models.push_back(bytes);
         predictions.push_back(prediction);

@@ -290,7 +290,7 @@ TEST(VectorTables, StaySparseWhereMostOfThemIsZero) {
 
 TEST(VectorTables, CountLibsvmPositionsFromOne) {
   EXPECT_THAT(refusal(RawKind::kVectors, "1 0:5 1:3\n"),
-              AllOf(HasSubstr("x:1:3: "), HasSubstr("from 1"), HasSubstr("--similarity")));
+              AllOf(HasSubstr("x:1:3: "), HasSubstr("from 1"), HasSubstr("[[similarity]]")));
 }
 
 TEST(VectorTables, NameTheLineOfAMissingNumber) {

@@ -56,7 +56,7 @@ void archive(Archived<A, Parts>& parts, A& archiver) {
 }
 
 ArchiveReader through_a_file(const TensorFile& file) {
-  return ArchiveReader(read_tensor_bytes(tensor_file_bytes(file, kFormat), "m.kith", kFormat).file,
+  return ArchiveReader(read_tensor_bytes(tensor_file_bytes(file, kFormat), "m.kith", kFormat),
                        "m.kith");
 }
 

@@ -142,7 +142,7 @@ TEST(MeasuredModel, RefusesNamesForOtherColumnsThanItHas) {
 
 std::string changed(const Case& one, const std::function<void(TensorFile&)>& change) {
   TensorFile file =
-      read_tensor_bytes(model_bytes(record_of(one), kNothing), "m.kith", kModelFormat).file;
+      read_tensor_bytes(model_bytes(record_of(one), kNothing), "m.kith", kModelFormat);
   change(file);
   return tensor_file_bytes(file, kModelFormat);
 }
@@ -156,7 +156,7 @@ TEST(MeasuredModel, NamesAnArrayThatIsAbsentOrLeftOver) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(enum_name(one.measure));
     const std::string bytes = model_bytes(record_of(one), kNothing);
-    for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).file.tensors) {
+    for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).tensors) {
       if (!item.first.starts_with("measure.0.")) continue;
       EXPECT_THAT(refusal(one, [&](TensorFile& file) { file.tensors.erase(item.first); }),
                   AllOf(HasSubstr("m.kith"), HasSubstr(item.first)));
@@ -173,7 +173,7 @@ TEST(MeasuredModel, RefusesEndsThatDoNotFit) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(enum_name(one.measure));
     const std::string bytes = model_bytes(record_of(one), kNothing);
-    for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).file.tensors) {
+    for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).tensors) {
       if (!item.first.starts_with("measure.0.") || !item.first.ends_with("ends")) continue;
       EXPECT_THAT(refusal(one,
                           [&](TensorFile& file) {
@@ -275,7 +275,7 @@ TEST(MeasuredModel, KeepsWhichFileEachMatrixIsMeasuredFrom) {
 
 std::vector<std::string> sample_arrays(const std::string& bytes, const std::string& prefix) {
   std::vector<std::string> names;
-  for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).file.tensors) {
+  for (const auto& item : read_tensor_bytes(bytes, "m.kith", kModelFormat).tensors) {
     if (item.first.starts_with(prefix + "samples")) names.push_back(item.first);
   }
   return names;

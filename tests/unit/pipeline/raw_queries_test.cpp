@@ -119,7 +119,7 @@ TEST(SampleFiles, AreTakenByNameOrByPosition) {
   EXPECT_THAT(files(of_matrix, {{"trees", "x"}}), ElementsAre("x"));
   of_matrix.matrices[0].measure.reset();
   EXPECT_EQ(files_of_samples(of_matrix), 0);
-  EXPECT_THAT(refusal(of_matrix, {{"", "x"}}), HasSubstr("--measure"));
+  EXPECT_THAT(refusal(of_matrix, {{"", "x"}}), HasSubstr("[[measure]]"));
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ template <>
 struct MethodTraits<EmbedSvmSettings> {
   using Model = EmbedSvmModel;
   static constexpr std::string_view name = "embed-svm";
+  static constexpr std::string_view title = "embed-SVM";
   static constexpr std::string_view paper = "[TR] 2.1.3";
   static constexpr std::string_view summary =
       "classical scaling into Euclidean space, then a linear support vector machine";

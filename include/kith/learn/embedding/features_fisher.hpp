@@ -41,11 +41,12 @@ template <>
 struct MethodTraits<FeaturesFisherSettings> {
   using Model = FeaturesFisherModel;
   static constexpr std::string_view name = "features-fisher";
+  static constexpr std::string_view title = "features-fisher";
   static constexpr std::string_view paper = "[TR] 3";
   static constexpr std::string_view summary =
       "regularised linear discriminant on the rows of similarities";
   static constexpr bool probabilities = true;
-  static constexpr bool one_direction = true;
+  static bool one_direction(const FeaturesFisherSettings& /*settings*/) { return true; }
   static std::vector<GridAxis> grid(const FeaturesFisherSettings& /*settings*/) {
     return {discriminant_ridge_grid()};
   }

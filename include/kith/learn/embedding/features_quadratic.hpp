@@ -43,11 +43,12 @@ template <>
 struct MethodTraits<FeaturesQuadraticSettings> {
   using Model = FeaturesQuadraticModel;
   static constexpr std::string_view name = "features-quadratic";
+  static constexpr std::string_view title = "features-quadratic";
   static constexpr std::string_view paper = "[TR] 3";
   static constexpr std::string_view summary =
       "regularised quadratic discriminant on the rows of similarities";
   static constexpr bool probabilities = true;
-  static constexpr bool one_direction = true;
+  static bool one_direction(const FeaturesQuadraticSettings& /*settings*/) { return true; }
   static std::vector<GridAxis> grid(const FeaturesQuadraticSettings& /*settings*/) {
     return {discriminant_ridge_grid()};
   }

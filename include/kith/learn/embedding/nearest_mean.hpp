@@ -33,6 +33,7 @@ template <>
 struct MethodTraits<NearestMeanSettings> {
   using Model = NearestMeanModel;
   static constexpr std::string_view name = "nearest-mean";
+  static constexpr std::string_view title = "nearest-mean";
   static constexpr std::string_view paper = "[TR] 2.1";
   static constexpr std::string_view summary =
       "the class whose mean is nearest in pseudo-Euclidean space";

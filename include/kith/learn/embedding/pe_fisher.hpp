@@ -42,6 +42,7 @@ template <>
 struct MethodTraits<PeFisherSettings> {
   using Model = PeFisherModel;
   static constexpr std::string_view name = "pe-fisher";
+  static constexpr std::string_view title = "PE-fisher";
   static constexpr std::string_view paper = "[TR] 2.1";
   static constexpr std::string_view summary =
       "Fisher's linear discriminant in pseudo-Euclidean space";

@@ -55,6 +55,7 @@ template <>
 struct MethodTraits<LocalSdaSettings> {
   using Model = LocalSdaModel;
   static constexpr std::string_view name = "local-sda";
+  static constexpr std::string_view title = "local-SDA";
   static constexpr std::string_view paper = "[TR] 5.1";
   static constexpr std::string_view summary =
       "similarity discriminant analysis over the nearest neighbours of each sample";

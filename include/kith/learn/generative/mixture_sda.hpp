@@ -33,7 +33,6 @@ struct SdaMixture {
                                      const RunContext& ctx);
 
 struct MixtureSdaModel {
-  Index samples = 0;
   std::vector<Index> counts;      ///< training samples of each class
   std::vector<Index> columns;     ///< the prototypes, ascending
   std::vector<Index> prototypes;  ///< the class each of them stands for
@@ -47,7 +46,6 @@ struct MixtureSdaModel {
                                           RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<MixtureSdaModel>> fit_path(
     SharedWork& work, std::span<const MixtureSdaSettings> path, RunContext& ctx);
-/// `queries` have all training columns, or just `needed_columns`, in that order.
 [[nodiscard]] Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const MixtureSdaModel& model);
@@ -60,6 +58,7 @@ template <>
 struct MethodTraits<MixtureSdaSettings> {
   using Model = MixtureSdaModel;
   static constexpr std::string_view name = "mixture-sda";
+  static constexpr std::string_view title = "mixture-SDA";
   static constexpr std::string_view paper = "[TR] (19)";
   static constexpr std::string_view summary =
       "similarity discriminant analysis with several prototypes for each class";

@@ -29,7 +29,6 @@ struct SdaSettings {
 void describe(SdaSettings& settings, FieldVisitor& field);
 
 struct SdaModel {
-  Index samples = 0;
   std::vector<Index> counts;      ///< training samples of each class
   std::vector<Index> columns;     ///< the training samples that are compared with, ascending
   std::vector<Index> represents;  ///< the class each of them is of
@@ -43,7 +42,6 @@ struct SdaModel {
 [[nodiscard]] std::vector<Fitted<SdaModel>> fit_path(SharedWork& work,
                                                      std::span<const SdaSettings> path,
                                                      RunContext& ctx);
-/// `queries` have all training columns, or just `needed_columns`, in that order.
 [[nodiscard]] Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SdaModel& model);
 template <class A>
@@ -55,6 +53,7 @@ template <>
 struct MethodTraits<SdaSettings> {
   using Model = SdaModel;
   static constexpr std::string_view name = "sda";
+  static constexpr std::string_view title = "SDA";
   static constexpr std::string_view paper = "[TR] 5";
   static constexpr std::string_view summary =
       "similarity discriminant analysis: maximum-entropy densities of the similarities to class "

@@ -22,9 +22,8 @@ using PairFunction = std::function<double(Index i, Index j)>;
 [[nodiscard]] std::size_t centroid(std::span<const Index> members, const PairFunction& pair);
 
 /// queries x columns: the mean of both directions where both are known ([TR] 6.2). The queries have
-/// a column for each of `samples` training samples, or for each of `columns` alone, in that order.
-[[nodiscard]] Matrix query_statistics(const QueryBlock& queries, std::span<const Index> columns,
-                                      Index samples);
+/// these columns alone.
+[[nodiscard]] Matrix query_statistics(const QueryBlock& queries, std::span<const Index> columns);
 
 /// log(sum of exp) without overflow; minus infinity of nothing.
 [[nodiscard]] double log_sum_exp(const VectorRef& logs);

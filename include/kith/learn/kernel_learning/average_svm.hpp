@@ -47,12 +47,16 @@ template <>
 struct MethodTraits<AverageSvmSettings> {
   using Model = AverageSvmModel;
   static constexpr std::string_view name = "average-svm";
+  static constexpr std::string_view title = "average-SVM";
   static constexpr std::string_view paper = "[KTBB] 4.3";
   static constexpr std::string_view summary =
       "support vector machine on the mean of the matrices after its spectrum has been made "
       "positive";
   static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
+  static bool one_direction(const AverageSvmSettings& settings) {
+    return settings.spectrum == Spectrum::kSquare;  // S S' is of the rows as they are
+  }
   static std::vector<GridAxis> grid(const AverageSvmSettings& /*settings*/) {
     return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
   }

@@ -83,6 +83,7 @@ template <>
 struct MethodTraits<SimpleMklSettings> {
   using Model = SimpleMklModel;
   static constexpr std::string_view name = "simple-mkl";
+  static constexpr std::string_view title = "simple-MKL";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "support vector machine on the best combination of twelve kernels of vectors";
@@ -94,6 +95,7 @@ template <>
 struct MethodTraits<RklSettings> {
   using Model = RklModel;
   static constexpr std::string_view name = "rkl";
+  static constexpr std::string_view title = "RKL";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "twelve kernels of vectors combined by the ratio of margin and radius";

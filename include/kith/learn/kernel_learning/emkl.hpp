@@ -33,12 +33,15 @@ struct EmklModel {
 template <class A>
 void archive(Archived<A, EmklModel>& model, A& archiver);
 
+[[nodiscard]] inline bool needs_self(const EmklModel& model) { return needs_self(model.learned); }
+
 static_assert(Learner<EmklSettings, EmklModel>);
 
 template <>
 struct MethodTraits<EmklSettings> {
   using Model = EmklModel;
   static constexpr std::string_view name = "emkl";
+  static constexpr std::string_view title = "EMKL";
   static constexpr std::string_view paper = "[KTBB] (6)";
   static constexpr std::string_view summary =
       "support vector machine and one kernel of given trace near each matrix, learned together";

@@ -32,12 +32,15 @@ struct EsklModel {
 template <class A>
 void archive(Archived<A, EsklModel>& model, A& archiver);
 
+[[nodiscard]] inline bool needs_self(const EsklModel& model) { return needs_self(model.learned); }
+
 static_assert(Learner<EsklSettings, EsklModel>);
 
 template <>
 struct MethodTraits<EsklSettings> {
   using Model = EsklModel;
   static constexpr std::string_view name = "eskl";
+  static constexpr std::string_view title = "ESKL";
   static constexpr std::string_view paper = "[KTBB] (4)";
   static constexpr std::string_view summary =
       "support vector machine and one kernel of given trace, near all matrices, learned together";

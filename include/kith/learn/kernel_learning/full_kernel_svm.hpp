@@ -35,12 +35,17 @@ struct FullKernelModel {
 template <class A>
 void archive(Archived<A, FullKernelModel>& model, A& archiver);
 
+[[nodiscard]] inline bool needs_self(const FullKernelModel& model) {
+  return needs_self(model.learned);
+}
+
 static_assert(Learner<FullKernelSettings, FullKernelModel>);
 
 template <>
 struct MethodTraits<FullKernelSettings> {
   using Model = FullKernelModel;
   static constexpr std::string_view name = "full-kernel-svm";
+  static constexpr std::string_view title = "full-kernel-SVM";
   static constexpr std::string_view paper = "[CGR] (7), (8)";
   static constexpr std::string_view summary =
       "support vector machine and its whole kernel matrix learned together, near the matrix";

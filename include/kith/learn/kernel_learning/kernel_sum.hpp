@@ -27,7 +27,7 @@ struct KernelSumModel {
 /// Keeps the samples that some matrix has coefficients for; `coefficients` are samples x pairs.
 void keep_columns(KernelSumModel& model, std::span<const Matrix> coefficients);
 
-/// Decision values, queries x pairs. `queries` have all training columns, or just the model's.
+/// Decision values, queries x pairs.
 [[nodiscard]] Matrix decision_values(const KernelSumModel& model, const QueryBlock& queries,
                                      const RunContext& ctx);
 [[nodiscard]] Prediction predict(const KernelSumModel& model, const QueryBlock& queries,

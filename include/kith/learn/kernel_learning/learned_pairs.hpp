@@ -27,6 +27,10 @@ struct LearnedPairsModel {
   double self = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Whether new rows need the self-similarities of their samples: the treatment of a row asks for
+/// it, and the training samples have no constant one to take it from.
+[[nodiscard]] bool needs_self(const LearnedPairsModel& model);
+
 /// The samples of one pair, or a part of them, as a problem of its own.
 struct PairBlock {
   Matrix S;  ///< symmetric

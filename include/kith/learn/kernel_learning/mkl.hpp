@@ -69,11 +69,15 @@ template <>
 struct MethodTraits<MklSettings> {
   using Model = MklModel;
   static constexpr std::string_view name = "mkl";
+  static constexpr std::string_view title = "MKL";
   static constexpr std::string_view paper = "[KTBB] (5), (10), [CY] (25)";
   static constexpr std::string_view summary =
       "support vector machine on the best combination of several kernels";
   static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
+  static bool one_direction(const MklSettings& settings) {
+    return settings.spectrum == KernelSpectrum::kSquare;  // S S' is of the rows as they are
+  }
   static std::vector<GridAxis> grid(const MklSettings& /*settings*/) {
     return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
   }

@@ -51,12 +51,15 @@ struct ReklModel {
 template <class A>
 void archive(Archived<A, ReklModel>& model, A& archiver);
 
+[[nodiscard]] inline bool needs_self(const ReklModel& model) { return needs_self(model.learned); }
+
 static_assert(Learner<ReklSettings, ReklModel>);
 
 template <>
 struct MethodTraits<ReklSettings> {
   using Model = ReklModel;
   static constexpr std::string_view name = "rekl";
+  static constexpr std::string_view title = "REKL";
   static constexpr std::string_view paper = "[KTBB] (7)";
   static constexpr std::string_view summary =
       "support vector machine and the spectra of several matrices learned together";

@@ -50,12 +50,17 @@ struct RobustSvmModel {
 template <class A>
 void archive(Archived<A, RobustSvmModel>& model, A& archiver);
 
+[[nodiscard]] inline bool needs_self(const RobustSvmModel& model) {
+  return needs_self(model.learned);
+}
+
 static_assert(Learner<RobustSvmSettings, RobustSvmModel>);
 
 template <>
 struct MethodTraits<RobustSvmSettings> {
   using Model = RobustSvmModel;
   static constexpr std::string_view name = "robust-svm";
+  static constexpr std::string_view title = "robust-SVM";
   static constexpr std::string_view paper = "[LA], [CY], [TR] 2.1.2";
   static constexpr std::string_view summary =
       "support vector machine and its kernel learned together, at a squared distance from the "

@@ -66,6 +66,7 @@ template <>
 struct MethodTraits<SpectrumSvmSettings> {
   using Model = SpectrumSvmModel;
   static constexpr std::string_view name = "spectrum-svm";
+  static constexpr std::string_view title = "spectrum-SVM";
   static constexpr std::string_view paper = "[CGR] (12), 3.4";
   static constexpr std::string_view summary =
       "support vector machine that learns a multiplier for each eigenvalue of the matrix, where "

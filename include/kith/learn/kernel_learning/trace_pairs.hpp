@@ -71,6 +71,8 @@ struct TracePairsModel {
   /// they agree, else NaN.
   std::vector<double> self;
 };
+/// Whether new rows need the self-similarities of their samples.
+[[nodiscard]] bool needs_self(const TracePairsModel& model);
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit,
 /// by the exact solver.

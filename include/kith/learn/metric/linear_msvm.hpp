@@ -46,6 +46,7 @@ template <>
 struct MethodTraits<LinearMsvmSettings> {
   using Model = LinearMsvmModel;
   static constexpr std::string_view name = "linear-msvm";
+  static constexpr std::string_view title = "linear-MSVM";
   static constexpr std::string_view paper = "[ZGZZ] Alg. 1";
   static constexpr std::string_view summary =
       "linear map of the features learned together with a support vector machine";

@@ -94,6 +94,7 @@ template <>
 struct MethodTraits<NcaKnnSettings> {
   using Model = NcaKnnModel;
   static constexpr std::string_view name = "nca-knn";
+  static constexpr std::string_view title = "NCA-KNN";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "nearest neighbours under the map of neighbourhood components analysis";
@@ -105,6 +106,7 @@ template <>
 struct MethodTraits<LmnnKnnSettings> {
   using Model = LmnnKnnModel;
   static constexpr std::string_view name = "lmnn-knn";
+  static constexpr std::string_view title = "LMNN-KNN";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "nearest neighbours under the large-margin nearest neighbour metric";

@@ -49,6 +49,7 @@ template <>
 struct MethodTraits<NonlinearMsvmSettings> {
   using Model = NonlinearMsvmModel;
   static constexpr std::string_view name = "nonlinear-msvm";
+  static constexpr std::string_view title = "nonlinear-MSVM";
   static constexpr std::string_view paper = "[ZGZZ] Alg. 2";
   static constexpr std::string_view summary =
       "linear map in the space of a kernel learned together with a support vector machine";

@@ -63,6 +63,7 @@ template <>
 struct MethodTraits<KnnSettings> {
   using Model = KnnModel;
   static constexpr std::string_view name = "knn";
+  static constexpr std::string_view title = "KNN";
   static constexpr std::string_view paper = "[TR] 4";
   static constexpr std::string_view summary =
       "the most frequent class among the nearest neighbours";
@@ -74,6 +75,7 @@ template <>
 struct MethodTraits<AffinityKnnSettings> {
   using Model = AffinityKnnModel;
   static constexpr std::string_view name = "affinity-knn";
+  static constexpr std::string_view title = "affinity-KNN";
   static constexpr std::string_view paper = "[TR] 4";
   static constexpr std::string_view summary =
       "nearest neighbours that vote with their similarity to the sample";

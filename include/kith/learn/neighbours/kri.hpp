@@ -68,6 +68,7 @@ template <>
 struct MethodTraits<KriSettings> {
   using Model = KriModel;
   static constexpr std::string_view name = "kri";
+  static constexpr std::string_view title = "KRI";
   static constexpr std::string_view paper = "[TR] (9)-(11)";
   static constexpr std::string_view summary =
       "nearest neighbours weighted by kernel ridge interpolation: alike to the sample, diverse "

@@ -59,6 +59,7 @@ template <>
 struct MethodTraits<KrrSettings> {
   using Model = KrrModel;
   static constexpr std::string_view name = "krr";
+  static constexpr std::string_view title = "KRR";
   static constexpr std::string_view paper = "[TR] (12)";
   static constexpr std::string_view summary =
       "nearest neighbours weighted by kernel ridge regression; weights may be negative";

@@ -41,7 +41,6 @@ struct ColumnMachine {
 void keep_used_columns(ColumnMachines& model, const Matrix& coefficients,
                        std::span<const Index> prototypes);
 
-/// `queries` have all training columns, or just `needed_columns`, in that order.
 [[nodiscard]] Prediction predict(const ColumnMachines& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const ColumnMachines& model);

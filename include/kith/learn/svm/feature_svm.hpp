@@ -32,7 +32,6 @@ struct FeatureSvmSettings {
 void describe(FeatureSvmSettings& settings, FieldVisitor& field);
 
 struct FeatureSvmModel {
-  Index samples = 0;           ///< of the training set
   std::vector<Index> columns;  ///< the prototypes
   PairTable pairs;
   FeatureKernel kernel = FeatureKernel::kLinear;
@@ -49,7 +48,6 @@ struct FeatureSvmModel {
 /// warm starts.
 [[nodiscard]] std::vector<Fitted<FeatureSvmModel>> fit_path(
     SharedWork& work, std::span<const FeatureSvmSettings> path, RunContext& ctx);
-/// `queries` have all training columns, or just `needed_columns`, in that order.
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const FeatureSvmModel& model);
@@ -62,11 +60,12 @@ template <>
 struct MethodTraits<FeatureSvmSettings> {
   using Model = FeatureSvmModel;
   static constexpr std::string_view name = "features-svm";
+  static constexpr std::string_view title = "features-SVM";
   static constexpr std::string_view paper = "[TR] (3), 3.1";
   static constexpr std::string_view summary =
       "support vector machine on the similarities to training samples as features";
   static constexpr bool probabilities = true;
-  static constexpr bool one_direction = true;
+  static bool one_direction(const FeatureSvmSettings& /*settings*/) { return true; }
   static std::vector<GridAxis> grid(const FeatureSvmSettings& settings);
 };
 

@@ -63,7 +63,6 @@ struct SvmModel : ColumnMachines {
 [[nodiscard]] std::vector<Fitted<SvmModel>> fit_path(SharedWork& work,
                                                      std::span<const SvmSettings> path,
                                                      RunContext& ctx);
-/// `queries` have all training columns, or just `needed_columns`, in that order.
 [[nodiscard]] Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx);
 /// Decision values, queries x pairs, positive for the first class of the pair.
 [[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
@@ -72,16 +71,25 @@ struct SvmModel : ColumnMachines {
 template <class A>
 void archive(Archived<A, SvmModel>& model, A& archiver);
 
+/// Whether new rows need the self-similarities of their samples.
+[[nodiscard]] inline bool needs_self(const SvmModel& model) {
+  return model.test_treatment == SvmTreatment::kAugmented;
+}
+
 static_assert(Learner<SvmSettings, SvmModel>);
 
 template <>
 struct MethodTraits<SvmSettings> {
   using Model = SvmModel;
   static constexpr std::string_view name = "svm";
+  static constexpr std::string_view title = "SVM";
   static constexpr std::string_view paper = "[TR] 2, [CGR] 2";
   static constexpr std::string_view summary =
       "support vector machine on the matrix after its spectrum has been made positive";
   static constexpr bool probabilities = true;
+  static bool one_direction(const SvmSettings& settings) {
+    return settings.spectrum == Spectrum::kSquare;  // S S' is of the rows as they are
+  }
   static std::vector<GridAxis> grid(const SvmSettings& /*settings*/) {
     return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
   }

@@ -37,11 +37,12 @@ template <>
 struct MethodTraits<LpMachineSettings> {
   using Model = LpMachineModel;
   static constexpr std::string_view name = "lp-machine";
+  static constexpr std::string_view title = "LP-machine";
   static constexpr std::string_view paper = "[TR] (4)";
   static constexpr std::string_view summary =
       "linear machine on similarities as features that needs few of them";
   static constexpr bool probabilities = true;
-  static constexpr bool one_direction = true;
+  static bool one_direction(const LpMachineSettings& /*settings*/) { return true; }
   static std::vector<GridAxis> grid(const LpMachineSettings& /*settings*/) {
     return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
   }

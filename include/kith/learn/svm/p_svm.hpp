@@ -40,11 +40,12 @@ template <>
 struct MethodTraits<PSvmSettings> {
   using Model = PSvmModel;
   static constexpr std::string_view name = "p-svm";
+  static constexpr std::string_view title = "P-SVM";
   static constexpr std::string_view paper = "[TR] (5)";
   static constexpr std::string_view summary =
       "potential support vector machine: labels regressed on few of the similarities";
   static constexpr bool probabilities = true;
-  static constexpr bool one_direction = true;
+  static bool one_direction(const PSvmSettings& /*settings*/) { return true; }
   static std::vector<GridAxis> grid(const PSvmSettings& settings);
 };
 

@@ -57,6 +57,7 @@ template <>
 struct MethodTraits<SvmKnnSettings> {
   using Model = SvmKnnModel;
   static constexpr std::string_view name = "svm-knn";
+  static constexpr std::string_view title = "SVM-KNN";
   static constexpr std::string_view paper = "[TR] 2.1.4";
   static constexpr std::string_view summary =
       "a support vector machine on the nearest neighbours of each sample";

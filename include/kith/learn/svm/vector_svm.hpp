@@ -58,6 +58,7 @@ template <>
 struct MethodTraits<VectorSvmSettings> {
   using Model = VectorSvmModel;
   static constexpr std::string_view name = "vector-svm";
+  static constexpr std::string_view title = "vector-SVM";
   static constexpr std::string_view paper = "[ZGZZ] (1)";
   static constexpr std::string_view summary = "support vector machine on vectors";
   static constexpr bool probabilities = true;

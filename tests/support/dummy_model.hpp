@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record with something in every field and a model with a part of every kind: what the stored
-// files of each version hold. A new version gets a record of its own; old ones stay as they are.
+// A record with something in every field and a model with a part of every kind.
 #pragma once
 
 #include <limits>
 
 #include "kith/model/model_file.hpp"
 
-namespace kith::compat {
+namespace kith::dummy {
 
 struct DummyModel {
   double offset = -0.0;
@@ -64,27 +63,9 @@ inline ModelRecord dummy_record() {
   return record;
 }
 
-/// Version 2: matrices that were measured from raw data.
-inline ModelRecord dummy_record_2() {
-  ModelRecord record = dummy_record();
-  MeasureRule aligned;
-  aligned.settings.measure = Measure::kSmithWaterman;
-  aligned.settings.gap_open = 11;
-  aligned.training = SequenceData{.source = "", .ids = {}, .values = {"MKTAYIAK", "MKV", "W*"}};
-  aligned.columns = {0, 1, 2};
-  record.matrices[0].measure = aligned;
-  MeasureRule edited;
-  edited.settings.measure = Measure::kEdit;
-  edited.training = StringData{.source = "", .ids = {}, .values = {"oak", "", "\xc3\xa9"}};
-  edited.columns = {0, 1, 2};
-  edited.file = 1;
-  record.matrices[1].measure = edited;
-  return record;
-}
-
 /// For saving and for loading.
 inline auto archive_of(DummyModel& model) {
   return [&model](auto& archiver) { archive(model, archiver); };
 }
 
-}  // namespace kith::compat
+}  // namespace kith::dummy
