@@ -91,40 +91,21 @@ SparseBlock over_model_columns(const ModelRecord& record, const SimilaritySet& s
       to_model[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i);
     }
   }
-  SparseBlock block;
+  SparseBlock block = given.without_rows();
   block.cols = static_cast<Index>(record.positions.size());
-  block.absent = given.absent;
   std::vector<std::pair<std::int32_t, double>> row;
-  for (std::size_t i = 0; i + 1 < given.starts.size(); ++i) {
+  for (Index i = 0; i < given.rows(); ++i) {
+    const SparseRow listed = given.row(i);
     row.clear();
-    for (auto at = static_cast<std::size_t>(given.starts[i]);
-         at < static_cast<std::size_t>(given.starts[i + 1]); ++at) {
-      const std::int32_t column = to_model[static_cast<std::size_t>(given.columns[at])];
-      if (column >= 0) row.emplace_back(column, given.values[at]);
+    for (std::size_t e = 0; e < listed.size(); ++e) {
+      const std::int32_t column = to_model[static_cast<std::size_t>(listed.columns[e])];
+      if (column >= 0) row.emplace_back(column, listed.values[e]);
     }
     std::sort(row.begin(), row.end());
-    for (const auto& [column, value] : row) {
-      block.columns.push_back(column);
-      block.values.push_back(value);
-    }
-    block.starts.push_back(static_cast<std::int64_t>(block.values.size()));
+    for (const auto& [column, value] : row) block.add(column, value);
+    block.end_row();
   }
   return block;
-}
-
-/// Rows begin .. begin+count-1.
-SparseBlock rows_of(const SparseBlock& block, Index begin, Index count) {
-  SparseBlock part;
-  part.cols = block.cols;
-  part.absent = block.absent;
-  const std::int64_t first = block.starts[static_cast<std::size_t>(begin)];
-  const std::int64_t last = block.starts[static_cast<std::size_t>(begin + count)];
-  part.columns.assign(block.columns.begin() + first, block.columns.begin() + last);
-  part.values.assign(block.values.begin() + first, block.values.begin() + last);
-  for (Index i = 1; i <= count; ++i) {
-    part.starts.push_back(block.starts[static_cast<std::size_t>(begin + i)] - first);
-  }
-  return part;
 }
 
 std::string names_of_matrices(const ModelRecord& record) {
@@ -278,8 +259,9 @@ struct Input {
       if (sparse_row == sparse->rows()) return false;
       const std::vector<std::string>& ids = rows->whole()->row_ids;
       id = ids.empty() ? "" : ids[static_cast<std::size_t>(sparse_row)];
-      const DenseBlock one = to_dense(Block(rows_of(*sparse, sparse_row++, 1)));
-      row = one.values().row(0);
+      const SparseRow listed = sparse->row(sparse_row++);
+      row.setConstant(sparse->absent_value());
+      for (std::size_t e = 0; e < listed.size(); ++e) row[listed.columns[e]] = listed.values[e];
       return true;
     }
     if (!rows->next(buffer, id)) return false;
@@ -384,7 +366,9 @@ struct QueryReader::Impl {
     const Index count = std::min(most_rows, input.sparse->rows() - done);
     QueryChunk chunk;
     Growing growing(input, count, false);
-    Block rows = rows_of(*input.sparse, done, count);
+    std::vector<Index> positions = all_positions(count);
+    for (Index& position : positions) position += done;
+    Block rows = select_rows(*input.sparse, positions);
     for (Index i = 0; i < count; ++i, ++done) {
       const std::string id =
           ids.empty() ? std::to_string(done + 1) : ids[static_cast<std::size_t>(done)];
