@@ -33,7 +33,6 @@ void visit_vectors(Rule& rule, const Visitor& visit) {
   visit("input.row_mean", rule.row_mean);
   visit("input.column_mean", rule.column_mean);
   visit("input.root_diagonal", rule.root_diagonal);
-  visit("input.centre", rule.centre);
 }
 constexpr std::string_view kRowsName = "input.rows";
 

@@ -229,7 +229,7 @@ void scale_step(Work& work) {
 
 void transform_step(Work& work) {
   if (work.rule.settings.transform != InputTransform::kRowsRbf) return;
-  check_finite(work.table, work.names());
+  check_values(work.table, work.names());
   make_dense(work.table);
   work.table = fit_rows_rbf(std::move(std::get<RowMatrix>(work.table)), work.rule, work.threads);
   work.applied.emplace_back("rows compared by exp(-||s_i - s_j||^2)");
@@ -282,9 +282,10 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
     diagonal_step(work);
     scale_step(work);
     transform_step(work);
-    check_finite(work.table, work.names());
+    check_values(work.table, work.names());
     block = finished(std::move(work.table));
   }
+  check_size(largest_magnitude(block), "the similarities");
   work.rule.samples = rows(block);
   return {.matrix = {.name = std::move(set.name), .block = std::move(block)},
           .rule = std::move(work.rule),

@@ -76,9 +76,11 @@ void check_shapes(const QueryMatrix& raw) {
     refuse(fmt::format("there are {} queries and {} self-similarities", count, raw.self->size()));
   }
   for (Index q = 0; q < count; ++q) {
-    if (!std::isfinite((*raw.self)[q])) {
-      refuse(fmt::format("the self-similarity of query {} is {}; it must be a finite number", q + 1,
-                         format_short((*raw.self)[q])));
+    if (!(std::abs((*raw.self)[q]) <= kLargestNumber)) {
+      refuse(
+          fmt::format("the self-similarity of query {} is {}; it must be a number of size {} at "
+                      "most",
+                      q + 1, format_short((*raw.self)[q]), format_short(kLargestNumber)));
     }
   }
 }
@@ -198,20 +200,19 @@ void scale_step(Work& work) {
 
 void transform_step(Work& work) {
   if (work.rule.settings.transform != InputTransform::kRowsRbf) return;
-  check_finite(work.to, work.to_names());
-  make_dense(work.to);
-  work.to = rows_rbf(work.rule, std::move(std::get<RowMatrix>(work.to)), work.threads);
+  check_values(work.to, work.to_names());
+  work.to = rows_rbf(work.rule, make_dense(work.to), work.threads);
   work.from.reset();
   work.self = Vector::Ones(work.size());
 }
 
 QueryMatrix result_of(Work work) {
-  check_finite(work.to, work.to_names());
-  if (work.from) check_finite(*work.from, work.from_names());
-  if (work.self && !work.self->allFinite()) {
+  check_values(work.to, work.to_names());
+  if (work.from) check_values(*work.from, work.from_names());
+  if (work.self && !(work.self->array().abs() <= kLargestNumber).all()) {
     refuse(
-        "a self-similarity became infinite while the input was conditioned: the given values "
-        "are too large; divide all by a constant");
+        "a self-similarity is too large once the input is conditioned; divide all given values by "
+        "a constant");
   }
   QueryMatrix result;
   result.to_training = finished(std::move(work.to));

@@ -6,11 +6,11 @@
 
 namespace kith::detail {
 
-/// Keeps the centred rows of `values` in the rule and returns their kernel, symmetric with ones on
-/// the diagonal. One product of n^3 multiplications.
+/// Keeps the rows of `values` in the rule and returns their kernel, symmetric with ones on the
+/// diagonal. One product of n^3 multiplications.
 [[nodiscard]] RowMatrix fit_rows_rbf(RowMatrix values, InputRule& rule, int threads);
 
 /// The kernel between the rows of `queries` and the rows of the rule.
-[[nodiscard]] RowMatrix rows_rbf(const InputRule& rule, RowMatrix queries, int threads);
+[[nodiscard]] RowMatrix rows_rbf(const InputRule& rule, const RowMatrix& queries, int threads);
 
 }  // namespace kith::detail

@@ -99,18 +99,11 @@ SpectralMap shift_map(SharedDecomposition eigen, double shift) {
   return {.eigen = std::move(eigen), .multipliers = std::move(multipliers)};
 }
 
-void refuse_overflow(const MatrixRef& products) {
-  if (products.allFinite()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "the squares of the similarities overflow; divide all by a constant");
-}
-
 Conditioned squared_kernel(DenseBlock S) {
   const Index n = S.rows();
   Matrix kernel = Matrix::Zero(n, n);
   kernel.selfadjointView<Eigen::Lower>().rankUpdate(S.values());
   kernel.triangularView<Eigen::StrictlyUpper>() = kernel.transpose();
-  refuse_overflow(kernel);
   return {.kernel = std::move(kernel), .transform = SquareMap{std::move(S)}};
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "condition/symmetrise.hpp"
@@ -16,7 +15,7 @@ namespace {
 /// Tiles of both (i, j) and (j, i) fit into the first-level cache together.
 constexpr Index kTile = 32;
 
-/// What one part of a block adds to the measures. Sums are of (value / scale)^2.
+/// What one part of a block adds to the measures.
 struct Part {
   double squares = 0;
   double difference_squares = 0;
@@ -24,10 +23,10 @@ struct Part {
   Index i = 0;
   Index j = 0;
 
-  void compare(Index a, Index b, double forth, double back, double scale) {
+  void compare(Index a, Index b, double forth, double back) {
     const double difference = std::abs(forth - back);
     if (std::isnan(difference)) return;
-    difference_squares += 2 * (difference / scale) * (difference / scale);
+    difference_squares += 2 * difference * difference;
     const bool is_first =
         difference == largest && difference > 0 && std::pair(a, b) < std::pair(i, j);
     if (difference > largest || is_first) {
@@ -36,8 +35,8 @@ struct Part {
       j = b;
     }
   }
-  void add(double value, double scale) {
-    if (!std::isnan(value)) squares += (value / scale) * (value / scale);
+  void add(double value) {
+    if (!std::isnan(value)) squares += value * value;
   }
   void merge(const Part& other) {
     squares += other.squares;
@@ -58,33 +57,19 @@ Asymmetry measures(const Part& total) {
   return result;
 }
 
-double largest_magnitude(std::span<const double> values) {
-  double most = 0;
-  for (const double value : values) most = std::abs(value) > most ? std::abs(value) : most;
-  return most;
-}
-
-double dense_scale(const DenseBlock& block) {
-  double most = 0;
-  for (Index i = 0; i < block.rows(); ++i) most = std::max(most, largest_magnitude(block.row(i)));
-  return most;
-}
-
 Asymmetry dense_asymmetry(const DenseBlock& block, int threads) {
   const Index n = block.rows();
-  const double scale = dense_scale(block);
-  if (scale == 0) return {};
   std::vector<Part> parts(static_cast<std::size_t>((n + kTile - 1) / kTile));
   parallel_for(parts.size(), threads, [&](std::size_t stripe) {
     const Index i0 = static_cast<Index>(stripe) * kTile;
     const Index i1 = std::min(i0 + kTile, n);
     for (Index i = i0; i < i1; ++i) {
-      for (const double value : block.row(i)) parts[stripe].add(value, scale);
+      for (const double value : block.row(i)) parts[stripe].add(value);
     }
     for (Index j0 = i0; j0 < n; j0 += kTile) {
       for (Index i = i0; i < i1; ++i) {
         for (Index j = std::max(j0, i + 1); j < std::min(j0 + kTile, n); ++j) {
-          parts[stripe].compare(i, j, block(i, j), block(j, i), scale);
+          parts[stripe].compare(i, j, block(i, j), block(j, i));
         }
       }
     }
@@ -95,26 +80,14 @@ Asymmetry dense_asymmetry(const DenseBlock& block, int threads) {
 }
 
 Asymmetry sparse_asymmetry(const SparseBlock& block) {
-  const double scale = largest_magnitude(block.values);
-  if (scale == 0) return {};
-  const double absent =
-      block.absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
   const SparseBlock turned = transposed(block);
   Part total;
-  for (const double value : block.values) total.add(value, scale);
+  for (const double value : block.values) total.add(value);
   for (Index i = 0; i < block.rows(); ++i) {
-    auto a = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
-    auto b = static_cast<std::size_t>(turned.starts[static_cast<std::size_t>(i)]);
-    const auto end_a = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
-    const auto end_b = static_cast<std::size_t>(turned.starts[static_cast<std::size_t>(i) + 1]);
-    while (a < end_a || b < end_b) {
-      const Index column_a = a < end_a ? block.columns[a] : block.cols;
-      const Index column_b = b < end_b ? turned.columns[b] : block.cols;
-      const double forth = column_a <= column_b ? block.values[a++] : absent;
-      const double back = column_b <= column_a ? turned.values[b++] : absent;
-      const Index j = std::min(column_a, column_b);
-      if (i < j) total.compare(i, j, forth, back, scale);
-    }
+    merge_rows(block.row(i), turned.row(i), block.absent_value(),
+               [&](Index j, double forth, double back) {
+                 if (i < j) total.compare(i, j, forth, back);
+               });
   }
   return measures(total);
 }

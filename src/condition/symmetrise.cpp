@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 namespace kith::detail {
 namespace {
@@ -60,26 +59,12 @@ bool symmetrise_dense(RowMatrix& values, Symmetrise how, int threads) {
 
 /// Merges the rows of two sparse blocks with the same meaning of absent pairs.
 SparseBlock merged(const SparseBlock& a, const SparseBlock& b, Symmetrise how) {
-  constexpr std::int32_t kEnd = std::numeric_limits<std::int32_t>::max();
-  const double absent = a.absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  SparseBlock both;
-  both.cols = a.cols;
-  both.absent = a.absent;
+  SparseBlock both = a.without_rows();
   both.starts.reserve(a.starts.size());
-  for (std::size_t i = 0; i + 1 < a.starts.size(); ++i) {
-    auto at_a = static_cast<std::size_t>(a.starts[i]);
-    auto at_b = static_cast<std::size_t>(b.starts[i]);
-    const auto end_a = static_cast<std::size_t>(a.starts[i + 1]);
-    const auto end_b = static_cast<std::size_t>(b.starts[i + 1]);
-    while (at_a < end_a || at_b < end_b) {
-      const std::int32_t next_a = at_a < end_a ? a.columns[at_a] : kEnd;
-      const std::int32_t next_b = at_b < end_b ? b.columns[at_b] : kEnd;
-      const double value_a = next_a <= next_b ? a.values[at_a++] : absent;
-      const double value_b = next_b <= next_a ? b.values[at_b++] : absent;
-      both.columns.push_back(std::min(next_a, next_b));
-      both.values.push_back(combine(how, value_a, value_b));
-    }
-    both.starts.push_back(static_cast<std::int64_t>(both.values.size()));
+  for (Index i = 0; i < a.rows(); ++i) {
+    merge_rows(a.row(i), b.row(i), a.absent_value(),
+               [&](Index column, double x, double y) { both.add(column, combine(how, x, y)); });
+    both.end_row();
   }
   return both;
 }

@@ -15,18 +15,14 @@ namespace {
 
 /// A listed NaN says the same as an absent pair where absent means missing.
 SparseBlock without_nan(SparseBlock block) {
-  SparseBlock clean;
-  clean.cols = block.cols;
-  clean.absent = block.absent;
+  SparseBlock clean = block.without_rows();
   clean.starts.reserve(block.starts.size());
-  for (std::size_t i = 0; i + 1 < block.starts.size(); ++i) {
-    for (auto e = static_cast<std::size_t>(block.starts[i]);
-         e < static_cast<std::size_t>(block.starts[i + 1]); ++e) {
-      if (std::isnan(block.values[e])) continue;
-      clean.columns.push_back(block.columns[e]);
-      clean.values.push_back(block.values[e]);
+  for (Index i = 0; i < block.rows(); ++i) {
+    const SparseRow row = block.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      if (!std::isnan(row.values[e])) clean.add(row.columns[e], row.values[e]);
     }
-    clean.starts.push_back(static_cast<std::int64_t>(clean.values.size()));
+    clean.end_row();
   }
   return clean;
 }
@@ -46,58 +42,24 @@ ValueRange range_of(std::span<const double> values) {
   return range;
 }
 
-std::pair<std::size_t, std::size_t> row_bounds(const SparseBlock& block, Index i) {
-  return {static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]),
-          static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1])};
-}
-
-/// Where (i, i) is or would be listed.
-std::size_t diagonal_slot(const SparseBlock& block, Index i) {
-  const auto [first, last] = row_bounds(block, i);
-  const auto begin = block.columns.begin();
-  return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(first),
-                                                   begin + static_cast<std::ptrdiff_t>(last),
-                                                   static_cast<std::int32_t>(i)) -
-                                  begin);
-}
-
-bool lists_diagonal(const SparseBlock& block, Index i, std::size_t slot) {
-  return slot < row_bounds(block, i).second && block.columns[slot] == i;
-}
-
 SparseBlock with_diagonal(
     const SparseBlock& block,
     const std::function<std::optional<double>(Index, std::optional<double>)>& value) {
-  SparseBlock changed;
-  changed.cols = block.cols;
-  changed.absent = block.absent;
+  SparseBlock changed = block.without_rows();
   changed.starts.reserve(block.starts.size());
   changed.columns.reserve(block.columns.size() + static_cast<std::size_t>(block.rows()));
   changed.values.reserve(block.values.size() + static_cast<std::size_t>(block.rows()));
-  const auto add = [&](Index column, double number) {
-    changed.columns.push_back(static_cast<std::int32_t>(column));
-    changed.values.push_back(number);
-  };
   for (Index i = 0; i < block.rows(); ++i) {
-    const auto [first, last] = row_bounds(block, i);
-    const std::size_t slot = diagonal_slot(block, i);
-    const bool listed = lists_diagonal(block, i, slot);
-    std::optional<double> before;
-    if (listed) {
-      before = block.values[slot];
-    } else if (block.absent == Absent::kZero) {
-      before = 0.0;
-    }
-    for (std::size_t e = first; e < slot; ++e) add(block.columns[e], block.values[e]);
-    if (const std::optional<double> after = value(i, before)) {
-      add(i, *after);
-    } else if (listed) {
-      add(i, *before);
-    }
-    for (std::size_t e = slot + (listed ? 1 : 0); e < last; ++e) {
-      add(block.columns[e], block.values[e]);
-    }
-    changed.starts.push_back(static_cast<std::int64_t>(changed.values.size()));
+    const SparseRow row = block.row(i);
+    const double own = block(i, i);
+    const std::optional<double> after =
+        value(i, std::isnan(own) ? std::nullopt : std::optional(own));
+    std::size_t e = 0;
+    for (; e < row.size() && row.columns[e] < i; ++e) changed.add(row.columns[e], row.values[e]);
+    const bool listed = e < row.size() && row.columns[e] == i;
+    if (after || listed) changed.add(i, after ? *after : row.values[e]);
+    for (e += listed ? 1 : 0; e < row.size(); ++e) changed.add(row.columns[e], row.values[e]);
+    changed.end_row();
   }
   return changed;
 }
@@ -120,18 +82,7 @@ double ordered_sum(std::span<const double> values) {
 }
 
 bool is_complete(const Block& block) {
-  const auto all_finite = [](std::span<const double> values) {
-    return std::all_of(values.begin(), values.end(),
-                       [](double value) { return std::isfinite(value); });
-  };
-  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
-    return kith::missing_pairs(block) == 0 && all_finite(sparse->values);
-  }
-  const auto& dense = std::get<DenseBlock>(block);
-  for (Index i = 0; i < dense.rows(); ++i) {
-    if (!all_finite(dense.row(i))) return false;
-  }
-  return true;
+  return kith::missing_pairs(block) == 0 && largest_magnitude(block) <= kLargestNumber;
 }
 
 Table editable(Block block) {
@@ -178,9 +129,9 @@ std::optional<std::pair<Index, Index>> first_missing(const Table& table) {
     const std::span<const double> values = row_values(table, i);
     if (const auto* sparse = std::get_if<SparseBlock>(&table)) {
       if (sparse->absent == Absent::kZero) return std::nullopt;
-      const std::int32_t* columns = sparse->columns.data() + row_bounds(*sparse, i).first;
+      const std::span<const std::int32_t> columns = sparse->row(i).columns;
       Index j = 0;
-      while (j < static_cast<Index>(values.size()) && columns[j] == j) ++j;
+      while (j < std::ssize(columns) && columns[static_cast<std::size_t>(j)] == j) ++j;
       if (j < sparse->cols) return std::pair{i, j};
     } else {
       const auto found = std::find_if(values.begin(), values.end(),
@@ -222,9 +173,7 @@ std::span<const double> row_values(const Table& table, Index i) {
   if (const auto* dense = std::get_if<RowMatrix>(&table)) {
     return {dense->data() + i * dense->cols(), static_cast<std::size_t>(dense->cols())};
   }
-  const auto& sparse = std::get<SparseBlock>(table);
-  const auto [first, last] = row_bounds(sparse, i);
-  return {sparse.values.data() + first, last - first};
+  return std::get<SparseBlock>(table).row(i).values;
 }
 
 std::optional<double> row_maximum(const Table& table, Index i) {
@@ -240,14 +189,8 @@ std::optional<double> row_maximum(const Table& table, Index i) {
 }
 
 std::optional<double> diagonal_value(const Table& table, Index i) {
-  if (const auto* dense = std::get_if<RowMatrix>(&table)) {
-    const double value = (*dense)(i, i);
-    return std::isnan(value) ? std::nullopt : std::optional(value);
-  }
-  const auto& sparse = std::get<SparseBlock>(table);
-  const std::size_t slot = diagonal_slot(sparse, i);
-  if (lists_diagonal(sparse, i, slot)) return sparse.values[slot];
-  return sparse.absent == Absent::kZero ? std::optional(0.0) : std::nullopt;
+  const double value = std::visit([&](const auto& held) -> double { return held(i, i); }, table);
+  return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 void set_diagonal(Table& table,
@@ -278,7 +221,7 @@ std::optional<FoundPair> first_pair(const Table& table, const Predicate& is_bad)
     if (bad == values.end()) continue;
     Index j = bad - values.begin();
     if (const auto* sparse = std::get_if<SparseBlock>(&table)) {
-      j = sparse->columns[row_bounds(*sparse, i).first + static_cast<std::size_t>(j)];
+      j = sparse->row(i).columns[static_cast<std::size_t>(j)];
     }
     return FoundPair{i, j, *bad};
   }
@@ -287,14 +230,16 @@ std::optional<FoundPair> first_pair(const Table& table, const Predicate& is_bad)
 
 }  // namespace
 
-void check_finite(const Table& table, const PairNames& names) {
-  const auto bad = first_pair(table, [](double value) { return !std::isfinite(value); });
+void check_values(const Table& table, const PairNames& names) {
+  const auto bad =
+      first_pair(table, [](double value) { return !(std::abs(value) <= kLargestNumber); });
   if (!bad) return;
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}the similarity of {} to {} became {} while the input was "
-                          "conditioned: the given values are too large; divide all by a constant",
+              fmt::format("{}the similarity of {} to {} is {} once the input is conditioned, and "
+                          "the largest that can be computed with is {}: the given values are too "
+                          "large; divide all by a constant",
                           names.prefix(), names.row(bad->row), names.column(bad->column),
-                          format_short(bad->value)));
+                          format_short(bad->value), format_short(kLargestNumber)));
 }
 
 void check_not_negative(const Table& table, const PairNames& names) {

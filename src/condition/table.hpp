@@ -37,7 +37,7 @@ struct ValueRange {
 /// The sum in an order that depends on the number of values alone, not on where they lie.
 [[nodiscard]] double ordered_sum(std::span<const double> values);
 
-/// True when every pair has a finite value.
+/// True when every pair has a value of a size that can be computed with.
 [[nodiscard]] bool is_complete(const Block& block);
 
 [[nodiscard]] Table editable(Block block);
@@ -70,8 +70,8 @@ void set_diagonal(
     Table& table,
     const std::function<std::optional<double>(Index, std::optional<double> before)>& value);
 
-/// Throws Error naming the first pair whose value is infinite or NaN.
-void check_finite(const Table& table, const PairNames& names);
+/// Throws Error naming the first pair whose value is NaN or beyond kLargestNumber.
+void check_values(const Table& table, const PairNames& names);
 /// Throws Error naming the first pair whose distance is below 0.
 void check_not_negative(const Table& table, const PairNames& names);
 
@@ -88,11 +88,10 @@ void edit_rows(Table& table, int threads, const RowFunction& f) {
                           static_cast<const std::int32_t*>(nullptr));
                       } else {
                         auto& sparse = std::get<SparseBlock>(table);
+                        const SparseRow row = sparse.row(static_cast<Index>(i));
                         const auto first = static_cast<std::size_t>(sparse.starts[i]);
-                        const auto last = static_cast<std::size_t>(sparse.starts[i + 1]);
                         f(static_cast<Index>(i),
-                          std::span(sparse.values.data() + first, last - first),
-                          static_cast<const std::int32_t*>(sparse.columns.data() + first));
+                          std::span(sparse.values).subspan(first, row.size()), row.columns.data());
                       }
                     }
                   });

@@ -35,14 +35,10 @@ double available_memory() {
 
 DenseBlock dense_of(const SparseBlock& block) {
   check_dense_fits(block.rows(), block.cols);
-  const double fill =
-      block.absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  RowMatrix values = RowMatrix::Constant(block.rows(), block.cols, fill);
+  RowMatrix values = RowMatrix::Constant(block.rows(), block.cols, block.absent_value());
   for (Index i = 0; i < block.rows(); ++i) {
-    for (auto e = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
-         e < static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]); ++e) {
-      values(i, block.columns[e]) = block.values[e];
-    }
+    const SparseRow row = block.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) values(i, row.columns[e]) = row.values[e];
   }
   return DenseBlock(std::move(values));
 }
@@ -96,27 +92,45 @@ SparseBlock select_sparse(const SparseBlock& block, std::span<const Index> row_o
   chosen.starts.reserve(row_order.size() + 1);
   std::vector<std::pair<std::int32_t, double>> row;
   for (const Index i : row_order) {
-    const auto begin = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
-    const auto end = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
+    const SparseRow given = block.row(i);
     row.clear();
-    for (std::size_t e = begin; e < end; ++e) {
-      const std::int32_t column = place[static_cast<std::size_t>(block.columns[e])];
-      if (column != kDropped) row.emplace_back(column, block.values[e]);
+    for (std::size_t e = 0; e < given.size(); ++e) {
+      const std::int32_t column = place[static_cast<std::size_t>(given.columns[e])];
+      if (column != kDropped) row.emplace_back(column, given.values[e]);
     }
     if (!ascending) {
       std::sort(row.begin(), row.end(),
                 [](const auto& a, const auto& b) { return a.first < b.first; });
     }
-    for (const auto& [column, value] : row) {
-      chosen.columns.push_back(column);
-      chosen.values.push_back(value);
-    }
-    chosen.starts.push_back(static_cast<std::int64_t>(chosen.values.size()));
+    for (const auto& [column, value] : row) chosen.add(column, value);
+    chosen.end_row();
   }
   return chosen;
 }
 
 }  // namespace
+
+double largest_magnitude(const Block& block) {
+  std::span<const double> values;
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
+    values = sparse->values;
+  } else {
+    const auto& dense = std::get<DenseBlock>(block);
+    values = {dense.values().data(), static_cast<std::size_t>(dense.values().size())};
+  }
+  double largest = 0;
+  for (const double value : values) largest = std::abs(value) > largest ? std::abs(value) : largest;
+  return largest;
+}
+
+void check_size(double largest, std::string_view whose) {
+  if (largest == 0 || (largest <= kLargestNumber && largest >= 1 / kLargestNumber)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} reach {:.3g} in size; what can be computed with reaches from {:.0e} "
+                          "to {:.0e}: {} all by a constant",
+                          whose, largest, 1 / kLargestNumber, kLargestNumber,
+                          largest > 1 ? "divide" : "multiply"));
+}
 
 void check_dense_fits(Index rows, Index cols) {
   constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
@@ -144,6 +158,30 @@ RowMatrix DenseBlock::take() && {
   RowMatrix values = std::move(*own_);
   *this = DenseBlock();
   return values;
+}
+
+SparseRow SparseBlock::row(Index i) const {
+  const auto begin = static_cast<std::size_t>(starts[static_cast<std::size_t>(i)]);
+  const auto size = static_cast<std::size_t>(starts[static_cast<std::size_t>(i) + 1]) - begin;
+  return {std::span(columns).subspan(begin, size), std::span(values).subspan(begin, size)};
+}
+
+double SparseBlock::absent_value() const {
+  return absent == Absent::kZero ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+}
+
+double SparseBlock::operator()(Index i, Index j) const {
+  const SparseRow listed = row(i);
+  const auto at = std::lower_bound(listed.columns.begin(), listed.columns.end(), j);
+  if (at == listed.columns.end() || *at != j) return absent_value();
+  return listed.values[static_cast<std::size_t>(at - listed.columns.begin())];
+}
+
+SparseBlock SparseBlock::without_rows() const {
+  SparseBlock empty;
+  empty.cols = cols;
+  empty.absent = absent;
+  return empty;
 }
 
 Index rows(const Block& block) {
@@ -174,6 +212,21 @@ DenseBlock to_dense(const Block& block) {
   return dense_of(std::get<SparseBlock>(block));
 }
 
+SparseBlock to_sparse(const Block& block) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) return *sparse;
+  const auto& dense = std::get<DenseBlock>(block);
+  SparseBlock table;
+  table.cols = dense.cols();
+  table.absent = Absent::kZero;
+  for (Index i = 0; i < dense.rows(); ++i) {
+    for (Index j = 0; j < dense.cols(); ++j) {
+      if (dense(i, j) != 0) table.add(j, dense(i, j));
+    }
+    table.end_row();
+  }
+  return table;
+}
+
 Block select(const Block& block, std::span<const Index> row_order,
              std::span<const Index> column_order) {
   if (const auto* dense = std::get_if<DenseBlock>(&block)) {
@@ -182,26 +235,23 @@ Block select(const Block& block, std::span<const Index> row_order,
   return select_sparse(std::get<SparseBlock>(block), row_order, column_order);
 }
 
-// Nothing here may be as wide as a sparse block: its last column may be the two-billionth.
 Block select_rows(const Block& block, std::span<const Index> positions) {
-  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
-    std::vector<Index> columns(static_cast<std::size_t>(dense->cols()));
-    std::iota(columns.begin(), columns.end(), Index{0});
-    return select_dense(*dense, positions, columns);
-  }
-  const auto& sparse = std::get<SparseBlock>(block);
-  SparseBlock chosen;
-  chosen.cols = sparse.cols;
-  chosen.absent = sparse.absent;
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) return select_rows(*sparse, positions);
+  const auto& dense = std::get<DenseBlock>(block);
+  std::vector<Index> columns(static_cast<std::size_t>(dense.cols()));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  return select_dense(dense, positions, columns);
+}
+
+// Nothing here may be as wide as a sparse block: its last column may be the two-billionth.
+SparseBlock select_rows(const SparseBlock& sparse, std::span<const Index> positions) {
+  SparseBlock chosen = sparse.without_rows();
   chosen.starts.reserve(positions.size() + 1);
   for (const Index i : positions) {
-    const auto begin = sparse.starts[static_cast<std::size_t>(i)];
-    const auto end = sparse.starts[static_cast<std::size_t>(i) + 1];
-    chosen.columns.insert(chosen.columns.end(), sparse.columns.begin() + begin,
-                          sparse.columns.begin() + end);
-    chosen.values.insert(chosen.values.end(), sparse.values.begin() + begin,
-                         sparse.values.begin() + end);
-    chosen.starts.push_back(chosen.entries());
+    const SparseRow row = sparse.row(i);
+    chosen.columns.insert(chosen.columns.end(), row.columns.begin(), row.columns.end());
+    chosen.values.insert(chosen.values.end(), row.values.begin(), row.values.end());
+    chosen.end_row();
   }
   return chosen;
 }
@@ -220,12 +270,11 @@ SparseBlock transposed(const SparseBlock& block) {
   std::vector<std::int64_t> next(turned.starts.begin(), turned.starts.end() - 1);
   // Rows are visited in ascending order, so the columns of each turned row come out ascending.
   for (Index i = 0; i < block.rows(); ++i) {
-    for (auto e = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
-         e < static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]); ++e) {
-      const auto slot =
-          static_cast<std::size_t>(next[static_cast<std::size_t>(block.columns[e])]++);
+    const SparseRow row = block.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      const auto slot = static_cast<std::size_t>(next[static_cast<std::size_t>(row.columns[e])]++);
       turned.columns[slot] = static_cast<std::int32_t>(i);
-      turned.values[slot] = block.values[e];
+      turned.values[slot] = row.values[e];
     }
   }
   return turned;

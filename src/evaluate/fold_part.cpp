@@ -20,8 +20,8 @@ Block transposed_block(const Block& block) {
 std::optional<Vector> diagonal(const Block& block, std::span<const Index> samples) {
   Vector values(static_cast<Index>(samples.size()));
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Block one = select(block, samples.subspan(i, 1), samples.subspan(i, 1));
-    const double value = to_dense(one)(0, 0);
+    const double value =
+        std::visit([at = samples[i]](const auto& held) { return held(at, at); }, block);
     if (!std::isfinite(value)) return std::nullopt;
     values[static_cast<Index>(i)] = value;
   }

@@ -28,9 +28,8 @@ void for_listed_pairs(const Block& block, const See& see) {
   }
   const auto& sparse = std::get<SparseBlock>(block);
   for (Index i = 0; i < sparse.rows(); ++i) {
-    auto at = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i)]);
-    const auto end = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i) + 1]);
-    for (; at < end; ++at) see(i, Index{sparse.columns[at]}, sparse.values[at]);
+    const SparseRow row = sparse.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) see(i, Index{row.columns[e]}, row.values[e]);
   }
 }
 

@@ -41,14 +41,6 @@ void range_of_dense(const DenseBlock& block, MatrixSummary& summary) {
   summary.diagonal_max = diagonal.maxCoeff();
 }
 
-double entry(const SparseBlock& block, Index i, Index j) {
-  const auto begin = block.columns.begin() + block.starts[static_cast<std::size_t>(i)];
-  const auto end = block.columns.begin() + block.starts[static_cast<std::size_t>(i) + 1];
-  const auto at = std::lower_bound(begin, end, static_cast<std::int32_t>(j));
-  if (at == end || *at != j) return block.absent == Absent::kZero ? 0.0 : kNan;
-  return block.values[static_cast<std::size_t>(at - block.columns.begin())];
-}
-
 void range_of_sparse(const SparseBlock& block, MatrixSummary& summary) {
   const auto [low, high] = std::minmax_element(block.values.begin(), block.values.end());
   const auto all = static_cast<std::int64_t>(block.rows()) * block.cols;
@@ -60,7 +52,7 @@ void range_of_sparse(const SparseBlock& block, MatrixSummary& summary) {
   summary.diagonal_min = std::numeric_limits<double>::infinity();
   summary.diagonal_max = -summary.diagonal_min;
   for (Index i = 0; i < block.rows(); ++i) {
-    const double own = entry(block, i, i);
+    const double own = block(i, i);
     summary.diagonal_min = std::min(summary.diagonal_min, own);  // a missing one is left out
     summary.diagonal_max = std::max(summary.diagonal_max, own);
   }
@@ -123,12 +115,12 @@ NeighbourSummary nearest_sparse(const SparseBlock& block, double sign, const Lab
   std::vector<Nearest> nearest(static_cast<std::size_t>(block.rows()));
   const auto label = [&](Index i) { return labels.ids[static_cast<std::size_t>(i)]; };
   for (Index i = 0; i < block.rows(); ++i) {
-    for (auto at = block.starts[static_cast<std::size_t>(i)];
-         at < block.starts[static_cast<std::size_t>(i) + 1]; ++at) {
-      const Index j = block.columns[static_cast<std::size_t>(at)];
+    const SparseRow row = block.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      const Index j = row.columns[e];
       if (j == i) continue;
-      const double forth = block.values[static_cast<std::size_t>(at)];
-      const double back = entry(block, j, i);
+      const double forth = row.values[e];
+      const double back = block(j, i);
       const bool one_way = std::isnan(back);
       const double both = sign * (forth + (one_way ? forth : back));
       const bool other = label(i) != label(j);

@@ -3,60 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
-#include "kith/core/text.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
 
 namespace kith {
-namespace {
-
-/// Beneath this, squares and inverses of similarities leave the range of doubles, and at the very
-/// bottom the similarities themselves have lost their digits.
-constexpr double kSmallest = 1e-290;
-
-void refuse_vanishing(const DenseBlock& block, const std::string& name) {
-  double largest = 0;
-  for (Index i = 0; i < block.rows(); ++i) {  // ends at the first entry of any ordinary matrix
-    for (Index j = 0; j < block.cols(); ++j) {
-      largest = std::max(largest, std::abs(block.values()(i, j)));
-      if (largest >= kSmallest) return;
-    }
-  }
-  if (largest == 0) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("no entry of matrix {} is larger than {} in magnitude; at least one must "
-                          "reach {}: multiply all by a constant",
-                          name, format_short(largest), format_short(kSmallest)));
-}
-
-double largest_magnitude(const Block& block) {
-  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
-    return dense->rows() == 0 ? 0 : dense->values().cwiseAbs().maxCoeff();
-  }
-  double largest = 0;  // a missing pair, NaN, is never larger
-  for (const double value : std::get<SparseBlock>(block).values) {
-    if (std::abs(value) > largest) largest = std::abs(value);
-  }
-  return largest;
-}
-
-/// Every method adds similarities up, at least within a row.
-void check_sums(const TrainingMatrix& matrix, Index samples) {
-  const double largest = largest_magnitude(matrix.block);
-  if (largest * 4 * static_cast<double>(samples) <= std::numeric_limits<double>::max()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("similarities of matrix {} reach {} in magnitude, so that sums over {} "
-                          "samples overflow; divide all by a constant",
-                          in_quotes(matrix.name), format_short(largest), samples));
-}
-
-}  // namespace
 
 struct SharedWork::Average {
   TrainingSet set;
@@ -73,7 +24,6 @@ SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
                   fmt::format("matrix {} is {} x {}, but there are {} labelled training samples",
                               matrix.name, rows(matrix.block), cols(matrix.block), train.size()));
     }
-    check_sums(matrix, train.size());
     parts_.push_back(std::make_unique<Part>());
   }
 }
@@ -100,12 +50,8 @@ SharedWork::Part& SharedWork::part(Index which) {
 }
 
 const DenseBlock& SharedWork::dense(Index which) {
-  return part(which).dense.get([&] {
-    const TrainingMatrix& matrix = train_.matrices[static_cast<std::size_t>(which)];
-    DenseBlock block = to_dense(matrix.block);
-    refuse_vanishing(block, matrix.name);
-    return block;
-  });
+  return part(which).dense.get(
+      [&] { return to_dense(train_.matrices[static_cast<std::size_t>(which)].block); });
 }
 
 bool SharedWork::is_symmetric(Index which) {

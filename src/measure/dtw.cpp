@@ -130,9 +130,8 @@ Index band_of(const DtwSettings& settings, std::size_t n, std::size_t m) {
   return settings.band ? std::min(longer, std::max(*settings.band, longer - shorter)) : longer;
 }
 
-/// The least over the paths of one pair of what `through` makes of the differences along them.
-template <class Through>
-double warp_path(SeriesView a, SeriesView b, Index w, Series& row, const Through& through) {
+/// The sum along the cheapest path of one pair, before the root; `row` is work space.
+double warp_alone(SeriesView a, SeriesView b, Index w, Series& row) {
   assert(!a.empty() && !b.empty() && "readers refuse empty series");
   const auto n = static_cast<Index>(a.size());
   const auto m = static_cast<Index>(b.size());
@@ -146,40 +145,12 @@ double warp_path(SeriesView a, SeriesView b, Index w, Series& row, const Through
     for (auto j = static_cast<std::size_t>(first); j <= static_cast<std::size_t>(last); ++j) {
       const double above = row[j];
       const double difference = a[static_cast<std::size_t>(i)] - b[j];
-      left = through(difference, std::min(left, std::min(above, corner)));
+      left = difference * difference + std::min(left, std::min(above, corner));
       corner = above;
       row[j] = left;
     }
   }
   return row.back();
-}
-
-/// The sum along the cheapest path of one pair, before the root.
-double warp_alone(SeriesView a, SeriesView b, Index w, Series& row) {
-  return warp_path(a, b, w, row,
-                   [](double difference, double best) { return difference * difference + best; });
-}
-
-/// The distance in a unit of its own, where squares vanish or overflow in that of the series. On
-/// the best path the largest difference is at least that of the path where it is least, and beside
-/// the distance in that unit, 1 at least, squares that still vanish are nothing.
-double scaled_distance(SeriesView a, SeriesView b, Index w, Series& row) {
-  const double unit = warp_path(a, b, w, row, [](double difference, double best) {
-    return std::max(std::abs(difference), best);
-  });
-  if (unit == 0 || !std::isfinite(unit)) return unit;
-  const int exponent = -std::ilogb(unit);
-  const double sum = warp_path(a, b, w, row, [exponent](double difference, double best) {
-    const double scaled = std::ldexp(difference, exponent);
-    return scaled * scaled + best;
-  });
-  return std::ldexp(std::sqrt(sum), -exponent);
-}
-
-/// The distance of a pair with this sum; `row` is work space.
-double distance_of(double sum, SeriesView a, SeriesView b, Index w, Series& row) {
-  constexpr double kLeast = 1e-280;  // squares that vanish beside it are below its last digit
-  return sum >= kLeast && std::isfinite(sum) ? std::sqrt(sum) : scaled_distance(a, b, w, row);
 }
 
 /// One series against those of a list; the work space of one thread.
@@ -199,8 +170,7 @@ class WarpRow {
     }
     for (const Series& b : batch) {
       const Index w = band_of(settings_, a_->size(), b.size());
-      const double sum = warp_alone(*a_, b, w, row_);
-      *out++ = distance_of(sum, *a_, b, w, row_);
+      *out++ = std::sqrt(warp_alone(*a_, b, w, row_));
     }
   }
 
@@ -227,9 +197,7 @@ class WarpRow {
              .w = band_of(settings_, a_->size(), m),
              .row = row_.data()});
     for (std::size_t lane = 0; lane < batch.size(); ++lane) {
-      const Series& b = batch[lane];
-      out[lane] = distance_of(row_[(b.size() - 1) * kWarps + lane], *a_, b,
-                              band_of(settings_, a_->size(), b.size()), alone_);
+      out[lane] = std::sqrt(row_[(batch[lane].size() - 1) * kWarps + lane]);
     }
   }
 
@@ -239,7 +207,6 @@ class WarpRow {
   WarpKernel kernel_ = warp_kernel();
   Series lanes_;
   Series row_;
-  Series alone_;  // of one pair by itself
 };
 
 }  // namespace
@@ -247,9 +214,7 @@ class WarpRow {
 double dtw_distance(std::span<const double> a, std::span<const double> b,
                     const DtwSettings& settings) {
   Series row;
-  const Index w = band_of(settings, a.size(), b.size());
-  const double sum = warp_alone(a, b, w, row);
-  return distance_of(sum, a, b, w, row);
+  return std::sqrt(warp_alone(a, b, band_of(settings, a.size(), b.size()), row));
 }
 
 RowMatrix dtw_matrix(std::span<const Series> samples, const DtwSettings& settings,

@@ -46,7 +46,6 @@ double dtw_lower_bound(std::span<const double> a, std::span<const double> b,
   MovingExtreme smallest(-1);
   Index entered = 0;
   double squares = 0;
-  double farthest = 0;
   for (Index i = 0; i < n; ++i) {
     for (; entered < m && entered <= i + std::min(w, all); ++entered) {
       largest.enter(entered, b[static_cast<std::size_t>(entered)]);
@@ -57,9 +56,8 @@ double dtw_lower_bound(std::span<const double> a, std::span<const double> b,
     const double value = a[static_cast<std::size_t>(i)];
     const double outside = std::max({value - largest.value(), smallest.value() - value, 0.0});
     squares += outside * outside;
-    farthest = std::max(farthest, outside);
   }
-  return std::isfinite(squares) ? std::sqrt(squares) : farthest;  // a bound as well
+  return std::sqrt(squares);
 }
 
 std::vector<DtwNeighbour> dtw_nearest(std::span<const double> query,

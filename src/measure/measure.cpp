@@ -17,14 +17,11 @@
 #include "kith/measure/compression.hpp"
 #include "kith/measure/dtw.hpp"
 #include "kith/measure/edit.hpp"
-#include "kith/measure/gaussian.hpp"
-#include "kith/measure/inner_product.hpp"
 #include "kith/measure/set_similarity.hpp"
 #include "kith/measure/spectrum.hpp"
 #include "kith/measure/value_difference.hpp"
-#include "kith/measure/vector_distance.hpp"
 #include "measure/columns.hpp"
-#include "measure/table_row.hpp"
+#include "measure/vector_measure.hpp"
 
 namespace kith {
 namespace {
@@ -114,6 +111,20 @@ bool is_of_every_measure(std::string_view setting) {
   return setting == "measure" || setting == "perturb" || setting == "xi";
 }
 
+/// Squares of numbers must be numbers. `least` is counted with them: 1 for new samples, which may
+/// be as small as they like.
+void check_sizes(const RawData& data, double least = 0) {
+  double largest = least;
+  if (const auto* vectors = std::get_if<VectorData>(&data)) {
+    largest = std::max(largest, largest_magnitude(vectors->values));
+  } else if (const auto* series = std::get_if<SeriesData>(&data)) {
+    for (const Series& one : series->values) {
+      for (const double value : one) largest = std::max(largest, std::abs(value));
+    }
+  }
+  check_size(largest, source_of(data) + ": the numbers");
+}
+
 /// "gaussian, laplacian": the measures that take a setting.
 std::string takers(std::string_view setting) {
   std::string names;
@@ -124,27 +135,11 @@ std::string takers(std::string_view setting) {
   return names;
 }
 
-SparseBlock sparse_of(const DenseBlock& dense) {
-  SparseBlock table;
-  table.cols = dense.cols();
-  table.absent = Absent::kZero;
-  for (Index i = 0; i < dense.rows(); ++i) {
-    for (Index j = 0; j < dense.cols(); ++j) {
-      if (dense(i, j) == 0) continue;
-      table.columns.push_back(static_cast<std::int32_t>(j));
-      table.values.push_back(dense(i, j));
-    }
-    table.starts.push_back(table.entries());
-  }
-  return table;
-}
-
 /// `values` as wide as `wide_one`, and sparse where that is: its width may be far beyond memory.
 Block widened(const Block& values, const Block& wide_one) {
   const Index columns = cols(wide_one);
   if (is_sparse(values) || is_sparse(wide_one)) {
-    SparseBlock wide =
-        is_sparse(values) ? std::get<SparseBlock>(values) : sparse_of(std::get<DenseBlock>(values));
+    SparseBlock wide = to_sparse(values);
     wide.cols = columns;
     return wide;
   }
@@ -155,79 +150,13 @@ Block widened(const Block& values, const Block& wide_one) {
   return DenseBlock(std::move(wide));
 }
 
-/// Vectors to be measured: all pairs of `rows`, or `rows` against `columns`.
-template <class Table>
-struct VectorPairs {
-  const Table* rows;
-  const Table* columns;  // none: all pairs
-};
-
-template <class Table>
-RowMatrix measure_tables(const VectorPairs<Table>& pairs, const MeasureSettings& settings,
-                         const RunContext& ctx) {
-  const double gamma = settings.gamma.value_or(1);  // of measures that take it
-  const auto gaussian = [&] {
-    return pairs.columns == nullptr ? gaussian_matrix(*pairs.rows, gamma, ctx)
-                                    : gaussian_matrix(*pairs.rows, *pairs.columns, gamma, ctx);
-  };
-  const auto product = [&](InnerProduct of) {
-    const InnerProductSettings inner{
-        .of = of, .gamma = gamma, .coef0 = settings.coef0, .degree = settings.degree};
-    return pairs.columns == nullptr ? inner_product_matrix(*pairs.rows, inner, ctx)
-                                    : inner_product_matrix(*pairs.rows, *pairs.columns, inner, ctx);
-  };
-  const auto distance = [&](VectorDistance of) {
-    return pairs.columns == nullptr
-               ? vector_distance_matrix(*pairs.rows, of, gamma, ctx)
-               : vector_distance_matrix(*pairs.rows, *pairs.columns, of, gamma, ctx);
-  };
-  switch (settings.measure) {
-    case Measure::kGaussian:
-      return gaussian();
-    case Measure::kLaplacian:
-      return distance(VectorDistance::kLaplacian);
-    case Measure::kEuclidean:
-      return distance(VectorDistance::kEuclidean);
-    case Measure::kManhattan:
-      return distance(VectorDistance::kManhattan);
-    case Measure::kLinear:
-      return product(InnerProduct::kLinear);
-    case Measure::kPolynomial:
-      return product(InnerProduct::kPolynomial);
-    case Measure::kSigmoid:
-      return product(InnerProduct::kSigmoid);
-    case Measure::kCosine:
-      return product(InnerProduct::kCosine);
-    default:
-      assert(false && "every Measure of vectors is computed");
-      return {};
-  }
-}
-
-/// Sparse where all of it is.
-RowMatrix measure_vectors(const Block& rows, const Block* columns, const MeasureSettings& settings,
-                          const RunContext& ctx) {
-  const bool sparse = is_sparse(rows) && (columns == nullptr || is_sparse(*columns));
-  if (sparse) {
-    return measure_tables<SparseBlock>(
-        {&std::get<SparseBlock>(rows), columns ? &std::get<SparseBlock>(*columns) : nullptr},
-        settings, ctx);
-  }
-  const DenseBlock dense = to_dense(rows);
-  const DenseBlock others = columns ? to_dense(*columns) : DenseBlock();
-  const Eigen::Map<const RowMatrix> X = dense.values();
-  const Eigen::Map<const RowMatrix> Z = others.values();
-  return measure_tables<Eigen::Map<const RowMatrix>>({&X, columns ? &Z : nullptr}, settings, ctx);
-}
-
 /// Here, where the file is known.
 void check_directions(const VectorData& data, Measure measure) {
   if (measure != Measure::kCosine) return;
   for (Index i = 0; i < rows(data.values); ++i) {
     const auto* sparse = std::get_if<SparseBlock>(&data.values);
-    const std::span<const double> row = sparse != nullptr
-                                            ? detail::table_row(*sparse, i).values
-                                            : std::get<DenseBlock>(data.values).row(i);
+    const std::span<const double> row =
+        sparse != nullptr ? sparse->row(i).values : std::get<DenseBlock>(data.values).row(i);
     const Eigen::Map<const Vector> x(row.data(), std::ssize(row));
     if (!x.isZero(0)) continue;
     refuse(fmt::format("{}: {} is all zeros; cosine needs a direction", data.source,
@@ -241,7 +170,7 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
   check_directions(training, settings.measure);
   const Index wide = cols(queries.values);
   const Index columns = cols(training.values);
-  if (wide == columns) return measure_vectors(queries.values, &training.values, settings, ctx);
+  if (wide == columns) return detail::vector_pairs(queries.values, &training.values, settings, ctx);
   const VectorData& narrow = wide < columns ? queries : training;
   if (!narrow.absent_is_zero) {
     refuse(
@@ -250,11 +179,11 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
                     queries.source, wide, training.source, columns));
   }
   if (wide < columns) {
-    return measure_vectors(widened(queries.values, training.values), &training.values, settings,
-                           ctx);
+    return detail::vector_pairs(widened(queries.values, training.values), &training.values,
+                                settings, ctx);
   }
   const Block wide_training = widened(training.values, queries.values);
-  return measure_vectors(queries.values, &wide_training, settings, ctx);
+  return detail::vector_pairs(queries.values, &wide_training, settings, ctx);
 }
 
 EditValue edit_value(Measure measure) {
@@ -309,7 +238,7 @@ RowMatrix all_pairs(const RawData& data, const MeasureSettings& s, const RunCont
     case RawKind::kVectors: {
       const auto& vectors = std::get<VectorData>(data);
       check_directions(vectors, s.measure);
-      return measure_vectors(vectors.values, nullptr, s, ctx);
+      return detail::vector_pairs(vectors.values, nullptr, s, ctx);
     }
     case RawKind::kSeries:
       return dtw_matrix(std::get<SeriesData>(data).values, {.band = s.band}, ctx);
@@ -501,11 +430,13 @@ MeasureSettings with_defaults(MeasureSettings settings, const RawData& training)
 
 SimilaritySet measure(const RawData& data, const MeasureSettings& given, const RunContext& ctx) {
   check_kind(data, given.measure);
+  check_sizes(data);
   check_settings(given);
   note_dna(data, given, ctx);
   const MeasureSettings settings = with_defaults(given, data);
   RowMatrix values = all_pairs(data, settings, ctx);
-  if (settings.perturb == Perturb::kCy) perturb_cy(values, *settings.xi, ctx.rng.stream("perturb"));
+  if (settings.perturb == Perturb::kCy)
+    detail::perturb_cy(values, *settings.xi, ctx.rng.stream("perturb"));
   return table(std::move(values), data, data, settings);
 }
 
@@ -513,6 +444,8 @@ SimilaritySet measure(const RawData& queries, const RawData& training, const Mea
                       const RunContext& ctx) {
   check_kind(queries, given.measure);
   check_kind(training, given.measure);
+  check_sizes(queries, 1);
+  check_sizes(training);
   check_settings(given);
   note_dna(training, given, ctx);
   const MeasureSettings settings = with_defaults(given, training);

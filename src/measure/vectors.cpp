@@ -17,7 +17,6 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/formats.hpp"
-#include "measure/table_row.hpp"
 
 namespace kith::detail {
 namespace {
@@ -67,11 +66,9 @@ void read_entries(const LineReader& lines, const std::vector<std::string_view>& 
     before = *index;
     const double value = number_in(fields[k].substr(colon + 1), lines, MissingWord::kRefused);
     table.cols = std::max(table.cols, static_cast<Index>(*index));
-    if (value == 0) continue;
-    table.columns.push_back(static_cast<std::int32_t>(*index - 1));
-    table.values.push_back(value);
+    if (value != 0) table.add(static_cast<Index>(*index - 1), value);
   }
-  table.starts.push_back(table.entries());
+  table.end_row();
 }
 
 /// Dense where that takes no more memory to speak of: half of the numbers are there.
@@ -135,8 +132,8 @@ long line_of_row(const std::string& path, Index row) {
 void refuse_missing(const VectorData& data) {
   if (const auto* sparse = std::get_if<SparseBlock>(&data.values)) {
     for (Index i = 0; i < sparse->rows(); ++i) {
-      const SparseRow row = table_row(*sparse, i);
-      for (std::size_t e = 0; e < row.values.size(); ++e) {
+      const SparseRow row = sparse->row(i);
+      for (std::size_t e = 0; e < row.size(); ++e) {
         if (!std::isfinite(row.values[e])) refuse_number(data, i, row.columns[e]);
       }
     }

@@ -92,9 +92,7 @@ bool is_well_formed(const SparseBlock& table) {
   }
   for (Index i = 0; i < table.rows(); ++i) {
     std::int64_t before = -1;
-    for (std::int64_t e = starts[static_cast<std::size_t>(i)];
-         e < starts[static_cast<std::size_t>(i) + 1]; ++e) {
-      const std::int32_t column = table.columns[static_cast<std::size_t>(e)];
+    for (const std::int32_t column : table.row(i).columns) {
       if (column <= before || column >= table.cols) return false;
       before = column;
     }

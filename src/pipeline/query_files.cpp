@@ -86,23 +86,19 @@ Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
       to_model[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i);
     }
   }
-  SparseBlock block;
+  SparseBlock block = given.without_rows();
   block.cols = static_cast<Index>(record.positions.size());
-  block.absent = given.absent;
   std::vector<std::pair<std::int32_t, double>> row;
-  for (std::size_t i = 0; i + 1 < given.starts.size(); ++i) {
+  for (Index i = 0; i < given.rows(); ++i) {
+    const SparseRow listed = given.row(i);
     row.clear();
-    for (auto at = static_cast<std::size_t>(given.starts[i]);
-         at < static_cast<std::size_t>(given.starts[i + 1]); ++at) {
-      const std::int32_t column = to_model[static_cast<std::size_t>(given.columns[at])];
-      if (column >= 0) row.emplace_back(column, given.values[at]);
+    for (std::size_t e = 0; e < listed.size(); ++e) {
+      const std::int32_t column = to_model[static_cast<std::size_t>(listed.columns[e])];
+      if (column >= 0) row.emplace_back(column, listed.values[e]);
     }
     std::sort(row.begin(), row.end());
-    for (const auto& [column, value] : row) {
-      block.columns.push_back(column);
-      block.values.push_back(value);
-    }
-    block.starts.push_back(static_cast<std::int64_t>(block.values.size()));
+    for (const auto& [column, value] : row) block.add(column, value);
+    block.end_row();
   }
   return block;
 }

@@ -48,17 +48,14 @@ std::vector<RawMatrix> read_queries(const ModelRecord& record, std::span<const s
 
 /// The first `width` columns of what may have more or fewer.
 SparseBlock cut(const SparseBlock& table, Index width) {
-  SparseBlock narrow;
+  SparseBlock narrow = table.without_rows();
   narrow.cols = width;
-  narrow.absent = table.absent;
   for (Index i = 0; i < table.rows(); ++i) {
-    const auto end = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i) + 1]);
-    for (auto e = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i)]);
-         e < end && table.columns[e] < width; ++e) {
-      narrow.columns.push_back(table.columns[e]);
-      narrow.values.push_back(table.values[e]);
+    const SparseRow row = table.row(i);
+    for (std::size_t e = 0; e < row.size() && row.columns[e] < width; ++e) {
+      narrow.add(row.columns[e], row.values[e]);
     }
-    narrow.starts.push_back(narrow.entries());
+    narrow.end_row();
   }
   return narrow;
 }

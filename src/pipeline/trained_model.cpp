@@ -157,6 +157,7 @@ PreparedTraining prepare_training(const VectorData& samples, const Labels& label
   if (cols(samples.values) == 0) {
     throw Error(ErrorCode::kInvalidArgument, samples.source + ": the vectors have no features");
   }
+  check_size(largest_magnitude(samples.values), samples.source + ": the features");
   PreparedTraining prepared;
   prepared.set.labels = labels;
   prepared.set.ids = samples.ids;
@@ -367,6 +368,8 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
 
 Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                    std::span<const QueryNames> names) {
+  // New samples may be as small as they like.
+  check_size(std::max(1.0, largest_magnitude(raw.vectors)), "the features of new samples");
   Prediction prediction =
       model.record.features > 0
           ? predict(model.model, raw, ctx)

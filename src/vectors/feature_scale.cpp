@@ -11,35 +11,13 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
+#include "numerics/distances.hpp"
 
 namespace kith {
 namespace {
 
 /// A deviation that is this small beside the values is rounding: the feature is constant.
 constexpr double kConstant = 1e-13;
-
-/// A squared distance this small beside the squared norms it is the difference of has lost too many
-/// digits: it is summed anew from the differences.
-constexpr double kCancelled = 1e-6;
-
-Matrix squared_distances(const MatrixRef& X, const MatrixRef& Z, int threads) {
-  const Matrix x = X.transpose();  // samples side by side in memory
-  const Matrix z = Z.transpose();
-  const Vector x_norms = x.colwise().squaredNorm().transpose();
-  const Vector z_norms = z.colwise().squaredNorm().transpose();
-  Matrix D(x.cols(), z.cols());
-  D.noalias() = x.transpose() * z;
-  parallel_for(static_cast<std::size_t>(z.cols()), threads, [&](std::size_t column) {
-    const auto j = static_cast<Index>(column);
-    for (Index i = 0; i < x.cols(); ++i) {
-      const double norms = x_norms(i) + z_norms(j);
-      const double distance = norms - 2 * D(i, j);
-      D(i, j) = distance > kCancelled * norms ? distance : (x.col(i) - z.col(j)).squaredNorm();
-    }
-  });
-  return D;
-}
 
 /// The columns that have an entry, ascending: the first where none has, since a scale is of one
 /// feature at least.
@@ -53,62 +31,43 @@ std::vector<Index> features_of(const SparseBlock& table) {
 
 /// The columns at `kept`, which ascend.
 SparseBlock columns_at(const SparseBlock& table, const std::vector<Index>& kept) {
-  SparseBlock chosen;
+  SparseBlock chosen = table.without_rows();
   chosen.cols = std::ssize(kept);
-  chosen.absent = table.absent;
   for (Index i = 0; i < table.rows(); ++i) {
+    const SparseRow row = table.row(i);
     auto place = kept.begin();
-    const auto end = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i) + 1]);
-    for (auto e = static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i)]); e < end;
-         ++e) {
-      place = std::lower_bound(place, kept.end(), table.columns[e]);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      place = std::lower_bound(place, kept.end(), row.columns[e]);
       if (place == kept.end()) break;
-      if (*place != table.columns[e]) continue;
-      chosen.columns.push_back(static_cast<std::int32_t>(place - kept.begin()));
-      chosen.values.push_back(table.values[e]);
+      if (*place == row.columns[e]) chosen.add(place - kept.begin(), row.values[e]);
     }
-    chosen.starts.push_back(chosen.entries());
+    chosen.end_row();
   }
   return chosen;
 }
 
 /// Of each vector, the sum of squares over features that are not kept.
 Vector other_squares(const FeatureScale& scale, const Block& vectors) {
-  Vector squares = Vector::Zero(rows(vectors));
-  const auto add = [&](Index i, Index feature, double value) {
-    if (std::binary_search(scale.kept.begin(), scale.kept.end(), feature)) return;
-    squares(i) += (value * scale.other_factor) * (value * scale.other_factor);
-  };
+  const SparseBlock sparse = to_sparse(vectors);
+  Vector squares = Vector::Zero(sparse.rows());
   for (Index i = 0; i < squares.size(); ++i) {
-    if (const auto* dense = std::get_if<DenseBlock>(&vectors)) {
-      for (Index j = 0; j < dense->cols(); ++j) {
-        if ((*dense)(i, j) != 0) add(i, j, (*dense)(i, j));
-      }
-      continue;
-    }
-    const auto& sparse = std::get<SparseBlock>(vectors);
-    const auto end = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i) + 1]);
-    for (auto e = static_cast<std::size_t>(sparse.starts[static_cast<std::size_t>(i)]); e < end;
-         ++e) {
-      add(i, sparse.columns[e], sparse.values[e]);
+    const SparseRow row = sparse.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      if (std::ranges::binary_search(scale.kept, Index{row.columns[e]})) continue;
+      squares(i) += (row.values[e] * scale.other_factor) * (row.values[e] * scale.other_factor);
     }
   }
   return squares;
 }
 
-/// Offset and factor of feature j, whose numbers in `n` samples are `values` and else 0. They are
-/// found in units of the power of two next to the largest number, where no square vanishes or
-/// overflows; such a unit rounds nothing.
+/// Offset and factor of feature j, whose numbers in `n` samples are `values` and else 0.
 void set_scale(std::span<const double> values, Index n, FeatureScaling scaling, Index j,
                FeatureScale& scale) {
   if (values.empty()) {
     scale.factor(j) = 0;
     return;
   }
-  Vector column = Eigen::Map<const Vector>(values.data(), std::ssize(values));
-  int unit = 0;
-  (void)std::frexp(column.cwiseAbs().maxCoeff(), &unit);
-  for (double& value : column) value = std::ldexp(value, -unit);
+  const Eigen::Map<const Vector> column(values.data(), std::ssize(values));
   const Index zeros = n - column.size();
   double offset = 0;
   double width = 0;
@@ -127,29 +86,8 @@ void set_scale(std::span<const double> values, Index n, FeatureScaling scaling, 
     width = std::sqrt(squares / static_cast<double>(n));
   }
   const bool constant = !(width > kConstant * column.cwiseAbs().maxCoeff());
-  scale.offset(j) = std::ldexp(offset, unit);
-  scale.factor(j) = constant ? 0 : std::ldexp(1 / width, -unit);
-  if (constant || std::isnormal(scale.factor(j))) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("the features are so {} that their spread leaves the range of doubles; "
-                          "{} them by a constant",
-                          unit > 0 ? "large" : "small", unit > 0 ? "divide" : "multiply"));
-}
-
-/// Features that keep their unit must have squares.
-void refuse_underflow(const Block& vectors) {
-  constexpr double kSmallestSize = 1e-146;  // its square is the smallest normal number over 2^-52
-  double size = 0;
-  if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
-    for (const double value : sparse->values) size = std::max(size, std::abs(value));
-  } else if (const auto& dense = std::get<DenseBlock>(vectors).values(); dense.size() > 0) {
-    size = dense.cwiseAbs().maxCoeff();
-  }
-  if (size == 0 || size >= kSmallestSize) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("the features are so small that their squares vanish: the largest is {}, "
-                          "and it must be {} at least; multiply them by a constant, or scale them",
-                          size, kSmallestSize));
+  scale.offset(j) = offset;
+  scale.factor(j) = constant ? 0 : 1 / width;
 }
 
 }  // namespace
@@ -173,15 +111,12 @@ FeatureScale learn_full_scale(const Block& vectors, FeatureScaling scaling) {
                      .width = features,
                      .kept = {},
                      .other_factor = scaling == FeatureScaling::kNone ? 1.0 : 0.0};
-  if (scaling == FeatureScaling::kNone) refuse_underflow(vectors);
   if (scaling == FeatureScaling::kNone || rows(vectors) == 0) return scale;
   const Index n = rows(vectors);
   if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
     const SparseBlock by_feature = transposed(*sparse);
     for (Index j = 0; j < features; ++j) {
-      const auto begin = static_cast<std::size_t>(by_feature.starts[static_cast<std::size_t>(j)]);
-      const auto end = static_cast<std::size_t>(by_feature.starts[static_cast<std::size_t>(j) + 1]);
-      set_scale(std::span(by_feature.values).subspan(begin, end - begin), n, scaling, j, scale);
+      set_scale(by_feature.row(j).values, n, scaling, j, scale);
     }
   } else {
     for (Index j = 0; j < features; ++j) {
@@ -264,7 +199,7 @@ Matrix kernel_of_table(const KernelRule& rule, Matrix table) {
       table = (1 + table.array()).pow(static_cast<double>(rule.degree));
       break;
   }
-  if (!table.allFinite()) {
+  if (!std::isfinite(table.squaredNorm())) {  // its columns are multiplied with each other
     throw Error(
         ErrorCode::kInvalidArgument,
         rule.kernel == VectorKernel::kPolynomial

@@ -9,30 +9,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
+#include "numerics/distances.hpp"
 
 namespace kith {
 namespace {
 
 constexpr double kFarFromZero = 2;            // deviations
-constexpr double kCancelled = 1e-6;           // as feature_scale.cpp has it
 constexpr double kSmallestVariance = 1e-12;   // of the largest, that a Gram matrix holds
 constexpr double kExactVariance = 1e-8;       // of the largest, that it holds to eight digits
 constexpr double kWhole = 1e-10;              // of a feature's length: less is rounding
 constexpr double kRounding = 1e-15;           // of its mean: what centring may leave of it
 constexpr Index kDenseNumbers = 250'000'000;  // two gigabytes
 constexpr Index kAtOnce = 32;  // directions whose products with all features are held
-
-/// The entries of row i are at first(i) .. first(i + 1) - 1.
-std::size_t first(const SparseBlock& table, Index i) {
-  return static_cast<std::size_t>(table.starts[static_cast<std::size_t>(i)]);
-}
 
 /// A table whose row i is (x_i - offset) factor + shift, where `shift` is 0 at features that are
 /// `far`.
@@ -42,26 +35,23 @@ SparseBlock shifted(const SparseBlock& table, const Vector& offset, const Vector
   out.cols = table.cols;
   out.absent = Absent::kZero;
   for (Index i = 0; i < table.rows(); ++i) {
+    const SparseRow row = table.row(i);
     std::size_t next = 0;  // of the features that are far and not yet written
     const auto write_far = [&](Index until) {
       for (; next < far.size() && far[next] < until; ++next) {
-        const Index j = far[next];
-        out.columns.push_back(static_cast<std::int32_t>(j));
-        out.values.push_back(-offset(j) * factor(j));
+        out.add(far[next], -offset(far[next]) * factor(far[next]));
       }
     };
-    for (std::size_t e = first(table, i); e < first(table, i + 1); ++e) {
-      const Index j = table.columns[e];
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      const Index j = row.columns[e];
       write_far(j);
       const bool is_far = next < far.size() && far[next] == j;
       if (is_far) ++next;
-      const double value = (table.values[e] - (is_far ? offset(j) : 0)) * factor(j);
-      if (value == 0) continue;
-      out.columns.push_back(static_cast<std::int32_t>(j));
-      out.values.push_back(value);
+      const double value = (row.values[e] - (is_far ? offset(j) : 0)) * factor(j);
+      if (value != 0) out.add(j, value);
     }
     write_far(table.cols);
-    out.starts.push_back(out.entries());
+    out.end_row();
   }
   return out;
 }
@@ -71,11 +61,8 @@ Matrix product(const SparseBlock& S, const MatrixRef& B) {
   Matrix P = Matrix::Zero(S.rows(), B.cols());
   for (Index k = 0; k < B.cols(); ++k) {
     for (Index i = 0; i < S.rows(); ++i) {
-      double sum = 0;
-      for (std::size_t e = first(S, i); e < first(S, i + 1); ++e) {
-        sum += S.values[e] * B(S.columns[e], k);
-      }
-      P(i, k) = sum;
+      const SparseRow row = S.row(i);
+      for (std::size_t e = 0; e < row.size(); ++e) P(i, k) += row.values[e] * B(row.columns[e], k);
     }
   }
   return P;
@@ -86,9 +73,8 @@ Matrix transposed_product(const SparseBlock& S, const MatrixRef& C) {
   Matrix P = Matrix::Zero(S.cols, C.cols());
   for (Index k = 0; k < C.cols(); ++k) {
     for (Index i = 0; i < S.rows(); ++i) {
-      for (std::size_t e = first(S, i); e < first(S, i + 1); ++e) {
-        P(S.columns[e], k) += S.values[e] * C(i, k);
-      }
+      const SparseRow row = S.row(i);
+      for (std::size_t e = 0; e < row.size(); ++e) P(row.columns[e], k) += row.values[e] * C(i, k);
     }
   }
   return P;
@@ -100,10 +86,11 @@ Matrix gram(const SparseBlock& S, int threads) {
   Matrix G = Matrix::Zero(S.rows(), S.rows());
   parallel_for(static_cast<std::size_t>(S.rows()), threads, [&](std::size_t column) {
     const auto j = static_cast<Index>(column);
-    for (std::size_t e = first(S, j); e < first(S, j + 1); ++e) {
-      const Index feature = S.columns[e];
-      for (std::size_t t = first(by_feature, feature); t < first(by_feature, feature + 1); ++t) {
-        G(by_feature.columns[t], j) += S.values[e] * by_feature.values[t];
+    const SparseRow row = S.row(j);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      const SparseRow samples = by_feature.row(row.columns[e]);
+      for (std::size_t t = 0; t < samples.size(); ++t) {
+        G(samples.columns[t], j) += row.values[e] * samples.values[t];
       }
     }
   });
@@ -118,26 +105,6 @@ Matrix corrected(Matrix G, const SparseBlock& S, const Vector& s) {
     for (Index i = 0; i < G.rows(); ++i) G(i, j) += ss - (Ss(i) + Ss(j));
   }
   return G;
-}
-
-double squared_distance(const SparseBlock& S, Index i, Index j) {
-  double sum = 0;
-  std::size_t a = first(S, i);
-  std::size_t b = first(S, j);
-  while (a < first(S, i + 1) || b < first(S, j + 1)) {
-    const bool has_a = a < first(S, i + 1);
-    const bool has_b = b < first(S, j + 1);
-    double difference = 0;
-    if (has_a && (!has_b || S.columns[a] <= S.columns[b])) {
-      difference = S.values[a];
-      if (has_b && S.columns[a] == S.columns[b]) difference -= S.values[b++];
-      ++a;
-    } else {
-      difference = S.values[b++];
-    }
-    sum += difference * difference;
-  }
-  return sum;
 }
 
 /// No feature of the centred S - 1 s' has a part in the directions W beside rounding.
@@ -170,14 +137,11 @@ bool are_whole(const Matrix& X, const PrincipalAxes& axes) {
 
 Matrix squared_distances(const SparseBlock& S, int threads) {
   Matrix D = gram(S, threads);
-  const Vector norms = D.diagonal();
-  parallel_for(static_cast<std::size_t>(D.cols()), threads, [&](std::size_t column) {
-    const auto j = static_cast<Index>(column);
-    for (Index i = 0; i < D.rows(); ++i) {
-      const double both = norms(i) + norms(j);
-      const double distance = both - 2 * D(i, j);
-      D(i, j) = distance > kCancelled * both ? distance : squared_distance(S, i, j);
-    }
+  const Vector squares = D.diagonal();
+  make_squared_distances(D, squares, squares, threads, [&](Index i, Index j) {
+    double sum = 0;
+    merge_rows(S.row(i), S.row(j), 0, [&](Index, double x, double z) { sum += (x - z) * (x - z); });
+    return sum;
   });
   return D;
 }
@@ -215,18 +179,6 @@ Matrix ScaledVectors::dense() const {
   return X;
 }
 
-void refuse_overflow(const ScaledVectors& X) {
-  double squares = X.shift().squaredNorm();
-  if (const SparseBlock* sparse = X.sparse(); sparse != nullptr) {
-    for (const double value : sparse->values) squares += value * value;
-  } else {
-    squares += X.dense().squaredNorm();
-  }
-  if (std::isfinite(squares)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "the features are so large that their products overflow; scale them");
-}
-
 Matrix ScaledVectors::times(const MatrixRef& B) const {
   if (sparse() == nullptr) return std::get<Matrix>(rows_) * B;
   Matrix P = product(*sparse(), B);
@@ -251,7 +203,6 @@ Matrix kernel_table(VectorKernel kernel, const ScaledVectors& X, int threads) {
 }
 
 VectorSpan::VectorSpan(const ScaledVectors& X, int threads, SpanDirections directions) {
-  refuse_overflow(X);
   const bool wide = X.width() > X.rows();
   if (X.sparse() != nullptr && wide) {
     factorise(X, directions, threads);

@@ -155,7 +155,7 @@ def test_help_explains_every_measure(kith):
     ("a,1,x\n", ["dtw"], ["x.fasta:1:5: ", '"x"']),
     ("1,2\n0,0\n", ["cosine"], ["x.fasta", "sample 2", "zeros"]),
     ("0 1:1 999999999999:0.5\n", ["linear"], ["x.fasta:1:7: ", '"999999999999:0.5"', "too large", "2147483647"]),
-    ("1e300,1e300\n", ["linear"], ["sample 1", "not finite"]),
+    ("1e300,1e300\n", ["linear"], ["x.fasta", "1e+300", "divide all by a constant"]),
     ("a,b\n", ["value-difference"], ["--labels"]),
     ("a b\n", ["jaccard", "--labels", "l.txt"], ["--labels", "jaccard"]),
     ("a b\n", ["compression-distance", "--level", "23"], ["--level", "between 1 and 22"]),

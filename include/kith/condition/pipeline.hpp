@@ -41,8 +41,7 @@ struct InputRule {
   double low = 0;               ///< unit: (s - low) / span
   double span = 1;
   Vector root_diagonal;  ///< cosine: sqrt(S_jj)
-  Vector centre;         ///< rows-rbf: the mean row
-  DenseBlock rows;       ///< rows-rbf: the training rows minus the mean row
+  DenseBlock rows;       ///< rows-rbf: the training rows
 };
 
 struct ConditionedInput {

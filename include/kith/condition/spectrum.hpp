@@ -77,8 +77,6 @@ struct Conditioned {
 /// The rule that is consistent with a shift where linear (new rows as they are) is not: a training
 /// row comes out as its row of S + shift I. It divides by eigenvalues, so that small ones rule it.
 [[nodiscard]] SpectralMap shift_map(SharedDecomposition eigen, double shift);
-/// Throws Error unless products of similarities, such as S S', are finite.
-void refuse_overflow(const MatrixRef& products);
 /// S S', for any square S.
 [[nodiscard]] Conditioned squared_kernel(DenseBlock S);
 

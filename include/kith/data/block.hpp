@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -42,6 +43,14 @@ class DenseBlock {
 /// What a pair that is not listed means.
 enum class Absent { kMissing, kZero };
 
+/// What a row of a sparse block lists; columns ascend.
+struct SparseRow {
+  std::span<const std::int32_t> columns;
+  std::span<const double> values;
+
+  [[nodiscard]] std::size_t size() const { return columns.size(); }
+};
+
 /// Compressed rows: the entries of row i are at starts[i] .. starts[i+1]-1, columns ascending.
 struct SparseBlock {
   Index cols = 0;
@@ -52,7 +61,37 @@ struct SparseBlock {
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(starts.size()) - 1; }
   [[nodiscard]] Index entries() const { return static_cast<Index>(values.size()); }
+  [[nodiscard]] SparseRow row(Index i) const;
+  /// What a pair that is not listed has: 0 or NaN.
+  [[nodiscard]] double absent_value() const;
+  /// One pair, by a binary search in its row.
+  [[nodiscard]] double operator()(Index i, Index j) const;
+
+  /// A block is written row by row: its entries in order of their columns, then the end of the row.
+  void add(Index column, double value) {
+    columns.push_back(static_cast<std::int32_t>(column));
+    values.push_back(value);
+  }
+  void end_row() { starts.push_back(entries()); }
+  /// Columns and absent pairs as here, and no row yet.
+  [[nodiscard]] SparseBlock without_rows() const;
 };
+
+/// Calls visit(column, value in a, value in b) for each column that either row lists, ascending.
+/// A row that does not list it has `absent` there.
+template <class Visit>
+void merge_rows(const SparseRow& a, const SparseRow& b, double absent, const Visit& visit) {
+  std::size_t p = 0;
+  std::size_t q = 0;
+  while (p < a.size() || q < b.size()) {
+    const bool in_a = q == b.size() || (p < a.size() && a.columns[p] <= b.columns[q]);
+    const bool in_b = p == a.size() || (q < b.size() && b.columns[q] <= a.columns[p]);
+    const Index column = in_a ? a.columns[p] : b.columns[q];
+    const double x = in_a ? a.values[p++] : absent;
+    const double z = in_b ? b.values[q++] : absent;
+    visit(column, x, z);
+  }
+}
 
 using Block = std::variant<DenseBlock, SparseBlock>;
 
@@ -62,6 +101,15 @@ using Block = std::variant<DenseBlock, SparseBlock>;
 /// Pairs without a value: NaN in a dense block, absent-and-missing in a sparse one.
 [[nodiscard]] std::int64_t missing_pairs(const Block& block);
 
+/// Numbers larger than this are refused where they come in, and tables without a number that is
+/// larger than its inverse, save 0: fourth powers of all others are numbers, and nothing behind the
+/// door needs to look (docs/decisions/units.md).
+inline constexpr double kLargestNumber = 1e75;
+/// The largest |value|; missing pairs take no part.
+[[nodiscard]] double largest_magnitude(const Block& block);
+/// Throws Error(kInvalidArgument) where `largest` is beyond the door. `whose` begins the message.
+void check_size(double largest, std::string_view whose);
+
 /// Throws Error(kInvalidArgument) naming the size when rows x cols doubles would not fit into
 /// memory.
 void check_dense_fits(Index rows, Index cols);
@@ -69,6 +117,8 @@ void check_dense_fits(Index rows, Index cols);
 /// The block as dense numbers: absent pairs become 0 or, where absent means missing, NaN. Throws
 /// Error(kInvalidArgument) naming the size when it would not fit into memory.
 [[nodiscard]] DenseBlock to_dense(const Block& block);
+/// The numbers that are not 0, where every pair is known; a sparse block as it is.
+[[nodiscard]] SparseBlock to_sparse(const Block& block);
 
 /// Rows `row_order` and columns `column_order` of the block, in that order (positions may repeat in
 /// neither).
@@ -77,6 +127,7 @@ void check_dense_fits(Index rows, Index cols);
 
 /// Whole rows at `positions`, in that order.
 [[nodiscard]] Block select_rows(const Block& block, std::span<const Index> positions);
+[[nodiscard]] SparseBlock select_rows(const SparseBlock& block, std::span<const Index> positions);
 
 [[nodiscard]] SparseBlock transposed(const SparseBlock& block);
 

@@ -66,7 +66,7 @@ inline constexpr NumberRange kDegreeRange = between(1, 100);
 /// that no sample of Z has add to a distance.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const FeatureScale& scale,
                                   const Block& vectors, const MatrixRef& Z, int threads);
-/// The kernel of a table. Throws Error(kInvalidArgument) where numbers leave the range of doubles.
+/// The kernel of a table. Throws Error(kInvalidArgument) where squares of its values overflow.
 [[nodiscard]] Matrix kernel_of_table(const KernelRule& rule, Matrix table);
 
 }  // namespace kith

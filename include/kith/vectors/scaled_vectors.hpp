@@ -39,9 +39,6 @@ class ScaledVectors {
   Index width_ = 0;
 };
 
-/// Throws Error(kInvalidArgument) where the squares of the numbers leave the range of doubles.
-void refuse_overflow(const ScaledVectors& X);
-
 /// `kernel_table` of all pairs.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const ScaledVectors& X, int threads);
 

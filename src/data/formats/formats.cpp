@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -150,12 +149,10 @@ void detail::copy_row(const Block& block, Index i, std::span<double> row) {
     return;
   }
   const auto& sparse = std::get<SparseBlock>(block);
-  const bool zero = sparse.absent == Absent::kZero;
-  std::ranges::fill(row, zero ? 0.0 : std::numeric_limits<double>::quiet_NaN());
-  const auto at = static_cast<std::size_t>(i);
-  for (std::int64_t k = sparse.starts[at]; k < sparse.starts[at + 1]; ++k) {
-    const auto entry = static_cast<std::size_t>(k);
-    row[static_cast<std::size_t>(sparse.columns[entry])] = sparse.values[entry];
+  std::ranges::fill(row, sparse.absent_value());
+  const SparseRow listed = sparse.row(i);
+  for (std::size_t e = 0; e < listed.size(); ++e) {
+    row[static_cast<std::size_t>(listed.columns[e])] = listed.values[e];
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "kith/core/error.hpp"
@@ -87,41 +89,31 @@ SparseBlock compress(PairEntries pairs, Index rows, Index cols, Absent absent,
 }
 
 bool lists_both_directions(const SparseBlock& block, const SparseBlock& turned) {
-  for (std::size_t i = 0; i + 1 < block.starts.size(); ++i) {
-    std::size_t a = at(block.starts[i]);
-    std::size_t b = at(turned.starts[i]);
-    while (a < at(block.starts[i + 1]) && b < at(turned.starts[i + 1])) {
-      const std::int32_t from = block.columns[a];
-      const std::int32_t to = turned.columns[b];
-      if (from == to && at(from) != i) return true;
-      if (from <= to) ++a;
-      if (to <= from) ++b;
+  for (Index i = 0; i < block.rows(); ++i) {
+    const std::span<const std::int32_t> from = block.row(i).columns;
+    const std::span<const std::int32_t> to = turned.row(i).columns;
+    for (std::size_t a = 0, b = 0; a < from.size() && b < to.size();) {
+      const std::int32_t next = std::min(from[a], to[b]);
+      if (from[a] == to[b] && next != i) return true;
+      a += from[a] == next ? 1 : 0;
+      b += to[b] == next ? 1 : 0;
     }
   }
   return false;
 }
 
 SparseBlock mirrored(const SparseBlock& block, const SparseBlock& turned) {
-  SparseBlock both;
-  both.cols = block.cols;
-  both.absent = block.absent;
+  SparseBlock both = block.without_rows();
   both.starts.reserve(block.starts.size());
   both.columns.reserve(block.columns.size() * 2);
   both.values.reserve(block.values.size() * 2);
-  for (std::size_t i = 0; i + 1 < block.starts.size(); ++i) {
-    std::size_t a = at(block.starts[i]);
-    std::size_t b = at(turned.starts[i]);
-    const std::size_t a_end = at(block.starts[i + 1]);
-    const std::size_t b_end = at(turned.starts[i + 1]);
-    while (a < a_end || b < b_end) {
-      const bool take_a = b == b_end || (a < a_end && block.columns[a] <= turned.columns[b]);
-      const bool same = take_a && b < b_end && block.columns[a] == turned.columns[b];
-      both.columns.push_back(take_a ? block.columns[a] : turned.columns[b]);
-      both.values.push_back(take_a ? block.values[a] : turned.values[b]);
-      if (take_a) ++a;
-      if (!take_a || same) ++b;  // the same: the diagonal, which stands in both
-    }
-    both.starts.push_back(static_cast<std::int64_t>(both.values.size()));
+  for (Index i = 0; i < block.rows(); ++i) {
+    // A pair stands in one of the two, save the diagonal, which stands in both.
+    const double absent = std::numeric_limits<double>::quiet_NaN();
+    merge_rows(block.row(i), turned.row(i), absent, [&](Index column, double forth, double back) {
+      both.add(column, std::isnan(forth) ? back : forth);
+    });
+    both.end_row();
   }
   return both;
 }

@@ -37,7 +37,6 @@ PooledCovariance::PooledCovariance(const MatrixRef& X, const Labels& labels)
   Matrix covariance = Matrix::Zero(X.cols(), X.cols());
   covariance.selfadjointView<Eigen::Lower>().rankUpdate(centred.transpose(),
                                                         1 / static_cast<double>(X.rows()));
-  refuse_overflow(covariance);
   eigen_ = symmetric_eigen(std::move(covariance));
   eigen_.lambda = eigen_.lambda.cwiseMax(0.0);
 }

@@ -34,7 +34,6 @@ struct LowRank {
 LowRank decompose(const Matrix& Z) {
   Matrix gram = Matrix::Zero(Z.rows(), Z.rows());
   gram.selfadjointView<Eigen::Lower>().rankUpdate(Z, 1 / static_cast<double>(Z.rows()));
-  refuse_overflow(gram);
   const SymmetricEigen eigen = symmetric_eigen(std::move(gram));
   const double cut = zero_threshold(eigen.lambda);
   Index rank = 0;

@@ -13,6 +13,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
+#include "numerics/unit.hpp"
 
 namespace kith {
 namespace {
@@ -45,17 +46,9 @@ PairBlock pair_block(SharedWork& work, const ClassPair& pair) {
   return block;
 }
 
-/// The size of similarities far from 1, else 1.
-double unit_of(const PairBlock& block) {
-  constexpr double kOrdinary = 0x1p16;
-  const double largest = block.eigen->lambda.cwiseAbs().maxCoeff();
-  const bool ordinary = largest == 0 || std::abs(std::log2(largest)) <= std::log2(kOrdinary);
-  return ordinary ? 1.0 : std::ldexp(1.0, std::ilogb(largest));
-}
-
 /// The block as its solver sees it; none where that is the block itself.
 std::optional<PairBlock> in_own_unit(const PairBlock& block) {
-  const double unit = unit_of(block);
+  const double unit = own_unit(block.eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
   if (unit == 1) return std::nullopt;
   PairBlock own = block;
   own.unit = unit;
@@ -203,19 +196,6 @@ Fitted<LearnedPairsModel> assemble(SharedWork& work, std::span<const ClassPair> 
   return fitted;
 }
 
-/// Treatments of new samples take fourth powers of what they are given.
-void check_size(const Eigen::Ref<const RowMatrix>& rows) {
-  constexpr double kMost = 1e75;
-  Index query = 0;
-  Index sample = 0;
-  if (rows.size() == 0 || !(rows.cwiseAbs().maxCoeff(&query, &sample) > kMost)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("the similarity of query {} to training sample {} is {:.3g}, which is "
-                          "beyond what can be computed with ({:.0e}); it must be in the unit of "
-                          "the training matrix",
-                          query + 1, sample + 1, rows(query, sample), kMost));
-}
-
 }  // namespace
 
 void check_range(std::string_view what, double value, double unit) {
@@ -294,11 +274,8 @@ DenseBlock learned_rows(const QueryMatrix& query, Index samples) {
                 fmt::format("queries have {} columns; the model needs its {} training samples",
                             to.cols(), samples));
   }
-  check_size(to.values());
   if (!query.from_training) return to;
-  const DenseBlock from = to_dense(*query.from_training);
-  check_size(from.values());
-  return DenseBlock(0.5 * (to.values() + from.values()));
+  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
 }
 
 Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment, double constant,

@@ -25,6 +25,7 @@
 #include "kith/learn/svm/pair_machines.hpp"
 #include "learn/kernel_learning/repeated_eigenvalues.hpp"
 #include "learn/kernel_learning/spectrum_pair.hpp"
+#include "numerics/unit.hpp"
 
 namespace kith {
 namespace {
@@ -41,14 +42,6 @@ struct PairSteps {
   std::vector<double> consistency;
 };
 
-/// The size of similarities far from 1, a power of two, else 1.
-double unit_of(const Vector& lambda) {
-  constexpr double kOrdinary = 0x1p16;
-  const double largest = lambda.cwiseAbs().maxCoeff();
-  const bool ordinary = largest == 0 || (largest <= kOrdinary && largest >= 1 / kOrdinary);
-  return ordinary ? 1.0 : std::ldexp(1.0, std::ilogb(largest));
-}
-
 /// A pair over its similarities divided by `unit`.
 struct ScaledPair {
   SpectrumPair pair;
@@ -64,7 +57,7 @@ ScaledPair make_pair(SharedWork& work, const ClassPair& pair) {
   Matrix S = all ? Matrix(whole) : Matrix(whole(pair.samples, pair.samples));
   SharedDecomposition eigen =
       all ? work.eigen() : std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  const double unit = unit_of(eigen->lambda);
+  const double unit = own_unit(eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
   if (unit != 1) {
     S /= unit;
     eigen = std::make_shared<const SymmetricEigen>(SymmetricEigen{eigen->lambda / unit, eigen->U});

@@ -20,6 +20,7 @@
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "learn/kernel_learning/repeated_eigenvalues.hpp"
+#include "numerics/unit.hpp"
 
 namespace kith {
 namespace {
@@ -137,8 +138,7 @@ double own_trace(const KernelBlock& block) {
 /// The size of kernels, a power of two: a solver sees kernels whose diagonal is 1 to 2 on average,
 /// and the same numbers, to the last bit, for similarities that are a power of two times as large.
 double unit_of(double trace, Index samples) {
-  const double size = trace / static_cast<double>(samples);
-  return std::isfinite(size) && size > 0 ? std::ldexp(1.0, std::ilogb(size)) : 1.0;
+  return own_unit(trace / static_cast<double>(samples));
 }
 
 /// What kernels of size 1 make of the settings: with S and the trace divided by the unit the same

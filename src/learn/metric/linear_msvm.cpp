@@ -42,7 +42,6 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
   for (const auto& [scaling, members] : groups) {
     const FeatureScale scale = learn_scale(work.vectors(), scaling);
     const ScaledVectors vectors(scale, work.vectors());
-    refuse_overflow(vectors);
     std::optional<VectorSpan> span;
     if (vectors.width() > vectors.rows()) {
       span.emplace(vectors, ctx.threads, SpanDirections::kAll);

@@ -142,11 +142,6 @@ std::vector<Fitted<Model>> fit_maps(SharedWork& work, std::span<const Settings> 
 Prediction vote(const MappedNeighbours& mapped, const QueryBlock& queries, RunContext& ctx) {
   const Matrix images = ScaledVectors(mapped.scale, queries.vectors).times(mapped.map.transpose());
   const Matrix distances = kernel_table(VectorKernel::kRbf, images, mapped.images, ctx.threads);
-  if (!distances.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the features of a query are so large that its distances overflow; are they in the "
-                "unit of the training samples?");
-  }
   QueryBlock near;
   near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-distances)),
                            .from_training = std::nullopt,

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -44,14 +43,6 @@ Groups groups_of(std::span<const NonlinearMsvmSettings> path) {
 Matrix kernel_rows(const NonlinearMsvmModel& model, const Block& vectors, int threads) {
   return kernel_of_table(model.kernel, kernel_table(model.kernel.kernel, model.scale, vectors,
                                                     model.samples, threads));
-}
-
-/// The kernel's columns are what is decomposed.
-void refuse_overflow_of_columns(const Matrix& K) {
-  if (std::isfinite(K.squaredNorm())) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      "the features are so large that products of their kernel values overflow; scale them");
 }
 
 }  // namespace
@@ -89,7 +80,6 @@ std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,
     for (const auto& [numbers, members] : kernels) {
       const KernelRule& rule = path[members.front()].kernel;
       const Matrix K = kernel_of_table(rule, table);
-      refuse_overflow_of_columns(K);
       std::vector<MetricSettings> settings;
       for (const std::size_t i : members) settings.push_back(path[i].metric);
       std::vector<Fitted<MetricPairs>> solved =

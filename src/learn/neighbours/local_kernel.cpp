@@ -17,20 +17,12 @@ namespace {
 
 constexpr std::size_t kQueriesPerUnit = 8;
 
-double entry(const SparseBlock& block, Index i, Index j) {
-  const auto begin = block.columns.begin() + block.starts[static_cast<std::size_t>(i)];
-  const auto end = block.columns.begin() + block.starts[static_cast<std::size_t>(i) + 1];
-  const auto at = std::lower_bound(begin, end, static_cast<std::int32_t>(j));
-  if (at == end || *at != j) return std::nan("");
-  return block.values[static_cast<std::size_t>(at - block.columns.begin())];
-}
-
 double known(double value) { return std::isnan(value) ? 0 : value; }
 
 /// The mean of both directions; the one that is known where the other is not.
 double pair_value(const SparseBlock& block, Index i, Index j) {
-  const double forth = entry(block, i, j);
-  const double back = entry(block, j, i);
+  const double forth = block(i, j);
+  const double back = block(j, i);
   if (block.absent == Absent::kZero) return 0.5 * (known(forth) + known(back));
   if (std::isnan(forth)) return known(back);
   return std::isnan(back) ? forth : 0.5 * (forth + back);

@@ -13,27 +13,12 @@ namespace {
 /// The mean of two sparse tables of the same shape, over pairs that either lists; a pair known in
 /// one direction only keeps that value.
 SparseBlock mean_of(const SparseBlock& a, const SparseBlock& b) {
-  SparseBlock mean;
-  mean.cols = a.cols;
-  mean.absent = a.absent;
+  SparseBlock mean = a.without_rows();
   for (Index i = 0; i < a.rows(); ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    auto p = static_cast<std::size_t>(a.starts[row]);
-    auto q = static_cast<std::size_t>(b.starts[row]);
-    const auto p_end = static_cast<std::size_t>(a.starts[row + 1]);
-    const auto q_end = static_cast<std::size_t>(b.starts[row + 1]);
-    while (p < p_end || q < q_end) {
-      const bool from_a = q == q_end || (p < p_end && a.columns[p] <= b.columns[q]);
-      const bool from_b = p == p_end || (q < q_end && b.columns[q] <= a.columns[p]);
-      const double zero = a.absent == Absent::kZero ? 0 : std::nan("");
-      const double x = from_a ? a.values[p] : zero;
-      const double y = from_b ? b.values[q] : zero;
-      mean.columns.push_back(from_a ? a.columns[p] : b.columns[q]);
-      mean.values.push_back(std::isnan(x) ? y : std::isnan(y) ? x : 0.5 * (x + y));
-      p += from_a ? 1 : 0;
-      q += from_b ? 1 : 0;
-    }
-    mean.starts.push_back(static_cast<std::int64_t>(mean.values.size()));
+    merge_rows(a.row(i), b.row(i), a.absent_value(), [&](Index column, double x, double y) {
+      mean.add(column, std::isnan(x) ? y : std::isnan(y) ? x : 0.5 * (x + y));
+    });
+    mean.end_row();
   }
   return mean;
 }
@@ -108,17 +93,14 @@ Neighbours NeighbourRows::nearest(Index query, Index count, const TieOrder& ties
     return first_of(candidates, count);
   }
   const auto& sparse = std::get<SparseBlock>(rows_);
-  const auto begin = sparse.columns.begin() + sparse.starts[static_cast<std::size_t>(query)];
-  const auto end = sparse.columns.begin() + sparse.starts[static_cast<std::size_t>(query) + 1];
-  for (auto at = begin; at != end; ++at) {
-    add(*at, sparse.values[static_cast<std::size_t>(at - sparse.columns.begin())]);
-  }
+  const SparseRow row = sparse.row(query);
+  for (std::size_t e = 0; e < row.size(); ++e) add(row.columns[e], row.values[e]);
   if (sparse.absent == Absent::kZero) {
     // The first `count` absent samples in tie order are all that could be chosen.
     Index zeros = 0;
     for (std::size_t p = 0; p < ties.sample_at.size() && zeros < count; ++p) {
       const Index sample = ties.sample_at[p];
-      if (std::binary_search(begin, end, static_cast<std::int32_t>(sample))) continue;
+      if (std::ranges::binary_search(row.columns, sample)) continue;
       add(sample, 0);
       ++zeros;
     }

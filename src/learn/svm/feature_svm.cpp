@@ -12,60 +12,22 @@
 #include "kith/learn/svm/feature_svm.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
-#include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
 #include "kith/learn/svm/pair_machines.hpp"
 #include "kith/learn/svm/prototypes.hpp"
+#include "numerics/distances.hpp"
 
 namespace kith {
 namespace {
-
-/// A squared distance that is this small beside the squared norms it is the difference of has lost
-/// too many digits: it is summed anew from the differences.
-constexpr double kCancelled = 1e-6;
-
-/// |a_i - b_j|^2 for the rows of A and B. Rows are taken relative to `centre`, which changes no
-/// distance and makes the norms small.
-Matrix squared_distances(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<const RowMatrix>& B,
-                         const Vector& centre, int threads) {
-  const RowMatrix a = A.rowwise() - centre.transpose();
-  const RowMatrix b = B.rowwise() - centre.transpose();
-  const Vector a_norms = a.rowwise().squaredNorm();
-  const Vector b_norms = b.rowwise().squaredNorm();
-  Matrix D(a.rows(), b.rows());
-  D.noalias() = a * b.transpose();
-  parallel_for(static_cast<std::size_t>(b.rows()), threads, [&](std::size_t column) {
-    const auto j = static_cast<Index>(column);
-    for (Index i = 0; i < a.rows(); ++i) {
-      const double norms = a_norms(i) + b_norms(j);
-      const double distance = norms - 2 * D(i, j);
-      D(i, j) = distance > kCancelled * norms ? distance : (A.row(i) - B.row(j)).squaredNorm();
-    }
-  });
-  return D;
-}
-
-Vector mean_row(const Eigen::Ref<const RowMatrix>& rows) { return rows.colwise().mean(); }
 
 /// F F' for the rows F of the features.
 Matrix inner_products(const DenseBlock& features) {
   Matrix K = Matrix::Zero(features.rows(), features.rows());
   K.selfadjointView<Eigen::Lower>().rankUpdate(features.values());
   K.triangularView<Eigen::StrictlyUpper>() = K.transpose();
-  refuse_overflow(K);
   return K;
-}
-
-Matrix own_distances(const DenseBlock& features, int threads) {
-  const Vector centre = mean_row(features.values());
-  Matrix D = squared_distances(features.values(), features.values(), centre, threads);
-  D.triangularView<Eigen::StrictlyUpper>() = D.transpose();
-  refuse_overflow(D);
-  return D;
 }
 
 Matrix rbf(const Matrix& squared_distance, double gamma) {
@@ -156,8 +118,7 @@ Matrix decision_values(const FeatureSvmModel& model, const QueryBlock& queries,
   } else if (model.supports.rows() == 0) {
     decisions = Matrix::Zero(rows.rows(), model.coefficients.cols());
   } else {
-    const Matrix distances =
-        squared_distances(rows.values(), model.supports, mean_row(model.supports), ctx.threads);
+    const Matrix distances = squared_distances(rows.values(), model.supports, ctx.threads);
     decisions.noalias() = rbf(distances, model.gamma) * model.coefficients;
   }
   decisions.rowwise() += model.intercepts.transpose();
@@ -201,7 +162,7 @@ std::vector<Fitted<FeatureSvmModel>> fit_path(SharedWork& work,
     shared.features = columns_of(work.dense(), shared.columns);
     const Matrix products = kernel == FeatureKernel::kLinear
                                 ? inner_products(shared.features)
-                                : own_distances(shared.features, ctx.threads);
+                                : squared_distances(shared.features.values(), ctx.threads);
     for (const auto& [same, members] : kernels) {
       std::vector<FeatureSvmSettings> ascending;
       for (const std::size_t i : members) ascending.push_back(path[i]);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "kith/core/error.hpp"
+#include "numerics/unit.hpp"
 #include "optim/dual/block.hpp"
 
 namespace kith::dual {
@@ -262,12 +263,8 @@ double offset(const BoxProblem& problem, const BoxIterate& x) {
   return 0;
 }
 
-/// A power of two near the size of the matrix where it is far from 1, else 1: squares of its
-/// entries could overflow or vanish, in float sooner than in double.
-double scale_for(double largest) {
-  if (largest == 0 || (largest > 1e-6 && largest < 1e6)) return 1;
-  return std::ldexp(1.0, std::clamp(std::ilogb(largest), -1000, 1000));
-}
+/// Squares of larger entries could overflow in float, those of smaller ones vanish.
+constexpr double kOrdinary = 1e6;
 
 /// Where cost times kernel is so large that margins drown in rounding as soon as classes overlap,
 /// what can be solved is solved in a few steps per sample, and the rest never.
@@ -366,11 +363,11 @@ SmoSolution smo(const SvmDual& problem, const SmoSettings& settings, const RunCo
                     std::to_string(start->size()) + " entries for " +
                     std::to_string(problem.K.size()) + " samples");
   }
-  Attempt result =
-      attempt(problem, settings, ctx, start, scale_for(problem.K.diagonal().cwiseAbs().maxCoeff()));
+  Attempt result = attempt(problem, settings, ctx, start,
+                           own_unit(problem.K.diagonal().cwiseAbs().maxCoeff(), kOrdinary));
   if (!result.finite) {
     // Entries far larger than the diagonal: only an indefinite matrix has them.
-    result = attempt(problem, settings, ctx, start, scale_for(problem.K.largest_entry()));
+    result = attempt(problem, settings, ctx, start, own_unit(problem.K.largest_entry(), kOrdinary));
     if (!result.finite) result.solution.info.status = SolveStatus::kNumericalFailure;
   }
   result.solution.info.seconds =

@@ -32,6 +32,7 @@
 #include "kith/numerics/psd.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "kith/optim/metric/neighbour_maps.hpp"
+#include "numerics/distances.hpp"
 #include "optim/metric/pair_scatter.hpp"
 
 namespace kith::metric {
@@ -48,16 +49,6 @@ constexpr double kRounding = 1e-12;      // of the value, in the test of a step,
 constexpr double kLeastPull = 1e-10;     // of the largest: coordinates are stretched no further
 constexpr double kSmallestPull = 1e-12;  // of the largest: P holds the direction
 constexpr double kSamePlace = 1e-20;     // of the largest squared distance from the mean
-
-/// Squared distances of the rows, from their differences: 0 where rows are the same.
-Matrix squared_distances(const Matrix& X) {
-  Matrix D(X.rows(), X.rows());
-  const Matrix x = X.transpose();
-  for (Index j = 0; j < x.cols(); ++j) {
-    D.col(j) = (x.colwise() - x.col(j)).colwise().squaredNorm().transpose();
-  }
-  return D;
-}
 
 /// What pulls, and which way nothing does.
 struct Pull {
@@ -105,7 +96,7 @@ Pull pull_of(const LmnnProblem& problem) {
   const double size = problem.X.size() > 0 ? problem.X.rowwise().squaredNorm().maxCoeff() : 0;
   const double same = kSamePlace * size;
   const double push = problem.push;
-  const Pulls pulls = pulls_of(problem, squared_distances(problem.X), same);
+  const Pulls pulls = pulls_of(problem, squared_distances(problem.X, 1), same);
   Pull pull{.fixed = push * pulls.here.sum()};
   if (r == 0) return pull;
   const Vector weights = 1 - push + push * pulls.here.array();
@@ -124,7 +115,7 @@ Pull pull_of(const LmnnProblem& problem) {
   pull.P = rows.transpose() * weights.asDiagonal() * rows;
   if (free == 0) return pull;
   pull.N = eigen.U.leftCols(free);
-  pull.outside = squared_distances(problem.X * pull.N);
+  pull.outside = squared_distances(problem.X * pull.N, 1);
   pull.outside = (pull.outside.array() <= same).select(0, pull.outside);
   return pull;
 }

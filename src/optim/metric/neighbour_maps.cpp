@@ -10,6 +10,7 @@
 
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "kith/optim/linear/lbfgs.hpp"
+#include "numerics/distances.hpp"
 #include "optim/metric/pair_scatter.hpp"
 
 namespace kith::metric {
@@ -19,14 +20,6 @@ constexpr double kStepGrowth = 1.2;  // after a step that lowered the objective
 constexpr double kSmallestStep = 1e-14;
 constexpr double kSmallestDecrease = 1e-7;  // of the objective
 constexpr double kStationary = 1e-3;        // what a map may leave of NCA's slope, as residual
-
-Matrix squared_distances(const Matrix& images) {
-  const Vector norms = images.rowwise().squaredNorm();
-  Matrix D = -2 * images * images.transpose();
-  D.colwise() += norms;
-  D.rowwise() += norms.transpose();
-  return D.cwiseMax(0.0);
-}
 
 /// Median over samples of the chance that another than the likeliest neighbour is drawn, under a
 /// map whose squared distances are `squared` times D.
@@ -52,7 +45,7 @@ double nca_scale(const MatrixRef& X, const MatrixRef& A) {
   constexpr double kSoft = 0.5;
   constexpr int kMostHalvings = 500;
   if (X.rows() < 3) return 1;
-  const Matrix D = squared_distances(X * A.transpose());
+  const Matrix D = squared_distances(X * A.transpose(), 1);
   if (chance_beside_the_nearest(D, 1) >= kSaturated) return 1;
   double scale = 1;
   for (int m = 0; m < kMostHalvings && chance_beside_the_nearest(D, scale * scale) < kSoft; ++m) {
@@ -64,7 +57,7 @@ double nca_scale(const MatrixRef& X, const MatrixRef& A) {
 double nca_objective(const MatrixRef& X, std::span<const int> classes, const MatrixRef& A,
                      Matrix& gradient) {
   const Index n = X.rows();
-  Matrix D = squared_distances(X * A.transpose());
+  Matrix D = squared_distances(X * A.transpose(), 1);
   Matrix W(n, n);
   double right = 0;
   for (Index i = 0; i < n; ++i) {
@@ -122,7 +115,7 @@ LmnnProblem make_lmnn(const MatrixRef& X, std::span<const int> classes, Index ta
                       .classes = {classes.begin(), classes.end()},
                       .targets = std::vector<std::vector<Index>>(classes.size()),
                       .push = push};
-  const Matrix D = squared_distances(X);
+  const Matrix D = squared_distances(X, 1);
   for (Index i = 0; i < X.rows(); ++i) {
     std::vector<Index>& own = problem.targets[static_cast<std::size_t>(i)];
     for (Index j = 0; j < X.rows(); ++j) {
@@ -138,7 +131,7 @@ LmnnProblem make_lmnn(const MatrixRef& X, std::span<const int> classes, Index ta
 
 double lmnn_objective(const LmnnProblem& problem, const MatrixRef& L, Matrix& gradient) {
   const Index n = problem.X.rows();
-  const Matrix D = squared_distances(problem.X * L.transpose());
+  const Matrix D = squared_distances(problem.X * L.transpose(), 1);
   Matrix W = Matrix::Zero(n, n);
   double pulled = 0;
   double pushed = 0;

@@ -299,6 +299,45 @@ TEST(InputFromDistance, NamesThePairWhoseSquareOverflows) {
   EXPECT_THAT(message_of([&] { (void)condition_training(set, {}, {}); }), HasSubstr("too large"));
 }
 
+TEST(InputSizes, OfTheLargestSimilarityAreFrom1eMinus75To1e75) {
+  RowMatrix S = random_table(4, 2, false);
+  S /= S.cwiseAbs().maxCoeff();
+  for (const double size : {1e-74, 1e-20, 1e20, 1e75, 0.0}) {
+    const RowMatrix scaled = size * S;
+    EXPECT_EQ(conditioned(set_of(scaled), {}), scaled) << size;
+  }
+  for (const double size : {1e-310, 1e-76, 1e76, 1e300}) {
+    const std::string message =
+        message_of([&] { (void)condition_training(set_of(size * S), {}, {}); });
+    EXPECT_THAT(message, HasSubstr("by a constant")) << size;
+    EXPECT_THAT(message, HasSubstr(size > 1 ? "divide" : "multiply"));
+  }
+  // Nothing is said before the steps: --scale unit brings any size to [0, 1].
+  EXPECT_LE(conditioned(set_of(1e100 * S), {.scale = ScaleRule::kUnit}).maxCoeff(), 1 + 1e-15);
+}
+
+TEST(InputSizes, OfNewRowsAreUpTo1e75) {
+  const RowMatrix S = random_table(3, 2, false);
+  const InputRule rule = condition_training(set_of(S), {}, {}).rule;
+  RowMatrix rows = RowMatrix::Zero(2, 3);
+  rows(0, 1) = 1e-300;
+  rows(1, 2) = -1e75;
+  const auto query = [&] {
+    QueryMatrix matrix;
+    matrix.to_training = DenseBlock(rows);
+    return matrix;
+  };
+  EXPECT_EQ(numbers(condition_query(rule, query(), {}).to_training), rows);
+  rows(1, 2) = -1e100;
+  EXPECT_THAT(message_of([&] { (void)condition_query(rule, query(), {}); }),
+              HasSubstr("query 2 to training sample 3 is -1e+100"));
+  rows(1, 2) = 0;
+  QueryMatrix with_self = query();
+  with_self.self = Vector{{1, -1e100}};
+  EXPECT_THAT(message_of([&] { (void)condition_query(rule, with_self, {}); }),
+              HasSubstr("self-similarity of query 2 is -1e+100"));
+}
+
 TEST(InputFromDistance, RefusesANegativeDistanceThatASquareWouldHide) {
   RowMatrix D = random_distances(3, 1, true);
   D(1, 2) = -0.5;
@@ -403,9 +442,9 @@ TEST(InputTransformRowsRbf, KeepsItsDigitsWhereCloseRowsHaveLargeNorms) {
   }
 }
 
-TEST(InputTransformRowsRbf, SurvivesOverflowingNorms) {
-  RowMatrix raw = RowMatrix::Constant(3, 3, 1e200);
-  raw.row(2).setConstant(-1e200);
+TEST(InputTransformRowsRbf, SurvivesLargeNorms) {
+  RowMatrix raw = RowMatrix::Constant(3, 3, 1e70);
+  raw.row(2).setConstant(-1e70);
   const RowMatrix values = conditioned(set_of(raw), {.transform = InputTransform::kRowsRbf});
   RowMatrix expected(3, 3);
   expected << 1, 1, 0, 1, 1, 0, 0, 0, 1;

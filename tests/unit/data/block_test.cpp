@@ -139,7 +139,7 @@ TEST(Block, SelectOfASparseBlockEqualsSelectOfItsDenseForm) {
 TEST(Block, SelectsWholeRowsOfAnyWidth) {
   SparseBlock wide = small_sparse(Absent::kZero);
   wide.cols = std::numeric_limits<std::int32_t>::max();
-  const auto chosen = std::get<SparseBlock>(select_rows(wide, std::vector<Index>{2, 1}));
+  const SparseBlock chosen = select_rows(wide, std::vector<Index>{2, 1});
   EXPECT_EQ(chosen.cols, wide.cols);
   EXPECT_EQ(chosen.absent, Absent::kZero);
   EXPECT_THAT(chosen.starts, testing::ElementsAre(0, 2, 2));
@@ -175,6 +175,43 @@ TEST(Block, KnowsItsShape) {
   EXPECT_EQ(rows(Block()), 0);
   EXPECT_EQ(cols(Block()), 0);
   EXPECT_FALSE(is_sparse(Block()));
+}
+
+TEST(SparseBlock, HasTheNumbersOfItsDenseForm) {
+  for (const Absent absent : {Absent::kZero, Absent::kMissing}) {
+    const SparseBlock sparse = small_sparse(absent);
+    const DenseBlock dense = to_dense(sparse);
+    for (Index i = 0; i < sparse.rows(); ++i) {
+      for (Index j = 0; j < sparse.cols; ++j) {
+        const bool missing = std::isnan(dense(i, j));
+        EXPECT_TRUE(missing ? std::isnan(sparse(i, j)) : sparse(i, j) == dense(i, j));
+      }
+    }
+  }
+  const SparseBlock zeros = small_sparse(Absent::kZero);
+  const SparseBlock back = to_sparse(to_dense(zeros));
+  EXPECT_EQ(to_dense(back).values(), to_dense(zeros).values());
+  EXPECT_EQ(to_sparse(zeros).values, zeros.values);
+}
+
+TEST(MergeRows, VisitsEachColumnThatEitherRowListsOnce) {
+  SparseBlock table;
+  table.cols = 9;
+  for (const std::vector<Index>& columns : std::vector<std::vector<Index>>{{1, 4, 7}, {4, 8}, {}}) {
+    for (const Index j : columns) table.add(j, static_cast<double>(10 * table.rows() + j));
+    table.end_row();
+  }
+  const auto seen = [&](Index i, Index j) {
+    std::vector<std::vector<double>> all;
+    merge_rows(table.row(i), table.row(j), -1, [&](Index column, double x, double z) {
+      all.push_back({static_cast<double>(column), x, z});
+    });
+    return all;
+  };
+  using Seen = std::vector<std::vector<double>>;
+  EXPECT_EQ(seen(0, 1), (Seen{{1, 1, -1}, {4, 4, 14}, {7, 7, -1}, {8, -1, 18}}));
+  EXPECT_EQ(seen(2, 1), (Seen{{4, -1, 14}, {8, -1, 18}}));
+  EXPECT_EQ(seen(2, 2), Seen{});
 }
 
 }  // namespace

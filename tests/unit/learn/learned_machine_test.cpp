@@ -65,15 +65,6 @@ TEST(NearestBorder, BearsTinyEigenvalues) {
   EXPECT_NEAR(border.needed(k), border.psi + t, 1e-9);
 }
 
-TEST(LearnedRows, RefuseSimilaritiesWhosePowersAreNoNumbers) {
-  Matrix rows = Matrix::Ones(2, 3);
-  EXPECT_EQ(learned_rows(test::query_block(rows).matrices.front(), 3).rows(), 2);
-  rows(1, 2) = -1e100;
-  const QueryMatrix large = test::query_block(rows).matrices.front();
-  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { (void)learned_rows(large, 3); }),
-              testing::HasSubstr("query 2 to training sample 3 is -1e+100"));
-}
-
 TEST(LearnedMachine, TreatsRowsAsEachTreatmentSays) {
   Rng rng(3);
   const Matrix A = Matrix::NullaryExpr(8, 8, [&](Index, Index) { return rng.normal(); });

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/measure/gaussian.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "kith/numerics/symmetric_eigen.hpp"
+#include "measure/vector_measure.hpp"
 
 namespace kith::gaussian_test {
 namespace {
@@ -15,6 +14,18 @@ RowMatrix random_rows(Index n, Index d, std::uint64_t seed) {
   RowMatrix X(n, d);
   for (Index i = 0; i < X.size(); ++i) X.data()[i] = rng.normal();
   return X;
+}
+
+RowMatrix gaussian_matrix(const RowMatrix& X, double gamma, const RunContext& ctx) {
+  return detail::vector_pairs(DenseBlock(X), nullptr,
+                              {.measure = Measure::kGaussian, .gamma = gamma}, ctx);
+}
+
+RowMatrix gaussian_matrix(const RowMatrix& queries, const RowMatrix& training, double gamma,
+                          const RunContext& ctx) {
+  const Block columns = DenseBlock(training);
+  return detail::vector_pairs(DenseBlock(queries), &columns,
+                              {.measure = Measure::kGaussian, .gamma = gamma}, ctx);
 }
 
 TEST(GaussianMatrix, IsTheDefinitionAndPositiveSemidefinite) {
@@ -49,8 +60,8 @@ TEST(PerturbCy, AddsSymmetricNoiseInProportionToXi) {
   const RowMatrix K = gaussian_matrix(random_rows(80, 3, 4), 0.5, RunContext{});
   RowMatrix once = K;
   RowMatrix thrice = K;
-  perturb_cy(once, 0.1, Rng(7));
-  perturb_cy(thrice, 0.3, Rng(7));
+  detail::perturb_cy(once, 0.1, Rng(7));
+  detail::perturb_cy(thrice, 0.3, Rng(7));
   EXPECT_EQ(once, RowMatrix(once.transpose()));
   EXPECT_LT((3 * (once - K) - (thrice - K)).norm(), 1e-13);
   // Wigner's law: the noise alone, of variance 1/2 off the diagonal, reaches xi sqrt(2 n).

