@@ -36,9 +36,9 @@ bool needs_self_similarities(const AnyModel& model) {
   return std::visit(
       [](const auto& one) {
         if constexpr (std::is_same_v<std::decay_t<decltype(one)>, SvmModel>) {
-          return one.test_treatment == SvmTreatment::kAugmented;
-        } else if constexpr (requires { needs(one.learned); }) {
-          return needs(one.learned);
+          return one.test_treatment == Treatment::kAugmented;
+        } else if constexpr (requires { needs(one); }) {
+          return needs(one);
         } else {
           return false;
         }

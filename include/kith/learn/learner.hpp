@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kith/core/archive.hpp"
@@ -47,6 +48,9 @@ struct FitInfo {
   std::vector<std::string> notes;  ///< for the user, in words
   Json learned;  ///< what beside a classifier was learned, for `train --json`; null: nothing
 
+  /// Positions of the subproblems that a record lists: all up to 1,000, else the 1,000 worst, by
+  /// status and then by gap. In order.
+  [[nodiscard]] std::vector<std::size_t> listed() const;
   [[nodiscard]] SolveStatus status() const;  ///< the worst of the subproblems
   [[nodiscard]] double gap() const;          ///< the largest, NaN when none has one
   [[nodiscard]] double kkt_residual() const;
@@ -62,6 +66,14 @@ struct Fitted {
   FitInfo info;
 };
 
+/// Models that are what their base is and nothing else.
+template <class Model, class Base>
+[[nodiscard]] std::vector<Fitted<Model>> as_models(std::vector<Fitted<Base>> fitted) {
+  std::vector<Fitted<Model>> models;
+  for (Fitted<Base>& one : fitted) models.push_back({{std::move(one.model)}, std::move(one.info)});
+  return models;
+}
+
 /// One row per query. `scores` order the classes; they are no probabilities.
 struct Prediction {
   std::vector<int> labels;
@@ -69,22 +81,28 @@ struct Prediction {
   Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
 };
 
-/// 0, 1, ..., count - 1: what `needed_columns` returns for a model that needs every training
-/// sample.
+/// 0, 1, ..., count - 1.
 [[nodiscard]] std::vector<Index> all_positions(Index count);
 
-/// A method: its settings type S fits to a model type. `M` is what fit returns in Fitted<M>.
+/// A method: its settings type S fits to a model type M. A model that does not need the
+/// similarities to every training sample also has
+///
+///   std::vector<Index> needed_columns(const M& model);
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,
              const QueryBlock& queries, std::span<const S> path, SavingArchive& saving,
              LoadingArchive& loading) {
-  { fit(work, settings, ctx) } -> std::same_as<Fitted<M>>;
   { fit_path(work, path, ctx) } -> std::same_as<std::vector<Fitted<M>>>;
   { predict(fitted, queries, ctx) } -> std::same_as<Prediction>;
-  { needed_columns(fitted) } -> std::same_as<std::vector<Index>>;
   archive(fitted, saving);
   archive(model, loading);
 };
+
+/// The fit of one setting: that of a path of one.
+template <Described S>
+[[nodiscard]] auto fit(SharedWork& work, const S& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span<const S>(&settings, 1), ctx).front());
+}
 
 }  // namespace kith

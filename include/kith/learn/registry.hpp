@@ -89,7 +89,9 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 /// One prediction per model, all of one method; a lazy method shares its work between them.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AnyModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
+/// The training samples whose similarities a prediction needs: those that the model names, none for
+/// a method that learns from vectors, else all `samples` of the training set.
+[[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model, Index samples);
 
 /// The first part of a model that holds NaN or infinity where a prediction needs a number, if any:
 /// such a model is not to be written.

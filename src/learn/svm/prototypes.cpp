@@ -32,16 +32,14 @@ DenseBlock columns_of(const DenseBlock& block, std::span<const Index> columns) {
   return DenseBlock(std::move(part));
 }
 
-DenseBlock query_features(const QueryBlock& queries, Index samples,
-                          std::span<const Index> columns) {
-  const DenseBlock to = to_dense(queries.matrices.front().to_training);
+DenseBlock needed_of(const DenseBlock& rows, Index samples, std::span<const Index> columns) {
   const auto needed = static_cast<Index>(columns.size());
-  if (to.cols() == needed) return to;
-  if (to.cols() == samples) return columns_of(to, columns);
+  if (rows.cols() == needed) return rows;
+  if (rows.cols() == samples) return columns_of(rows, columns);
   throw Error(
       ErrorCode::kInvalidArgument,
       fmt::format("queries have {} columns; the model needs {} (or all {} training samples)",
-                  to.cols(), needed, samples));
+                  rows.cols(), needed, samples));
 }
 
 }  // namespace kith

@@ -53,7 +53,7 @@ TEST(SvmThreads, GiveTheSameBytes) {
        {.scope = SpectrumScope::kPair},
        {.spectrum = Spectrum::kNone},
        {.spectrum = Spectrum::kShift},
-       {.spectrum = Spectrum::kFlip, .test_treatment = SvmTreatment::kAugmented}});
+       {.spectrum = Spectrum::kFlip, .test_treatment = Treatment::kAugmented}});
 }
 
 TEST(FeatureSvmThreads, GiveTheSameBytes) {

@@ -43,8 +43,6 @@ struct MixtureSdaModel {
   Matrix log_z;
 };
 
-[[nodiscard]] Fitted<MixtureSdaModel> fit(SharedWork& work, const MixtureSdaSettings& settings,
-                                          RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<MixtureSdaModel>> fit_path(
     SharedWork& work, std::span<const MixtureSdaSettings> path, RunContext& ctx);
 /// `queries` have all training columns, or just `needed_columns`, in that order.

@@ -20,9 +20,9 @@ namespace kith {
 /// Those columns of a block. Nothing is copied where they are all of its columns.
 [[nodiscard]] DenseBlock columns_of(const DenseBlock& block, std::span<const Index> columns);
 
-/// The similarities of queries to the training samples `columns`: the queries have all `samples`
-/// training columns, or just those, in that order. Throws Error otherwise.
-[[nodiscard]] DenseBlock query_features(const QueryBlock& queries, Index samples,
-                                        std::span<const Index> columns);
+/// The columns of rows that have all `samples` training columns, or just `columns`, in that order.
+/// Throws Error otherwise.
+[[nodiscard]] DenseBlock needed_of(const DenseBlock& rows, Index samples,
+                                   std::span<const Index> columns);
 
 }  // namespace kith
