@@ -84,7 +84,7 @@ TEST(OneVsRest, TakesTheLargestDecisionValue) {
   labels.ids[1] = 0;  // nobody is a b
   const TaskTable table = task_table(binary_tasks(labels, Multiclass::kOneVsRest), labels);
   const Matrix decisions{{-3, -1, -2}, {0.5, 0.25, 0.5}};
-  const Matrix sigmoids{{-1, -2, -1}, {0, 1, 0.5}};
+  const Matrix sigmoids{{-1, -1, -1}, {0, 0, 0.5}};
   const Prediction found = decide(table, decisions, sigmoids);
   EXPECT_EQ(found.labels, (std::vector<int>{2, 0}));
   for (Index i = 0; i < 2; ++i) {
@@ -95,7 +95,7 @@ TEST(OneVsRest, TakesTheLargestDecisionValue) {
     EXPECT_EQ(found.probabilities(i, 1), 0);
     EXPECT_LT(found.scores(i, 1), decisions.row(i).minCoeff());
   }
-  const double own = Sigmoid{-2, 1}(-1);
+  const double own = Sigmoid{-1, 0}(-1);
   const double sum = Sigmoid{-1, 0}(-3) + own + Sigmoid{-1, 0.5}(-2);
   EXPECT_NEAR(found.probabilities(0, 2), own / sum, 1e-12);
 }
