@@ -67,7 +67,7 @@ Problem make_problem() {
   return problem;
 }
 
-std::vector<kith::KrrSettings> whole_grid(kith::KrrSpectrum spectrum) {
+std::vector<kith::KrrSettings> whole_grid(kith::Spectrum spectrum) {
   const std::vector<kith::GridAxis> axes = kith::MethodTraits<kith::KrrSettings>::grid({});
   std::vector<kith::KrrSettings> grid;
   for (const std::string& k : axes[0].values) {
@@ -130,8 +130,7 @@ int main() {
   for (Index q = 0; q < kQueries; ++q) {
     blocks.push_back(pairs.among(rows.nearest(q, kNeighbours, ties).samples));
   }
-  const std::vector<kith::KrrModel> grid =
-      models_of(work, whole_grid(kith::KrrSpectrum::kPinv), ctx);
+  const std::vector<kith::KrrModel> grid = models_of(work, whole_grid(kith::Spectrum::kNone), ctx);
   const std::vector<kith::KrrModel> largest = models_of(work, {{.neighbours = kNeighbours}}, ctx);
   const auto predict = [&](const std::vector<kith::KrrModel>& models) {
     (void)predict_path(std::span<const kith::KrrModel>(models), problem.queries, ctx);

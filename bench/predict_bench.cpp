@@ -25,8 +25,8 @@ kith::SvmModel two_class_model(kith::Index n) {
   model.samples = n;
   model.columns.resize(static_cast<std::size_t>(n));
   std::iota(model.columns.begin(), model.columns.end(), kith::Index{0});
-  model.pairs = {.classes = 2, .first = {0}, .second = {1}, .present = {0, 1}};
-  model.coefficients = kith::Matrix::Random(n, 1);
+  model.tasks = {.classes = 2, .first = {0}, .second = {1}, .present = {0, 1}};
+  model.coefficients = kith::SparseColumns(kith::Matrix::Random(n, 1));
   model.intercepts = kith::Vector::Zero(1);
   return model;
 }

@@ -71,7 +71,7 @@ Refit refit(const FoldPart& part, SharedWork& work, const Candidate& candidate,
             const AnySettings& settings, RunContext& ctx) {
   const DecisionRule rule = make_decision_rule(candidate.choice.decision, part.training.set.labels);
   Fitted<AnyModel> fitted = fit(work, settings, ctx);
-  const QueryBlock queries = over_columns(part.queries, needed_columns(fitted.model));
+  const QueryBlock queries = over_needed(fitted.model, part.queries);
   Refit result{.prediction = predict(fitted.model, queries, ctx), .info = std::move(fitted.info)};
   if (!rule.empty()) apply(rule, result.prediction);
   return result;

@@ -108,16 +108,6 @@ std::vector<FoldSplit> calibration_folds(std::span<const int> signs, Rng rng) {
   return splits;
 }
 
-Sigmoid cross_fitted_sigmoid(std::span<const int> signs, Rng rng,
-                             const std::function<Vector(const FoldSplit&)>& held_out,
-                             const std::function<Vector()>& own) {
-  const std::vector<FoldSplit> folds = calibration_folds(signs, rng);
-  if (folds.empty()) return fit_sigmoid(own(), signs);
-  Vector decisions(std::ssize(signs));
-  for (const FoldSplit& split : folds) decisions(split.inside) = held_out(split);
-  return fit_sigmoid(decisions, signs);
-}
-
 Vector couple_pairs(const MatrixRef& r) {
   const Index classes = r.rows();
   if (classes == 2) return Vector{{r(0, 1), r(1, 0)}};

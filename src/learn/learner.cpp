@@ -65,13 +65,34 @@ QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> column
   return chosen;
 }
 
+void check_columns(Index given, Index needed) {
+  if (given == needed) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("queries have {} columns; the model needs {}", given, needed));
+}
+
 void check_columns(const QueryMatrix& query, Index needed) {
-  for (const Block* block :
-       {&query.to_training, query.from_training ? &*query.from_training : nullptr}) {
-    if (block == nullptr || cols(*block) == needed) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; the model needs {}", cols(*block), needed));
-  }
+  check_columns(cols(query.to_training), needed);
+  if (query.from_training) check_columns(cols(*query.from_training), needed);
+}
+
+std::vector<std::size_t> FitInfo::listed() const {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::size_t> all(subproblems.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (all.size() <= kMost) return all;
+  const auto worse = [&](std::size_t a, std::size_t b) {
+    const SolveInfo& one = subproblems[a].info;
+    const SolveInfo& other = subproblems[b].info;
+    if (one.status != other.status) return badness(one.status) > badness(other.status);
+    const double gap = std::isnan(one.gap) ? 0 : one.gap;
+    const double other_gap = std::isnan(other.gap) ? 0 : other.gap;
+    return gap != other_gap ? gap > other_gap : a < b;
+  };
+  std::partial_sort(all.begin(), all.begin() + kMost, all.end(), worse);
+  all.resize(kMost);
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 SolveStatus FitInfo::status() const {

@@ -435,12 +435,16 @@ std::vector<Prediction> predict_path(std::span<const AnyModel> models, const Que
         } else {
           for (const AnyModel& model : models) {
             const M& own = std::get<M>(*model);
-            predictions.push_back(predict(own, over_columns(queries, needed_columns(own)), ctx));
+            predictions.push_back(predict(own, over_needed(own, queries), ctx));
           }
         }
         return predictions;
       },
       models.front());
+}
+
+QueryBlock over_needed(const AnyModel& model, const QueryBlock& queries) {
+  return visit_method([&](const auto& own) { return over_needed(own, queries); }, model);
 }
 
 bool needs_self_similarities(const AnyModel& model) {
@@ -452,8 +456,27 @@ bool needs_self_similarities(const AnyModel& model) {
       model);
 }
 
-std::vector<Index> needed_columns(const AnyModel& model) {
-  return visit_method([](const auto& own) { return needed_columns(own); }, model);
+namespace {
+
+/// Whether the method of a model learns from vectors.
+template <class Model, class... S>
+constexpr bool is_of_vectors(MethodList<S...>) {
+  return ((std::is_same_v<typename MethodTraits<S>::Model, Model> &&
+           learns_from_vectors<MethodTraits<S>>()) ||
+          ...);
+}
+
+}  // namespace
+
+std::vector<Index> needed_columns(const AnyModel& model, Index samples) {
+  return visit_method(
+      [&](const auto& own) -> std::vector<Index> {
+        using Model = std::decay_t<decltype(own)>;
+        if constexpr (is_of_vectors<Model>(Methods{})) return {};
+        if constexpr (requires { needed_columns(own); }) return needed_columns(own);
+        return all_positions(samples);
+      },
+      model);
 }
 
 void archive(const AnyModel& model, SavingArchive& archiver) {

@@ -183,7 +183,8 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
   }
   record.given_samples = prepared.rules.front().given_samples;
   record.kept = prepared.rules.front().kept;
-  RequiredColumns required = required_columns(prepared.rules, needed_columns(model), set.size());
+  RequiredColumns required =
+      required_columns(prepared.rules, needed_columns(model, set.size()), set.size());
   record.positions = std::move(required.positions);
   for (const Index i : record.positions) {
     if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
@@ -247,12 +248,16 @@ Json certificate_json(const FitInfo& info) {
   }
   if (info.subproblems.size() > 1) {
     Json parts = Json::array();
-    for (const Subproblem& part : info.subproblems) {
+    for (const std::size_t p : info.listed()) {
+      const Subproblem& part = info.subproblems[p];
       Json one = {{"name", part.name}};
       one.update(info_json(part.info));
       if (std::isfinite(part.objective_offset)) one["objective_offset"] = part.objective_offset;
       if (!part.kernel_weights.empty()) one["kernel_weights"] = weights_json(part.kernel_weights);
       parts.push_back(std::move(one));
+    }
+    if (parts.size() < info.subproblems.size()) {
+      json["subproblem_count"] = info.subproblems.size();
     }
     json["subproblems"] = std::move(parts);
   }
@@ -294,10 +299,12 @@ void add_traces(Json& json, const FitInfo& info) {
     }
     return trace;
   };
-  for (std::size_t p = 0; p < info.subproblems.size(); ++p) {
-    if (info.subproblems[p].trace.empty()) continue;
-    Json& where = info.subproblems.size() == 1 ? json : json["subproblems"][p];
-    where["trace"] = trace_json(info.subproblems[p]);
+  const std::vector<std::size_t> listed = info.listed();
+  for (std::size_t k = 0; k < listed.size(); ++k) {
+    const Subproblem& part = info.subproblems[listed[k]];
+    if (part.trace.empty()) continue;
+    Json& where = info.subproblems.size() == 1 ? json : json["subproblems"][k];
+    where["trace"] = trace_json(part);
   }
 }
 
@@ -361,7 +368,7 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
                              m < names.size() ? names[m] : QueryNames{});
     }));
   }
-  return over_columns(conditioned, needed_columns(model.model));
+  return over_needed(model.model, conditioned);
 }
 
 }  // namespace

@@ -297,7 +297,7 @@ TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
 
 TEST_P(Method, NeedsNoColumnButThoseItNames) {
   const Fitted<AnyModel>& fitted = fitted_to_indefinite();
-  const std::vector<Index> needed = needed_columns(fitted.model);
+  const std::vector<Index> needed = needed_columns(fitted.model, 45);
   EXPECT_TRUE(std::is_sorted(needed.begin(), needed.end()));
   if (GetParam().vectors) {
     EXPECT_TRUE(needed.empty());

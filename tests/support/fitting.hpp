@@ -20,7 +20,7 @@ auto fit_once(const TrainingSet& set, const Settings& settings) {
 template <class Model>
 Prediction predict_once(const Model& model, const QueryBlock& queries) {
   RunContext ctx;
-  return predict(model, over_columns(queries, needed_columns(model)), ctx);
+  return predict(model, over_needed(model, queries), ctx);
 }
 
 /// Of the similarities to training samples.
@@ -32,7 +32,7 @@ Prediction predict_once(const Model& model, const Matrix& rows) {
 template <class Model>
 Matrix decide(const Model& model, const QueryBlock& queries) {
   RunContext ctx;
-  return decision_values(model, over_columns(queries, needed_columns(model)), ctx);
+  return decision_values(model, over_needed(model, queries), ctx);
 }
 
 template <class Model>

@@ -11,12 +11,15 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -57,6 +60,15 @@ template <NamedEnum E>
   }
   detail::refuse_choice(subject, text, EnumNames<E>::names);
 }
+
+/// A value that a field of an enumeration may take, and what it is called there.
+template <NamedEnum E>
+struct Choice {
+  E value;
+  std::string_view name;
+  constexpr Choice(E one) : value(one), name(enum_name(one)) {}  // NOLINT(*-explicit-*)
+  constexpr Choice(E one, std::string_view called) : value(one), name(called) {}
+};
 
 /// The numbers a field may take.
 struct NumberRange {
@@ -126,6 +138,23 @@ class FieldVisitor {
     if constexpr (requires { EnumNames<E>::aliases; }) aliases = EnumNames<E>::aliases;
     on_choice(name, index, EnumNames<E>::names, aliases, help);
     value = static_cast<E>(index);
+  }
+  /// A choice among some of the values. Throws Error where the field has another.
+  template <NamedEnum E>
+  void operator()(std::string_view name, E& value,
+                  const std::type_identity_t<std::initializer_list<Choice<E>>>& choices,
+                  std::string_view help) {
+    std::vector<std::string_view> names;
+    int index = -1;
+    for (const Choice<E>& choice : choices) {
+      if (choice.value == value) index = static_cast<int>(names.size());
+      names.push_back(choice.name);
+    }
+    if (index < 0) detail::refuse_choice(name, enum_name(value), names);
+    std::span<const Alias> aliases;
+    if constexpr (requires { EnumNames<E>::aliases; }) aliases = EnumNames<E>::aliases;
+    on_choice(name, index, names, aliases, help);
+    value = std::next(choices.begin(), index)->value;
   }
   /// A choice that may be left open; `absent_word` is what users type for that.
   template <NamedEnum E>

@@ -2,7 +2,6 @@
 // From decision values to probabilities.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,14 +28,8 @@ struct Sigmoid {
 /// one sample, which cannot be left out.
 [[nodiscard]] std::vector<FoldSplit> calibration_folds(std::span<const int> signs, Rng rng);
 
-/// The sigmoid of decision values of samples that took no part in making them: `held_out` trains on
-/// the outside of a fold and returns the decision values of its inside, for each of
-/// `calibration_folds`. Where there are none the machine's `own` values have to do.
-[[nodiscard]] Sigmoid cross_fitted_sigmoid(std::span<const int> signs, Rng rng,
-                                           const std::function<Vector(const FoldSplit&)>& held_out,
-                                           const std::function<Vector()>& own);
-
-/// Sigmoids need no more than a few digits of the decision values: a tolerance for `held_out`.
+/// Sigmoids need no more than a few digits of decision values: a tolerance for the machines that
+/// give those of held-out samples.
 inline constexpr double kCalibrationTolerance = 1e-3;
 
 /// Class probabilities from those of each pair: r(i, j) = P(i | i or j), r(j, i) = 1 - r(i, j). The

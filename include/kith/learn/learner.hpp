@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kith/core/archive.hpp"
@@ -47,6 +48,9 @@ struct FitInfo {
   std::vector<std::string> notes;  ///< for the user, in words
   Json learned;  ///< what beside a classifier was learned, for `train --json`; null: nothing
 
+  /// Positions of the subproblems that a record lists: all up to 1,000, else the 1,000 worst, by
+  /// status and then by gap. In order.
+  [[nodiscard]] std::vector<std::size_t> listed() const;
   [[nodiscard]] SolveStatus status() const;  ///< the worst of the subproblems
   [[nodiscard]] double gap() const;          ///< the largest, NaN when none has one
   [[nodiscard]] double kkt_residual() const;
@@ -62,6 +66,14 @@ struct Fitted {
   FitInfo info;
 };
 
+/// Models that are what their base is and nothing else.
+template <class Model, class Base>
+[[nodiscard]] std::vector<Fitted<Model>> as_models(std::vector<Fitted<Base>> fitted) {
+  std::vector<Fitted<Model>> models;
+  for (Fitted<Base>& one : fitted) models.push_back({{std::move(one.model)}, std::move(one.info)});
+  return models;
+}
+
 /// One row per query. `scores` order the classes; they are no probabilities.
 struct Prediction {
   std::vector<int> labels;
@@ -69,8 +81,7 @@ struct Prediction {
   Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
 };
 
-/// 0, 1, ..., count - 1: what `needed_columns` returns for a model that needs every training
-/// sample.
+/// 0, 1, ..., count - 1.
 [[nodiscard]] std::vector<Index> all_positions(Index count);
 
 /// The queries over these training samples alone, in that order, out of all training samples.
@@ -78,21 +89,40 @@ struct Prediction {
 [[nodiscard]] QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> columns);
 
 /// Throws Error(kInvalidArgument) unless the rows have that many columns.
+void check_columns(Index given, Index needed);
 void check_columns(const QueryMatrix& query, Index needed);
 
-/// A method: its settings type S fits to a model type. `M` is what fit returns in Fitted<M>.
-/// Queries have the columns that `needed_columns` names, in that order, and no others.
+/// A method: its settings type S fits to a model type M. A model that does not need the
+/// similarities to every training sample also has
+///
+///   std::vector<Index> needed_columns(const M& model);
+///
+/// Queries have these columns, in that order, and no others.
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,
              const QueryBlock& queries, std::span<const S> path, SavingArchive& saving,
              LoadingArchive& loading) {
-  { fit(work, settings, ctx) } -> std::same_as<Fitted<M>>;
   { fit_path(work, path, ctx) } -> std::same_as<std::vector<Fitted<M>>>;
   { predict(fitted, queries, ctx) } -> std::same_as<Prediction>;
-  { needed_columns(fitted) } -> std::same_as<std::vector<Index>>;
   archive(fitted, saving);
   archive(model, loading);
 };
+
+/// Queries over all training samples, as predictions of the model take them.
+template <class M>
+[[nodiscard]] QueryBlock over_needed(const M& model, const QueryBlock& queries) {
+  if constexpr (requires { needed_columns(model); }) {
+    return over_columns(queries, needed_columns(model));
+  } else {
+    return queries;
+  }
+}
+
+/// The fit of one setting: that of a path of one.
+template <Described S>
+[[nodiscard]] auto fit(SharedWork& work, const S& settings, RunContext& ctx) {
+  return std::move(fit_path(work, std::span<const S>(&settings, 1), ctx).front());
+}
 
 }  // namespace kith

@@ -99,9 +99,13 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 /// queries have all training samples, of which each model is given those it needs.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AnyModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model);
+/// Queries over all training samples, as predictions of the model take them.
+[[nodiscard]] QueryBlock over_needed(const AnyModel& model, const QueryBlock& queries);
 /// Whether predictions need the self-similarity of each new sample.
 [[nodiscard]] bool needs_self_similarities(const AnyModel& model);
+/// The training samples whose similarities a prediction needs: those that the model names, none for
+/// a method that learns from vectors, else all `samples` of the training set.
+[[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model, Index samples);
 
 void archive(const AnyModel& model, SavingArchive& archiver);
 void archive(AnyModel& model, LoadingArchive& archiver);

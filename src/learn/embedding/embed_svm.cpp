@@ -11,11 +11,12 @@
 // solution per pair of classes, number of dimensions and cost.
 #include "kith/learn/embedding/embed_svm.hpp"
 
-#include <algorithm>
-#include <map>
+#include <utility>
 
 #include "kith/condition/spectrum.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/path_groups.hpp"
+#include "kith/learn/svm/kernel_learner.hpp"
+#include "kith/learn/svm/spectrum_kernel.hpp"
 #include "kith/numerics/psd.hpp"
 
 namespace kith {
@@ -60,25 +61,26 @@ std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, Sh
   Conditioned space{
       .kernel = reconstruct(scaling.eigen->U, multipliers.cwiseProduct(scaling.eigen->lambda)),
       .transform = SpectralMap{scaling.eigen, multipliers}};
-  std::vector<MachineSettings> machines;
-  for (const EmbedSvmSettings& s : ascending) {
-    machines.push_back({.cost = s.cost, .probability = s.probability, .tolerance = s.tolerance});
-  }
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
   const double consistent =
       consistency(space, DenseBlock(scaling.B.data(), scaling.B.rows(), scaling.B.cols(), nullptr));
+  // H U_d U_d' X
+  const auto times_map = [&](const MatrixRef& X) -> Matrix {
+    Matrix mapped = fold(space.transform, X);
+    mapped.rowwise() -= mapped.colwise().mean().eval();
+    return mapped;
+  };
+  const std::vector<MachineSettings> machines = machine_settings(ascending);
+  const KernelLearner learner{
+      .K = &space.kernel, .train = &train, .ascending = machines, .ctx = &ctx};
   std::vector<Fitted<EmbedSvmModel>> fitted;
-  for (MachineTable& table : train_pairs(space.kernel, train, pairs, machines, true, ctx)) {
-    Fitted<EmbedSvmModel> one;
-    Matrix coefficients = fold(space.transform, table.coefficients);
-    coefficients.rowwise() -= coefficients.colwise().mean().eval();
-    one.model = {.pairs = pair_table(pairs, train.labels),
-                 .coefficients = coefficients,
-                 .intercepts = table.intercepts - coefficients.transpose() * scaling.row_means,
-                 .sigmoids = std::move(table.sigmoids)};
-    one.info = std::move(table.info);
+  for (Fitted<Machines>& one : train_machines(learner, binary_tasks(train.labels))) {
+    EmbedSvmModel model{column_machines(std::move(one.model), train.size(),
+                                        all_positions(train.size()), times_map)};
+    const DenseBlock means(scaling.row_means.data(), 1, train.size(), nullptr);
+    const Vector b = std::exchange(model.intercepts, Vector::Zero(model.tasks.size()));
+    model.intercepts = b - decision_values(model, means).row(0).transpose();
     one.info.consistency = consistent;
-    fitted.push_back(std::move(one));
+    fitted.push_back({std::move(model), std::move(one.info)});
   }
   return fitted;
 }
@@ -98,49 +100,18 @@ void describe(EmbedSvmSettings& settings, FieldVisitor& field) {
 std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
                                             std::span<const EmbedSvmSettings> path,
                                             RunContext& ctx) {
-  std::map<std::optional<Index>, std::vector<std::size_t>> spaces;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    validate(path[i], "embed-svm");
-    spaces[path[i].dimensions].push_back(i);
-  }
+  for (const EmbedSvmSettings& settings : path) validate(settings, "embed-svm");
   const ClassicalScaling scaling = classical_scaling(work);
-  std::vector<Fitted<EmbedSvmModel>> fitted(path.size());
-  for (auto& [dimensions, members] : spaces) {
+  const auto dimensions = [](const EmbedSvmSettings& settings) { return settings.dimensions; };
+  return fit_in_groups(path, dimensions, by_cost, [&](std::span<const EmbedSvmSettings> ascending) {
     ctx.check_stop();
-    std::stable_sort(members.begin(), members.end(),
-                     [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
-    std::vector<EmbedSvmSettings> ascending;
-    for (const std::size_t i : members) ascending.push_back(path[i]);
-    std::vector<Fitted<EmbedSvmModel>> solved = fit_space(scaling, work, ascending, ctx);
-    for (std::size_t i = 0; i < members.size(); ++i) fitted[members[i]] = std::move(solved[i]);
-  }
-  return fitted;
-}
-
-Fitted<EmbedSvmModel> fit(SharedWork& work, const EmbedSvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+    return fit_space(scaling, work, ascending, ctx);
+  });
 }
 
 Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
   ctx.check_stop();
-  const DenseBlock rows = raw_rows(queries, RowKind::kMean, model.coefficients.rows());
-  Matrix decisions = rows.values() * model.coefficients;
-  decisions.rowwise() += model.intercepts.transpose();
-  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
+  return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
 }
-
-std::vector<Index> needed_columns(const EmbedSvmModel& model) {
-  return all_positions(model.coefficients.rows());
-}
-
-template <class A>
-void archive(Archived<A, EmbedSvmModel>& model, A& archiver) {
-  archive(model.pairs, archiver);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
-}
-template void archive(const EmbedSvmModel&, SavingArchive&);
-template void archive(EmbedSvmModel&, LoadingArchive&);
 
 }  // namespace kith

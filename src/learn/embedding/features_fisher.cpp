@@ -29,35 +29,13 @@ std::vector<Fitted<FeaturesFisherModel>> fit_path(SharedWork& work,
   std::vector<Fitted<FeaturesFisherModel>> fitted;
   for (const FeaturesFisherSettings& settings : path) {
     PooledCovariance::Rule rule = covariance.rule(settings.ridge);
-    Fitted<FeaturesFisherModel> one;
-    one.model.linear = {.rows = RowKind::kToTraining,
-                        .posteriors = true,
-                        .W = std::move(rule.W),
-                        .b = std::move(rule.b)};
-    fitted.push_back(std::move(one));
+    const LinearScores scores{.rows = RowKind::kToTraining,
+                              .posteriors = true,
+                              .W = std::move(rule.W),
+                              .b = std::move(rule.b)};
+    fitted.push_back({{scores}, {}});
   }
   return fitted;
 }
-
-Fitted<FeaturesFisherModel> fit(SharedWork& work, const FeaturesFisherSettings& settings,
-                                RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const FeaturesFisherModel& model, const QueryBlock& queries, RunContext& ctx) {
-  ctx.check_stop();
-  return predict(model.linear, queries);
-}
-
-std::vector<Index> needed_columns(const FeaturesFisherModel& model) {
-  return needed_columns(model.linear);
-}
-
-template <class A>
-void archive(Archived<A, FeaturesFisherModel>& model, A& archiver) {
-  archive(model.linear, archiver);
-}
-template void archive(const FeaturesFisherModel&, SavingArchive&);
-template void archive(FeaturesFisherModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -94,11 +94,6 @@ std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
   return fitted;
 }
 
-Fitted<FeaturesQuadraticModel> fit(SharedWork& work, const FeaturesQuadraticSettings& settings,
-                                   RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& queries,
                    RunContext& ctx) {
   const DenseBlock block = raw_rows(queries, RowKind::kToTraining, model.means.cols());
@@ -117,10 +112,6 @@ Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& querie
     scores.col(column) = -0.5 * (distance.array() + log_determinant) + model.log_prior(column);
   });
   return from_scores(std::move(scores), true);
-}
-
-std::vector<Index> needed_columns(const FeaturesQuadraticModel& model) {
-  return all_positions(model.means.cols());
 }
 
 template <class A>

@@ -37,15 +37,12 @@ Prediction from_scores(Matrix scores, bool posteriors) {
   return prediction;
 }
 
-Prediction predict(const LinearScores& model, const QueryBlock& queries) {
+Prediction predict(const LinearScores& model, const QueryBlock& queries, const RunContext& ctx) {
+  ctx.check_stop();
   const DenseBlock rows = raw_rows(queries, model.rows, model.W.rows());
   Matrix scores = rows.values() * model.W;
   scores.rowwise() += model.b.transpose();
   return from_scores(std::move(scores), model.posteriors);
-}
-
-std::vector<Index> needed_columns(const LinearScores& model) {
-  return all_positions(model.W.rows());
 }
 
 template <class A>

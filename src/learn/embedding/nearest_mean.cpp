@@ -13,8 +13,9 @@ namespace kith {
 
 void describe(NearestMeanSettings& /*settings*/, FieldVisitor& /*field*/) {}
 
-Fitted<NearestMeanModel> fit(SharedWork& work, const NearestMeanSettings& /*settings*/,
-                             RunContext& ctx) {
+std::vector<Fitted<NearestMeanModel>> fit_path(SharedWork& work,
+                                               std::span<const NearestMeanSettings> path,
+                                               RunContext& ctx) {
   ctx.check_stop();
   const Labels& labels = work.train().labels;
   const std::vector<Index> counts = labels.counts();
@@ -24,41 +25,16 @@ Fitted<NearestMeanModel> fit(SharedWork& work, const NearestMeanSettings& /*sett
     members(i, c) = 1 / static_cast<double>(counts[static_cast<std::size_t>(c)]);
   }
   const Matrix means = work.symmetric() * members;
-  Fitted<NearestMeanModel> fitted;
-  fitted.model.linear = {.rows = RowKind::kMean,
-                         .posteriors = false,
-                         .W = 2 * members,
-                         .b = -members.cwiseProduct(means).colwise().sum().transpose()};
+  LinearScores scores{.rows = RowKind::kMean,
+                      .posteriors = false,
+                      .W = 2 * members,
+                      .b = -members.cwiseProduct(means).colwise().sum().transpose()};
   for (std::size_t c = 0; c < counts.size(); ++c) {
     if (counts[c] == 0) {
-      fitted.model.linear.b(static_cast<Index>(c)) = -std::numeric_limits<double>::infinity();
+      scores.b(static_cast<Index>(c)) = -std::numeric_limits<double>::infinity();
     }
   }
-  return fitted;
+  return std::vector<Fitted<NearestMeanModel>>(path.size(), {{scores}, {}});
 }
-
-std::vector<Fitted<NearestMeanModel>> fit_path(SharedWork& work,
-                                               std::span<const NearestMeanSettings> path,
-                                               RunContext& ctx) {
-  std::vector<Fitted<NearestMeanModel>> fitted;
-  for (const NearestMeanSettings& settings : path) fitted.push_back(fit(work, settings, ctx));
-  return fitted;
-}
-
-Prediction predict(const NearestMeanModel& model, const QueryBlock& queries, RunContext& ctx) {
-  ctx.check_stop();
-  return predict(model.linear, queries);
-}
-
-std::vector<Index> needed_columns(const NearestMeanModel& model) {
-  return needed_columns(model.linear);
-}
-
-template <class A>
-void archive(Archived<A, NearestMeanModel>& model, A& archiver) {
-  archive(model.linear, archiver);
-}
-template void archive(const NearestMeanModel&, SavingArchive&);
-template void archive(NearestMeanModel&, LoadingArchive&);
 
 }  // namespace kith

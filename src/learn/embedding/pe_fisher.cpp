@@ -78,34 +78,13 @@ std::vector<Fitted<PeFisherModel>> fit_path(SharedWork& work,
                .first;
     }
     PooledCovariance::Rule rule = at->second.covariance.rule(settings.ridge);
-    Fitted<PeFisherModel> one;
-    one.model.linear = {.rows = RowKind::kMean,
-                        .posteriors = true,
-                        .W = at->second.to_raw * rule.W,
-                        .b = std::move(rule.b)};
-    fitted.push_back(std::move(one));
+    const LinearScores scores{.rows = RowKind::kMean,
+                              .posteriors = true,
+                              .W = at->second.to_raw * rule.W,
+                              .b = std::move(rule.b)};
+    fitted.push_back({{scores}, {}});
   }
   return fitted;
 }
-
-Fitted<PeFisherModel> fit(SharedWork& work, const PeFisherSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const PeFisherModel& model, const QueryBlock& queries, RunContext& ctx) {
-  ctx.check_stop();
-  return predict(model.linear, queries);
-}
-
-std::vector<Index> needed_columns(const PeFisherModel& model) {
-  return needed_columns(model.linear);
-}
-
-template <class A>
-void archive(Archived<A, PeFisherModel>& model, A& archiver) {
-  archive(model.linear, archiver);
-}
-template void archive(const PeFisherModel&, SavingArchive&);
-template void archive(PeFisherModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -246,10 +246,6 @@ std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
   return fitted;
 }
 
-Fitted<LocalSdaModel> fit(SharedWork& work, const LocalSdaSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
                                      const QueryBlock& queries, RunContext& ctx) {
   return predict_in_runs(
@@ -258,10 +254,6 @@ std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
 
 Prediction predict(const LocalSdaModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-std::vector<Index> needed_columns(const LocalSdaModel& model) {
-  return all_positions(model.voters.size());
 }
 
 template <class A>

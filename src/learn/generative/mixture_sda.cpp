@@ -267,10 +267,6 @@ std::vector<Fitted<MixtureSdaModel>> fit_path(SharedWork& work,
   return fitted;
 }
 
-Fitted<MixtureSdaModel> fit(SharedWork& work, const MixtureSdaSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
   const Matrix T = query_statistics(queries, model.columns);
   const auto classes = static_cast<Index>(model.counts.size());

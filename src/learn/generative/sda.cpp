@@ -100,10 +100,6 @@ std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSett
   return fitted;
 }
 
-Fitted<SdaModel> fit(SharedWork& work, const SdaSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
   const Matrix T = query_statistics(queries, model.columns);
   const Matrix U = T.unaryExpr([&](double t) { return model.support.unit(t); });

@@ -82,10 +82,6 @@ std::vector<Fitted<AverageSvmModel>> fit_path(SharedWork& work,
   return fitted;
 }
 
-Fitted<AverageSvmModel> fit(SharedWork& work, const AverageSvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 Prediction predict(const AverageSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
   check_query_matrices(queries, model.matrices);
   if (model.matrices == 1) return predict(model.machine, queries, ctx);

@@ -18,12 +18,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
 #include "kith/learn/kernel_learning/mkl.hpp"
+#include "kith/learn/path_groups.hpp"
 #include "kith/optim/mkl/radius.hpp"
 
 namespace kith {
@@ -85,162 +84,91 @@ std::vector<Matrix> kernels_of_tables(const Matrix& distances, const Matrix& pro
   return kernels;
 }
 
-Prediction predict_sum(const BaseKernelModel& model, const QueryBlock& queries,
-                       const RunContext& ctx) {
-  const auto table = [&](VectorKernel kernel) {
-    return kernel_table(kernel, model.scale, queries.vectors, model.samples, ctx.threads);
-  };
-  QueryBlock rows;
-  for (const Matrix& K :
-       kernels_of_tables(table(VectorKernel::kRbf), table(VectorKernel::kPolynomial))) {
-    rows.matrices.push_back({.to_training = DenseBlock(RowMatrix(K)),
-                             .from_training = std::nullopt,
-                             .self = std::nullopt});
-  }
-  return predict(model.sum, rows, ctx);
-}
-
-template <class A>
-void archive_sum(Archived<A, BaseKernelModel>& model, A& archiver) {
-  archive(model.scale, archiver);
-  archiver("samples_under_kernels", model.samples);
-  archive(model.sum, archiver);
-  if (model.samples.cols() == model.scale.size() &&
-      model.samples.rows() == std::ssize(model.sum.columns) &&
-      model.sum.coefficients.size() == kBaseKernels.size()) {
-    return;
-  }
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{} samples of {} features for {} columns and {} kernels; there must be "
-                          "one sample per column, of {} features, and {} kernels",
-                          model.samples.rows(), model.samples.cols(), model.sum.columns.size(),
-                          model.sum.coefficients.size(), model.scale.size(), kBaseKernels.size()));
-}
-
-/// Positions of the path by their scaling.
-template <class Settings>
-std::map<FeatureScaling, std::vector<std::size_t>> by_scaling(std::span<const Settings> path) {
-  std::map<FeatureScaling, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    validate(path[i], MethodTraits<Settings>::name);
-    groups[path[i].scaling].push_back(i);
-  }
-  return groups;
-}
-
-/// One pair of classes, kernels of trace n.
-struct PairProblem {
-  mkl::RadiusProblem program;  // its cost: the weights of the samples
-  Vector unit;                 // what each kernel was multiplied by
-};
-
-PairProblem pair_problem(const TrainingSet& set, const ClassPair& pair) {
-  PairProblem problem;
-  const auto n = static_cast<Index>(pair.samples.size());
-  problem.unit = Vector::Ones(std::ssize(set.matrices));
-  for (std::size_t m = 0; m < set.matrices.size(); ++m) {
-    const auto& block = std::get<DenseBlock>(set.matrices[m].block);
-    Matrix K = block.values()(pair.samples, pair.samples);
-    const double trace = K.trace();
-    if (trace > 0) problem.unit(static_cast<Index>(m)) = static_cast<double>(n) / trace;
-    K *= problem.unit(static_cast<Index>(m));
-    problem.program.kernels.push_back(std::move(K));
-  }
-  problem.program.y.resize(n);
-  for (Index i = 0; i < n; ++i) problem.program.y(i) = pair.signs[static_cast<std::size_t>(i)];
-  problem.program.cost =
-      set.weights.size() > 0 ? Vector(set.weights(pair.samples)) : Vector::Ones(n);
-  return problem;
-}
-
-/// The machine of one pair: coefficients over the kernels of the problem.
-struct RadiusMachine {
-  Matrix c;  // samples x kernels
-  double b = 0;
-  mkl::RadiusSolution solution;
-};
-
-RadiusMachine solve(mkl::RadiusProblem program, double cost, double tolerance,
-                    const RunContext& ctx) {
-  program.cost *= cost;
-  RadiusMachine machine;
-  machine.solution = mkl::solve_radius(program, {.tolerance = tolerance}, ctx);
-  const mkl::RadiusPoint& point = machine.solution.point;
-  const double R2 = point.ball.squared > 0 ? point.ball.squared : 1;
-  machine.c = program.y.cwiseProduct(point.alpha) * machine.solution.theta.transpose() / R2;
-  machine.b = point.b;
-  return machine;
-}
-
-Vector decisions(const mkl::RadiusProblem& program, const RadiusMachine& machine,
-                 std::span<const Index> rows, std::span<const Index> columns) {
-  Vector f = Vector::Constant(std::ssize(rows), machine.b);
-  for (std::size_t m = 0; m < program.kernels.size(); ++m) {
-    const Matrix block = program.kernels[m](rows, columns);
-    f += block * machine.c.col(static_cast<Index>(m));
-  }
-  return f;
-}
-
-Sigmoid sigmoid_of(const mkl::RadiusProblem& program, const ClassPair& pair, double cost,
-                   const RadiusMachine& whole, const Rng& stream, const RunContext& ctx) {
-  const auto held_out = [&](const FoldSplit& split) -> Vector {
-    mkl::RadiusProblem part{
-        .kernels = {}, .y = program.y(split.outside), .cost = program.cost(split.outside)};
-    for (const Matrix& K : program.kernels) {
-      part.kernels.emplace_back(K(split.outside, split.outside));
+/// Kernels are made once for the settings of one scaling. `fit` takes them with the settings.
+template <class Model, class Settings, class Fit>
+std::vector<Fitted<Model>> fit_on_kernels(SharedWork& work, std::span<const Settings> path,
+                                          const RunContext& ctx, const Fit& fit) {
+  for (const Settings& settings : path) validate(settings, MethodTraits<Settings>::name);
+  const auto scaling = [](const Settings& settings) { return settings.scaling; };
+  return fit_in_groups(path, scaling, as_given, [&](std::span<const Settings> own) {
+    const KernelSet kernels = kernel_set(work, own.front().scaling, ctx.threads);
+    std::vector<Fitted<Model>> fitted;
+    for (Fitted<KernelSumModel>& one : fit(kernels.set, own)) {
+      fitted.push_back({{model_with_kernels(kernels, std::move(one.model))}, std::move(one.info)});
     }
-    const RadiusMachine machine = solve(std::move(part), cost, kCalibrationTolerance, ctx);
-    return decisions(program, machine, split.inside, split.outside);
-  };
-  const auto own = [&]() -> Vector {
-    std::vector<Index> all(pair.samples.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
-    return decisions(program, whole, all, all);
-  };
-  return cross_fitted_sigmoid(pair.signs, stream, held_out, own);
-}
-
-Fitted<KernelSumModel> fit_radius(const TrainingSet& set, const RklSettings& settings,
-                                  const RunContext& ctx) {
-  const std::vector<ClassPair> pairs = class_pairs(set.labels);
-  std::vector<PairProblem> problems(pairs.size());
-  std::vector<RadiusMachine> machines(pairs.size());
-  std::vector<Sigmoid> sigmoids(pairs.size());
-  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-    problems[p] = pair_problem(set, pairs[p]);
-    machines[p] = solve(problems[p].program, settings.cost, settings.tolerance, ctx);
-    if (!settings.probability) return;
-    sigmoids[p] = sigmoid_of(problems[p].program, pairs[p], settings.cost, machines[p],
-                             ctx.rng.stream("rkl calibration", p), ctx);
+    return fitted;
   });
-  const auto count = std::ssize(pairs);
-  Fitted<KernelSumModel> fitted;
-  KernelSumModel& model = fitted.model;
-  model.samples = set.size();
-  model.pairs = pair_table(pairs, set.labels);
-  model.intercepts.resize(count);
-  model.weights = Matrix::Zero(std::ssize(kBaseKernels), count);
-  if (settings.probability) model.sigmoids.resize(2, count);
-  std::vector<Matrix> coefficients(kBaseKernels.size(), Matrix::Zero(set.size(), count));
-  for (Index p = 0; p < count; ++p) {
-    const auto at = static_cast<std::size_t>(p);
-    const RadiusMachine& machine = machines[at];
-    Subproblem evidence{pair_name(pairs[at], set.labels), machine.solution.info};
-    for (Index m = 0; m < model.weights.rows(); ++m) {
-      const double unit = problems[at].unit(m);
-      const auto kernel = static_cast<std::size_t>(m);
-      coefficients[kernel].col(p)(pairs[at].samples) = unit * machine.c.col(m);
-      model.weights(m, p) = unit * machine.solution.theta(m);
-      evidence.kernel_weights.push_back({set.matrices[kernel].name, model.weights(m, p)});
-    }
-    model.intercepts(p) = machine.b;
-    if (settings.probability) model.sigmoids.col(p) << sigmoids[at].slope, sigmoids[at].offset;
-    fitted.info.subproblems.push_back(std::move(evidence));
-  }
-  keep_columns(model, coefficients);
-  return fitted;
 }
+
+/// The machines of `rkl`, for fit_tasks.
+struct RadiusLearner {
+  using Machine = SumMachine;
+  struct Block {
+    mkl::RadiusProblem program;  // kernels of trace n; its cost: the weights of the samples
+    Vector unit;                 // what each kernel was multiplied by
+  };
+
+  const TrainingSet* set = nullptr;
+  std::span<const RklSettings> path;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("rkl calibration", number);
+  }
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t /*number*/) const {
+    Block own{.program = {}, .unit = Vector::Ones(std::ssize(set->matrices))};
+    for (std::size_t m = 0; m < set->matrices.size(); ++m) {
+      const auto& block = std::get<DenseBlock>(set->matrices[m].block);
+      Matrix K = block.values()(task.samples, task.samples);
+      double& unit = own.unit(static_cast<Index>(m));
+      const double trace = K.trace();
+      if (trace > 0) unit = static_cast<double>(task.size()) / trace;
+      K *= unit;
+      own.program.kernels.push_back(std::move(K));
+    }
+    own.program.y = task.y();
+    own.program.cost = weights_of(*set, task);
+    return own;
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    Block part{.program = {}, .unit = whole.unit};
+    for (const Matrix& K : whole.program.kernels) {
+      part.program.kernels.emplace_back(K(samples, samples));
+    }
+    part.program.y = whole.program.y(samples);
+    part.program.cost = whole.program.cost(samples);
+    return part;
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    const RklSettings& settings = path[request.step];
+    mkl::RadiusProblem program = block.program;
+    program.cost *= settings.cost;
+    const mkl::RadiusSolution solution =
+        mkl::solve_radius(program, {.tolerance = request.tolerance(settings.tolerance)}, *ctx);
+    const mkl::RadiusPoint& point = solution.point;
+    const double R2 = point.ball.squared > 0 ? point.ball.squared : 1;
+    Machine machine;
+    machine.evidence.info = solution.info;
+    machine.c = program.y.cwiseProduct(point.alpha) * solution.theta.transpose() / R2;
+    machine.matrix = all_positions(machine.c.cols());
+    machine.b = point.b;
+    machine.weights = block.unit.cwiseProduct(solution.theta);
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const {
+    Vector f = Vector::Constant(std::ssize(rows), machine.b);
+    for (std::size_t m = 0; m < whole.program.kernels.size(); ++m) {
+      const Matrix block = whole.program.kernels[m](rows, trained_on);
+      f += block * machine.c.col(static_cast<Index>(m));
+    }
+    return f;
+  }
+  void finish(const Block& whole, Machine& machine) const {
+    machine.c = Matrix(machine.c * whole.unit.asDiagonal());
+  }
+};
 
 }  // namespace
 
@@ -278,65 +206,64 @@ std::vector<GridAxis> MethodTraits<RklSettings>::grid(const RklSettings& /*unuse
 std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
                                              std::span<const SimpleMklSettings> path,
                                              RunContext& ctx) {
-  std::vector<Fitted<SimpleMklModel>> fitted(path.size());
-  for (const auto& [scaling, members] : by_scaling(path)) {
-    const KernelSet kernels = kernel_set(work, scaling, ctx.threads);
-    std::vector<MklSettings> settings;
-    for (const std::size_t i : members) {
-      MklSettings one;
-      one.cost = path[i].cost;
-      one.trace = 1;
-      one.probability = path[i].probability;
-      one.tolerance = path[i].tolerance;
-      settings.push_back(one);
-    }
-    SharedWork on_kernels(kernels.set);
-    std::vector<Fitted<MklModel>> solved = fit_path(on_kernels, settings, TraceOf::kSample, ctx);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      fitted[members[k]] = {{model_with_kernels(kernels, std::move(solved[k].model.sum))},
-                            std::move(solved[k].info)};
-    }
-  }
-  return fitted;
+  return fit_on_kernels<SimpleMklModel>(
+      work, path, ctx, [&](const TrainingSet& kernels, std::span<const SimpleMklSettings> own) {
+        std::vector<MklSettings> settings;
+        for (const SimpleMklSettings& one : own) {
+          settings.push_back({.cost = one.cost,
+                              .trace = 1,
+                              .probability = one.probability,
+                              .tolerance = one.tolerance});
+        }
+        SharedWork on_kernels(kernels);
+        return fit_sums(on_kernels, settings, TraceOf::kSample, ctx);
+      });
 }
-Fitted<SimpleMklModel> fit(SharedWork& work, const SimpleMklSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-Prediction predict(const SimpleMklModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict_sum(model.kernels, queries, ctx);
-}
-std::vector<Index> needed_columns(const SimpleMklModel& /*model*/) { return {}; }
-template <class A>
-void archive(Archived<A, SimpleMklModel>& model, A& archiver) {
-  archive_sum(model.kernels, archiver);
-}
-template void archive(const SimpleMklModel&, SavingArchive&);
-template void archive(SimpleMklModel&, LoadingArchive&);
-
 std::vector<Fitted<RklModel>> fit_path(SharedWork& work, std::span<const RklSettings> path,
                                        RunContext& ctx) {
-  std::vector<Fitted<RklModel>> fitted(path.size());
-  for (const auto& [scaling, members] : by_scaling(path)) {
-    const KernelSet kernels = kernel_set(work, scaling, ctx.threads);
-    for (const std::size_t i : members) {
-      Fitted<KernelSumModel> solved = fit_radius(kernels.set, path[i], ctx);
-      fitted[i] = {{model_with_kernels(kernels, std::move(solved.model))}, std::move(solved.info)};
-    }
+  return fit_on_kernels<RklModel>(
+      work, path, ctx, [&](const TrainingSet& kernels, std::span<const RklSettings> own) {
+        const std::vector<BinaryTask> tasks = binary_tasks(kernels.labels);
+        const RadiusLearner learner{.set = &kernels, .path = own, .ctx = &ctx};
+        const std::vector<TestTransform> unchanged(kBaseKernels.size());
+        std::vector<Fitted<KernelSumModel>> fitted;
+        for (auto& one : fit_tasks(tasks, kernels.labels, own, learner, ctx)) {
+          fitted.push_back(kernel_sum(std::move(one), tasks, kernels, unchanged));
+        }
+        return fitted;
+      });
+}
+Prediction predict(const BaseKernelModel& model, const QueryBlock& queries, RunContext& ctx) {
+  const auto table = [&](VectorKernel kernel) {
+    return kernel_table(kernel, model.scale, queries.vectors, model.samples, ctx.threads);
+  };
+  QueryBlock rows;
+  for (const Matrix& K :
+       kernels_of_tables(table(VectorKernel::kRbf), table(VectorKernel::kPolynomial))) {
+    rows.matrices.push_back({.to_training = DenseBlock(RowMatrix(K)),
+                             .from_training = std::nullopt,
+                             .self = std::nullopt});
   }
-  return fitted;
+  return predict(model.sum, rows, ctx);
 }
-Fitted<RklModel> fit(SharedWork& work, const RklSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-Prediction predict(const RklModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict_sum(model.kernels, queries, ctx);
-}
-std::vector<Index> needed_columns(const RklModel& /*model*/) { return {}; }
+
 template <class A>
-void archive(Archived<A, RklModel>& model, A& archiver) {
-  archive_sum(model.kernels, archiver);
+void archive(Archived<A, BaseKernelModel>& model, A& archiver) {
+  archive(model.scale, archiver);
+  archiver("samples_under_kernels", model.samples);
+  archive(model.sum, archiver);
+  if (model.samples.cols() == model.scale.size() &&
+      model.samples.rows() == std::ssize(model.sum.columns) &&
+      model.sum.coefficients.size() == kBaseKernels.size()) {
+    return;
+  }
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} samples of {} features for {} columns and {} kernels; there must be "
+                          "one sample per column, of {} features, and {} kernels",
+                          model.samples.rows(), model.samples.cols(), model.sum.columns.size(),
+                          model.sum.coefficients.size(), model.scale.size(), kBaseKernels.size()));
 }
-template void archive(const RklModel&, SavingArchive&);
-template void archive(RklModel&, LoadingArchive&);
+template void archive(const BaseKernelModel&, SavingArchive&);
+template void archive(BaseKernelModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -16,40 +16,11 @@
 
 namespace kith {
 
-void describe(EmklSettings& settings, FieldVisitor& field) { describe(settings.learn, field); }
-
 std::vector<Fitted<EmklModel>> fit_path(SharedWork& work, std::span<const EmklSettings> path,
                                         RunContext& ctx) {
-  std::vector<TraceSettings> steps;
-  for (const EmklSettings& settings : path) {
-    validate(settings, "emkl");
-    steps.push_back(settings.learn);
-  }
-  std::vector<Fitted<EmklModel>> fitted;
-  for (Fitted<TracePairsModel>& one :
-       fit_trace_pairs(work, trace::KernelShape::kSeparate, steps, ctx)) {
-    fitted.push_back({{std::move(one.model)}, std::move(one.info)});
-  }
-  return fitted;
+  for (const EmklSettings& settings : path) validate(settings, "emkl");
+  const std::vector<TraceSettings> steps(path.begin(), path.end());
+  return as_models<EmklModel>(fit_trace_pairs(work, trace::KernelShape::kSeparate, steps, ctx));
 }
-
-Fitted<EmklModel> fit(SharedWork& work, const EmklSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const EmklModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.learned, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const EmklModel& model) {
-  return all_positions(model.learned.samples);
-}
-
-template <class A>
-void archive(Archived<A, EmklModel>& model, A& archiver) {
-  archive(model.learned, archiver);
-}
-template void archive(const EmklModel&, SavingArchive&);
-template void archive(EmklModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -16,40 +16,11 @@
 
 namespace kith {
 
-void describe(EsklSettings& settings, FieldVisitor& field) { describe(settings.learn, field); }
-
 std::vector<Fitted<EsklModel>> fit_path(SharedWork& work, std::span<const EsklSettings> path,
                                         RunContext& ctx) {
-  std::vector<TraceSettings> steps;
-  for (const EsklSettings& settings : path) {
-    validate(settings, "eskl");
-    steps.push_back(settings.learn);
-  }
-  std::vector<Fitted<EsklModel>> fitted;
-  for (Fitted<TracePairsModel>& one :
-       fit_trace_pairs(work, trace::KernelShape::kShared, steps, ctx)) {
-    fitted.push_back({{std::move(one.model)}, std::move(one.info)});
-  }
-  return fitted;
+  for (const EsklSettings& settings : path) validate(settings, "eskl");
+  const std::vector<TraceSettings> steps(path.begin(), path.end());
+  return as_models<EsklModel>(fit_trace_pairs(work, trace::KernelShape::kShared, steps, ctx));
 }
-
-Fitted<EsklModel> fit(SharedWork& work, const EsklSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const EsklModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.learned, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const EsklModel& model) {
-  return all_positions(model.learned.samples);
-}
-
-template <class A>
-void archive(Archived<A, EsklModel>& model, A& archiver) {
-  archive(model.learned, archiver);
-}
-template void archive(const EsklModel&, SavingArchive&);
-template void archive(EsklModel&, LoadingArchive&);
 
 }  // namespace kith

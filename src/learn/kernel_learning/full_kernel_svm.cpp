@@ -18,14 +18,15 @@
 #include <cmath>
 #include <utility>
 
+#include "kith/learn/kernel_learning/costs_in_reach.hpp"
 #include "kith/optim/robust/newton.hpp"
 
 namespace kith {
 namespace {
 
-robust::Solution learn_block(const PairTask& task, const FullKernelSettings& settings,
+robust::Solution learn_block(const LearnedTask& task, const FullKernelSettings& settings,
                              const RunContext& ctx) {
-  const PairBlock& block = task.block;
+  const LearnedBlock& block = task.block;
   // Over S / unit the same problem has eta / unit and gamma unit, and the same objective.
   const double twice_eta = 2 * settings.eta / block.unit;
   const double weight = settings.gamma * block.unit / twice_eta;
@@ -41,7 +42,8 @@ robust::Solution learn_block(const PairTask& task, const FullKernelSettings& set
   robust::NewtonSettings newton{.tolerance = 0.5 * task.tolerance};
   newton.kkt_tolerance = std::max(newton.kkt_tolerance, task.tolerance);
   const auto solver = [&] { return robust::norm(problem, weight, newton, ctx); };
-  robust::Solution found = with_bounds_in_reach(problem, solver);
+  const double size = problem.eigen->lambda.cwiseAbs().maxCoeff();
+  robust::Solution found = with_costs_in_reach(problem.cost, size, solver);
   // Proved by a fresh decomposition and a machine solved anew. For K = S it was `smo` that ran.
   if (!task.for_sigmoid && std::isfinite(found.rho)) {
     problem.rho = found.rho;
@@ -71,6 +73,8 @@ void describe(FullKernelSettings& settings, FieldVisitor& field) {
   field("gamma", settings.gamma, above(0.0),
         "weight of the distance between the kernel and the matrix");
   field("test-treatment", settings.test_treatment,
+        {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone,
+         Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
   field.as(FieldRole::kProbability)("probability", settings.probability,
@@ -86,31 +90,10 @@ std::vector<Fitted<FullKernelModel>> fit_path(SharedWork& work,
   for (const FullKernelSettings& settings : path) {
     steps.push_back({settings.test_treatment, settings.probability, settings.tolerance});
   }
-  const auto learn = [&](const PairTask& task) { return learn_block(task, path[task.step], ctx); };
-  std::vector<Fitted<FullKernelModel>> fitted;
-  for (Fitted<LearnedPairsModel>& one : fit_pairs(work, steps, learn, ctx)) {
-    fitted.push_back({{std::move(one.model)}, std::move(one.info)});
-  }
-  return fitted;
+  const auto learn = [&](const LearnedTask& task) {
+    return learn_block(task, path[task.step], ctx);
+  };
+  return as_models<FullKernelModel>(fit_learned(work, steps, learn, ctx));
 }
-
-Fitted<FullKernelModel> fit(SharedWork& work, const FullKernelSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const FullKernelModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.learned, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const FullKernelModel& model) {
-  return all_positions(model.learned.samples);
-}
-
-template <class A>
-void archive(Archived<A, FullKernelModel>& model, A& archiver) {
-  archive(model.learned, archiver);
-}
-template void archive(const FullKernelModel&, SavingArchive&);
-template void archive(FullKernelModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/svm/prototypes.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
 
 namespace kith {
@@ -17,21 +19,58 @@ void require(bool holds, const char* otherwise) {
 }
 
 void check_loaded(const KernelSumModel& model) {
-  const auto pairs = std::ssize(model.pairs.first);
+  const Index tasks = model.tasks.size();
   const auto columns = std::ssize(model.columns);
   const std::vector<Index>& at = model.columns;
   require(std::is_sorted(at.begin(), at.end()) && columns > 0 && at.front() >= 0 &&
               at.back() < model.samples,
           "its columns are no ascending positions of training samples");
-  require(model.intercepts.size() == pairs && model.weights.cols() == pairs,
+  require(model.intercepts.size() == tasks && model.weights.cols() == tasks,
           "intercepts or weights are not one per pair of classes");
   require(
-      model.sigmoids.size() == 0 || (model.sigmoids.rows() == 2 && model.sigmoids.cols() == pairs),
+      model.sigmoids.size() == 0 || (model.sigmoids.rows() == 2 && model.sigmoids.cols() == tasks),
       "sigmoids are not one per pair of classes");
-  for (const Matrix& c : model.coefficients) {
-    require(c.rows() == columns && c.cols() == pairs,
+  for (std::size_t i = 0; i < model.coefficients.size(); ++i) {
+    const Matrix& map = model.maps[i];
+    require(map.size() == 0 || map.rows() == columns, "a map is not over its columns");
+    require(model.coefficients[i].rows == (map.size() == 0 ? columns : map.cols()) &&
+                model.coefficients[i].cols() == tasks,
             "coefficients are not one per column and pair of classes");
   }
+}
+
+/// The same over `all`, which hold its columns.
+void spread(MappedColumns& part, std::span<const Index> all) {
+  std::vector<Index> place;
+  for (const Index column : part.columns) {
+    place.push_back(std::lower_bound(all.begin(), all.end(), column) - all.begin());
+  }
+  if (part.map.size() == 0) {
+    part.coefficients.rows = std::ssize(all);
+    for (int& row : part.coefficients.at) {
+      row = static_cast<int>(place[static_cast<std::size_t>(row)]);
+    }
+  } else {
+    Matrix map = Matrix::Zero(std::ssize(all), part.map.cols());
+    map(place, Eigen::all) = part.map;
+    part.map = std::move(map);
+  }
+}
+
+/// Coefficients of one matrix over all training samples.
+SparseColumns of_matrix(Index which, std::span<const SumMachine> machines,
+                        std::span<const BinaryTask> tasks, Index samples) {
+  SparseColumnsBuilder builder(samples);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const std::vector<Index>& matrix = machines[t].matrix;
+    const auto at = std::find(matrix.begin(), matrix.end(), which);
+    if (at == matrix.end()) {
+      builder.add({}, Vector());
+    } else {
+      builder.add(tasks[t].samples, machines[t].c.col(at - matrix.begin()));
+    }
+  }
+  return builder.done();
 }
 
 }  // namespace
@@ -43,18 +82,47 @@ void check_query_matrices(const QueryBlock& queries, Index matrices) {
                           queries.matrices.size(), matrices));
 }
 
-void keep_columns(KernelSumModel& model, std::span<const Matrix> coefficients) {
-  model.columns.clear();
-  for (Index j = 0; j < model.samples; ++j) {
-    const bool needed = std::any_of(coefficients.begin(), coefficients.end(),
-                                    [&](const Matrix& c) { return (c.row(j).array() != 0).any(); });
-    if (needed) model.columns.push_back(j);
+Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted,
+                                  std::span<const BinaryTask> tasks, const TrainingSet& train,
+                                  std::span<const TestTransform> transforms) {
+  Fitted<KernelSumModel> result{.model = {}, .info = std::move(fitted.info)};
+  KernelSumModel& model = result.model;
+  model.samples = train.size();
+  model.tasks = task_table(tasks, train.labels);
+  model.intercepts.resize(std::ssize(tasks));
+  model.weights.resize(std::ssize(transforms), std::ssize(tasks));
+  model.sigmoids = std::move(fitted.sigmoids);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const SumMachine& machine = fitted.machines[t];
+    model.intercepts(static_cast<Index>(t)) = machine.b;
+    model.weights.col(static_cast<Index>(t)) = machine.weights;
+    for (std::size_t i = 0; i < transforms.size(); ++i) {
+      result.info.subproblems[t].kernel_weights.push_back(
+          {train.matrices[i].name, machine.weights(static_cast<Index>(i))});
+    }
+  }
+  std::vector<MappedColumns> parts;
+  std::vector<bool> used(static_cast<std::size_t>(train.size()), false);
+  for (std::size_t i = 0; i < transforms.size(); ++i) {
+    const auto fold_in = [&](const MatrixRef& c) { return fold(transforms[i], c); };
+    const SparseColumns own =
+        of_matrix(static_cast<Index>(i), fitted.machines, tasks, train.size());
+    const bool unchanged = std::holds_alternative<Unchanged>(transforms[i]);
+    parts.push_back(unchanged ? map_columns(own, nullptr) : map_columns(own, fold_in));
+    if (parts.back().coefficients.values.size() == 0) continue;
+    for (const Index column : parts.back().columns) used[static_cast<std::size_t>(column)] = true;
+  }
+  for (Index j = 0; j < train.size(); ++j) {
+    if (used[static_cast<std::size_t>(j)]) model.columns.push_back(j);
   }
   if (model.columns.empty()) model.columns.push_back(0);  // a query has to have something
-  model.coefficients.clear();
-  for (const Matrix& c : coefficients) {
-    model.coefficients.emplace_back(c(model.columns, Eigen::all));
+  for (MappedColumns& part : parts) {
+    if (part.coefficients.values.size() == 0) part.columns = {model.columns.front()};
+    spread(part, model.columns);
+    model.coefficients.push_back(std::move(part.coefficients));
+    model.maps.push_back(std::move(part.map));
   }
+  return result;
 }
 
 Matrix decision_values(const KernelSumModel& model, const QueryBlock& queries,
@@ -64,16 +132,19 @@ Matrix decision_values(const KernelSumModel& model, const QueryBlock& queries,
   for (std::size_t i = 0; i < model.coefficients.size(); ++i) {
     ctx.check_stop();
     check_columns(queries.matrices[i], std::ssize(model.columns));
-    const DenseBlock rows = query_rows(queries.matrices[i], model.spectrum);
-    decisions.noalias() += rows.values() * model.coefficients[i];
+    DenseBlock rows = query_rows(queries.matrices[i], model.spectrum);
+    if (model.maps[i].size() > 0) rows = DenseBlock(RowMatrix(rows.values() * model.maps[i]));
+    decisions += product(rows.values(), model.coefficients[i]);
   }
   decisions.rowwise() += model.intercepts.transpose();
   return decisions;
 }
 
 Prediction predict(const KernelSumModel& model, const QueryBlock& queries, const RunContext& ctx) {
-  return vote(model.pairs, decision_values(model, queries, ctx), sigmoids_of(model.sigmoids));
+  return decide(model.tasks, decision_values(model, queries, ctx), model.sigmoids);
 }
+
+std::vector<Index> needed_columns(const KernelSumModel& model) { return model.columns; }
 
 template <class A>
 void archive(Archived<A, KernelSumModel>& model, A& archiver) {
@@ -81,7 +152,7 @@ void archive(Archived<A, KernelSumModel>& model, A& archiver) {
   archiver("matrices", matrices);
   archiver("samples", model.samples);
   archiver("columns", model.columns);
-  archive(model.pairs, archiver);
+  archive(model.tasks, archiver);
   archiver("intercepts", model.intercepts);
   archiver("sigmoids", model.sigmoids);
   archiver("weights", model.weights);
@@ -90,9 +161,11 @@ void archive(Archived<A, KernelSumModel>& model, A& archiver) {
     // The weights were read: a wrong count cannot ask for more than there is.
     require(matrices == model.weights.rows(), "weights are not one per matrix");
     model.coefficients.resize(static_cast<std::size_t>(matrices));
+    model.maps.resize(static_cast<std::size_t>(matrices));
   }
   for (std::size_t i = 0; i < model.coefficients.size(); ++i) {
-    archiver(fmt::format("coefficients_{}", i), model.coefficients[i]);
+    archive(model.coefficients[i], fmt::format("coefficients_{}", i), archiver);
+    archiver(fmt::format("map_{}", i), model.maps[i]);
   }
   if constexpr (A::kLoading) check_loaded(model);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kith/core/error.hpp"
 #include "kith/numerics/arrowhead.hpp"
 
 namespace kith {
@@ -30,9 +31,8 @@ Vector times_kernel(const SymmetricEigen& kernel, const VectorRef& x) {
 }
 
 /// The row of a new sample in the basis of the machine.
-Vector border_of(LearnedTreatment treatment, const VectorRef& values, const VectorRef& s_hat,
-                 double psi) {
-  if (treatment == LearnedTreatment::kSample) return nearest_border(values, s_hat, psi);
+Vector border_of(Treatment treatment, const VectorRef& values, const VectorRef& s_hat, double psi) {
+  if (treatment == Treatment::kSample) return nearest_border(values, s_hat, psi);
   return arrowhead_column(values, s_hat, psi, [](double x) { return std::max(x, 0.0); });
 }
 
@@ -59,27 +59,29 @@ Vector nearest_border(const VectorRef& d, const VectorRef& s_hat, double psi) {
   return s_hat.array() * d.array() / (d.array() + t);
 }
 
-LearnedMachine learned_machine(LearnedTreatment treatment, const SymmetricEigen& kernel,
+LearnedMachine learned_machine(Treatment treatment, const SymmetricEigen& kernel,
                                const SymmetricEigen& similarities, const VectorRef& c, double b) {
   LearnedMachine machine;
   machine.treatment = treatment;
   machine.b = b;
   switch (treatment) {
-    case LearnedTreatment::kSample:
-    case LearnedTreatment::kAugmented:
+    case Treatment::kSample:
+    case Treatment::kAugmented:
       machine.values = kernel.lambda;
       machine.vectors = kernel.U;
       machine.rotated = kernel.U.transpose() * c;
       break;
-    case LearnedTreatment::kProject:
+    case Treatment::kProject:
       machine.coefficients = kernel.U * (kernel.U.transpose() * c);
       break;
-    case LearnedTreatment::kMap:
+    case Treatment::kMap:
       machine.coefficients = cut_inverse(similarities, times_kernel(kernel, c));
       break;
-    case LearnedTreatment::kNone:
+    case Treatment::kNone:
       machine.coefficients = c;
       break;
+    case Treatment::kLinear:
+      throw Error(ErrorCode::kInternal, "no linear map makes a learned kernel of its matrix");
   }
   return machine;
 }
@@ -98,13 +100,13 @@ Vector decisions(const LearnedMachine& machine, const MatrixRef& rows, const Vec
   return result.array() + machine.b;
 }
 
-double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
+double consistency(Treatment treatment, const SymmetricEigen& kernel,
                    const SymmetricEigen& similarities, const MatrixRef& S, Index most_rows) {
   const Index n = S.rows();
   const Index count = std::min(n, most_rows);
   std::vector<Index> chosen;
   for (Index k = 0; k < count; ++k) chosen.push_back(k * n / count);
-  const bool map = treatment == LearnedTreatment::kMap;
+  const bool map = treatment == Treatment::kMap;
   Matrix rows = S(Eigen::all, chosen);
   if (map) rows = cut_inverse(similarities, rows);
   // Lengths are those of coordinates in the basis of K, which all treatments but none stay in.
@@ -121,7 +123,7 @@ double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
       again = border_of(treatment, kernel.lambda, rotated.col(k), S(i, i));
     } else if (map) {
       again = kernel.lambda.cwiseProduct(rotated.col(k));
-    } else if (treatment == LearnedTreatment::kNone) {
+    } else if (treatment == Treatment::kNone) {
       outside = std::max(0.0, rows.col(k).squaredNorm() - again.squaredNorm());
     }
     worst = std::max(worst, std::sqrt((again - row).squaredNorm() + outside) / size);

@@ -27,8 +27,8 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
+#include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/mkl/mixed.hpp"
@@ -56,7 +56,7 @@ struct Units {
   double kappa = 1;
 };
 
-struct Machine {
+struct Answer {
   Vector alpha;
   double b = 0;
   Matrix c;        // f = sum_i G_i c_i + b
@@ -69,12 +69,12 @@ Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<con
            std::vector<Index>(columns.begin(), columns.end()));
 }
 
-Units units_of(std::span<const Conditioned> kernels, const ClassPair& pair,
+Units units_of(std::span<const Conditioned> kernels, const BinaryTask& task,
                const MklSettings& settings, TraceOf whose) {
-  const auto n = static_cast<double>(pair.samples.size());
+  const auto n = static_cast<double>(task.samples.size());
   Vector traces(std::ssize(kernels));
   for (Index i = 0; i < traces.size(); ++i) {
-    traces[i] = kernels[static_cast<std::size_t>(i)].kernel.diagonal()(pair.samples).sum();
+    traces[i] = kernels[static_cast<std::size_t>(i)].kernel.diagonal()(task.samples).sum();
   }
   const bool as_they_are = settings.kind == MklKind::kMixed && !settings.trace;
   Units units;
@@ -97,22 +97,20 @@ Units units_of(std::span<const Conditioned> kernels, const ClassPair& pair,
 }
 
 Problem problem_of(std::span<const Conditioned> kernels, const TrainingSet& train,
-                   const ClassPair& pair, const Units& units) {
+                   const BinaryTask& task, const Units& units) {
   Problem problem;
   for (std::size_t k = 0; k < units.matrix.size(); ++k) {
     const Matrix& K = kernels[static_cast<std::size_t>(units.matrix[k])].kernel;
     problem.kernels.push_back(
-        std::ssize(pair.samples) == K.rows() ? K : sub_matrix(K, pair.samples, pair.samples));
+        std::ssize(task.samples) == K.rows() ? K : sub_matrix(K, task.samples, task.samples));
     problem.kernels.back() *= units.scale[static_cast<Index>(k)];
   }
-  problem.y =
-      Eigen::Map<const Eigen::VectorXi>(pair.signs.data(), std::ssize(pair.signs)).cast<double>();
-  problem.weights = train.weights.size() > 0 ? Vector(train.weights(pair.samples))
-                                             : Vector::Ones(problem.y.size());
+  problem.y = task.y();
+  problem.weights = weights_of(train, task);
   return problem;
 }
 
-Vector decisions(const Problem& problem, const Machine& machine) {
+Vector decisions(const Problem& problem, const Answer& machine) {
   Vector f = Vector::Constant(problem.samples(), machine.b);
   for (Index i = 0; i < machine.c.cols(); ++i) {
     f += problem.kernels[static_cast<std::size_t>(i)] * machine.c.col(i);
@@ -133,7 +131,7 @@ mkl::MixedProblem mixed_problem(const Problem& problem, const Vector& cost) {
 
 /// Gap, residual and status anew, from the kernels and the machine alone.
 void certify(const Problem& problem, MklKind kind, const Vector& cost, double tolerance,
-             Machine& machine) {
+             Answer& machine) {
   double lower = 0;
   double upper = 0;
   double feasibility = 0;
@@ -165,13 +163,13 @@ void certify(const Problem& problem, MklKind kind, const Vector& cost, double to
   }
 }
 
-Machine solve(const Problem& problem, MklKind kind, double cost, double tolerance,
-              const RunContext& ctx) {
+Answer solve(const Problem& problem, MklKind kind, double cost, double tolerance,
+             const RunContext& ctx) {
   constexpr double kLargestWeight = 1e6;  // 1 / gamma has no limit where a kernel is slack
   // A small gap leaves margins their square root: a few more steps make them as good.
   const double aim = tolerance < kCalibrationTolerance ? 0.01 * tolerance : tolerance;
   const Vector costs = cost * problem.weights;
-  Machine machine;
+  Answer machine;
   if (kind == MklKind::kSimple) {
     mkl::RegularisedSolution found =
         mkl::solve_regularised(simple_problem(problem, costs), {.tolerance = aim}, ctx);
@@ -195,13 +193,13 @@ Machine solve(const Problem& problem, MklKind kind, double cost, double toleranc
 
 /// The machine for a smaller cost, where none of its coefficients is at its bound and it is proved
 /// for the larger one as well.
-std::optional<Machine> for_larger_cost(const Problem& problem, const MklSettings& settings,
-                                       const Machine& smaller, double smaller_cost, double cost) {
+std::optional<Answer> for_larger_cost(const Problem& problem, const MklSettings& settings,
+                                      const Answer& smaller, double smaller_cost, double cost) {
   constexpr double kInside = 1 - 1e-6;
   const bool inside =
       (smaller.alpha.array() < kInside * smaller_cost * problem.weights.array()).all();
   if (!inside || smaller.info.status != SolveStatus::kSolved) return std::nullopt;
-  Machine machine = smaller;
+  Answer machine = smaller;
   machine.info.iterations = 0;
   machine.info.seconds = 0;
   certify(problem, settings.kind, cost * problem.weights, settings.tolerance, machine);
@@ -209,134 +207,92 @@ std::optional<Machine> for_larger_cost(const Problem& problem, const MklSettings
   return machine;
 }
 
-Sigmoid sigmoid_of(const Problem& problem, const ClassPair& pair, MklKind kind, double cost,
-                   const Machine& whole, const Rng& stream, const RunContext& ctx) {
-  const auto held_out = [&](const FoldSplit& split) -> Vector {
-    Problem part;
-    for (const Matrix& G : problem.kernels) {
-      part.kernels.push_back(sub_matrix(G, split.outside, split.outside));
+/// For fit_tasks; costs ascend.
+struct MklLearner {
+  struct Machine : SumMachine {
+    Answer answer;
+  };
+  struct Block {
+    Units units;
+    Problem problem;
+    std::optional<Answer> last{};
+    double solved_for = 0;  // the cost of the last one
+  };
+
+  std::span<const Conditioned> kernels;
+  const TrainingSet* train = nullptr;
+  std::span<const MklSettings> ascending;
+  TraceOf whose = TraceOf::kPair;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("mkl calibration", number);
+  }
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t /*number*/) const {
+    Block own{.units = units_of(kernels, task, ascending.front(), whose), .problem = {}};
+    own.problem = problem_of(kernels, *train, task, own.units);
+    return own;
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    Block part{.units = whole.units, .problem = {}};
+    for (const Matrix& G : whole.problem.kernels) {
+      part.problem.kernels.push_back(sub_matrix(G, samples, samples));
     }
-    part.y = problem.y(split.outside);
-    part.weights = problem.weights(split.outside);
-    const Machine machine = solve(part, kind, cost, kCalibrationTolerance, ctx);
-    Vector f = Vector::Constant(std::ssize(split.inside), machine.b);
-    for (Index i = 0; i < machine.c.cols(); ++i) {
-      f += sub_matrix(problem.kernels[static_cast<std::size_t>(i)], split.inside, split.outside) *
-           machine.c.col(i);
+    part.problem.y = whole.problem.y(samples);
+    part.problem.weights = whole.problem.weights(samples);
+    return part;
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    const MklSettings& settings = ascending[request.step];
+    const double cost = block.units.kappa * settings.cost;
+    check_range("cost times the trace of a kernel per sample", cost,
+                settings.trace ? 1.0 : block.units.kappa);
+    std::optional<Answer> answer;
+    if (block.last && !request.calibrates()) {
+      answer = for_larger_cost(block.problem, settings, *block.last, block.solved_for, cost);
+    }
+    if (!answer) {
+      answer = kith::solve(block.problem, settings.kind, cost,
+                           request.tolerance(settings.tolerance), *ctx);
+      block.solved_for = cost;
+    }
+    block.last = answer;
+    Machine machine;
+    machine.evidence.info = answer->info;
+    machine.evidence.info.objective /= block.units.kappa;  // as the problem is printed
+    machine.answer = std::move(*answer);
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const {
+    const Answer& answer = machine.answer;
+    Vector f = Vector::Constant(std::ssize(rows), answer.b);
+    for (Index i = 0; i < answer.c.cols(); ++i) {
+      f += sub_matrix(whole.problem.kernels[static_cast<std::size_t>(i)], rows, trained_on) *
+           answer.c.col(i);
     }
     return f;
-  };
-  const auto own = [&] { return decisions(problem, whole); };
-  return cross_fitted_sigmoid(pair.signs, stream, held_out, own);
-}
-
-/// The machines of one pair along costs that ascend.
-struct PairPath {
-  Units units;
-  std::vector<Machine> machines;
-  std::vector<Sigmoid> sigmoids;
+  }
+  /// Brings the answer to the kernels of the matrices.
+  void finish(const Block& whole, Machine& machine) const {
+    const Units& units = whole.units;
+    const Answer answer = std::exchange(machine.answer, {});
+    machine.matrix = units.matrix;
+    machine.b = answer.b;
+    machine.weights = Vector::Zero(std::ssize(kernels));
+    machine.c = answer.c * units.scale.asDiagonal();
+    for (Index k = 0; k < answer.weights.size(); ++k) {
+      machine.weights(units.matrix[static_cast<std::size_t>(k)]) =
+          units.kappa * units.scale[k] * answer.weights[k];
+    }
+  }
 };
-
-PairPath solve_pair(std::span<const Conditioned> kernels, const TrainingSet& train,
-                    const ClassPair& pair, std::span<const MklSettings> ascending, TraceOf whose,
-                    const Rng& stream, const RunContext& ctx) {
-  PairPath path;
-  path.units = units_of(kernels, pair, ascending.front(), whose);
-  const Problem problem = problem_of(kernels, train, pair, path.units);
-  double solved_for = 0;
-  for (const MklSettings& settings : ascending) {
-    ctx.check_stop();
-    const double cost = path.units.kappa * settings.cost;
-    check_range("cost times the trace of a kernel per sample", cost,
-                settings.trace ? 1.0 : path.units.kappa);
-    std::optional<Machine> machine;
-    if (!path.machines.empty()) {
-      machine = for_larger_cost(problem, settings, path.machines.back(), solved_for, cost);
-    }
-    if (!machine) {
-      machine = solve(problem, settings.kind, cost, settings.tolerance, ctx);
-      solved_for = cost;
-    }
-    path.machines.push_back(std::move(*machine));
-    path.sigmoids.push_back(settings.probability ? sigmoid_of(problem, pair, settings.kind, cost,
-                                                              path.machines.back(), stream, ctx)
-                                                 : Sigmoid{});
-  }
-  return path;
-}
-
-/// The evidence in the units of the problem as printed.
-Subproblem evidence(const PairPath& path, std::size_t step, const ClassPair& pair,
-                    const TrainingSet& train) {
-  const Machine& machine = path.machines[step];
-  Subproblem one{pair_name(pair, train.labels), machine.info};
-  one.info.objective /= path.units.kappa;
-  for (const TrainingMatrix& matrix : train.matrices) one.kernel_weights.push_back({matrix.name});
-  for (Index k = 0; k < machine.weights.size(); ++k) {
-    one.kernel_weights[static_cast<std::size_t>(path.units.matrix[static_cast<std::size_t>(k)])]
-        .weight = path.units.kappa * path.units.scale[k] * machine.weights[k];
-  }
-  return one;
-}
-
-Fitted<MklModel> assemble(SharedWork& work, std::span<const Conditioned> kernels,
-                          std::span<const ClassPair> pairs, const std::vector<PairPath>& paths,
-                          std::size_t step, const MklSettings& settings) {
-  const TrainingSet& train = work.train();
-  const auto count = std::ssize(pairs);
-  Fitted<MklModel> fitted;
-  KernelSumModel& model = fitted.model.sum;
-  model.samples = train.size();
-  model.pairs = pair_table(pairs, train.labels);
-  model.spectrum = spectrum_of(settings.spectrum);
-  model.intercepts.resize(count);
-  model.weights = Matrix::Zero(std::ssize(kernels), count);
-  if (settings.probability) model.sigmoids.resize(2, count);
-  std::vector<Matrix> coefficients(kernels.size(), Matrix::Zero(train.size(), count));
-  for (Index p = 0; p < count; ++p) {
-    const auto s = static_cast<std::size_t>(p);
-    const Machine& machine = paths[s].machines[step];
-    const Units& units = paths[s].units;
-    for (Index k = 0; k < machine.c.cols(); ++k) {
-      const auto matrix = static_cast<std::size_t>(units.matrix[static_cast<std::size_t>(k)]);
-      coefficients[matrix].col(p)(pairs[s].samples) = units.scale[k] * machine.c.col(k);
-    }
-    model.intercepts[p] = machine.b;
-    const Sigmoid& sigmoid = paths[s].sigmoids[step];
-    if (settings.probability) model.sigmoids.col(p) << sigmoid.slope, sigmoid.offset;
-    fitted.info.subproblems.push_back(evidence(paths[s], step, pairs[s], train));
-    for (Index i = 0; i < model.weights.rows(); ++i) {
-      model.weights(i, p) =
-          fitted.info.subproblems.back().kernel_weights[static_cast<std::size_t>(i)].weight;
-    }
-  }
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    coefficients[i] = fold(kernels[i].transform, coefficients[i]);
-  }
-  keep_columns(model, coefficients);
-  return fitted;
-}
-
-/// Settings that differ in cost and probability alone, as positions in order of cost; those of one
-/// spectrum follow each other.
-std::vector<std::vector<std::size_t>> groups_by_problem(std::span<const MklSettings> path) {
-  using Key = std::tuple<KernelSpectrum, MklKind, std::optional<double>, double>;
-  std::map<Key, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    groups[{path[i].spectrum, path[i].kind, path[i].trace, path[i].tolerance}].push_back(i);
-  }
-  std::vector<std::vector<std::size_t>> ordered;
-  for (auto& [key, members] : groups) {
-    std::stable_sort(members.begin(), members.end(),
-                     [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
-    ordered.push_back(members);
-  }
-  return ordered;
-}
 
 /// Every matrix as a kernel, and how far its training rows treated as new are from it.
 struct Kernels {
   std::vector<Conditioned> all;
+  std::vector<TestTransform> transforms;
   double consistency = 0;
 };
 Kernels kernels_of(SharedWork& work, Spectrum spectrum, const RunContext& ctx) {
@@ -346,27 +302,15 @@ Kernels kernels_of(SharedWork& work, Spectrum spectrum, const RunContext& ctx) {
     kernels.all.push_back(spectrum_kernel(work, spectrum, ctx, std::nullopt, i));
     kernels.consistency = std::max(kernels.consistency,
                                    consistency(kernels.all.back(), rows_as_new(work, spectrum, i)));
+    kernels.transforms.push_back(kernels.all.back().transform);
   }
   return kernels;
 }
 
-}  // namespace
+/// Settings of the same spectrum that differ in cost and probability alone have the same.
+auto mkl_problem_key(const MklSettings& s) { return std::tuple(s.kind, s.trace, s.tolerance); }
 
-Spectrum spectrum_of(KernelSpectrum rule) {
-  switch (rule) {
-    case KernelSpectrum::kClip:
-      return Spectrum::kClip;
-    case KernelSpectrum::kFlip:
-      return Spectrum::kFlip;
-    case KernelSpectrum::kShift:
-      return Spectrum::kShift;
-    case KernelSpectrum::kSquare:
-      return Spectrum::kSquare;
-    case KernelSpectrum::kDiffusion:
-      return Spectrum::kDiffusion;
-  }
-  throw Error(ErrorCode::kInternal, "a kernel without a spectrum rule");
-}
+}  // namespace
 
 void describe(MklSettings& settings, FieldVisitor& field) {
   field("kind", settings.kind,
@@ -376,62 +320,47 @@ void describe(MklSettings& settings, FieldVisitor& field) {
   field("trace", settings.trace, above(0.0), "auto",
         "trace of the kernel learned for a pair of classes; auto: the mean of those given. Of kind "
         "mixed: every kernel is scaled to it first; auto: they stay as they are");
-  field("spectrum", settings.spectrum,
-        "what is done to the eigenvalues of each matrix before training");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field(
+      "spectrum", settings.spectrum,  // all that give a kernel, which none might not
+      {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift, Spectrum::kSquare, Spectrum::kDiffusion},
+      "what is done to the eigenvalues of each matrix before training");
+  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
 
 std::vector<Fitted<MklModel>> fit_path(SharedWork& work, std::span<const MklSettings> path,
                                        RunContext& ctx) {
-  return fit_path(work, path, TraceOf::kPair, ctx);
+  return as_models<MklModel>(fit_sums(work, path, TraceOf::kPair, ctx));
 }
 
-std::vector<Fitted<MklModel>> fit_path(SharedWork& work, std::span<const MklSettings> path,
-                                       TraceOf whose, RunContext& ctx) {
+std::vector<Fitted<KernelSumModel>> fit_sums(SharedWork& work, std::span<const MklSettings> path,
+                                             TraceOf whose, const RunContext& ctx) {
   for (const MklSettings& settings : path) validate(settings, "mkl");
   const TrainingSet& train = work.train();
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
-  std::vector<Fitted<MklModel>> fitted(path.size());
-  std::optional<KernelSpectrum> current;
-  Kernels kernels;
-  for (const std::vector<std::size_t>& group : groups_by_problem(path)) {
-    std::vector<MklSettings> ascending;
-    for (const std::size_t i : group) ascending.push_back(path[i]);
-    if (current != ascending.front().spectrum) {
-      kernels = {};  // room for the next
-      kernels = kernels_of(work, spectrum_of(ascending.front().spectrum), ctx);
-      current = ascending.front().spectrum;
-    }
-    std::vector<PairPath> paths(pairs.size());
-    parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-      paths[p] = solve_pair(kernels.all, train, pairs[p], ascending, whose,
-                            ctx.rng.stream("mkl calibration", p), ctx);
-    });
-    for (std::size_t step = 0; step < group.size(); ++step) {
-      fitted[group[step]] = assemble(work, kernels.all, pairs, paths, step, ascending[step]);
-      fitted[group[step]].info.consistency = kernels.consistency;
-    }
-  }
-  return fitted;
+  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
+  const auto fit_kernels = [&](std::span<const MklSettings> same_kernels) {
+    const Spectrum spectrum = same_kernels.front().spectrum;
+    const Kernels kernels = kernels_of(work, spectrum, ctx);
+    return fit_in_groups(
+        same_kernels, mkl_problem_key, by_cost, [&](std::span<const MklSettings> ascending) {
+          const MklLearner learner{.kernels = kernels.all,
+                                   .train = &train,
+                                   .ascending = ascending,
+                                   .whose = whose,
+                                   .ctx = &ctx};
+          std::vector<Fitted<KernelSumModel>> fitted;
+          for (auto& one : fit_tasks(tasks, train.labels, ascending, learner, ctx)) {
+            Fitted<KernelSumModel> sum =
+                kernel_sum(std::move(one).only<SumMachine>(), tasks, train, kernels.transforms);
+            sum.model.spectrum = spectrum;
+            sum.info.consistency = kernels.consistency;
+            fitted.push_back(std::move(sum));
+          }
+          return fitted;
+        });
+  };
+  const auto kernels = [](const MklSettings& settings) { return settings.spectrum; };
+  return fit_in_groups(path, kernels, as_given, fit_kernels);
 }
-
-Fitted<MklModel> fit(SharedWork& work, const MklSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const MklModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.sum, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const MklModel& model) { return model.sum.columns; }
-
-template <class A>
-void archive(Archived<A, MklModel>& model, A& archiver) {
-  archive(model.sum, archiver);
-}
-template void archive(const MklModel&, SavingArchive&);
-template void archive(MklModel&, LoadingArchive&);
 
 }  // namespace kith

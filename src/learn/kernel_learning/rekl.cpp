@@ -24,9 +24,7 @@ TraceSettings step_of(const ReklSettings& settings) {
   step.trace = settings.trace;
   step.solver = settings.solver;
   step.iterations = settings.iterations;
-  step.test_treatment = settings.test_treatment == SpectralTreatment::kMap
-                            ? TraceTreatment::kMap
-                            : TraceTreatment::kSample;
+  step.test_treatment = settings.test_treatment;
   step.probability = settings.probability;
   step.tolerance = settings.tolerance;
   return step;
@@ -45,7 +43,7 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
   field("solver", settings.solver, "exact, or [KTBB]'s mirror descent, whose gap closes slowly");
   field("iterations", settings.iterations, at_least(1), "auto",
         "most iterations of mirror descent; auto: 20000");
-  field("test-treatment", settings.test_treatment,
+  field("test-treatment", settings.test_treatment, {Treatment::kMap, Treatment::kSample},
         "what is done to the similarities of new samples: the map from matrix to kernel, or the "
         "nearest completion of the kernel");
   field.as(FieldRole::kProbability)("probability", settings.probability,
@@ -61,31 +59,7 @@ std::vector<Fitted<ReklModel>> fit_path(SharedWork& work, std::span<const ReklSe
     validate(settings, "rekl");
     steps.push_back(step_of(settings));
   }
-  std::vector<Fitted<ReklModel>> fitted;
-  for (Fitted<TracePairsModel>& one :
-       fit_trace_pairs(work, trace::KernelShape::kSpectral, steps, ctx)) {
-    fitted.push_back({{std::move(one.model)}, std::move(one.info)});
-  }
-  return fitted;
+  return as_models<ReklModel>(fit_trace_pairs(work, trace::KernelShape::kSpectral, steps, ctx));
 }
-
-Fitted<ReklModel> fit(SharedWork& work, const ReklSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const ReklModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.learned, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const ReklModel& model) {
-  return all_positions(model.learned.samples);
-}
-
-template <class A>
-void archive(Archived<A, ReklModel>& model, A& archiver) {
-  archive(model.learned, archiver);
-}
-template void archive(const ReklModel&, SavingArchive&);
-template void archive(ReklModel&, LoadingArchive&);
 
 }  // namespace kith

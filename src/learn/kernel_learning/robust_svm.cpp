@@ -16,10 +16,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/learn/kernel_learning/costs_in_reach.hpp"
+#include "kith/learn/path_groups.hpp"
 #include "kith/optim/papers/exchange.hpp"
 #include "kith/optim/papers/projected_gradient.hpp"
 #include "kith/optim/robust/newton.hpp"
@@ -27,7 +29,7 @@
 namespace kith {
 namespace {
 
-robust::Problem problem_of(const PairBlock& block, const RobustSvmSettings& settings) {
+robust::Problem problem_of(const LearnedBlock& block, const RobustSvmSettings& settings) {
   return {.S = block.S,
           .y = block.y,
           .cost = settings.cost * block.weights,
@@ -90,30 +92,21 @@ robust::Solution solve(const robust::Problem& problem, const RobustSvmSettings& 
   throw Error(ErrorCode::kInternal, "a robust solver without a function");
 }
 
-/// Positions of the path in the order in which a solution is near the next: for each rho, from the
-/// largest, ascending costs.
-std::vector<std::size_t> solving_order(std::span<const RobustSvmSettings> path) {
-  std::vector<std::size_t> order(path.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto key = [&](std::size_t i) {
-    return std::tuple(path[i].solver, path[i].radius, -path[i].rho, path[i].cost);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  return order;
+/// The order in which a solution is near the next: for each rho, from the largest, ascending costs.
+auto robust_order(const RobustSvmSettings& s) {
+  return std::tuple(s.solver, s.radius, -s.rho, s.cost);
 }
 
 /// What is known of near problems: the same rho with the next smaller cost, as it is (where it is
 /// at no bound it is the answer) and with what was at its bound at the new one; and the same cost
 /// with the last other rho.
-std::vector<Vector> starts_of(std::span<const RobustSvmSettings> path,
-                              std::span<const std::size_t> order, const PairTask& task) {
-  const RobustSvmSettings& own = path[order[task.step]];
+std::vector<Vector> starts_of(std::span<const RobustSvmSettings> ordered, const LearnedTask& task) {
+  const RobustSvmSettings& own = ordered[task.step];
   const Vector* same_rho = nullptr;
   const Vector* same_cost = nullptr;
   double cost = 0;
   for (std::size_t k = 0; k < task.known.size(); ++k) {
-    const RobustSvmSettings& other = path[order[k]];
+    const RobustSvmSettings& other = ordered[k];
     if (task.known[k].size() == 0 || other.radius != own.radius) continue;
     if (other.rho == own.rho) {
       same_rho = &task.known[k];
@@ -164,6 +157,35 @@ void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo
   if (proved && settled && solver == RobustSolver::kNewton) info.status = SolveStatus::kSolved;
 }
 
+robust::Solution learn_block(const LearnedTask& task, std::span<const RobustSvmSettings> ordered,
+                             const RunContext& ctx) {
+  const double unit = task.block.unit;
+  const RobustSvmSettings settings = in_unit(ordered[task.step], unit);
+  robust::Problem problem = problem_of(task.block, settings);
+  const std::vector<Vector> starts = starts_of(ordered, task);
+  // The machines behind the sigmoids need 1e-3 alone, for which an exchange would take minutes.
+  RobustSvmSettings own = settings;
+  if (task.for_sigmoid && own.solver != RobustSolver::kNewton) {
+    own.solver = RobustSolver::kProjectedGradient;
+  }
+  const auto solver = [&] { return solve(problem, own, task.tolerance, starts, ctx); };
+  const double size = problem.eigen->lambda.cwiseAbs().maxCoeff();
+  robust::Solution found = with_costs_in_reach(problem.cost, size, solver);
+  if (!task.for_sigmoid) {
+    found.info.gap = proved_gap(problem, settings.radius, found, ctx);
+    const bool proved = std::abs(found.info.gap) <= accepted_gap(settings.solver, task.tolerance);
+    settle_status(proved, task.tolerance, settings.solver, found.info);
+  }
+  found.info.objective /= unit;
+  found.offset /= unit;
+  for (BoundsStep& bounds : found.trace) {
+    bounds.lower /= unit;
+    bounds.upper /= unit;
+    bounds.gap /= unit;
+  }
+  return found;
+}
+
 /// Above it the exchange algorithm keeps too many too large matrices.
 constexpr Index kExchangeSamples = 300;
 
@@ -206,6 +228,8 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
         "most iterations of the solver; auto: 200 for newton, 3000 for exchange, 10000 with "
         "pruning, 2000 for projected-gradient");
   field("test-treatment", settings.test_treatment,
+        {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone,
+         Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
   field.as(FieldRole::kProbability)("probability", settings.probability,
@@ -219,63 +243,16 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
                                              std::span<const RobustSvmSettings> path,
                                              RunContext& ctx) {
   for (const RobustSvmSettings& settings : path) check(settings);
-  const std::vector<std::size_t> order = solving_order(path);
-  std::vector<LearnedStep> steps;
-  for (const std::size_t i : order) {
-    steps.push_back({path[i].test_treatment, path[i].probability, path[i].tolerance});
-  }
-  const auto learn = [&](const PairTask& task) {
-    const double unit = task.block.unit;
-    const RobustSvmSettings settings = in_unit(path[order[task.step]], unit);
-    robust::Problem problem = problem_of(task.block, settings);
-    const std::vector<Vector> starts = starts_of(path, order, task);
-    // The machines behind the sigmoids need 1e-3 alone, for which an exchange would take minutes.
-    RobustSvmSettings own = settings;
-    if (task.for_sigmoid && own.solver != RobustSolver::kNewton) {
-      own.solver = RobustSolver::kProjectedGradient;
+  return fit_in_groups(path, as_given, robust_order, [&](std::span<const RobustSvmSettings> own) {
+    std::vector<LearnedStep> steps;
+    for (const RobustSvmSettings& one : own) {
+      steps.push_back({one.test_treatment, one.probability, one.tolerance});
     }
-    const auto solver = [&] { return solve(problem, own, task.tolerance, starts, ctx); };
-    robust::Solution found = with_bounds_in_reach(problem, solver);
-    if (!task.for_sigmoid) {
-      found.info.gap = proved_gap(problem, settings.radius, found, ctx);
-      const bool proved = std::abs(found.info.gap) <= accepted_gap(settings.solver, task.tolerance);
-      settle_status(proved, task.tolerance, settings.solver, found.info);
-    }
-    found.info.objective /= unit;
-    found.offset /= unit;
-    for (BoundsStep& bounds : found.trace) {
-      bounds.lower /= unit;
-      bounds.upper /= unit;
-      bounds.gap /= unit;
-    }
-    return found;
-  };
-  std::vector<Fitted<LearnedPairsModel>> solved = fit_pairs(work, steps, learn, ctx);
-  std::vector<Fitted<RobustSvmModel>> fitted(path.size());
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    add_notes(path[order[k]], solved[k]);
-    fitted[order[k]] = {{std::move(solved[k].model)}, std::move(solved[k].info)};
-  }
-  return fitted;
+    const auto learn = [&](const LearnedTask& task) { return learn_block(task, own, ctx); };
+    std::vector<Fitted<LearnedPairsModel>> solved = fit_learned(work, steps, learn, ctx);
+    for (std::size_t k = 0; k < own.size(); ++k) add_notes(own[k], solved[k]);
+    return as_models<RobustSvmModel>(std::move(solved));
+  });
 }
-
-Fitted<RobustSvmModel> fit(SharedWork& work, const RobustSvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
-Prediction predict(const RobustSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.learned, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const RobustSvmModel& model) {
-  return all_positions(model.learned.samples);
-}
-
-template <class A>
-void archive(Archived<A, RobustSvmModel>& model, A& archiver) {
-  archive(model.learned, archiver);
-}
-template void archive(const RobustSvmModel&, SavingArchive&);
-template void archive(RobustSvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -182,23 +182,6 @@ spectrum::Centre SpectrumPair::choose_centre(double unit, Rng rng, const RunCont
   return clip < flip ? spectrum::Centre::kClip : spectrum::Centre::kFlip;
 }
 
-Sigmoid SpectrumPair::sigmoid(const SpectrumMachine& machine, double eta, double gamma,
-                              spectrum::Centre centre, bool raw, const Rng& rng,
-                              const RunContext& ctx) {
-  const auto on_rows = [raw](const SpectrumMachine& one) -> const Vector& {
-    return raw ? one.c : one.coefficients;
-  };
-  const auto held_out = [&](const FoldSplit& split) -> Vector {
-    std::unique_ptr<SpectrumPair>& outside = parts_[split.inside];
-    if (!outside) outside = std::make_unique<SpectrumPair>(part(split.outside));
-    const SpectrumMachine own = outside->solve(eta, gamma, centre, kCalibrationTolerance, ctx);
-    const Vector decisions = S_(split.inside, split.outside) * on_rows(own);
-    return decisions.array() + own.b;
-  };
-  const auto own = [&]() -> Vector { return (S_ * on_rows(machine)).array() + machine.b; };
-  return cross_fitted_sigmoid(signs_, rng, held_out, own);
-}
-
 double SpectrumPair::consistency(const VectorRef& a, bool raw) const {
   const Index n = S_.rows();
   const Index count = std::min(kConsistencyRows, n);

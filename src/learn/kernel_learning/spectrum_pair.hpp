@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pair of classes of `spectrum-svm`, with what its settings share.
+// One binary task of `spectrum-svm`, with what its settings share.
 #pragma once
 
 #include <map>
@@ -41,17 +41,14 @@ class SpectrumPair {
   /// eta of the grid that suits it best, for similarities `unit` times as large; `both` where they
   /// are equal.
   [[nodiscard]] spectrum::Centre choose_centre(double unit, Rng rng, const RunContext& ctx);
-  /// Of decision values of machines that learned everything, their multipliers too, from the
-  /// outside of a fold; with `raw` of rows that are left alone.
-  [[nodiscard]] Sigmoid sigmoid(const SpectrumMachine& machine, double eta, double gamma,
-                                spectrum::Centre centre, bool raw, const Rng& rng,
-                                const RunContext& ctx);
   /// max_i |U diag(a) U's_i - (K_a)_i| / |(K_a)_i| over a few rows; with `raw` s_i is left alone.
   [[nodiscard]] double consistency(const VectorRef& a, bool raw) const;
 
+  /// Some of its samples, with a decomposition of their own.
+  [[nodiscard]] SpectrumPair part(std::span<const Index> samples) const;
+
  private:
   [[nodiscard]] Vector upper() const { return weights_ / weights_.sum(); }
-  [[nodiscard]] SpectrumPair part(std::span<const Index> samples) const;
   [[nodiscard]] const dual::SmoSolution& plain(bool flip, double eta, double tolerance,
                                                const RunContext& ctx);
   /// The plain machine as an answer to the program, with what that proves.
@@ -72,7 +69,6 @@ class SpectrumPair {
   Vector weights_;
   std::optional<Matrix> kernels_[2];                                      // of clip and of flip
   std::map<std::tuple<bool, double, double>, dual::SmoSolution> solved_;  // plain machines
-  std::map<std::vector<Index>, std::unique_ptr<SpectrumPair>> parts_;     // of calibration
 };
 
 }  // namespace kith::detail

@@ -15,14 +15,13 @@
 // replace 1/n by their share.
 #include "kith/learn/kernel_learning/spectrum_svm.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kith/core/parallel.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/svm/spectrum_kernel.hpp"
 #include "learn/kernel_learning/repeated_eigenvalues.hpp"
 #include "learn/kernel_learning/spectrum_pair.hpp"
 #include "numerics/unit.hpp"
@@ -32,38 +31,6 @@ namespace {
 
 using detail::SpectrumMachine;
 using detail::SpectrumPair;
-
-/// What one pair has to say for each step of a path.
-struct PairSteps {
-  Vector lambda;
-  std::vector<SpectrumMachine> machines;
-  std::vector<spectrum::Centre> centres;
-  std::vector<Sigmoid> sigmoids;
-  std::vector<double> consistency;
-};
-
-/// A pair over its similarities divided by `unit`.
-struct ScaledPair {
-  SpectrumPair pair;
-  double unit = 1;
-};
-
-ScaledPair make_pair(SharedWork& work, const ClassPair& pair) {
-  const TrainingSet& train = work.train();
-  const Eigen::Map<const Matrix> whole = work.symmetric();
-  Vector weights = Vector::Ones(std::ssize(pair.samples));
-  if (train.weights.size() > 0) weights = train.weights(pair.samples);
-  const bool all = std::ssize(pair.samples) == train.size();
-  Matrix S = all ? Matrix(whole) : Matrix(whole(pair.samples, pair.samples));
-  SharedDecomposition eigen =
-      all ? work.eigen() : std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  const double unit = own_unit(eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
-  if (unit != 1) {
-    S /= unit;
-    eigen = std::make_shared<const SymmetricEigen>(SymmetricEigen{eigen->lambda / unit, eigen->U});
-  }
-  return {{std::move(S), std::move(eigen), pair.signs, std::move(weights)}, unit};
-}
 
 /// Over S / unit the same problem has eta / unit. h of `similarity` weighs the multipliers by the
 /// eigenvalues; the others do not, and keep their gamma.
@@ -77,110 +44,134 @@ std::pair<double, double> in_unit(const SpectrumSvmSettings& settings, spectrum:
   return {eta, gamma};
 }
 
-void to_data_unit(SpectrumMachine& machine, spectrum::Centre centre, double unit) {
-  machine.c /= unit;
-  machine.coefficients /= unit;
-  if (centre == spectrum::Centre::kSimilarity) machine.threshold /= unit;
-}
+/// For fit_tasks. Coefficients are over the raw rows of the task's samples.
+struct SpectrumLearner {
+  struct Machine : LinearMachine {
+    SpectrumMachine own;  // over similarities divided by the unit
+    spectrum::Centre centre = spectrum::Centre::kBoth;
+    Vector lambda;  // of the similarities
+  };
+  struct Block {
+    SpectrumPair pair;  // over similarities divided by the unit
+    double unit = 1;
+    std::size_t number = 0;
+    std::optional<spectrum::Centre> chosen{};
+  };
 
-PairSteps solve_pair(SharedWork& work, const ClassPair& pair, std::size_t number,
-                     std::span<const SpectrumSvmSettings> path, const RunContext& ctx) {
-  ctx.check_stop();
-  ScaledPair scaled = make_pair(work, pair);
-  SpectrumPair& own = scaled.pair;
-  const double unit = scaled.unit;
-  PairSteps steps;
-  steps.lambda = own.eigen().lambda * unit;
-  std::optional<spectrum::Centre> chosen;
-  for (const SpectrumSvmSettings& settings : path) {
-    ctx.check_stop();
-    if (!settings.centre && !chosen) {
-      chosen = own.choose_centre(unit, ctx.rng.stream("spectrum centre", number), ctx);
-    }
-    const spectrum::Centre centre = settings.centre ? *settings.centre : *chosen;
-    const bool raw = settings.test_treatment == SpectrumTreatment::kNone;
-    const auto [eta, gamma] = in_unit(settings, centre, unit);
-    SpectrumMachine machine = own.solve(eta, gamma, centre, settings.tolerance, ctx);
-    steps.sigmoids.push_back(
-        settings.probability ? own.sigmoid(machine, eta, gamma, centre, raw,
-                                           ctx.rng.stream("spectrum-svm calibration", number), ctx)
-                             : Sigmoid{});
-    steps.consistency.push_back(own.consistency(machine.a, raw));
-    to_data_unit(machine, centre, unit);
-    steps.centres.push_back(centre);
-    steps.machines.push_back(std::move(machine));
+  SharedWork* work = nullptr;
+  std::span<const SpectrumSvmSettings> path;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("spectrum-svm calibration", number);
   }
-  return steps;
-}
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const {
+    const Eigen::Map<const Matrix> whole = work->symmetric();
+    const bool all = task.size() == whole.rows();
+    Matrix S = all ? Matrix(whole) : Matrix(whole(task.samples, task.samples));
+    SharedDecomposition eigen =
+        all ? work->eigen() : std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+    const double unit = own_unit(eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
+    if (unit != 1) {
+      S /= unit;
+      eigen =
+          std::make_shared<const SymmetricEigen>(SymmetricEigen{eigen->lambda / unit, eigen->U});
+    }
+    return {.pair = {std::move(S), std::move(eigen), task.signs, weights_of(work->train(), task)},
+            .unit = unit,
+            .number = number};
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    return {.pair = whole.pair.part(samples), .unit = whole.unit};
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    const SpectrumSvmSettings& settings = path[request.step];
+    Machine machine;
+    machine.centre = request.calibrates() ? request.whole->centre : centre_of(block, settings);
+    const auto [eta, gamma] = in_unit(settings, machine.centre, block.unit);
+    machine.own =
+        block.pair.solve(eta, gamma, machine.centre, request.tolerance(settings.tolerance), *ctx);
+    const bool raw = settings.test_treatment == Treatment::kNone;
+    machine.c = raw ? machine.own.c : machine.own.coefficients;
+    machine.b = machine.own.b;
+    if (request.calibrates()) return machine;
+    machine.evidence.info = machine.own.info;
+    machine.evidence.objective_offset = machine.own.offset;
+    machine.consistency = block.pair.consistency(machine.own.a, raw);
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const {
+    const Vector sums = whole.pair.similarities()(rows, trained_on) * machine.c;
+    return sums.array() + machine.b;
+  }
+  void finish(const Block& whole, Machine& machine) const {
+    machine.lambda = whole.pair.eigen().lambda * whole.unit;
+    machine.c /= whole.unit;
+    if (machine.centre == spectrum::Centre::kSimilarity) machine.own.threshold /= whole.unit;
+  }
+
+ private:
+  [[nodiscard]] spectrum::Centre centre_of(Block& block,
+                                           const SpectrumSvmSettings& settings) const {
+    if (settings.centre) return *settings.centre;
+    if (!block.chosen) {
+      block.chosen = block.pair.choose_centre(
+          block.unit, ctx->rng.stream("spectrum centre", block.number), *ctx);
+    }
+    return *block.chosen;
+  }
+};
 
 Json numbers(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
 
-Json learned_json(const std::string& name, const PairSteps& steps, std::size_t step) {
-  const SpectrumMachine& machine = steps.machines[step];
-  Json json = {{"name", name}, {"centre", enum_name(steps.centres[step])}};
-  json["plain_from_gamma"] =
-      std::isfinite(machine.threshold) ? Json(machine.threshold) : Json(nullptr);
-  json["eigenvalues"] = numbers(steps.lambda);
-  json["multipliers"] = numbers(machine.a);
+Json learned_json(const std::string& name, const SpectrumLearner::Machine& machine) {
+  Json json = {{"name", name}, {"centre", enum_name(machine.centre)}};
+  const double threshold = machine.own.threshold;
+  json["plain_from_gamma"] = std::isfinite(threshold) ? Json(threshold) : Json(nullptr);
+  json["eigenvalues"] = numbers(machine.lambda);
+  json["multipliers"] = numbers(machine.own.a);
   return json;
 }
 
-void keep_needed_columns(SvmModel& model, const Matrix& coefficients) {
-  for (Index i = 0; i < coefficients.rows(); ++i) {
-    if ((coefficients.row(i).array() != 0).any()) model.columns.push_back(i);
+/// Vectors one after the other.
+Vector joined(std::span<const SpectrumLearner::Machine> machines,
+              const std::function<const Vector&(const SpectrumLearner::Machine&)>& part) {
+  std::vector<double> all;
+  for (const SpectrumLearner::Machine& machine : machines) {
+    all.insert(all.end(), part(machine).begin(), part(machine).end());
   }
-  model.coefficients = coefficients(model.columns, Eigen::all);
+  return Eigen::Map<const Vector>(all.data(), std::ssize(all));
 }
 
-/// The machines of all pairs for one step, side by side.
-Fitted<SpectrumSvmModel> assemble(const TrainingSet& train, std::span<const ClassPair> pairs,
-                                  std::span<const PairSteps> all, std::size_t step,
-                                  const SpectrumSvmSettings& settings) {
-  Fitted<SpectrumSvmModel> fitted;
-  SpectrumSvmModel& model = fitted.model;
-  SvmModel& machines = model.machines;
-  const auto count = std::ssize(pairs);
-  machines.samples = train.size();
-  machines.pairs = pair_table(pairs, train.labels);
-  machines.intercepts.resize(count);
-  if (settings.probability) machines.sigmoids.resize(2, count);
-  Index total = 0;
-  for (const PairSteps& own : all) total += own.lambda.size();
-  model.eigenvalues.resize(total);
-  model.multipliers.resize(total);
-  Matrix coefficients = Matrix::Zero(train.size(), count);
-  fitted.info.learned = Json::array();
-  Index filled = 0;
+/// The machines of all tasks for one step, side by side.
+Fitted<SpectrumSvmModel> assemble(FittedTasks<SpectrumLearner::Machine>&& solved,
+                                  std::span<const BinaryTask> tasks, const TrainingSet& train) {
+  using Machine = SpectrumLearner::Machine;
+  SpectrumSvmModel model;
+  FitInfo& info = solved.info;
+  info.learned = Json::array();
   std::vector<std::string> repeated;
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto column = static_cast<Index>(p);
-    const SpectrumMachine& machine = all[p].machines[step];
-    const bool raw = settings.test_treatment == SpectrumTreatment::kNone;
-    coefficients.col(column)(pairs[p].samples) = raw ? machine.c : machine.coefficients;
-    machines.intercepts(column) = machine.b;
-    if (settings.probability) {
-      machines.sigmoids.col(column) << all[p].sigmoids[step].slope, all[p].sigmoids[step].offset;
-    }
-    const Index size = all[p].lambda.size();
-    model.sizes.push_back(size);
-    model.eigenvalues.segment(filled, size) = all[p].lambda;
-    model.multipliers.segment(filled, size) = machine.a;
-    model.centres.push_back(static_cast<int>(all[p].centres[step]));
-    filled += size;
-    const std::string name = pair_name(pairs[p], train.labels);
-    fitted.info.learned.push_back(learned_json(name, all[p], step));
-    if (detail::differ_where_repeated(all[p].lambda, machine.a.cwiseProduct(all[p].lambda))) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const Machine& machine = solved.machines[t];
+    const std::string& name = info.subproblems[t].name;
+    model.sizes.push_back(machine.lambda.size());
+    model.centres.push_back(static_cast<int>(machine.centre));
+    info.learned.push_back(learned_json(name, machine));
+    if (detail::differ_where_repeated(machine.lambda, machine.own.a.cwiseProduct(machine.lambda))) {
       repeated.push_back(name);
     }
-    fitted.info.subproblems.push_back(
-        {.name = name, .info = machine.info, .objective_offset = machine.offset});
-    if (!(all[p].consistency[step] <= fitted.info.consistency)) {
-      fitted.info.consistency = all[p].consistency[step];
-    }
   }
-  keep_needed_columns(machines, coefficients);
-  if (!repeated.empty()) fitted.info.notes.push_back(detail::repeated_note(repeated));
-  return fitted;
+  model.eigenvalues =
+      joined(solved.machines, [](const Machine& m) -> const Vector& { return m.lambda; });
+  model.multipliers =
+      joined(solved.machines, [](const Machine& m) -> const Vector& { return m.own.a; });
+  if (!repeated.empty()) info.notes.push_back(detail::repeated_note(repeated));
+  Fitted<Machines> all = put_together(std::move(solved), tasks, train.labels, train.size());
+  ColumnMachines& machines = model;
+  machines = column_machines(std::move(all.model), train.size(), all_positions(train.size()));
+  return {std::move(model), std::move(all.info)};
 }
 
 }  // namespace
@@ -195,7 +186,7 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
         "where the multipliers are drawn: to those of clip, those of flip, both, or to 1, which is "
         "the matrix as it is; auto: to clip or flip, whichever machine errs less in "
         "cross-validation, or both where they tie");
-  field("test-treatment", settings.test_treatment,
+  field("test-treatment", settings.test_treatment, {Treatment::kLinear, Treatment::kNone},
         "what is done to the similarities of new samples: the learned map, or nothing");
   field.as(FieldRole::kProbability)("probability", settings.probability,
                                     "fit probabilities by cross-fitted sigmoids");
@@ -207,35 +198,28 @@ std::vector<Fitted<SpectrumSvmModel>> fit_path(SharedWork& work,
                                                RunContext& ctx) {
   for (const SpectrumSvmSettings& settings : path) validate(settings, "spectrum-svm");
   const TrainingSet& train = work.train();
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
-  std::vector<PairSteps> all(pairs.size());
-  parallel_for(pairs.size(), ctx.threads,
-               [&](std::size_t p) { all[p] = solve_pair(work, pairs[p], p, path, ctx); });
+  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
+  const SpectrumLearner learner{.work = &work, .path = path, .ctx = &ctx};
   std::vector<Fitted<SpectrumSvmModel>> fitted;
-  for (std::size_t step = 0; step < path.size(); ++step) {
-    fitted.push_back(assemble(train, pairs, all, step, path[step]));
+  for (auto& one : fit_tasks(tasks, train.labels, path, learner, ctx)) {
+    fitted.push_back(assemble(std::move(one), tasks, train));
   }
   return fitted;
 }
 
-Fitted<SpectrumSvmModel> fit(SharedWork& work, const SpectrumSvmSettings& settings,
-                             RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
+                       RunContext& /*ctx*/) {
+  return decision_values(model, query_rows(queries.matrices.front(), Spectrum::kNone));
 }
 
-Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return decision_values(model.machines, queries, ctx);
+Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
+  return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
 }
-
-Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return predict(model.machines, queries, ctx);
-}
-
-std::vector<Index> needed_columns(const SpectrumSvmModel& model) { return model.machines.columns; }
 
 template <class A>
 void archive(Archived<A, SpectrumSvmModel>& model, A& archiver) {
-  archive(model.machines, archiver);
+  Archived<A, ColumnMachines>& machines = model;
+  archive(machines, archiver);
   archiver("learned_sizes", model.sizes);
   archiver("eigenvalues", model.eigenvalues);
   archiver("multipliers", model.multipliers);

@@ -14,9 +14,10 @@
 // descent for r = min(n - 1, D) coordinates and d rows of L.
 #include "kith/learn/metric/linear_msvm.hpp"
 
-#include <map>
 #include <optional>
 #include <utility>
+
+#include "kith/learn/path_groups.hpp"
 
 namespace kith {
 
@@ -32,15 +33,13 @@ std::vector<GridAxis> MethodTraits<LinearMsvmSettings>::grid(const LinearMsvmSet
 std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
                                               std::span<const LinearMsvmSettings> path,
                                               RunContext& ctx) {
-  std::map<FeatureScaling, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    validate(path[i], "linear-msvm");
-    (void)parse_dimensions("linear-msvm", path[i].metric.dimensions);
-    groups[path[i].scaling].push_back(i);
+  for (const LinearMsvmSettings& settings : path) {
+    validate(settings, "linear-msvm");
+    (void)parse_dimensions("linear-msvm", settings.metric.dimensions);
   }
-  std::vector<Fitted<LinearMsvmModel>> fitted(path.size());
-  for (const auto& [scaling, members] : groups) {
-    const FeatureScale scale = learn_scale(work.vectors(), scaling);
+  const auto scaling = [](const LinearMsvmSettings& settings) { return settings.scaling; };
+  return fit_in_groups(path, scaling, as_given, [&](std::span<const LinearMsvmSettings> own) {
+    const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
     const ScaledVectors vectors(scale, work.vectors());
     std::optional<VectorSpan> span;
     if (vectors.width() > vectors.rows()) {
@@ -48,30 +47,24 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
     }
     const Matrix rows = span ? span->Z() : vectors.dense();
     std::vector<MetricSettings> settings;
-    for (const std::size_t i : members) settings.push_back(path[i].metric);
-    std::vector<Fitted<MetricPairs>> solved = train_metric({.rows = &rows,
-                                                            .columns_are_samples = false,
-                                                            .features = nullptr,
-                                                            .whole = !span || span->whole()},
-                                                           work.train(), settings, ctx);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      if (span) express(solved[k].model, *span);
-      fitted[members[k]] = {{scale, std::move(solved[k].model)}, std::move(solved[k].info)};
+    for (const LinearMsvmSettings& one : own) settings.push_back(one.metric);
+    std::vector<Fitted<LinearMsvmModel>> fitted;
+    for (Fitted<MetricPairs>& one : train_metric({.rows = &rows,
+                                    .columns_are_samples = false,
+                                    .features = nullptr,
+                                    .whole = !span || span->whole()},
+                                                 work.train(), settings, ctx)) {
+      if (span) express(one.model, *span);
+      fitted.push_back({{scale, std::move(one.model)}, std::move(one.info)});
     }
-  }
-  return fitted;
-}
-
-Fitted<LinearMsvmModel> fit(SharedWork& work, const LinearMsvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+    return fitted;
+  });
 }
 
 Prediction predict(const LinearMsvmModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
   const ScaledVectors rows(model.scale, queries.vectors);
   return predict_metric(model.pairs, [&](const MatrixRef& B) { return rows.times(B); });
 }
-
-std::vector<Index> needed_columns(const LinearMsvmModel& /*model*/) { return {}; }
 
 Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {

@@ -215,13 +215,9 @@ std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work, std::span<const NcaK
                                           RunContext& ctx) {
   return fit_maps<NcaKnnModel>(work, path, ctx);
 }
-Fitted<NcaKnnModel> fit(SharedWork& work, const NcaKnnSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
 Prediction predict(const NcaKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
   return vote(model.mapped, queries, ctx);
 }
-std::vector<Index> needed_columns(const NcaKnnModel& /*model*/) { return {}; }
 Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
   return similarity_of(model.mapped, vectors);
@@ -237,13 +233,9 @@ std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work, std::span<const Lmn
                                            RunContext& ctx) {
   return fit_maps<LmnnKnnModel>(work, path, ctx);
 }
-Fitted<LmnnKnnModel> fit(SharedWork& work, const LmnnKnnSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
 Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
   return vote(model.mapped, queries, ctx);
 }
-std::vector<Index> needed_columns(const LmnnKnnModel& /*model*/) { return {}; }
 Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
   return similarity_of(model.mapped, vectors);

@@ -7,9 +7,8 @@
 #include <algorithm>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
 #include "kith/core/text.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/multiclass/fit_tasks.hpp"
 #include "learn/metric/metric_machine.hpp"
 
 namespace kith {
@@ -18,101 +17,107 @@ namespace {
 using detail::MetricMachine;
 using detail::MetricPart;
 
-/// One pair of classes with the columns that it sees.
-class PairWork {
- public:
-  PairWork(const MetricRows& rows, const TrainingSet& train, const ClassPair& pair)
-      : pair_(pair), rows_(rows) {
-    const Matrix& all = *rows.rows;
-    if (rows.columns_are_samples) {
-      own_ = all(pair.samples, pair.samples);
-    } else {
-      own_ = all(pair.samples, Eigen::all);
-    }
-    if (rows.features != nullptr) features_ = (*rows.features)(pair.samples, Eigen::all);
-    if (train.weights.size() > 0) weights_ = train.weights(pair.samples);
-    whole_ = detail::metric_part(rows, own_, features_, pair.signs, weights_);
+/// For fit_tasks. A task is calibrated on rows that its machine has not seen, nor their columns.
+struct MetricLearner {
+  struct Machine : BinaryMachine, MetricMachine {
+    Vector mean;  // of the rows
+  };
+  struct Block {
+    Matrix rows;      // over the columns that the task sees
+    Matrix features;  // of a linear kernel
+    std::vector<int> signs;
+    Vector weights;
+    MetricPart part;
+    Rng start;
+  };
+
+  const MetricRows* source = nullptr;
+  const TrainingSet* train = nullptr;
+  std::span<const MetricSettings> path;
+  std::span<const DimensionRule> dimensions;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("metric calibration", number);
   }
-
-  [[nodiscard]] const MetricPart& whole() const { return whole_; }
-
-  /// Calibrated on rows that the machine has not seen, nor their columns.
-  [[nodiscard]] Sigmoid sigmoid(const MetricSettings& settings, const DimensionRule& dimensions,
-                                const MetricMachine& machine, const Rng& start, const Rng& folds,
-                                const RunContext& ctx) const {
-    MetricSettings plain = settings;
-    plain.certificate = false;
-    const auto held_out = [&](const FoldSplit& split) -> Vector {
-      std::vector<int> signs;
-      for (const Index i : split.outside) signs.push_back(pair_.signs[static_cast<std::size_t>(i)]);
-      const Vector weights = weights_.size() > 0 ? Vector(weights_(split.outside)) : Vector();
-      const Matrix features =
-          features_.size() > 0 ? Matrix(features_(split.outside, Eigen::all)) : Matrix();
-      return detail::solve_metric(detail::metric_part(rows_, block(split.outside, split.outside),
-                                                      features, signs, weights),
-                                  plain, dimensions, start, ctx)
-          .decisions(block(split.inside, split.outside));
-    };
-    const auto own = [&]() -> Vector { return machine.decisions(own_); };
-    return cross_fitted_sigmoid(pair_.signs, folds, held_out, own);
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const {
+    const Matrix* features = source->features;
+    Block own{.rows = of_rows(*source->rows, task.samples, task.samples),
+              .features = features ? Matrix((*features)(task.samples, Eigen::all)) : Matrix(),
+              .signs = task.signs,
+              .weights = {},
+              .part = {},
+              .start = ctx->rng.stream("metric start", number)};
+    if (train->weights.size() > 0) own.weights = train->weights(task.samples);
+    own.part = detail::metric_part(*source, own.rows, own.features, own.signs, own.weights);
+    return own;
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    Block part{.rows = of_rows(whole.rows, samples, samples),
+               .features = whole.features.size() > 0 ? Matrix(whole.features(samples, Eigen::all))
+                                                     : Matrix(),
+               .signs = {},
+               .weights = {},
+               .part = {},
+               .start = whole.start};
+    for (const Index i : samples) part.signs.push_back(whole.signs[static_cast<std::size_t>(i)]);
+    if (whole.weights.size() > 0) part.weights = whole.weights(samples);
+    part.part = detail::metric_part(*source, part.rows, part.features, part.signs, part.weights);
+    return part;
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    MetricSettings settings = path[request.step];
+    if (request.calibrates()) settings.certificate = false;
+    Machine machine;
+    static_cast<MetricMachine&>(machine) =
+        detail::solve_metric(block.part, settings, dimensions[request.step], block.start, *ctx);
+    machine.evidence.info = machine.info;
+    machine.evidence.trace = std::move(machine.trace);
+    machine.mean = block.part.axes.mean;
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const {
+    return machine.MetricMachine::decisions(of_rows(whole.rows, rows, trained_on));
   }
 
  private:
-  [[nodiscard]] Matrix block(std::span<const Index> rows, std::span<const Index> columns) const {
-    if (rows_.columns_are_samples) return own_(rows, columns);
-    return own_(rows, Eigen::all);
+  [[nodiscard]] Matrix of_rows(const Matrix& all, std::span<const Index> rows,
+                               std::span<const Index> columns) const {
+    if (source->columns_are_samples) return all(rows, columns);
+    return all(rows, Eigen::all);
   }
-
-  const ClassPair& pair_;
-  const MetricRows& rows_;
-  Matrix own_;
-  Matrix features_;  // of a linear kernel
-  Vector weights_;
-  MetricPart whole_;
 };
 
-/// Machines of one pair along the path, with their sigmoids.
-struct PairResult {
-  std::vector<MetricMachine> machines;
-  std::vector<Sigmoid> sigmoids;
-};
-
-Fitted<MetricPairs> assemble(const std::vector<PairResult>& results,
-                             std::span<const ClassPair> pairs, const std::vector<Vector>& means,
-                             const MetricRows& rows, const Labels& labels, std::size_t step,
-                             bool probability) {
-  const auto count = static_cast<Index>(pairs.size());
+Fitted<MetricPairs> assemble(FittedTasks<MetricLearner::Machine>&& solved,
+                             std::span<const BinaryTask> tasks, const MetricRows& rows,
+                             const Labels& labels) {
+  const auto count = std::ssize(tasks);
   const Index columns = rows.rows->cols();
   Index map_rows = 0;
-  for (const PairResult& result : results) map_rows += result.machines[step].L.rows();
-  Fitted<MetricPairs> fitted;
+  for (const MetricLearner::Machine& machine : solved.machines) map_rows += machine.L.rows();
+  Fitted<MetricPairs> fitted{.model = {}, .info = std::move(solved.info)};
   MetricPairs& all = fitted.model;
-  all.pairs = pair_table(pairs, labels);
+  all.tasks = task_table(tasks, labels);
   all.directions = Matrix::Zero(columns, count);
   all.intercepts = Vector(count);
-  all.sigmoids = probability ? Matrix(2, count) : Matrix();
+  all.sigmoids = std::move(solved.sigmoids);
   all.maps = Matrix::Zero(map_rows, columns);
   all.centres = Matrix::Zero(count, columns);
   Index at = 0;
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const MetricMachine& machine = results[p].machines[step];
-    const auto column = static_cast<Index>(p);
+  for (Index t = 0; t < count; ++t) {
+    const MetricLearner::Machine& machine = solved.machines[static_cast<std::size_t>(t)];
+    const std::vector<Index>& samples = tasks[static_cast<std::size_t>(t)].samples;
     for (Index j = 0; j < machine.v.size(); ++j) {
-      const Index place =
-          rows.columns_are_samples ? pairs[p].samples[static_cast<std::size_t>(j)] : j;
-      all.directions(place, column) = machine.v(j);
-      all.centres(column, place) = means[p](j);
+      const Index place = rows.columns_are_samples ? samples[static_cast<std::size_t>(j)] : j;
+      all.directions(place, t) = machine.v(j);
+      all.centres(t, place) = machine.mean(j);
       all.maps.col(place).segment(at, machine.L.rows()) = machine.L.col(j);
     }
     at += machine.L.rows();
     all.map_ends.push_back(at);
-    all.intercepts(column) = machine.b;
-    if (probability) {
-      all.sigmoids.col(column) << results[p].sigmoids[step].slope, results[p].sigmoids[step].offset;
-    }
-    Subproblem& evidence =
-        fitted.info.subproblems.emplace_back(Subproblem{pair_name(pairs[p], labels), machine.info});
-    evidence.trace = machine.trace;
+    all.intercepts(t) = machine.b;
   }
   return fitted;
 }
@@ -159,32 +164,16 @@ DimensionRule parse_dimensions(std::string_view method, std::string_view text) {
 std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const TrainingSet& train,
                                               std::span<const MetricSettings> path,
                                               const RunContext& ctx) {
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
+  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
   std::vector<DimensionRule> dimensions;
   for (const MetricSettings& settings : path) {
     dimensions.push_back(parse_dimensions("metric", settings.dimensions));
   }
-  std::vector<PairResult> results(pairs.size());
-  std::vector<Vector> means(pairs.size());
-  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-    ctx.check_stop();
-    const PairWork work(rows, train, pairs[p]);
-    means[p] = work.whole().axes.mean;
-    const Rng start = ctx.rng.stream("metric start", p);
-    for (std::size_t step = 0; step < path.size(); ++step) {
-      results[p].machines.push_back(
-          detail::solve_metric(work.whole(), path[step], dimensions[step], start, ctx));
-      if (!path[step].probability) continue;
-      results[p].sigmoids.resize(path.size());
-      results[p].sigmoids[step] =
-          work.sigmoid(path[step], dimensions[step], results[p].machines[step], start,
-                       ctx.rng.stream("metric calibration", p), ctx);
-    }
-  });
+  const MetricLearner learner{
+      .source = &rows, .train = &train, .path = path, .dimensions = dimensions, .ctx = &ctx};
   std::vector<Fitted<MetricPairs>> fitted;
-  for (std::size_t step = 0; step < path.size(); ++step) {
-    fitted.push_back(
-        assemble(results, pairs, means, rows, train.labels, step, path[step].probability));
+  for (auto& one : fit_tasks(tasks, train.labels, path, learner, ctx)) {
+    fitted.push_back(assemble(std::move(one), tasks, rows, train.labels));
   }
   return fitted;
 }
@@ -205,7 +194,7 @@ void express(MetricPairs& pairs, const VectorSpan& span) {
 Prediction predict_metric(const MetricPairs& pairs, const RowProduct& times) {
   Matrix decisions = times(pairs.directions);
   decisions.rowwise() += pairs.intercepts.transpose();
-  return vote(pairs.pairs, decisions, sigmoids_of(pairs.sigmoids));
+  return decide(pairs.tasks, decisions, pairs.sigmoids);
 }
 
 Matrix metric_similarity(const MetricPairs& pairs, const RowProduct& times) {
@@ -229,7 +218,7 @@ Matrix metric_similarity(const MetricPairs& pairs, const RowProduct& times) {
 
 template <class A>
 void archive(Archived<A, MetricPairs>& pairs, A& archiver) {
-  archive(pairs.pairs, archiver);
+  archive(pairs.tasks, archiver);
   archiver("directions", pairs.directions);
   archiver("intercepts", pairs.intercepts);
   archiver("sigmoids", pairs.sigmoids);
@@ -238,7 +227,7 @@ void archive(Archived<A, MetricPairs>& pairs, A& archiver) {
   archiver("centres", pairs.centres);
   archiver("map_ends", pairs.map_ends);
   if (!A::kLoading) return;
-  const auto count = static_cast<Index>(pairs.pairs.first.size());
+  const auto count = pairs.tasks.size();
   const Index columns = pairs.directions.rows();
   const bool fits =
       pairs.directions.cols() == count && pairs.intercepts.size() == count &&

@@ -14,30 +14,24 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <cmath>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/learn/path_groups.hpp"
 
 namespace kith {
 namespace {
 
-/// What the settings of one group share: the scaling and the kind of kernel; then its numbers.
-using TableKey = std::pair<FeatureScaling, VectorKernel>;
-using KernelKey = std::pair<double, Index>;
-using Groups = std::map<TableKey, std::map<KernelKey, std::vector<std::size_t>>>;
-
-Groups groups_of(std::span<const NonlinearMsvmSettings> path) {
-  Groups groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const KernelRule& rule = path[i].kernel;
-    const double gamma = rule.kernel == VectorKernel::kRbf ? rule.gamma : 0;
-    const Index degree = rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0;
-    groups[{path[i].scaling, rule.kernel}][{gamma, degree}].push_back(i);
-  }
-  return groups;
+/// What settings share: the scaling and the kind of kernel; then its numbers.
+auto metric_table_key(const NonlinearMsvmSettings& s) {
+  return std::pair(s.scaling, s.kernel.kernel);
+}
+auto metric_kernel_key(const NonlinearMsvmSettings& s) {
+  const KernelRule& rule = s.kernel;
+  return std::pair(rule.kernel == VectorKernel::kRbf ? rule.gamma : 0,
+                   rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0);
 }
 
 Matrix kernel_rows(const NonlinearMsvmModel& model, const Block& vectors, int threads) {
@@ -67,47 +61,41 @@ std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,
     validate(settings, "nonlinear-msvm");
     (void)parse_dimensions("nonlinear-msvm", settings.metric.dimensions);
   }
-  std::vector<Fitted<NonlinearMsvmModel>> fitted(path.size());
-  for (const auto& [key, kernels] : groups_of(path)) {
-    const FeatureScale scale = learn_scale(work.vectors(), key.first);
-    const Matrix samples = scaled(scale, work.vectors());
-    const Matrix table =
-        kernel_table(key.second, ScaledVectors(scale, work.vectors()), ctx.threads);
-    std::optional<VectorSpan> span;  // of a linear kernel: the directions that its matrix may lose
-    if (key.second == VectorKernel::kLinear) {
-      span.emplace(ScaledVectors(scale, work.vectors()), ctx.threads, SpanDirections::kAll);
-    }
-    for (const auto& [numbers, members] : kernels) {
-      const KernelRule& rule = path[members.front()].kernel;
-      const Matrix K = kernel_of_table(rule, table);
-      std::vector<MetricSettings> settings;
-      for (const std::size_t i : members) settings.push_back(path[i].metric);
-      std::vector<Fitted<MetricPairs>> solved =
-          train_metric({.rows = &K,
-                        .columns_are_samples = true,
-                        .features = span ? &span->Z() : nullptr,
-                        .whole = !span || span->whole()},
-                       work.train(), settings, ctx);
-      for (std::size_t k = 0; k < members.size(); ++k) {
-        fitted[members[k]] = {{scale, rule, samples, std::move(solved[k].model)},
-                              std::move(solved[k].info)};
-      }
-    }
-  }
-  return fitted;
-}
-
-Fitted<NonlinearMsvmModel> fit(SharedWork& work, const NonlinearMsvmSettings& settings,
-                               RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+  return fit_in_groups(
+      path, metric_table_key, as_given, [&](std::span<const NonlinearMsvmSettings> own) {
+        const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
+        const VectorKernel kernel = own.front().kernel.kernel;
+        const Matrix samples = scaled(scale, work.vectors());
+        const Matrix table =
+            kernel_table(kernel, ScaledVectors(scale, work.vectors()), ctx.threads);
+        std::optional<VectorSpan>
+            span;  // of a linear kernel: the directions that its matrix may lose
+        if (kernel == VectorKernel::kLinear) {
+          span.emplace(ScaledVectors(scale, work.vectors()), ctx.threads, SpanDirections::kAll);
+        }
+        const auto fit_kernel = [&](std::span<const NonlinearMsvmSettings> same_kernel) {
+          const KernelRule& rule = same_kernel.front().kernel;
+          const Matrix K = kernel_of_table(rule, table);
+          std::vector<MetricSettings> settings;
+          for (const NonlinearMsvmSettings& one : same_kernel) settings.push_back(one.metric);
+          std::vector<Fitted<NonlinearMsvmModel>> fitted;
+          for (Fitted<MetricPairs>& one : train_metric({.rows = &K,
+                                          .columns_are_samples = true,
+                                          .features = span ? &span->Z() : nullptr,
+                                          .whole = !span || span->whole()},
+                                                       work.train(), settings, ctx)) {
+            fitted.push_back({{scale, rule, samples, std::move(one.model)}, std::move(one.info)});
+          }
+          return fitted;
+        };
+        return fit_in_groups(own, metric_kernel_key, as_given, fit_kernel);
+      });
 }
 
 Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries, RunContext& ctx) {
   const Matrix rows = kernel_rows(model, queries.vectors, ctx.threads);
   return predict_metric(model.pairs, [&](const MatrixRef& B) -> Matrix { return rows * B; });
 }
-
-std::vector<Index> needed_columns(const NonlinearMsvmModel& /*model*/) { return {}; }
 
 Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
                           const RunContext& ctx) {

@@ -80,10 +80,6 @@ std::vector<Fitted<KnnModel>> fit_path(SharedWork& work, std::span<const KnnSett
   return remember<KnnModel>(work, path, ctx);
 }
 
-Fitted<KnnModel> fit(SharedWork& work, const KnnSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 std::vector<Prediction> predict_path(std::span<const KnnModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
   return vote_along(models, queries, equal_weights, ctx);
@@ -91,10 +87,6 @@ std::vector<Prediction> predict_path(std::span<const KnnModel> models, const Que
 
 Prediction predict(const KnnModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-std::vector<Index> needed_columns(const KnnModel& model) {
-  return all_positions(model.voters.size());
 }
 
 template <class A>
@@ -110,11 +102,6 @@ std::vector<Fitted<AffinityKnnModel>> fit_path(SharedWork& work,
   return remember<AffinityKnnModel>(work, path, ctx);
 }
 
-Fitted<AffinityKnnModel> fit(SharedWork& work, const AffinityKnnSettings& settings,
-                             RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                      const QueryBlock& queries, RunContext& ctx) {
   return vote_along(models, queries, affinity_weights, ctx);
@@ -122,10 +109,6 @@ std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
 
 Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-std::vector<Index> needed_columns(const AffinityKnnModel& model) {
-  return all_positions(model.voters.size());
 }
 
 template <class A>

@@ -25,20 +25,6 @@ namespace {
 /// vertices of the nearest neighbours.
 constexpr Index kVertexStarts = 4;
 
-LocalSpectrum block_rule(KriSpectrum spectrum) {
-  switch (spectrum) {
-    case KriSpectrum::kClip:
-      return LocalSpectrum::kClip;
-    case KriSpectrum::kFlip:
-      return LocalSpectrum::kFlip;
-    case KriSpectrum::kShift:
-      return LocalSpectrum::kShift;
-    case KriSpectrum::kNone:
-      return LocalSpectrum::kAsIs;
-  }
-  throw Error(ErrorCode::kInternal, "a kri spectrum without a rule");
-}
-
 linear::SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
   const Index k = s.size();
   Index vertex = 0;
@@ -55,20 +41,19 @@ linear::SimplexQpSolution from_many_starts(const Matrix& H, const Vector& s) {
 
 /// What the settings but the ridge make of a neighbourhood.
 struct Program {
-  KriSpectrum spectrum;
-  LocalTreatment treatment;
+  Spectrum spectrum;
+  Treatment treatment;
   Matrix K;
   Vector k;
   double least;  ///< eigenvalue of K
 };
 
 Program program_of(const LocalKernel& kernel, const KriSettings& settings) {
-  const LocalSpectrum rule = block_rule(settings.spectrum);
-  const Vector values = kernel.eigenvalues(rule);
+  const Vector values = kernel.eigenvalues(settings.spectrum);
   return {.spectrum = settings.spectrum,
           .treatment = settings.test_treatment,
           .K = reconstruct(kernel.U, values),
-          .k = kernel.U * kernel.treated(rule, settings.test_treatment),
+          .k = kernel.U * kernel.treated(settings.spectrum, settings.test_treatment),
           .least = values.size() > 0 ? values.minCoeff() : 0};
 }
 
@@ -122,6 +107,7 @@ void describe(KriSettings& settings, FieldVisitor& field) {
                                    "how many neighbours take part");
   field("ridge", settings.ridge, above(0.0), "weight of the regulariser");
   field("spectrum", settings.spectrum,
+        {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift, Spectrum::kNone},
         "what is done to a block that is not positive semidefinite; none: a local minimum from "
         "several "
         "starts");
@@ -134,7 +120,7 @@ std::vector<Fitted<KriModel>> fit_path(SharedWork& work, std::span<const KriSett
   std::vector<Fitted<KriModel>> fitted = keep_training_samples(work, path, ctx);
   for (Fitted<KriModel>& one : fitted) {
     const KriSettings& settings = one.model.settings;
-    if (settings.spectrum != KriSpectrum::kNone) continue;
+    if (settings.spectrum != Spectrum::kNone) continue;
     if (settings.regulariser == KriRegulariser::kEntropy) {
       throw Error(
           ErrorCode::kInvalidArgument,
@@ -148,10 +134,6 @@ std::vector<Fitted<KriModel>> fit_path(SharedWork& work, std::span<const KriSett
   return fitted;
 }
 
-Fitted<KriModel> fit(SharedWork& work, const KriSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 std::vector<Prediction> predict_path(std::span<const KriModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
   std::vector<Prediction> predictions = predict_neighbourhoods(models, queries, weigh, ctx);
@@ -161,10 +143,6 @@ std::vector<Prediction> predict_path(std::span<const KriModel> models, const Que
 
 Prediction predict(const KriModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-std::vector<Index> needed_columns(const KriModel& model) {
-  return all_positions(model.voters.size());
 }
 
 template <class A>

@@ -20,20 +20,6 @@
 namespace kith {
 namespace {
 
-LocalSpectrum block_rule(KrrSpectrum spectrum) {
-  switch (spectrum) {
-    case KrrSpectrum::kPinv:
-      return LocalSpectrum::kAsIs;
-    case KrrSpectrum::kClip:
-      return LocalSpectrum::kClip;
-    case KrrSpectrum::kFlip:
-      return LocalSpectrum::kFlip;
-    case KrrSpectrum::kShift:
-      return LocalSpectrum::kShift;
-  }
-  throw Error(ErrorCode::kInternal, "a krr spectrum without a rule");
-}
-
 /// The sums of the classes. One without neighbours has 0, the sum of no weights, unless a sum is
 /// negative: 0 would then look like a recommendation, so it stays below all of them.
 Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& weights) {
@@ -63,11 +49,10 @@ void regress(const LocalTask<KrrModel>& task) {
 
 }  // namespace
 
-Vector krr_weights(const LocalKernel& kernel, double ridge, KrrSpectrum spectrum,
-                   LocalTreatment treatment) {
-  const LocalSpectrum rule = block_rule(spectrum);
-  const Vector shifted = kernel.eigenvalues(rule).array() + ridge;
-  const Vector target = kernel.treated(rule, treatment);
+Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
+                   Treatment treatment) {
+  const Vector shifted = kernel.eigenvalues(spectrum).array() + ridge;
+  const Vector target = kernel.treated(spectrum, treatment);
   const double largest = shifted.size() > 0 ? shifted.cwiseAbs().maxCoeff() : 0;
   const double zero =
       static_cast<double>(shifted.size()) * std::numeric_limits<double>::epsilon() * largest;
@@ -89,6 +74,7 @@ void describe(KrrSettings& settings, FieldVisitor& field) {
                                    "how many neighbours take part");
   field("ridge", settings.ridge, above(0.0), "added to the diagonal of the neighbours' block");
   field("spectrum", settings.spectrum,
+        {{Spectrum::kNone, "pinv"}, Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift},
         "what is done to a block that is not positive semidefinite: pseudo-inverse, or modified");
   describe_treatment_and_ties(settings, field);
 }
@@ -98,10 +84,6 @@ std::vector<Fitted<KrrModel>> fit_path(SharedWork& work, std::span<const KrrSett
   return keep_training_samples(work, path, ctx);
 }
 
-Fitted<KrrModel> fit(SharedWork& work, const KrrSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
-
 std::vector<Prediction> predict_path(std::span<const KrrModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
   return predict_neighbourhoods(models, queries, regress, ctx);
@@ -109,10 +91,6 @@ std::vector<Prediction> predict_path(std::span<const KrrModel> models, const Que
 
 Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-std::vector<Index> needed_columns(const KrrModel& model) {
-  return all_positions(model.voters.size());
 }
 
 template <class A>

@@ -85,24 +85,27 @@ void archive(Archived<A, TrainingPairs>& pairs, A& archiver) {
 template void archive(const TrainingPairs&, SavingArchive&);
 template void archive(TrainingPairs&, LoadingArchive&);
 
-Vector LocalKernel::eigenvalues(LocalSpectrum spectrum) const {
+Vector LocalKernel::eigenvalues(Spectrum spectrum) const {
   switch (spectrum) {
-    case LocalSpectrum::kAsIs:
+    case Spectrum::kNone:
       return lambda;
-    case LocalSpectrum::kClip:
+    case Spectrum::kClip:
       return clip_multipliers(lambda).cwiseProduct(lambda);
-    case LocalSpectrum::kFlip:
+    case Spectrum::kFlip:
       return flip_multipliers(lambda).cwiseProduct(lambda);
-    case LocalSpectrum::kShift:
+    case Spectrum::kShift:
       return lambda.array() - std::min(0.0, lambda.size() > 0 ? lambda.minCoeff() : 0.0);
+    case Spectrum::kSquare:
+    case Spectrum::kDiffusion:
+      break;
   }
   throw Error(ErrorCode::kInternal, "a block rule without eigenvalues");
 }
 
-Vector LocalKernel::treated(LocalSpectrum spectrum, LocalTreatment treatment) const {
-  if (treatment == LocalTreatment::kNone) return rotated;
-  if (spectrum == LocalSpectrum::kClip) return clip_multipliers(lambda).cwiseProduct(rotated);
-  if (spectrum == LocalSpectrum::kFlip) return flip_multipliers(lambda).cwiseProduct(rotated);
+Vector LocalKernel::treated(Spectrum spectrum, Treatment treatment) const {
+  if (treatment == Treatment::kNone) return rotated;
+  if (spectrum == Spectrum::kClip) return clip_multipliers(lambda).cwiseProduct(rotated);
+  if (spectrum == Spectrum::kFlip) return flip_multipliers(lambda).cwiseProduct(rotated);
   return rotated;
 }
 

@@ -77,7 +77,7 @@ template <class Model, class Solve>
 /// The settings that all of them have after their own.
 template <class Settings>
 void describe_treatment_and_ties(Settings& settings, FieldVisitor& field) {
-  field("test-treatment", settings.test_treatment,
+  field("test-treatment", settings.test_treatment, {Treatment::kLinear, Treatment::kNone},
         "what is done to the query's similarities: as the block's spectrum, or nothing");
   field("ties", settings.ties,
         "who comes first among equally similar samples: drawn by seed, or as read");

@@ -29,37 +29,30 @@ std::function<double(double)> eigenvalue_rule(Spectrum spectrum, double beta) {
 
 }  // namespace
 
-AugmentedParts augmented_parts(Spectrum spectrum, const Matrix& coefficients, SharedWork& work) {
-  AugmentedParts parts;
-  if (spectrum == Spectrum::kSquare) parts.rotated = coefficients;
-  if (!needs_decomposition(spectrum)) return parts;
-  const SymmetricEigen& eigen = *work.eigen();
-  parts.lambda = eigen.lambda;
-  parts.U = eigen.U;
-  parts.rotated = eigen.U.transpose() * coefficients;
-  return parts;
+void keep_augmented_parts(SvmModel& model, SharedWork& work) {
+  if (model.spectrum == Spectrum::kSquare) model.square = work.dense().values().transpose();
+  if (!needs_decomposition(model.spectrum)) return;
+  model.lambda = work.eigen()->lambda;
+  model.U = work.eigen()->U;
 }
 
-Matrix augmented_decisions(const SvmModel& model, const Eigen::Ref<const RowMatrix>& rows,
-                           const VectorRef& self, RunContext& ctx) {
+DenseBlock augmented_rows(const SvmModel& model, const DenseBlock& rows, const VectorRef& self,
+                          const RunContext& ctx) {
   if (!needs_decomposition(model.spectrum)) {
     // none, shift: the border row is s itself. square: (A A)_border = S s + psi s.
-    Matrix decisions = rows * model.coefficients;
-    if (model.spectrum == Spectrum::kSquare) {
-      decisions += self.asDiagonal() * (rows * model.augmented.rotated);
-    }
-    return decisions;
+    if (model.spectrum != Spectrum::kSquare) return rows;
+    RowMatrix border = rows.values() * model.square;
+    border += self.asDiagonal() * rows.values();
+    return DenseBlock(std::move(border));
   }
   const std::function<double(double)> h = eigenvalue_rule(model.spectrum, model.beta);
-  const Matrix rotated = (rows * model.augmented.U).transpose();
-  Matrix decisions(rows.rows(), model.intercepts.size());
+  Matrix columns = (rows.values() * model.U).transpose();
   parallel_for(static_cast<std::size_t>(rows.rows()), ctx.threads, [&](std::size_t q) {
     ctx.check_stop();
     const auto i = static_cast<Index>(q);
-    const Vector border = arrowhead_column(model.augmented.lambda, rotated.col(i), self(i), h);
-    decisions.row(i) = border.transpose() * model.augmented.rotated;
+    columns.col(i) = arrowhead_column(model.lambda, columns.col(i), self(i), h);
   });
-  return decisions;
+  return DenseBlock(RowMatrix((model.U * columns).transpose()));
 }
 
 }  // namespace kith

@@ -1,52 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/svm/column_machines.hpp"
 
-#include "kith/learn/svm/pair_machines.hpp"
-#include "kith/learn/svm/prototypes.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "kith/core/error.hpp"
 
 namespace kith {
+namespace {
 
-void keep_used_columns(ColumnMachines& model, const Matrix& coefficients,
-                       std::span<const Index> prototypes) {
-  std::vector<Index> used;
-  for (Index j = 0; j < coefficients.rows(); ++j) {
-    if ((coefficients.row(j).array() != 0).any()) used.push_back(j);
-  }
-  if (used.empty()) used.push_back(0);
-  model.columns.clear();
-  for (const Index j : used) model.columns.push_back(prototypes[static_cast<std::size_t>(j)]);
-  model.coefficients = coefficients(used, Eigen::all);
+/// What the coefficients are over: the columns, or what the map makes of them.
+DenseBlock mapped(const ColumnMachines& model, const DenseBlock& rows) {
+  check_columns(rows.cols(), std::ssize(model.columns));
+  if (model.map.size() == 0) return rows;
+  return DenseBlock(RowMatrix(rows.values() * model.map));
 }
 
-ColumnMachines column_machines(const TrainingSet& train, std::span<const ClassPair> pairs,
-                               std::span<const Index> prototypes,
-                               std::span<const ColumnMachine> machines,
-                               std::span<const Sigmoid> sigmoids) {
-  const auto count = static_cast<Index>(pairs.size());
-  ColumnMachines model;
-  model.samples = train.size();
-  model.pairs = pair_table(pairs, train.labels);
-  model.intercepts.resize(count);
-  if (!sigmoids.empty()) model.sigmoids.resize(2, count);
-  Matrix all(static_cast<Index>(prototypes.size()), count);
-  for (Index p = 0; p < count; ++p) {
-    const auto at = static_cast<std::size_t>(p);
-    all.col(p) = machines[at].coefficients;
-    model.intercepts(p) = machines[at].intercept;
-    if (!sigmoids.empty()) model.sigmoids.col(p) << sigmoids[at].slope, sigmoids[at].offset;
+void check_loaded(const ColumnMachines& model) {
+  const std::vector<Index>& at = model.columns;
+  const Index over = model.map.size() == 0 ? std::ssize(at) : model.map.cols();
+  const bool mapped = model.map.size() == 0 || model.map.rows() == std::ssize(at);
+  const auto inside = [&](Index column) { return column >= 0 && column < model.samples; };
+  if (mapped && model.coefficients.rows == over && std::all_of(at.begin(), at.end(), inside)) {
+    return;
   }
-  keep_used_columns(model, all, prototypes);
+  throw Error(ErrorCode::kBadInput,
+              "the model is damaged: coefficients, map and columns do not fit each other");
+}
+
+}  // namespace
+
+ColumnMachines column_machines(Machines machines, Index samples, std::span<const Index> prototypes,
+                               const std::function<Matrix(const MatrixRef&)>& times_map) {
+  MappedColumns mapped = map_columns(machines.coefficients, times_map);
+  ColumnMachines model{{std::move(machines)}, samples, {}, std::move(mapped.map)};
+  model.coefficients = std::move(mapped.coefficients);
+  for (const Index j : mapped.columns) {
+    model.columns.push_back(prototypes[static_cast<std::size_t>(j)]);
+  }
   return model;
 }
 
+Matrix decision_values(const ColumnMachines& model, const DenseBlock& rows) {
+  const Machines& machines = model;
+  return decision_values(machines, mapped(model, rows).values());
+}
+
+Prediction predict(const ColumnMachines& model, const DenseBlock& rows) {
+  const Machines& machines = model;
+  return predict(machines, mapped(model, rows).values());
+}
+
 Prediction predict(const ColumnMachines& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const QueryMatrix& query = queries.matrices.front();
-  check_columns(query, std::ssize(model.columns));
-  const DenseBlock rows = to_dense(query.to_training);
-  Matrix decisions(rows.rows(), model.coefficients.cols());
-  decisions.noalias() = rows.values() * model.coefficients;
-  decisions.rowwise() += model.intercepts.transpose();
-  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
+  return predict(model, to_dense(queries.matrices.front().to_training));
 }
 
 std::vector<Index> needed_columns(const ColumnMachines& model) { return model.columns; }
@@ -55,10 +61,10 @@ template <class A>
 void archive(Archived<A, ColumnMachines>& model, A& archiver) {
   archiver("samples", model.samples);
   archiver("columns", model.columns);
-  archive(model.pairs, archiver);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
+  archiver("map", model.map);
+  Archived<A, Machines>& machines = model;
+  archive(machines, archiver);
+  if constexpr (A::kLoading) check_loaded(model);
 }
 template void archive(const ColumnMachines&, SavingArchive&);
 template void archive(ColumnMachines&, LoadingArchive&);

@@ -12,10 +12,13 @@
 #include "kith/learn/svm/feature_svm.hpp"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <utility>
 
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/parallel.hpp"
+#include "kith/learn/path_groups.hpp"
+#include "kith/learn/svm/kernel_learner.hpp"
 #include "kith/learn/svm/prototypes.hpp"
 #include "numerics/distances.hpp"
 
@@ -34,95 +37,57 @@ Matrix rbf(const Matrix& squared_distance, double gamma) {
   return (-gamma * squared_distance.array()).exp();
 }
 
-void keep_supports(FeatureSvmModel& model, const DenseBlock& features, const Matrix& coefficients) {
-  std::vector<Index> supports;
-  for (Index i = 0; i < coefficients.rows(); ++i) {
-    if ((coefficients.row(i).array() != 0).any()) supports.push_back(i);
-  }
-  model.supports = features.values()(supports, Eigen::all);
-  model.coefficients = coefficients(supports, Eigen::all);
-}
-
 /// What the settings of one group have in common.
 struct Shared {
-  SharedWork* work = nullptr;
+  const TrainingSet* train = nullptr;
   std::vector<Index> columns;
   DenseBlock features;
-  std::vector<ClassPair> pairs;
+  std::vector<BinaryTask> tasks;
 };
+
+FeatureSvmModel machine_model(const Shared& shared, const FeatureSvmSettings& settings,
+                              Machines machines) {
+  const Index samples = shared.train->size();
+  const Eigen::Map<const RowMatrix> F = shared.features.values();
+  FeatureSvmModel model;
+  ColumnMachines& columns = model;
+  model.kernel = settings.kernel;
+  if (settings.kernel == FeatureKernel::kLinear) {
+    columns = column_machines(std::move(machines), samples, shared.columns,
+                              [&](const MatrixRef& c) -> Matrix { return F.transpose() * c; });
+    return model;
+  }
+  const std::vector<Index> supports = machines.coefficients.used_rows();
+  machines.coefficients = machines.coefficients.with_rows(supports);
+  columns = {{std::move(machines)}, samples, shared.columns, {}};
+  model.gamma = settings.gamma;
+  model.supports = F(supports, Eigen::all);
+  return model;
+}
 
 /// Settings that differ in cost and probability alone, ascending in cost; K is theirs.
 std::vector<Fitted<FeatureSvmModel>> fit_kernel(const Shared& shared, const Matrix& K,
                                                 std::span<const FeatureSvmSettings> ascending,
                                                 const RunContext& ctx) {
-  const TrainingSet& train = shared.work->train();
-  std::vector<MachineSettings> machines;
-  for (const FeatureSvmSettings& s : ascending) {
-    machines.push_back({s.cost, s.probability, s.tolerance});
-  }
-  std::vector<MachineTable> tables =
-      train_pairs(K, train, shared.pairs, machines, /*convex=*/true, ctx);
+  const std::vector<MachineSettings> machines = machine_settings(ascending);
+  const KernelLearner learner{.K = &K,
+                              .train = shared.train,
+                              .ascending = machines,
+                              .objective = MachineObjective::kPrimal,
+                              .ctx = &ctx};
   std::vector<Fitted<FeatureSvmModel>> fitted;
-  for (std::size_t step = 0; step < ascending.size(); ++step) {
-    MachineTable& table = tables[step];
-    const FeatureSvmSettings& settings = ascending[step];
-    FeatureSvmModel model;
-    model.columns = shared.columns;
-    model.pairs = pair_table(shared.pairs, train.labels);
-    model.kernel = settings.kernel;
-    model.intercepts = table.intercepts;
-    model.sigmoids = table.sigmoids;
-    Matrix decisions;
-    if (settings.kernel == FeatureKernel::kLinear) {
-      model.coefficients.noalias() = shared.features.values().transpose() * table.coefficients;
-      decisions.noalias() = shared.features.values() * model.coefficients;
-    } else {
-      model.gamma = settings.gamma;
-      keep_supports(model, shared.features, table.coefficients);
-      decisions.noalias() = K * table.coefficients;
-    }
-    state_primal(table, shared.pairs, train, decisions, settings.cost);
-    fitted.push_back({std::move(model), std::move(table.info)});
+  for (Fitted<Machines>& one : train_machines(learner, shared.tasks)) {
+    fitted.push_back({machine_model(shared, ascending[fitted.size()], std::move(one.model)),
+                      std::move(one.info)});
   }
   return fitted;
 }
 
-/// Positions in the path by what they share: the features, then gamma and the tolerance (a loose
-/// solution must not be passed on for a tight one). Each list is in order of cost.
-using KernelGroups = std::map<std::pair<double, double>, std::vector<std::size_t>>;
-using FeatureGroups = std::map<std::pair<std::optional<Index>, FeatureKernel>, KernelGroups>;
-
-FeatureGroups groups_of(std::span<const FeatureSvmSettings> path) {
-  FeatureGroups groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const double gamma = path[i].kernel == FeatureKernel::kRbf ? path[i].gamma : 0;
-    groups[{path[i].prototypes, path[i].kernel}][{gamma, path[i].tolerance}].push_back(i);
-  }
-  for (auto& [key, kernels] : groups) {
-    for (auto& [same, members] : kernels) {
-      std::stable_sort(members.begin(), members.end(),
-                       [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
-    }
-  }
-  return groups;
-}
-
-Matrix decision_values(const FeatureSvmModel& model, const QueryBlock& queries,
-                       const RunContext& ctx) {
-  const QueryMatrix& query = queries.matrices.front();
-  check_columns(query, std::ssize(model.columns));
-  const DenseBlock rows = to_dense(query.to_training);
-  Matrix decisions;
-  if (model.kernel == FeatureKernel::kLinear) {
-    decisions.noalias() = rows.values() * model.coefficients;
-  } else if (model.supports.rows() == 0) {
-    decisions = Matrix::Zero(rows.rows(), model.coefficients.cols());
-  } else {
-    const Matrix distances = squared_distances(rows.values(), model.supports, ctx.threads);
-    decisions.noalias() = rbf(distances, model.gamma) * model.coefficients;
-  }
-  decisions.rowwise() += model.intercepts.transpose();
-  return decisions;
+/// What settings share: the features; then the kernel, at one tolerance (a loose solution must not
+/// be passed on for a tight one).
+auto feature_key(const FeatureSvmSettings& s) { return std::pair(s.prototypes, s.kernel); }
+auto feature_kernel_key(const FeatureSvmSettings& s) {
+  return std::pair(s.kernel == FeatureKernel::kRbf ? s.gamma : 0, s.tolerance);
 }
 
 }  // namespace
@@ -152,50 +117,47 @@ std::vector<Fitted<FeatureSvmModel>> fit_path(SharedWork& work,
                                               std::span<const FeatureSvmSettings> path,
                                               RunContext& ctx) {
   for (const FeatureSvmSettings& settings : path) validate(settings, "features-svm");
-  std::vector<Fitted<FeatureSvmModel>> fitted(path.size());
-  for (const auto& [key, kernels] : groups_of(path)) {
-    const auto& [prototypes, kernel] = key;
-    Shared shared{.work = &work,
-                  .columns = choose_prototypes(prototypes, work.train().size(), ctx),
+  const auto fit_features = [&](std::span<const FeatureSvmSettings> same_features) {
+    const FeatureSvmSettings& first = same_features.front();
+    Shared shared{.train = &work.train(),
+                  .columns = choose_prototypes(first.prototypes, work.train().size(), ctx),
                   .features = {},
-                  .pairs = class_pairs(work.train().labels)};
+                  .tasks = binary_tasks(work.train().labels)};
     shared.features = columns_of(work.dense(), shared.columns);
-    const Matrix products = kernel == FeatureKernel::kLinear
-                                ? inner_products(shared.features)
-                                : squared_distances(shared.features.values(), ctx.threads);
-    for (const auto& [same, members] : kernels) {
-      std::vector<FeatureSvmSettings> ascending;
-      for (const std::size_t i : members) ascending.push_back(path[i]);
-      std::vector<Fitted<FeatureSvmModel>> solved =
-          kernel == FeatureKernel::kLinear
-              ? fit_kernel(shared, products, ascending, ctx)
-              : fit_kernel(shared, rbf(products, same.first), ascending, ctx);
-      for (std::size_t i = 0; i < members.size(); ++i) fitted[members[i]] = std::move(solved[i]);
-    }
-  }
-  return fitted;
-}
-
-Fitted<FeatureSvmModel> fit(SharedWork& work, const FeatureSvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+    const bool linear = first.kernel == FeatureKernel::kLinear;
+    const Matrix products = linear ? inner_products(shared.features)
+                                   : squared_distances(shared.features.values(), ctx.threads);
+    return fit_in_groups(same_features, feature_kernel_key, by_cost,
+                         [&](std::span<const FeatureSvmSettings> ascending) {
+                           return linear
+                                      ? fit_kernel(shared, products, ascending, ctx)
+                                      : fit_kernel(shared, rbf(products, ascending.front().gamma),
+                                                   ascending, ctx);
+                         });
+  };
+  return fit_in_groups(path, feature_key, as_given, fit_features);
 }
 
 Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return vote(model.pairs, decision_values(model, queries, ctx), sigmoids_of(model.sigmoids));
+  const DenseBlock rows = to_dense(queries.matrices.front().to_training);
+  const ColumnMachines& columns = model;
+  if (model.kernel == FeatureKernel::kLinear) return predict(columns, rows);
+  const Machines& machines = model;
+  check_columns(rows.cols(), std::ssize(model.columns));
+  if (model.supports.rows() == 0) return predict(machines, RowMatrix(rows.rows(), 0));
+  const Matrix distances = squared_distances(rows.values(), model.supports, ctx.threads);
+  return predict(machines, RowMatrix(rbf(distances, model.gamma)));
 }
-
-std::vector<Index> needed_columns(const FeatureSvmModel& model) { return model.columns; }
 
 template <class A>
 void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
   archiver("columns", model.columns);
-  archive(model.pairs, archiver);
+  archiver("map", model.map);
   archiver("kernel", model.kernel);
   archiver("gamma", model.gamma);
   archiver("supports", model.supports);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
+  Archived<A, Machines>& machines = model;
+  archive(machines, archiver);
 }
 template void archive(const FeatureSvmModel&, SavingArchive&);
 template void archive(FeatureSvmModel&, LoadingArchive&);

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// `svm`: for each pair of classes the dual [CGR] (1)
+// `svm`: for each pair of classes (or each class against the rest) the dual [CGR] (1)
 //
 //   max_a 1'a - 1/2 a' Y K Y a   s.t.  0 <= a <= C,  y'a = 0
 //
 // over the kernel K that condition/spectrum makes of S; a new sample has decision value k'c + b
 // with c = Y a. The rule that turns its raw row s into k is linear (or leaves it alone) and is
-// folded into the coefficients, so that a prediction is s'c_raw + b. [TR] 2.1-2.2; with flip this
-// is the Krein-space machine of Loosli, Canu and Ong (2016).
+// folded into the coefficients, so that a prediction is s'c_raw + b (with very many tasks it is
+// kept as a map). [TR] 2.1-2.2; with flip this is the Krein-space machine of Loosli, Canu and Ong
+// (2016).
 //
 // Cost: one decomposition (clip, flip, diffusion), lambda_min (shift) or one product (square) for
 // all pairs and all costs, then one dual solution per pair and cost.
 #include "kith/learn/svm/kernel_svm.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
+#include <memory>
 #include <tuple>
+#include <utility>
+#include <variant>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
+#include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/augmented.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/svm/kernel_learner.hpp"
+#include "kith/learn/svm/prototypes.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
 
 namespace kith {
@@ -30,40 +30,43 @@ namespace {
 
 bool is_convex(Spectrum spectrum) { return spectrum != Spectrum::kNone; }
 
-template <class T>
-std::vector<T> pick(std::span<const T> values, std::span<const Index> at) {
-  std::vector<T> picked;
-  picked.reserve(at.size());
-  for (const Index i : at) picked.push_back(values[static_cast<std::size_t>(i)]);
-  return picked;
+/// The kernel with what is done to new rows, and how far that is from the kernel.
+struct TreatedKernel {
+  Conditioned kernel;
+  double consistency = 0;
+};
+
+TreatedKernel treated_kernel(SharedWork& work, const SvmSettings& settings, const RunContext& ctx) {
+  TreatedKernel treated{spectrum_kernel(work, settings.spectrum, ctx, settings.beta)};
+  if (settings.test_treatment == Treatment::kNone) treated.kernel.transform = Unchanged{};
+  if (settings.test_treatment == Treatment::kMap && settings.spectrum == Spectrum::kShift) {
+    treated.kernel.transform = shift_map(work.eigen(), work.shift(ctx));
+  }
+  treated.consistency = consistency(treated.kernel, rows_as_new(work, settings.spectrum));
+  return treated;
 }
 
-SvmModel blank_model(const SvmSettings& settings, SharedWork& work,
-                     std::span<const ClassPair> pairs) {
+Fitted<SvmModel> svm_model(Fitted<Machines> fitted, const SvmSettings& settings, SharedWork& work,
+                           const TestTransform& transform) {
   SvmModel model;
-  model.samples = work.train().size();
-  model.pairs = pair_table(pairs, work.train().labels);
+  const Index samples = work.train().size();
+  const std::vector<Index> all = all_positions(samples);
   model.spectrum = settings.spectrum;
   model.test_treatment = settings.test_treatment;
   if (settings.spectrum == Spectrum::kDiffusion) {
     model.beta = diffusion_beta(settings.beta, work.eigen()->lambda);
   }
-  return model;
-}
-
-/// The block of one pair, as a training set of its own.
-TrainingSet pair_set(const TrainingSet& train, const ClassPair& pair) {
-  TrainingSet set;
-  const TrainingMatrix& matrix = train.matrices.front();
-  set.matrices.push_back({matrix.name, select(matrix.block, pair.samples, pair.samples)});
-  set.labels = select(train.labels, pair.samples);
-  return set;
-}
-
-std::vector<MachineSettings> machine_settings(std::span<const SvmSettings> path) {
-  std::vector<MachineSettings> machines;
-  for (const SvmSettings& s : path) machines.push_back({s.cost, s.probability, s.tolerance});
-  return machines;
+  ColumnMachines& machines = model;
+  if (settings.test_treatment == Treatment::kAugmented) {
+    machines = {{std::move(fitted.model)}, samples, all, {}};
+    keep_augmented_parts(model, work);
+  } else if (std::holds_alternative<Unchanged>(transform)) {
+    machines = column_machines(std::move(fitted.model), samples, all);
+  } else {
+    machines = column_machines(std::move(fitted.model), samples, all,
+                               [&](const MatrixRef& c) { return fold(transform, c); });
+  }
+  return {std::move(model), std::move(fitted.info)};
 }
 
 /// One step of a path with scope=all: settings that differ in cost alone, ascending.
@@ -71,97 +74,113 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
                                         const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
-  Conditioned kernel = spectrum_kernel(work, first.spectrum, ctx, first.beta);
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
-  std::vector<MachineTable> tables = train_pairs(
-      kernel.kernel, train, pairs, machine_settings(ascending), is_convex(first.spectrum), ctx);
-  if (first.test_treatment == SvmTreatment::kNone) kernel.transform = Unchanged{};
-  if (first.test_treatment == SvmTreatment::kMap && first.spectrum == Spectrum::kShift) {
-    kernel.transform = shift_map(work.eigen(), work.shift(ctx));
-  }
-  const double consistent = consistency(kernel, rows_as_new(work, first.spectrum));
+  const TreatedKernel treated = treated_kernel(work, first, ctx);
+  const std::vector<MachineSettings> machines = machine_settings(ascending);
+  const KernelLearner learner{.K = &treated.kernel.kernel,
+                              .train = &train,
+                              .ascending = machines,
+                              .convex = is_convex(first.spectrum),
+                              .ctx = &ctx};
   std::vector<Fitted<SvmModel>> fitted;
-  for (std::size_t step = 0; step < ascending.size(); ++step) {
-    MachineTable& all = tables[step];
-    SvmModel model = blank_model(ascending[step], work, pairs);
-    model.intercepts = all.intercepts;
-    model.sigmoids = all.sigmoids;
-    const Matrix folded = fold(kernel.transform, all.coefficients);
-    if (first.test_treatment == SvmTreatment::kAugmented) {
-      model.columns = all_positions(train.size());
-      model.coefficients = folded;
-      model.augmented = augmented_parts(first.spectrum, all.coefficients, work);
-    } else {
-      keep_used_columns(model, folded, all_positions(train.size()));
-      all.info.consistency = consistent;
+  for (Fitted<Machines>& one :
+       train_machines(learner, binary_tasks(train.labels, first.multiclass))) {
+    if (first.test_treatment != Treatment::kAugmented) {
+      one.info.consistency = treated.consistency;
     }
-    fitted.push_back({std::move(model), std::move(all.info)});
+    fitted.push_back(
+        svm_model(std::move(one), ascending[fitted.size()], work, treated.kernel.transform));
   }
   return fitted;
 }
 
-/// With scope=pair each pair is a two-class problem of its own; their machines are put side by
-/// side.
-std::vector<Fitted<SvmModel>> fit_pairwise(SharedWork& work, std::span<const SvmSettings> ascending,
-                                           const RunContext& ctx) {
+/// With scope=pair each task has a kernel of its own, made of the similarities of its samples. The
+/// coefficients are brought from the kernel to those in the end.
+struct OwnKernelLearner {
+  using Machine = LinearMachine;
+  struct Block {
+    std::unique_ptr<TrainingSet> set;  // of the task
+    std::unique_ptr<SharedWork> work;
+    TreatedKernel treated;
+    KernelLearner::Block machines;
+  };
+
+  const TrainingSet* train = nullptr;
+  std::span<const SvmSettings> ascending;
+  std::span<const MachineSettings> machines;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] KernelLearner on_kernel() const {
+    return {.ascending = machines, .convex = is_convex(ascending.front().spectrum), .ctx = ctx};
+  }
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.child("svm pair", number).stream("svm calibration", 0);
+  }
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const {
+    Block own;
+    own.set = std::make_unique<TrainingSet>();
+    const TrainingMatrix& matrix = train->matrices.front();
+    own.set->matrices.push_back({matrix.name, select(matrix.block, task.samples, task.samples)});
+    own.set->labels = select(train->labels, task.samples);
+    if (train->weights.size() > 0) own.set->weights = train->weights(task.samples);
+    own.work = std::make_unique<SharedWork>(*own.set);
+    RunContext inner = *ctx;
+    inner.rng = ctx->rng.child("svm pair", number);
+    own.treated = treated_kernel(*own.work, ascending.front(), inner);
+    KernelLearner learner = on_kernel();
+    learner.K = &own.treated.kernel.kernel;
+    learner.train = own.set.get();
+    BinaryTask whole{.samples = all_positions(task.size()), .signs = task.signs};
+    own.machines = learner.block(whole, 0);
+    own.machines.own = std::move(own.treated.kernel.kernel);
+    own.machines.K = nullptr;
+    return own;
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    Block part;
+    part.machines = on_kernel().part(whole.machines, samples);
+    return part;
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    Machine machine = on_kernel().solve(block.machines, request);
+    machine.consistency = block.treated.consistency;
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const {
+    return on_kernel().decisions(whole.machines, machine, rows, trained_on);
+  }
+  void finish(const Block& whole, Machine& machine) const {
+    machine.c = fold(whole.treated.kernel.transform, machine.c);
+  }
+};
+
+std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const SvmSettings> ascending,
+                                          const RunContext& ctx) {
   const TrainingSet& train = work.train();
-  if (ascending.front().test_treatment == SvmTreatment::kAugmented) {
+  const SvmSettings& first = ascending.front();
+  if (first.test_treatment == Treatment::kAugmented) {
     throw Error(ErrorCode::kInvalidArgument,
                 "svm: test-treatment augmented adds a new sample to the whole training block; it "
                 "needs scope all");
   }
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
-  std::vector<std::vector<Fitted<SvmModel>>> parts(pairs.size());
-  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-    TrainingSet set = pair_set(train, pairs[p]);
-    if (train.weights.size() > 0) set.weights = train.weights(pairs[p].samples);
-    SharedWork own(set);
-    RunContext inner = ctx;
-    inner.rng = ctx.rng.child("svm pair", p);
-    parts[p] = fit_whole(own, ascending, inner);
-  });
+  const std::vector<BinaryTask> tasks = binary_tasks(train.labels, first.multiclass);
+  const std::vector<MachineSettings> machines = machine_settings(ascending);
+  const OwnKernelLearner learner{
+      .train = &train, .ascending = ascending, .machines = machines, .ctx = &ctx};
   std::vector<Fitted<SvmModel>> fitted;
-  for (std::size_t step = 0; step < ascending.size(); ++step) {
-    SvmModel model = blank_model(ascending[step], work, pairs);
-    FitInfo info;
-    Matrix coefficients = Matrix::Zero(train.size(), static_cast<Index>(pairs.size()));
-    model.intercepts.resize(static_cast<Index>(pairs.size()));
-    if (ascending[step].probability) model.sigmoids.resize(2, static_cast<Index>(pairs.size()));
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const auto column = static_cast<Index>(p);
-      const Fitted<SvmModel>& part = parts[p][step];
-      const std::vector<Index> at = pick<Index>(pairs[p].samples, part.model.columns);
-      coefficients.col(column)(at) = part.model.coefficients.col(0);
-      model.intercepts(column) = part.model.intercepts(0);
-      if (ascending[step].probability) model.sigmoids.col(column) = part.model.sigmoids.col(0);
-      info.subproblems.push_back(
-          {pair_name(pairs[p], train.labels), part.info.subproblems.front().info});
-      if (!(part.info.consistency <= info.consistency)) info.consistency = part.info.consistency;
-    }
-    keep_used_columns(model, coefficients, all_positions(train.size()));
-    fitted.push_back({std::move(model), std::move(info)});
+  for (auto& one : fit_tasks(tasks, train.labels, ascending, learner, ctx)) {
+    fitted.push_back(svm_model(put_together(std::move(one), tasks, train.labels, train.size()),
+                               ascending[fitted.size()], work, Unchanged{}));
   }
   return fitted;
 }
 
-/// The settings of a path that share a kernel, as positions in order of cost. Those with another
-/// tolerance stand apart: a loose solution must not be passed on for a tight one.
-std::vector<std::vector<std::size_t>> groups_by_kernel(std::span<const SvmSettings> path) {
-  using Key = std::tuple<Spectrum, SvmTreatment, SpectrumScope, std::optional<double>, double>;
-  std::map<Key, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const SvmSettings& s = path[i];
-    groups[{s.spectrum, s.test_treatment, s.scope,
-            s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt, s.tolerance}]
-        .push_back(i);
-  }
-  std::vector<std::vector<std::size_t>> ordered;
-  for (auto& [key, members] : groups) {
-    std::stable_sort(members.begin(), members.end(),
-                     [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
-    ordered.push_back(members);
-  }
-  return ordered;
+/// What settings share that differ in cost alone. Those with another tolerance stand apart: a loose
+/// solution must not be passed on for a tight one.
+auto svm_kernel_key(const SvmSettings& s) {
+  return std::tuple(s.spectrum, s.test_treatment, s.scope, s.multiclass,
+                    s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt, s.tolerance);
 }
 
 }  // namespace
@@ -170,10 +189,13 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
   field("spectrum", settings.spectrum, "what is done to the eigenvalues before training");
   field("test-treatment", settings.test_treatment,
+        {Treatment::kLinear, Treatment::kAugmented, Treatment::kNone, Treatment::kMap},
         "what is done to the similarities of new samples: the same linear map as the training "
         "block's, the modified spectrum of both together, nothing, or linear with K S^+ s for "
         "shift");
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
+  field("multiclass", settings.multiclass,
+        "a machine for each pair of classes, or for each class against the rest");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
   field.as(FieldRole::kProbability)("probability", settings.probability,
@@ -184,47 +206,40 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
 
 std::vector<Fitted<SvmModel>> fit_path(SharedWork& work, std::span<const SvmSettings> path,
                                        RunContext& ctx) {
-  std::vector<Fitted<SvmModel>> fitted(path.size());
   for (const SvmSettings& settings : path) validate(settings, "svm");
-  for (const std::vector<std::size_t>& group : groups_by_kernel(path)) {
-    std::vector<SvmSettings> ascending;
-    for (const std::size_t i : group) ascending.push_back(path[i]);
-    std::vector<Fitted<SvmModel>> solved = ascending.front().scope == SpectrumScope::kAll
-                                               ? fit_whole(work, ascending, ctx)
-                                               : fit_pairwise(work, ascending, ctx);
-    for (std::size_t i = 0; i < group.size(); ++i) fitted[group[i]] = std::move(solved[i]);
-  }
-  return fitted;
+  return fit_in_groups(path, svm_kernel_key, by_cost, [&](std::span<const SvmSettings> ascending) {
+    return ascending.front().scope == SpectrumScope::kAll ? fit_whole(work, ascending, ctx)
+                                                          : fit_by_task(work, ascending, ctx);
+  });
 }
 
-Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
-}
+namespace {
 
-Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+/// The rows of queries, as the model's columns see them.
+DenseBlock treated_rows(const SvmModel& model, const QueryBlock& queries, const RunContext& ctx) {
   const QueryMatrix& query = queries.matrices.front();
   check_columns(query, std::ssize(model.columns));
-  const DenseBlock rows = query_rows(query, model.spectrum);
-  Matrix decisions;
-  if (model.test_treatment == SvmTreatment::kAugmented) {
-    if (!query.self) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "svm: test-treatment augmented needs the self-similarity of each new sample "
-                  "([[self]])");
-    }
-    decisions = augmented_decisions(model, rows.values(), *query.self, ctx);
-  } else {
-    decisions.noalias() = rows.values() * model.coefficients;
+  DenseBlock rows = query_rows(query, model.spectrum);
+  if (model.test_treatment != Treatment::kAugmented) return rows;
+  if (!query.self) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "svm: test-treatment augmented needs the self-similarity of each new sample "
+                "([[self]])");
   }
-  decisions.rowwise() += model.intercepts.transpose();
-  return decisions;
+  return augmented_rows(model, rows, *query.self, ctx);
+}
+
+}  // namespace
+
+Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
+  const ColumnMachines& machines = model;
+  return decision_values(machines, treated_rows(model, queries, ctx));
 }
 
 Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return vote(model.pairs, decision_values(model, queries, ctx), sigmoids_of(model.sigmoids));
+  const ColumnMachines& machines = model;
+  return predict(machines, treated_rows(model, queries, ctx));
 }
-
-std::vector<Index> needed_columns(const SvmModel& model) { return model.columns; }
 
 template <class A>
 void archive(Archived<A, SvmModel>& model, A& archiver) {
@@ -233,9 +248,9 @@ void archive(Archived<A, SvmModel>& model, A& archiver) {
   archiver("spectrum", model.spectrum);
   archiver("test_treatment", model.test_treatment);
   archiver("beta", model.beta);
-  archiver("augmented_lambda", model.augmented.lambda);
-  archiver("augmented_vectors", model.augmented.U);
-  archiver("augmented_coefficients", model.augmented.rotated);
+  archiver("augmented_lambda", model.lambda);
+  archiver("augmented_vectors", model.U);
+  archiver("augmented_square", model.square);
 }
 template void archive(const SvmModel&, SavingArchive&);
 template void archive(SvmModel&, LoadingArchive&);

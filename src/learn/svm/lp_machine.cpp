@@ -12,55 +12,14 @@
 // Cost: see optim/linear/hinge_lp; along a path the working columns of one cost start the next.
 #include "kith/learn/svm/lp_machine.hpp"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
-#include "kith/core/parallel.hpp"
+#include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/prototypes.hpp"
 #include "kith/optim/linear/hinge_lp.hpp"
 
 namespace kith {
 namespace {
-
-/// Everything that is fixed along a path: the features of the pair's samples.
-struct PairFeatures {
-  const ClassPair* pair = nullptr;
-  Matrix F;
-  Vector y;
-  Vector weights;  // per sample
-};
-
-PairFeatures features_of(const ClassPair& pair, const DenseBlock& features,
-                         const TrainingSet& train) {
-  PairFeatures own;
-  own.pair = &pair;
-  own.F = features.values()(pair.samples, Eigen::all);
-  own.y.resize(static_cast<Index>(pair.signs.size()));
-  for (Index i = 0; i < own.y.size(); ++i) own.y(i) = pair.signs[static_cast<std::size_t>(i)];
-  own.weights = Vector::Ones(own.y.size());
-  if (train.weights.size() > 0) own.weights = train.weights(pair.samples);
-  return own;
-}
-
-/// The machines of one pair along a path, with their sigmoids where they are wanted.
-struct PairPath {
-  std::vector<ColumnMachine> machines;
-  std::vector<Sigmoid> sigmoids;
-};
-
-Sigmoid sigmoid_of(const PairFeatures& own, double cost, const linear::HingeLpSolution& whole,
-                   const Rng& stream, const RunContext& ctx) {
-  const auto held_out = [&](const FoldSplit& split) -> Vector {
-    const Matrix outside = own.F(split.outside, Eigen::all);
-    const linear::HingeLp problem{outside, own.y(split.outside), cost * own.weights(split.outside)};
-    const linear::HingeLpSolution part = linear::solve_hinge_lp(
-        problem, {.tolerance = kCalibrationTolerance, .vertex = false}, ctx, whole.working);
-    return (own.F(split.inside, Eigen::all) * part.w).array() + part.b;
-  };
-  const auto own_values = [&]() -> Vector { return (own.F * whole.w).array() + whole.b; };
-  return cross_fitted_sigmoid(own.pair->signs, stream, held_out, own_values);
-}
 
 /// Whether the solution for a smaller cost is one for this problem; its evidence is then renewed.
 bool serves(const linear::HingeLp& problem, double tolerance, linear::HingeLpSolution& last) {
@@ -74,51 +33,62 @@ bool serves(const linear::HingeLp& problem, double tolerance, linear::HingeLpSol
   return true;
 }
 
-/// The machines of one pair for ascending costs.
-PairPath solve_pair(const PairFeatures& own, std::span<const LpMachineSettings> ascending,
-                    const Rng& stream, const RunContext& ctx) {
-  PairPath path;
-  linear::HingeLpSolution last;
-  for (const LpMachineSettings& settings : ascending) {
-    ctx.check_stop();
-    const linear::HingeLp problem{own.F, own.y, settings.cost * own.weights};
-    if (path.machines.empty() || !serves(problem, settings.tolerance, last)) {
-      last = linear::solve_hinge_lp(problem, {.tolerance = settings.tolerance}, ctx, last.working);
+/// For fit_tasks; coefficients are over the prototypes. Costs ascend.
+struct LpLearner {
+  struct Machine : LinearMachine {
+    std::vector<Index> working;  // columns that the solver ended with
+  };
+  struct Block {
+    Matrix F;
+    Vector y;
+    Vector weights;
+    std::optional<linear::HingeLpSolution> last{};
+  };
+
+  const DenseBlock* features = nullptr;
+  const TrainingSet* train = nullptr;
+  std::span<const LpMachineSettings> ascending;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("lp-machine calibration", number);
+  }
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t /*number*/) const {
+    return {.F = features->values()(task.samples, Eigen::all),
+            .y = task.y(),
+            .weights = weights_of(*train, task)};
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    return {.F = whole.F(samples, Eigen::all),
+            .y = whole.y(samples),
+            .weights = whole.weights(samples)};
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    const LpMachineSettings& settings = ascending[request.step];
+    const linear::HingeLp problem{block.F, block.y, settings.cost * block.weights};
+    const double tolerance = request.tolerance(settings.tolerance);
+    if (request.calibrates()) {
+      block.last = linear::solve_hinge_lp(problem, {.tolerance = tolerance, .vertex = false}, *ctx,
+                                          request.whole->working);
+    } else if (!block.last || !serves(problem, tolerance, *block.last)) {
+      const std::vector<Index> start =
+          block.last ? std::move(block.last->working) : std::vector<Index>();
+      block.last = linear::solve_hinge_lp(problem, {.tolerance = tolerance}, *ctx, start);
     }
-    path.machines.push_back({.coefficients = last.w, .intercept = last.b, .info = last.info});
-    path.sigmoids.push_back(settings.probability ? sigmoid_of(own, settings.cost, last, stream, ctx)
-                                                 : Sigmoid{});
+    Machine machine;
+    machine.evidence.info = block.last->info;
+    machine.c = block.last->w;
+    machine.b = block.last->b;
+    machine.working = block.last->working;
+    return machine;
   }
-  return path;
-}
-
-/// The machines of all pairs for one cost.
-Fitted<LpMachineModel> assemble(std::span<const ClassPair> pairs, std::span<const PairPath> paths,
-                                std::size_t step, const LpMachineSettings& settings,
-                                const TrainingSet& train, std::span<const Index> prototypes) {
-  std::vector<ColumnMachine> machines;
-  std::vector<Sigmoid> sigmoids;
-  Fitted<LpMachineModel> fitted;
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    machines.push_back(paths[p].machines[step]);
-    if (settings.probability) sigmoids.push_back(paths[p].sigmoids[step]);
-    fitted.info.subproblems.push_back({pair_name(pairs[p], train.labels), machines.back().info});
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> /*trained_on*/) const {
+    return (whole.F(rows, Eigen::all) * machine.c).array() + machine.b;
   }
-  fitted.model = {column_machines(train, pairs, prototypes, machines, sigmoids)};
-  return fitted;
-}
-
-/// Positions in the path by number of prototypes, each list in order of cost.
-std::map<std::optional<Index>, std::vector<std::size_t>> groups_of(
-    std::span<const LpMachineSettings> path) {
-  std::map<std::optional<Index>, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < path.size(); ++i) groups[path[i].prototypes].push_back(i);
-  for (auto& [prototypes, members] : groups) {
-    std::stable_sort(members.begin(), members.end(),
-                     [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
-  }
-  return groups;
-}
+  void finish(const Block& /*whole*/, Machine& machine) const { machine.make_sparse(); }
+};
 
 }  // namespace
 
@@ -136,27 +106,14 @@ std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
                                              RunContext& ctx) {
   for (const LpMachineSettings& settings : path) validate(settings, "lp-machine");
   const TrainingSet& train = work.train();
-  const std::vector<ClassPair> pairs = class_pairs(train.labels);
-  std::vector<Fitted<LpMachineModel>> fitted(path.size());
-  for (const auto& [prototypes, members] : groups_of(path)) {
-    const std::vector<Index> columns = choose_prototypes(prototypes, train.size(), ctx);
+  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
+  const auto prototypes = [](const LpMachineSettings& settings) { return settings.prototypes; };
+  return fit_in_groups(path, prototypes, by_cost, [&](std::span<const LpMachineSettings> own) {
+    const std::vector<Index> columns = choose_prototypes(own.front().prototypes, train.size(), ctx);
     const DenseBlock features = columns_of(work.dense(), columns);
-    std::vector<LpMachineSettings> ascending;
-    for (const std::size_t i : members) ascending.push_back(path[i]);
-    std::vector<PairPath> paths(pairs.size());
-    parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-      paths[p] = solve_pair(features_of(pairs[p], features, train), ascending,
-                            ctx.rng.stream("lp-machine calibration", p), ctx);
-    });
-    for (std::size_t step = 0; step < members.size(); ++step) {
-      fitted[members[step]] = assemble(pairs, paths, step, ascending[step], train, columns);
-    }
-  }
-  return fitted;
-}
-
-Fitted<LpMachineModel> fit(SharedWork& work, const LpMachineSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+    const LpLearner learner{.features = &features, .train = &train, .ascending = own, .ctx = &ctx};
+    return fit_columns<LpMachineModel>(learner, own, tasks, train, columns, ctx);
+  });
 }
 
 }  // namespace kith

@@ -20,9 +20,8 @@
 #include <tuple>
 #include <utility>
 
-#include "kith/core/parallel.hpp"
 #include "kith/core/text.hpp"
-#include "kith/data/folds.hpp"
+#include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/prototypes.hpp"
 #include "kith/optim/linear/boxed_lasso.hpp"
 
@@ -32,26 +31,12 @@ namespace {
 /// The gap loses its digits before the KKT residual does.
 constexpr double kGapFactor = 10;
 
-/// Some rows of one pair, each multiplied by the root of its weight.
+/// Some rows of one task, each multiplied by the root of its weight.
 struct Rows {
   Matrix S;
   Vector y;
   Vector ones;  ///< the column an intercept belongs to: the roots themselves
 };
-
-Rows rows_of(const ClassPair& pair, std::span<const Index> which, const DenseBlock& features,
-             const Vector& weights) {
-  const auto m = static_cast<Index>(which.size());
-  Rows rows{Matrix(m, features.cols()), Vector(m), Vector::Ones(m)};
-  for (Index i = 0; i < m; ++i) {
-    const auto k = static_cast<std::size_t>(which[static_cast<std::size_t>(i)]);
-    const Index sample = pair.samples[k];
-    if (weights.size() > 0) rows.ones(i) = std::sqrt(weights(sample));
-    rows.S.row(i) = rows.ones(i) * features.values().row(sample);
-    rows.y(i) = rows.ones(i) * pair.signs[k];
-  }
-  return rows;
-}
 
 /// What is orthogonal to the column of the intercept.
 linear::LassoData centred(const Rows& rows) {
@@ -63,165 +48,108 @@ linear::LassoData centred(const Rows& rows) {
 
 /// The certificate of a and b on the rows as they are: b is optimal where the residual is
 /// orthogonal to its column, and a where it solves the problem for the labels without b.
-void certify(ColumnMachine& machine, const Rows& rows, const PSvmSettings& settings) {
-  const Vector y = rows.y - machine.intercept * rows.ones;
-  const linear::LassoCertificate c = linear::certify(
-      rows.S, y, {.epsilon = settings.epsilon, .bound = settings.cost}, machine.coefficients);
-  machine.info.objective = c.primal;
-  machine.info.gap = c.gap;
-  machine.info.kkt_residual = c.kkt_residual;
+void certify(LinearMachine& machine, const Rows& rows, const PSvmSettings& settings) {
+  const Vector y = rows.y - machine.b * rows.ones;
+  const linear::LassoCertificate c =
+      linear::certify(rows.S, y, {.epsilon = settings.epsilon, .bound = settings.cost}, machine.c);
+  machine.evidence.info.objective = c.primal;
+  machine.evidence.info.gap = c.gap;
+  machine.evidence.info.kkt_residual = c.kkt_residual;
   if (settings.intercept) {
-    const double mean = rows.ones.dot(y - rows.S * machine.coefficients) / rows.ones.squaredNorm();
-    machine.info.kkt_residual = std::max(c.kkt_residual, std::abs(mean));
+    const double mean = rows.ones.dot(y - rows.S * machine.c) / rows.ones.squaredNorm();
+    machine.evidence.info.kkt_residual = std::max(c.kkt_residual, std::abs(mean));
   }
 }
 
-/// The machines of settings that differ in epsilon (descending) and cost (ascending for each).
-std::vector<ColumnMachine> solve(const Rows& rows, std::span<const PSvmSettings> ordered,
-                                 double tolerance, const RunContext& ctx) {
-  const bool intercept = ordered.front().intercept;
-  const linear::LassoData data = intercept ? centred(rows) : linear::lasso_data(rows.S, rows.y);
-  std::vector<ColumnMachine> machines;
-  std::map<double, Vector> by_cost;  // of the epsilon before
-  for (std::size_t i = 0; i < ordered.size(); ++i) {
-    const PSvmSettings& now = ordered[i];
-    const bool same_epsilon = i > 0 && ordered[i - 1].epsilon == now.epsilon;
-    const bool reusable =
-        same_epsilon && machines.back().info.status == SolveStatus::kSolved &&
-        machines.back().coefficients.lpNorm<Eigen::Infinity>() < ordered[i - 1].cost;
-    ColumnMachine machine;
-    if (reusable) {
-      machine = machines.back();
-      machine.info.iterations = 0;
-    } else {
-      const Vector& start = same_epsilon ? machines.back().coefficients : by_cost[now.cost];
-      linear::LassoSolution solution = linear::boxed_lasso(
-          data, {.epsilon = now.epsilon, .bound = now.cost},
-          {.tolerance = tolerance, .gap_tolerance = kGapFactor * tolerance}, ctx, start);
-      machine.coefficients = std::move(solution.a);
-      machine.info = solution.info;
-      if (intercept)
-        machine.intercept =
-            rows.ones.dot(rows.y - rows.S * machine.coefficients) / rows.ones.squaredNorm();
-    }
-    certify(machine, rows, now);
-    by_cost[now.cost] = machine.coefficients;
-    machines.push_back(std::move(machine));
-  }
-  return machines;
-}
+/// For fit_tasks; coefficients are over the prototypes. The settings differ in epsilon (descending)
+/// and cost (ascending for each).
+struct PSvmLearner {
+  using Machine = LinearMachine;
+  struct Block {
+    Rows rows;
+    linear::LassoData data;
+    std::vector<Index> samples{};        // of the training set; empty: a part
+    std::optional<Machine> last{};       // of the step before
+    std::map<double, Vector> by_cost{};  // of the epsilon before
+  };
 
-/// A pair, or a pair without the samples of one fold, whose decision values calibrate it.
-struct Unit {
-  std::size_t pair = 0;
-  FoldSplit split;  ///< nothing inside: the whole pair
-  std::vector<ColumnMachine> machines;
-};
-
-/// The whole pair first, then its folds; a class of one cannot be left out.
-void add_units(std::vector<Unit>& units, std::size_t p, const ClassPair& pair, bool calibrate,
-               const RunContext& ctx) {
-  const auto size = static_cast<Index>(pair.samples.size());
-  units.push_back({.pair = p, .split = {{}, all_positions(size)}, .machines = {}});
-  if (!calibrate) return;
-  for (FoldSplit& split : calibration_folds(pair.signs, ctx.rng.stream("p-svm calibration", p))) {
-    units.push_back({.pair = p, .split = std::move(split), .machines = {}});
-  }
-}
-
-/// What settings of one group have in common.
-struct Shared {
+  const DenseBlock* features = nullptr;
   const TrainingSet* train = nullptr;
-  std::vector<Index> columns;
-  DenseBlock features;
-  std::vector<ClassPair> pairs;
+  std::span<const PSvmSettings> ordered;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("p-svm calibration", number);
+  }
+  [[nodiscard]] Block of_rows(Rows rows) const {
+    linear::LassoData data =
+        ordered.front().intercept ? centred(rows) : linear::lasso_data(rows.S, rows.y);
+    return {.rows = std::move(rows), .data = std::move(data)};
+  }
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t /*number*/) const {
+    const Vector roots = weights_of(*train, task).cwiseSqrt();
+    Block whole = of_rows({.S = roots.asDiagonal() * features->values()(task.samples, Eigen::all),
+                           .y = roots.cwiseProduct(task.y()),
+                           .ones = roots});
+    whole.samples = task.samples;
+    return whole;
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    return of_rows({.S = whole.rows.S(samples, Eigen::all),
+                    .y = whole.rows.y(samples),
+                    .ones = whole.rows.ones(samples)});
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    const PSvmSettings& now = ordered[request.step];
+    const PSvmSettings* before = block.last ? &ordered[request.step - 1] : nullptr;
+    const double tolerance = std::max(now.tolerance, request.tolerance(now.tolerance));
+    const bool same_epsilon = before != nullptr && before->epsilon == now.epsilon;
+    const bool reusable = same_epsilon &&
+                          block.last->evidence.info.status == SolveStatus::kSolved &&
+                          block.last->c.lpNorm<Eigen::Infinity>() < before->cost;
+    Machine machine;
+    if (reusable) {
+      machine = *block.last;
+      machine.evidence.info.iterations = 0;
+    } else {
+      const Vector& start = same_epsilon ? block.last->c : block.by_cost[now.cost];
+      linear::LassoSolution solution = linear::boxed_lasso(
+          block.data, {.epsilon = now.epsilon, .bound = now.cost},
+          {.tolerance = tolerance, .gap_tolerance = kGapFactor * tolerance}, *ctx, start);
+      machine.c = std::move(solution.a);
+      machine.evidence.info = solution.info;
+      if (now.intercept) {
+        const Rows& rows = block.rows;
+        machine.b = rows.ones.dot(rows.y - rows.S * machine.c) / rows.ones.squaredNorm();
+      }
+    }
+    certify(machine, block.rows, now);
+    block.by_cost[now.cost] = machine.c;
+    block.last = machine;
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> /*trained_on*/) const {
+    Vector values(std::ssize(rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Index sample = whole.samples[static_cast<std::size_t>(rows[i])];
+      values(static_cast<Index>(i)) = features->values().row(sample).dot(machine.c) + machine.b;
+    }
+    return values;
+  }
+  void finish(const Block& /*whole*/, Machine& machine) const { machine.make_sparse(); }
 };
 
-/// The sigmoid of one pair for one setting, from the units of that pair.
-Sigmoid calibrated(const Shared& shared, std::span<const Unit> units, std::size_t step) {
-  const ClassPair& pair = shared.pairs[units.front().pair];
-  Vector decisions(static_cast<Index>(pair.samples.size()));
-  for (const Unit& unit : units) {
-    const bool whole = unit.split.inside.empty();
-    if (whole && units.size() > 1) continue;
-    const ColumnMachine& machine = unit.machines[step];
-    for (const Index k : whole ? unit.split.outside : unit.split.inside) {
-      const Index sample = pair.samples[static_cast<std::size_t>(k)];
-      decisions(k) =
-          shared.features.values().row(sample).dot(machine.coefficients) + machine.intercept;
-    }
+/// Says which tasks use no similarity.
+void add_notes(const PSvmSettings& settings, Fitted<PSvmModel>& fitted) {
+  const std::vector<Index>& starts = fitted.model.coefficients.starts;
+  for (std::size_t t = 0; t + 1 < starts.size(); ++t) {
+    if (starts[t] < starts[t + 1]) continue;
+    fitted.info.notes.push_back(
+        fmt::format("epsilon = {} is so large that {} uses no similarity at all",
+                    format_double(settings.epsilon), fitted.info.subproblems[t].name));
   }
-  return fit_sigmoid(decisions, pair.signs);
-}
-
-Fitted<PSvmModel> assemble(const Shared& shared, std::span<const std::span<const Unit>> by_pair,
-                           const PSvmSettings& settings, std::size_t step) {
-  std::vector<ColumnMachine> machines;
-  std::vector<Sigmoid> sigmoids;
-  Fitted<PSvmModel> fitted;
-  for (std::size_t p = 0; p < shared.pairs.size(); ++p) {
-    const std::string name = pair_name(shared.pairs[p], shared.train->labels);
-    machines.push_back(by_pair[p].front().machines[step]);
-    if (settings.probability) sigmoids.push_back(calibrated(shared, by_pair[p], step));
-    if (machines.back().coefficients.isZero(0)) {
-      fitted.info.notes.push_back(
-          fmt::format("epsilon = {} is so large that {} uses no similarity at all",
-                      format_double(settings.epsilon), name));
-    }
-    fitted.info.subproblems.push_back({name, machines.back().info});
-  }
-  fitted.model = {column_machines(*shared.train, shared.pairs, shared.columns, machines, sigmoids)};
-  return fitted;
-}
-
-/// Settings that differ in epsilon and cost alone, in the order `solve` wants.
-std::vector<Fitted<PSvmModel>> fit_ordered(const Shared& shared,
-                                           std::span<const PSvmSettings> ordered,
-                                           const RunContext& ctx) {
-  const PSvmSettings& common = ordered.front();
-  std::vector<Unit> units;
-  std::vector<std::size_t> first_of;
-  for (std::size_t p = 0; p < shared.pairs.size(); ++p) {
-    first_of.push_back(units.size());
-    add_units(units, p, shared.pairs[p], common.probability, ctx);
-  }
-  first_of.push_back(units.size());
-  parallel_for(units.size(), ctx.threads, [&](std::size_t i) {
-    Unit& unit = units[i];
-    const Rows rows = rows_of(shared.pairs[unit.pair], unit.split.outside, shared.features,
-                              shared.train->weights);
-    const bool whole = unit.split.inside.empty();
-    const double tolerance =
-        whole ? common.tolerance : std::max(common.tolerance, kCalibrationTolerance);
-    unit.machines = solve(rows, ordered, tolerance, ctx);
-  });
-  std::vector<std::span<const Unit>> by_pair;
-  for (std::size_t p = 0; p < shared.pairs.size(); ++p) {
-    by_pair.emplace_back(&units[first_of[p]], first_of[p + 1] - first_of[p]);
-  }
-  std::vector<Fitted<PSvmModel>> fitted;
-  for (std::size_t step = 0; step < ordered.size(); ++step) {
-    fitted.push_back(assemble(shared, by_pair, ordered[step], step));
-  }
-  return fitted;
-}
-
-/// Positions in the path by all that is neither epsilon nor cost.
-using Groups =
-    std::map<std::tuple<std::optional<Index>, bool, bool, double>, std::vector<std::size_t>>;
-
-Groups groups_of(std::span<const PSvmSettings> path) {
-  Groups groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const PSvmSettings& s = path[i];
-    groups[{s.prototypes, s.intercept, s.probability, s.tolerance}].push_back(i);
-  }
-  for (auto& [key, members] : groups) {
-    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(-path[a].epsilon, path[a].cost) < std::pair(-path[b].epsilon, path[b].cost);
-    });
-  }
-  return groups;
 }
 
 }  // namespace
@@ -248,23 +176,23 @@ void describe(PSvmSettings& settings, FieldVisitor& field) {
 std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work, std::span<const PSvmSettings> path,
                                         RunContext& ctx) {
   for (const PSvmSettings& settings : path) validate(settings, "p-svm");
-  std::vector<Fitted<PSvmModel>> fitted(path.size());
-  for (const auto& [key, members] : groups_of(path)) {
-    Shared shared{.train = &work.train(),
-                  .columns = choose_prototypes(std::get<0>(key), work.train().size(), ctx),
-                  .features = {},
-                  .pairs = class_pairs(work.train().labels)};
-    shared.features = columns_of(work.dense(), shared.columns);
-    std::vector<PSvmSettings> ordered;
-    for (const std::size_t i : members) ordered.push_back(path[i]);
-    std::vector<Fitted<PSvmModel>> solved = fit_ordered(shared, ordered, ctx);
-    for (std::size_t i = 0; i < members.size(); ++i) fitted[members[i]] = std::move(solved[i]);
-  }
-  return fitted;
-}
-
-Fitted<PSvmModel> fit(SharedWork& work, const PSvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+  const TrainingSet& train = work.train();
+  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
+  const auto rest = [](const PSvmSettings& s) {  // all that is neither epsilon nor cost
+    return std::tuple(s.prototypes, s.intercept, s.probability, s.tolerance);
+  };
+  const auto order = [](const PSvmSettings& s) { return std::pair(-s.epsilon, s.cost); };
+  return fit_in_groups(path, rest, order, [&](std::span<const PSvmSettings> ordered) {
+    const std::vector<Index> columns =
+        choose_prototypes(ordered.front().prototypes, train.size(), ctx);
+    const DenseBlock features = columns_of(work.dense(), columns);
+    const PSvmLearner learner{
+        .features = &features, .train = &train, .ordered = ordered, .ctx = &ctx};
+    std::vector<Fitted<PSvmModel>> fitted =
+        fit_columns<PSvmModel>(learner, ordered, tasks, train, columns, ctx);
+    for (std::size_t i = 0; i < fitted.size(); ++i) add_notes(ordered[i], fitted[i]);
+    return fitted;
+  });
 }
 
 }  // namespace kith

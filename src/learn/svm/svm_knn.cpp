@@ -15,25 +15,13 @@
 #include <tuple>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/binary_tasks.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "learn/neighbours/local_method.hpp"
 
 namespace kith {
 namespace {
-
-LocalSpectrum block_rule(SvmKnnSpectrum spectrum) {
-  switch (spectrum) {
-    case SvmKnnSpectrum::kClip:
-      return LocalSpectrum::kClip;
-    case SvmKnnSpectrum::kFlip:
-      return LocalSpectrum::kFlip;
-    case SvmKnnSpectrum::kShift:
-      return LocalSpectrum::kShift;
-  }
-  throw Error(ErrorCode::kInternal, "an svm-knn spectrum without a rule");
-}
 
 Labels labels_of(const Voters& voters, const Neighbours& chosen) {
   Labels labels;
@@ -45,7 +33,7 @@ Labels labels_of(const Voters& voters, const Neighbours& chosen) {
 }
 
 /// Decision values of one pair for each of `costs`, ascending.
-std::vector<double> pair_decisions(const ClassPair& pair, const Matrix& K, const Vector& k,
+std::vector<double> pair_decisions(const BinaryTask& pair, const Matrix& K, const Vector& k,
                                    std::span<const double> costs, double tolerance,
                                    const RunContext& ctx) {
   const Matrix block = K(pair.samples, pair.samples);
@@ -69,8 +57,8 @@ std::vector<double> pair_decisions(const ClassPair& pair, const Matrix& K, const
 
 /// The steps of one neighbourhood that share a spectrum rule and a treatment, in order of cost.
 struct Family {
-  SvmKnnSpectrum spectrum;
-  LocalTreatment treatment;
+  Spectrum spectrum;
+  Treatment treatment;
   double tolerance;
   std::vector<std::size_t> steps;
 
@@ -103,12 +91,11 @@ std::vector<Family> families(std::span<const SvmKnnModel> models,
 /// Votes of the machines of one family: decisions[pair][step of the family].
 void solve_family(const Family& family, const LocalTask<SvmKnnModel>& task, const RunContext& ctx) {
   const LocalKernel& kernel = task.kernel;
-  const LocalSpectrum rule = block_rule(family.spectrum);
-  const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(rule));
-  const Vector k = kernel.U * kernel.treated(rule, family.treatment);
+  const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(family.spectrum));
+  const Vector k = kernel.U * kernel.treated(family.spectrum, family.treatment);
   const Labels labels = labels_of(task.voters(), task.chosen);
-  const std::vector<ClassPair> pairs = class_pairs(labels);
-  const PairTable table = pair_table(pairs, labels);
+  const std::vector<BinaryTask> pairs = binary_tasks(labels);
+  const TaskTable table = task_table(pairs, labels);
   std::vector<double> costs;
   for (const std::size_t step : family.steps) costs.push_back(task.models[step].settings.cost);
   Matrix decisions(static_cast<Index>(costs.size()), static_cast<Index>(pairs.size()));
@@ -117,7 +104,7 @@ void solve_family(const Family& family, const LocalTask<SvmKnnModel>& task, cons
     decisions.col(static_cast<Index>(p)) =
         Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
   }
-  const Prediction votes = vote(table, decisions, {});
+  const Prediction votes = decide(table, decisions);
   for (std::size_t i = 0; i < family.steps.size(); ++i) {
     task.answer(family.steps[i], votes.labels[i],
                 votes.scores.row(static_cast<Index>(i)).transpose());
@@ -150,7 +137,8 @@ void describe(SvmKnnSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
                                    "how many neighbours take part");
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("spectrum", settings.spectrum, "what is done to a block that is not positive semidefinite");
+  field("spectrum", settings.spectrum, {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift},
+        "what is done to a block that is not positive semidefinite");
   describe_treatment_and_ties(settings, field);
   field("tolerance", settings.tolerance, above(0.0),
         "largest KKT violation and relative gap accepted");
@@ -159,10 +147,6 @@ void describe(SvmKnnSettings& settings, FieldVisitor& field) {
 std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work, std::span<const SvmKnnSettings> path,
                                           RunContext& ctx) {
   return keep_training_samples(work, path, ctx);
-}
-
-Fitted<SvmKnnModel> fit(SharedWork& work, const SvmKnnSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
 }
 
 std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const QueryBlock& queries,
@@ -176,10 +160,6 @@ std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const 
 
 Prediction predict(const SvmKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
   return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-std::vector<Index> needed_columns(const SvmKnnModel& model) {
-  return all_positions(model.voters.size());
 }
 
 template <class A>

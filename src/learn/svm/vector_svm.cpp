@@ -19,13 +19,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <tuple>
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
-#include "kith/learn/svm/pair_machines.hpp"
+#include "kith/learn/path_groups.hpp"
+#include "kith/learn/svm/kernel_learner.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/linear/squared_hinge.hpp"
@@ -36,83 +35,6 @@ namespace {
 
 constexpr double kExpansion = 1e-9;  // of |w|: what coefficients may miss of it
 constexpr int kMostIntercepts = 100;
-
-double weight_of(const TrainingSet& train, Index sample) {
-  return train.weights.size() > 0 ? train.weights(sample) : 1;
-}
-
-/// Signs and costs of a pair, without vectors.
-linear::SignedSamples signed_pair(const ClassPair& pair, const TrainingSet& train, double cost) {
-  const Index n = std::ssize(pair.samples);
-  linear::SignedSamples samples{.X = {}, .y = Vector(n), .cost = Vector(n)};
-  for (Index i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    samples.y(i) = pair.signs[at];
-    samples.cost(i) = cost * weight_of(train, pair.samples[at]);
-  }
-  return samples;
-}
-
-/// The machine with squared hinge of one pair.
-struct SquaredMachine {
-  Vector c;
-  double b = 0;
-  SolveInfo info;
-  Sigmoid sigmoid;
-};
-
-SquaredMachine squared_machine(const Matrix& K, const ClassPair& pair, const TrainingSet& train,
-                               const MachineSettings& settings, const Rng& folds,
-                               const RunContext& ctx) {
-  const PivotedFactor factor = pivoted_cholesky(K(pair.samples, pair.samples));
-  const Matrix& Z = factor.X;
-  linear::SignedSamples samples = signed_pair(pair, train, settings.cost);
-  samples.X = Z;
-  const linear::SquaredHingeSolution solution =
-      linear::squared_hinge_svm(samples, ctx, settings.tolerance);
-  const Vector f = (Z * solution.w).array() + solution.b;
-  SquaredMachine machine{.c = {}, .b = solution.b, .info = solution.info, .sigmoid = {}};
-  machine.c =
-      2 * samples.cost.array() * samples.y.array() * (1 - samples.y.array() * f.array()).max(0);
-  const Vector missing = solution.w - Z.transpose() * machine.c;
-  if (missing.norm() > kExpansion * solution.w.norm()) machine.c += over_pivots(factor, missing);
-  if (!settings.probability) return machine;
-  const auto held_out = [&](const FoldSplit& split) -> Vector {
-    const linear::SignedSamples rest{.X = Z(split.outside, Eigen::all),
-                                     .y = samples.y(split.outside),
-                                     .cost = samples.cost(split.outside)};
-    const linear::SquaredHingeSolution part =
-        linear::squared_hinge_svm(rest, ctx, kCalibrationTolerance);
-    return (Z(split.inside, Eigen::all) * part.w).array() + part.b;
-  };
-  machine.sigmoid = cross_fitted_sigmoid(pair.signs, folds, held_out, [&] { return f; });
-  return machine;
-}
-
-MachineTable squared_pairs(const Matrix& K, const TrainingSet& train,
-                           std::span<const ClassPair> pairs, const MachineSettings& settings,
-                           const RunContext& ctx) {
-  std::vector<SquaredMachine> machines(pairs.size());
-  parallel_for(pairs.size(), ctx.threads, [&](std::size_t p) {
-    machines[p] =
-        squared_machine(K, pairs[p], train, settings, ctx.rng.stream("svm calibration", p), ctx);
-  });
-  const auto count = static_cast<Index>(pairs.size());
-  MachineTable table{.coefficients = Matrix::Zero(train.size(), count),
-                     .intercepts = Vector(count),
-                     .sigmoids = settings.probability ? Matrix(2, count) : Matrix(),
-                     .info = {}};
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto column = static_cast<Index>(p);
-    table.coefficients.col(column)(pairs[p].samples) = machines[p].c;
-    table.intercepts(column) = machines[p].b;
-    if (settings.probability) {
-      table.sigmoids.col(column) << machines[p].sigmoid.slope, machines[p].sigmoid.offset;
-    }
-    table.info.subproblems.push_back({pair_name(pairs[p], train.labels), machines[p].info});
-  }
-  return table;
-}
 
 /// The b of least loss on F + b: Newton's steps on a function of one variable, whose pieces are
 /// squares.
@@ -127,117 +49,170 @@ double best_intercept(const linear::SignedSamples& samples, const Vector& F, dou
   return b;
 }
 
-/// The objectives by what the kept machines say of their samples, `decisions` without b, and how
-/// far these are from the bounds.
-void measure_by(const Matrix& decisions, std::span<const ClassPair> pairs, const TrainingSet& train,
-                const MachineSettings& settings, MachineTable& table) {
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto column = static_cast<Index>(p);
-    const linear::SignedSamples samples = signed_pair(pairs[p], train, settings.cost);
-    const Vector F = decisions.col(column)(pairs[p].samples);
-    const double margin = 0.5 * table.coefficients.col(column)(pairs[p].samples).dot(F);
-    SolveInfo& info = table.info.subproblems[p].info;
+/// The machine with squared hinge, for fit_tasks.
+struct SquaredLearner {
+  struct Machine : LinearMachine {
+    Vector w;            // in the coordinates of the factor
+    double w_intercept;  // of w, where that of the coefficients is another
+  };
+  struct Block {
+    PivotedFactor factor;
+    Matrix K{};                    // of a whole task
+    std::vector<Index> samples{};  // likewise
+    Vector y;
+    Vector weights;
+
+    [[nodiscard]] linear::SignedSamples problem(double cost) const {
+      return {.X = factor.X, .y = y, .cost = cost * weights};
+    }
+  };
+
+  const Matrix* K = nullptr;
+  const ScaledVectors* linear = nullptr;  // the samples, where the kernel is theirs
+  const TrainingSet* train = nullptr;
+  std::span<const MachineSettings> path;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const {
+    return ctx->rng.stream("svm calibration", number);
+  }
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t /*number*/) const {
+    Matrix own = (*K)(task.samples, task.samples);
+    PivotedFactor factor = pivoted_cholesky(own);
+    return {.factor = std::move(factor),
+            .K = std::move(own),
+            .samples = task.samples,
+            .y = task.y(),
+            .weights = weights_of(*train, task)};
+  }
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
+    Block part{.factor = {}, .y = whole.y(samples), .weights = whole.weights(samples)};
+    part.factor.X = whole.factor.X(samples, Eigen::all);
+    return part;
+  }
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
+    const MachineSettings& settings = path[request.step];
+    const linear::SignedSamples problem = block.problem(settings.cost);
+    const linear::SquaredHingeSolution solution =
+        linear::squared_hinge_svm(problem, *ctx, request.tolerance(settings.tolerance));
+    Machine machine;
+    machine.evidence.info = solution.info;
+    machine.b = machine.w_intercept = solution.b;
+    machine.w = solution.w;
+    if (request.calibrates()) return machine;
+    const Matrix& Z = block.factor.X;
+    const Vector f = (Z * solution.w).array() + solution.b;
+    machine.c =
+        2 * problem.cost.array() * problem.y.array() * (1 - problem.y.array() * f.array()).max(0);
+    const Vector missing = solution.w - Z.transpose() * machine.c;
+    if (missing.norm() > kExpansion * solution.w.norm()) {
+      machine.c += over_pivots(block.factor, missing);
+    }
+    measure(block, problem, settings.tolerance, machine);
+    return machine;
+  }
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> /*trained_on*/) const {
+    return (whole.factor.X(rows, Eigen::all) * machine.w).array() + machine.w_intercept;
+  }
+  void finish(const Block& /*whole*/, Machine& machine) const { machine.w = {}; }
+
+ private:
+  /// What the coefficients say of the samples of the task, without b.
+  [[nodiscard]] Vector sums(const Block& block, const Vector& c) const {
+    if (linear == nullptr) return block.K * c;
+    Vector all = Vector::Zero(train->size());
+    all(block.samples) = c;
+    const Matrix values = linear->times(linear->transposed_times(all));
+    return values.col(0)(block.samples);
+  }
+  /// The objective by what the kept machine says of its samples, and how far that is from the
+  /// bound.
+  void measure(const Block& block, const linear::SignedSamples& problem, double tolerance,
+               Machine& machine) const {
+    const Vector F = sums(block, machine.c);
+    const double margin = 0.5 * machine.c.dot(F);
+    SolveInfo& info = machine.evidence.info;
     const double bound = info.objective * (1 - info.gap);
-    double& b = table.intercepts(column);
     const auto objective = [&] {
-      return margin + linear::squared_hinge_loss(samples, Vector(F.array() + b));
+      return margin + linear::squared_hinge_loss(problem, Vector(F.array() + machine.b));
     };
     info.objective = objective();
-    if (dual::relative_gap(bound, info.objective) > settings.tolerance) {
-      b = best_intercept(samples, F, b);
+    if (dual::relative_gap(bound, info.objective) > tolerance) {
+      machine.b = best_intercept(problem, F, machine.b);
       info.objective = objective();
     }
     const double gap = std::abs(dual::relative_gap(bound, info.objective));
     info.gap = std::max(info.gap, gap);
-    if (gap > settings.tolerance && info.status == SolveStatus::kSolved) {
+    if (gap > tolerance && info.status == SolveStatus::kSolved) {
       info.status = SolveStatus::kReducedAccuracy;
     }
   }
-}
+};
 
 /// What the settings of one group have in common.
 struct Shared {
   const TrainingSet* train = nullptr;
   FeatureScale scale;
   ScaledVectors samples;
-  std::vector<ClassPair> pairs;
+  std::vector<BinaryTask> tasks;
 };
 
 Fitted<VectorSvmModel> machine_model(const Shared& shared, const KernelRule& rule,
-                                     MachineTable table) {
-  VectorSvmModel model{.scale = shared.scale,
-                       .kernel = rule,
-                       .pairs = pair_table(shared.pairs, shared.train->labels),
-                       .supports = {},
-                       .coefficients = {},
-                       .intercepts = std::move(table.intercepts),
-                       .sigmoids = std::move(table.sigmoids)};
-  if (rule.kernel == VectorKernel::kLinear) {
-    model.coefficients = shared.samples.transposed_times(table.coefficients);
+                                     Fitted<Machines> fitted) {
+  VectorSvmModel model{{std::move(fitted.model)}, shared.scale, rule, {}};
+  const std::vector<Index> supports = model.coefficients.used_rows();
+  if (rule.kernel == VectorKernel::kLinear &&
+      (supports.empty() || model.tasks.size() <= std::ssize(supports))) {
+    model.coefficients = SparseColumns(shared.samples.transposed_times(model.coefficients.dense()));
   } else {
-    std::vector<Index> supports;
-    for (Index i = 0; i < table.coefficients.rows(); ++i) {
-      if ((table.coefficients.row(i).array() != 0).any()) supports.push_back(i);
-    }
     model.supports = scaled(shared.scale, select_rows(shared.train->vectors, supports));
-    model.coefficients = table.coefficients(supports, Eigen::all);
+    model.coefficients = model.coefficients.with_rows(supports);
   }
-  return {std::move(model), std::move(table.info)};
+  return {std::move(model), std::move(fitted.info)};
 }
 
 /// Settings on the same kernel, of the same loss and tolerance, ascending in cost.
 std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matrix& K,
                                                std::span<const VectorSvmSettings> ascending,
                                                const RunContext& ctx) {
-  std::vector<MachineSettings> machines;
-  for (const VectorSvmSettings& s : ascending) {
-    machines.push_back({s.cost, s.probability, s.tolerance});
-  }
-  std::vector<MachineTable> tables;
-  if (ascending.front().loss == MarginLoss::kHinge) {
-    tables = train_pairs(K, *shared.train, shared.pairs, machines, /*convex=*/true, ctx);
-    for (std::size_t step = 0; step < tables.size(); ++step) {
-      state_primal(tables[step], shared.pairs, *shared.train, K * tables[step].coefficients,
-                   ascending[step].cost);
-    }
+  const std::vector<MachineSettings> machines = machine_settings(ascending);
+  const VectorSvmSettings& first = ascending.front();
+  const Labels& labels = shared.train->labels;
+  std::vector<Fitted<Machines>> trained;
+  if (first.loss == MarginLoss::kHinge) {
+    trained = train_machines({.K = &K,
+                              .train = shared.train,
+                              .ascending = machines,
+                              .objective = MachineObjective::kPrimal,
+                              .ctx = &ctx},
+                             shared.tasks);
   } else {
-    const bool linear = ascending.front().kernel.kernel == VectorKernel::kLinear;
-    for (const MachineSettings& one : machines) {
-      MachineTable& table =
-          tables.emplace_back(squared_pairs(K, *shared.train, shared.pairs, one, ctx));
-      const Matrix& c = table.coefficients;
-      const Matrix decisions =
-          linear ? shared.samples.times(shared.samples.transposed_times(c)) : Matrix(K * c);
-      measure_by(decisions, shared.pairs, *shared.train, one, table);
+    const bool linear = first.kernel.kernel == VectorKernel::kLinear;
+    const SquaredLearner learner{.K = &K,
+                                 .linear = linear ? &shared.samples : nullptr,
+                                 .train = shared.train,
+                                 .path = machines,
+                                 .ctx = &ctx};
+    for (auto& one : fit_tasks(shared.tasks, labels, learner.path, learner, ctx)) {
+      trained.push_back(put_together(std::move(one), shared.tasks, labels, labels.size()));
     }
   }
   std::vector<Fitted<VectorSvmModel>> fitted;
-  for (MachineTable& table : tables) {
-    fitted.push_back(machine_model(shared, ascending.front().kernel, std::move(table)));
+  for (Fitted<Machines>& one : trained) {
+    fitted.push_back(machine_model(shared, first.kernel, std::move(one)));
   }
   return fitted;
 }
 
-using TableKey = std::pair<FeatureScaling, VectorKernel>;
-using KernelKey = std::tuple<double, Index, MarginLoss, double>;
-using Groups = std::map<TableKey, std::map<KernelKey, std::vector<std::size_t>>>;
-
-Groups groups_of(std::span<const VectorSvmSettings> path) {
-  Groups groups;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const KernelRule& rule = path[i].kernel;
-    const double gamma = rule.kernel == VectorKernel::kRbf ? rule.gamma : 0;
-    const Index degree = rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0;
-    groups[{path[i].scaling, rule.kernel}][{gamma, degree, path[i].loss, path[i].tolerance}]
-        .push_back(i);
-  }
-  for (auto& [table, kernels] : groups) {
-    for (auto& [kernel, members] : kernels) {
-      std::stable_sort(members.begin(), members.end(),
-                       [&](std::size_t a, std::size_t b) { return path[a].cost < path[b].cost; });
-    }
-  }
-  return groups;
+/// What settings share: a table of products or distances, then a kernel with a loss.
+auto vector_table_key(const VectorSvmSettings& s) { return std::pair(s.scaling, s.kernel.kernel); }
+auto vector_kernel_key(const VectorSvmSettings& s) {
+  const KernelRule& rule = s.kernel;
+  return std::tuple(rule.kernel == VectorKernel::kRbf ? rule.gamma : 0,
+                    rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0, s.loss,
+                    s.tolerance);
 }
 
 }  // namespace
@@ -263,43 +238,34 @@ std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
                                              std::span<const VectorSvmSettings> path,
                                              RunContext& ctx) {
   for (const VectorSvmSettings& settings : path) validate(settings, "vector-svm");
-  std::vector<Fitted<VectorSvmModel>> fitted(path.size());
-  for (const auto& [key, kernels] : groups_of(path)) {
-    const FeatureScale scale = learn_scale(work.vectors(), key.first);
-    const Shared shared{.train = &work.train(),
-                        .scale = scale,
-                        .samples = ScaledVectors(scale, work.vectors()),
-                        .pairs = class_pairs(work.train().labels)};
-    const Matrix table = kernel_table(key.second, shared.samples, ctx.threads);
-    for (const auto& [numbers, members] : kernels) {
-      std::vector<VectorSvmSettings> ascending;
-      for (const std::size_t i : members) ascending.push_back(path[i]);
-      const Matrix K = kernel_of_table(ascending.front().kernel, table);
-      std::vector<Fitted<VectorSvmModel>> solved = fit_kernel(shared, K, ascending, ctx);
-      for (std::size_t k = 0; k < members.size(); ++k) fitted[members[k]] = std::move(solved[k]);
-    }
-  }
-  return fitted;
-}
-
-Fitted<VectorSvmModel> fit(SharedWork& work, const VectorSvmSettings& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
+  return fit_in_groups(
+      path, vector_table_key, as_given, [&](std::span<const VectorSvmSettings> own) {
+        const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
+        const Shared shared{.train = &work.train(),
+                            .scale = scale,
+                            .samples = ScaledVectors(scale, work.vectors()),
+                            .tasks = binary_tasks(work.train().labels)};
+        const Matrix table = kernel_table(own.front().kernel.kernel, shared.samples, ctx.threads);
+        return fit_in_groups(own, vector_kernel_key, by_cost,
+                             [&](std::span<const VectorSvmSettings> ascending) {
+                               const Matrix K = kernel_of_table(ascending.front().kernel, table);
+                               return fit_kernel(shared, K, ascending, ctx);
+                             });
+      });
 }
 
 Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  Matrix decisions;
-  if (model.kernel.kernel == VectorKernel::kLinear) {
-    decisions = ScaledVectors(model.scale, queries.vectors).times(model.coefficients);
-  } else {
-    const Matrix table = kernel_table(model.kernel.kernel, model.scale, queries.vectors,
-                                      model.supports, ctx.threads);
-    decisions.noalias() = kernel_of_table(model.kernel, table) * model.coefficients;
+  if (model.kernel.kernel == VectorKernel::kLinear && model.supports.size() == 0) {
+    Matrix decisions =
+        ScaledVectors(model.scale, queries.vectors).times(model.coefficients.dense());
+    decisions.rowwise() += model.intercepts.transpose();
+    return decide(model.tasks, decisions, model.sigmoids);
   }
-  decisions.rowwise() += model.intercepts.transpose();
-  return vote(model.pairs, decisions, sigmoids_of(model.sigmoids));
+  const Matrix table =
+      kernel_table(model.kernel.kernel, model.scale, queries.vectors, model.supports, ctx.threads);
+  const Machines& machines = model;
+  return predict(machines, RowMatrix(kernel_of_table(model.kernel, table)));
 }
-
-std::vector<Index> needed_columns(const VectorSvmModel& /*model*/) { return {}; }
 
 template <class A>
 void archive(Archived<A, VectorSvmModel>& model, A& archiver) {
@@ -307,23 +273,19 @@ void archive(Archived<A, VectorSvmModel>& model, A& archiver) {
   archiver("kernel", model.kernel.kernel);
   archiver("gamma", model.kernel.gamma);
   archiver("degree", model.kernel.degree);
-  archive(model.pairs, archiver);
   archiver("supports", model.supports);
-  archiver("coefficients", model.coefficients);
-  archiver("intercepts", model.intercepts);
-  archiver("sigmoids", model.sigmoids);
+  Archived<A, Machines>& machines = model;
+  archive(machines, archiver);
   if (!A::kLoading) return;
-  const bool linear = model.kernel.kernel == VectorKernel::kLinear;
-  const auto count = static_cast<Index>(model.pairs.first.size());
+  const bool over_features =
+      model.kernel.kernel == VectorKernel::kLinear && model.supports.size() == 0;
   const Index features = model.scale.size();
-  const Index rows = linear ? features : model.supports.rows();
-  if (model.coefficients.rows() == rows && model.coefficients.cols() == count &&
-      model.intercepts.size() == count && (linear || model.supports.cols() == features)) {
+  const Index rows = over_features ? features : model.supports.rows();
+  if (model.coefficients.rows == rows && (over_features || model.supports.cols() == features)) {
     return;
   }
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{} x {} coefficients for {} rows and {} pairs of classes",
-                          model.coefficients.rows(), model.coefficients.cols(), rows, count));
+  throw Error(ErrorCode::kBadInput, fmt::format("coefficients over {} numbers; there must be {}",
+                                                model.coefficients.rows, rows));
 }
 template void archive(const VectorSvmModel&, SavingArchive&);
 template void archive(VectorSvmModel&, LoadingArchive&);

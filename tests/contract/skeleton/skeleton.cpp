@@ -18,8 +18,9 @@ void describe(SkeletonSettings& settings, FieldVisitor& field) {
         "how much the mean similarity inside a class counts against it");
 }
 
-Fitted<SkeletonModel> fit(SharedWork& work, const SkeletonSettings& settings, RunContext& ctx) {
-  ctx.check_stop();
+namespace {
+
+Fitted<SkeletonModel> fit_one(SharedWork& work, const SkeletonSettings& settings) {
   const Labels& labels = work.train().labels;
   const std::vector<Index> counts = labels.counts();
   Fitted<SkeletonModel> fitted;
@@ -40,11 +41,16 @@ Fitted<SkeletonModel> fit(SharedWork& work, const SkeletonSettings& settings, Ru
   return fitted;
 }
 
+}  // namespace
+
 std::vector<Fitted<SkeletonModel>> fit_path(SharedWork& work,
                                             std::span<const SkeletonSettings> path,
                                             RunContext& ctx) {
   std::vector<Fitted<SkeletonModel>> fitted;
-  for (const SkeletonSettings& settings : path) fitted.push_back(fit(work, settings, ctx));
+  for (const SkeletonSettings& settings : path) {
+    ctx.check_stop();
+    fitted.push_back(fit_one(work, settings));
+  }
   return fitted;
 }
 
@@ -54,10 +60,6 @@ Prediction predict(const SkeletonModel& model, const QueryBlock& queries, RunCon
   Matrix scores = rows.values() * model.members;
   scores.rowwise() += model.offsets.transpose();
   return from_scores(std::move(scores), false);
-}
-
-std::vector<Index> needed_columns(const SkeletonModel& model) {
-  return all_positions(model.members.rows());
 }
 
 template <class A>

@@ -24,16 +24,13 @@ struct SkeletonModel {
   Vector offsets;  ///< one per class
 };
 
-[[nodiscard]] Fitted<SkeletonModel> fit(SharedWork& work, const SkeletonSettings& settings,
-                                        RunContext& ctx);
-/// Several settings on the same samples: here is the place to share work between them.
+/// Several settings on the same samples: here is the place to share work between them. The fit of
+/// one setting is derived.
 [[nodiscard]] std::vector<Fitted<SkeletonModel>> fit_path(SharedWork& work,
                                                           std::span<const SkeletonSettings> path,
                                                           RunContext& ctx);
 [[nodiscard]] Prediction predict(const SkeletonModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-/// The training samples whose similarities a prediction needs, ascending.
-[[nodiscard]] std::vector<Index> needed_columns(const SkeletonModel& model);
 template <class A>
 void archive(Archived<A, SkeletonModel>& model, A& archiver);
 

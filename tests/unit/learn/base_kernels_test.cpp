@@ -58,7 +58,7 @@ double primal(const Vectors& data, const KernelSumModel& sum, double cost) {
   double squares = 0;
   for (std::size_t m = 0; m < kernels.size(); ++m) {
     const double weight = sum.weights(static_cast<Index>(m), 0);
-    const Vector c = sum.coefficients[m].col(0);
+    const Vector c = sum.coefficients[m].column(0);
     const Matrix K = kernels[m](Eigen::all, sum.columns);
     f += K * c;
     if (weight > 0) squares += c.dot(K(sum.columns, Eigen::all) * c) / weight;
@@ -81,11 +81,11 @@ TEST(SimpleMkl, LearnsAKernelOfMeanDiagonalOneWhateverTheSizeOfItsKernels) {
       EXPECT_LE(one.info.gap(), 1e-8);
       double trace = 0;
       for (std::size_t m = 0; m < kernels.size(); ++m) {
-        trace += one.model.kernels.sum.weights(static_cast<Index>(m), 0) * kernels[m].trace();
+        trace += one.model.sum.weights(static_cast<Index>(m), 0) * kernels[m].trace();
       }
       EXPECT_NEAR(trace, 40, 1e-7);
       const double objective = one.info.subproblems[0].info.objective;
-      EXPECT_NEAR(primal(data, one.model.kernels.sum, cost), objective, 1e-5 * objective);
+      EXPECT_NEAR(primal(data, one.model.sum, cost), objective, 1e-5 * objective);
       cost *= 10;
     }
   }
@@ -128,13 +128,13 @@ TEST(Mkl, GivesEachSampleOfAPairItsTrace) {
   for (const test::Views& one : {views, scaled}) {
     const TrainingSet set = one.set();
     SharedWork work(set);
-    const std::vector<Fitted<MklModel>> fitted = fit_path(work, path, TraceOf::kSample, ctx);
+    const std::vector<Fitted<KernelSumModel>> fitted = fit_sums(work, path, TraceOf::kSample, ctx);
     EXPECT_EQ(fitted[0].info.status(), SolveStatus::kSolved);
-    decisions.push_back(decision_values(fitted[0].model.sum, one.queries(), ctx));
+    decisions.push_back(decision_values(fitted[0].model, one.queries(), ctx));
     // A pair has 20 samples: the same as a trace of 40 of the pair's kernel.
     const std::vector<MklSettings> whole = {{.trace = 40, .probability = false}};
     const std::vector<Fitted<MklModel>> same = fit_path(work, whole, ctx);
-    EXPECT_EQ(same[0].model.sum.weights, fitted[0].model.sum.weights);
+    EXPECT_EQ(same[0].model.weights, fitted[0].model.weights);
   }
   EXPECT_LT((decisions[0] - decisions[1]).cwiseAbs().maxCoeff(), 1e-6);
 }

@@ -63,9 +63,12 @@ TEST(EmbedSvm, KeepsTheLargestAxes) {
                                               {.probability = false},
                                               {.dimensions = 1, .probability = false}};
   const auto fitted = fit_path(work, std::span<const EmbedSvmSettings>(path), ctx);
-  EXPECT_LT((fitted[0].model.coefficients - fitted[2].model.coefficients).norm(), 1e-9);
-  EXPECT_LT((fitted[1].model.coefficients - fitted[2].model.coefficients).norm(), 1e-9);
-  EXPECT_GT((fitted[3].model.coefficients - fitted[2].model.coefficients).norm(), 1e-3);
+  EXPECT_LT((fitted[0].model.coefficients.dense() - fitted[2].model.coefficients.dense()).norm(),
+            1e-9);
+  EXPECT_LT((fitted[1].model.coefficients.dense() - fitted[2].model.coefficients.dense()).norm(),
+            1e-9);
+  EXPECT_GT((fitted[3].model.coefficients.dense() - fitted[2].model.coefficients.dense()).norm(),
+            1e-3);
 }
 
 }  // namespace

@@ -170,9 +170,8 @@ TEST(PeFisher, KeepsTheAxesOfLargestMagnitude) {
   RunContext ctx;
   const std::vector<PeFisherSettings> path = {{.dimensions = 1}, {.dimensions = 3}, {}};
   const auto fitted = fit_path(work, std::span<const PeFisherSettings>(path), ctx);
-  EXPECT_LT((fitted[1].model.linear.W - fitted[2].model.linear.W).norm(), 1e-9);
-  EXPECT_EQ(fitted[0].model.linear.W,
-            fit(work, PeFisherSettings{.dimensions = 1}, ctx).model.linear.W);
+  EXPECT_LT((fitted[1].model.W - fitted[2].model.W).norm(), 1e-9);
+  EXPECT_EQ(fitted[0].model.W, fit(work, PeFisherSettings{.dimensions = 1}, ctx).model.W);
 }
 
 TEST(Discriminants, TakeConstantSimilaritiesAndClassesOfOne) {

@@ -90,14 +90,13 @@ TEST(SvmLinearTreatment, LeavesRowsAloneForShift) {
 TEST(SvmMapTreatment, IsConsistentForShiftAndLinearForTheRest) {
   const Sample sample = make_sample(40, 7, 2, 12);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  const Fitted<SvmModel> shifted = fit_once<SvmSettings>(
-      set, {.spectrum = Spectrum::kShift, .test_treatment = SvmTreatment::kMap});
+  const Fitted<SvmModel> shifted =
+      fit_once<SvmSettings>(set, {.spectrum = Spectrum::kShift, .test_treatment = Treatment::kMap});
   const Vector expected = solve_directly(sample, Spectrum::kShift, 1).training_decisions();
   EXPECT_LE(largest(decide(shifted.model, query_block(sample.S)).col(0) - expected),
             1e-6 * largest(expected));
   EXPECT_LE(shifted.info.consistency, 1e-6);
-  const Fitted<SvmModel> mapped =
-      fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kMap});
+  const Fitted<SvmModel> mapped = fit_once<SvmSettings>(set, {.test_treatment = Treatment::kMap});
   const Fitted<SvmModel> linear = fit_once<SvmSettings>(set, {});
   EXPECT_EQ(decide(mapped.model, query_block(sample.rows)),
             decide(linear.model, query_block(sample.rows)));
@@ -106,7 +105,7 @@ TEST(SvmMapTreatment, IsConsistentForShiftAndLinearForTheRest) {
 TEST(SvmNoTreatment, IsNotConsistentForClip) {
   const Sample sample = make_sample(60, 0, 2, 11);
   const Fitted<SvmModel> fitted = fit_once<SvmSettings>(training_set(sample.S, sample.classes),
-                                                        {.test_treatment = SvmTreatment::kNone});
+                                                        {.test_treatment = Treatment::kNone});
   const Vector expected = solve_directly(sample, Spectrum::kClip, 1).training_decisions();
   const Vector got = decide(fitted.model, query_block(sample.S)).col(0);
   EXPECT_GT(largest(got - expected), 1e-3 * largest(expected));
@@ -117,8 +116,8 @@ TEST(SvmAugmentedTreatment, IsNotConsistent) {
   const Sample sample = make_sample(60, 0, 2, 11);
   const TrainingSet set = training_set(sample.S, sample.classes);
   for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip}) {
-    const Fitted<SvmModel> fitted = fit_once<SvmSettings>(
-        set, {.spectrum = spectrum, .test_treatment = SvmTreatment::kAugmented});
+    const Fitted<SvmModel> fitted =
+        fit_once<SvmSettings>(set, {.spectrum = spectrum, .test_treatment = Treatment::kAugmented});
     const Vector expected = solve_directly(sample, spectrum, 1).training_decisions();
     const Vector got =
         decide(fitted.model, query_block(sample.S, Vector(sample.S.diagonal()))).col(0);
@@ -130,12 +129,12 @@ TEST(SvmAugmentedTreatment, NeedsSelfSimilaritiesAndScopeAll) {
   const Sample sample = make_sample(20, 2, 2, 13);
   const TrainingSet set = training_set(sample.S, sample.classes);
   const Fitted<SvmModel> fitted =
-      fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kAugmented});
+      fit_once<SvmSettings>(set, {.test_treatment = Treatment::kAugmented});
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument,
                        [&] { (void)decide(fitted.model, query_block(sample.rows)); }),
               testing::HasSubstr("[[self]]"));
-  EXPECT_THROW((void)fit_once<SvmSettings>(set, {.test_treatment = SvmTreatment::kAugmented,
-                                                 .scope = SpectrumScope::kPair}),
+  EXPECT_THROW((void)fit_once<SvmSettings>(
+                   set, {.test_treatment = Treatment::kAugmented, .scope = SpectrumScope::kPair}),
                Error);
 }
 
@@ -163,15 +162,15 @@ TEST(SvmAugmentedTreatment, EqualsTheDecompositionOfTheBorderedMatrix) {
   for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
     const auto spectrum = static_cast<Spectrum>(s);
     const SvmSettings settings{
-        .spectrum = spectrum, .test_treatment = SvmTreatment::kAugmented, .beta = 0.3};
+        .spectrum = spectrum, .test_treatment = Treatment::kAugmented, .beta = 0.3};
     const Fitted<SvmModel> fitted = fit_once(set, settings);
     // With nothing done to rows the coefficients are those over the kernel.
     SvmSettings plain = settings;
-    plain.test_treatment = SvmTreatment::kNone;
+    plain.test_treatment = Treatment::kNone;
     const SvmModel over_kernel = fit_once(set, plain).model;
     Vector c = Vector::Zero(30);
     for (std::size_t j = 0; j < over_kernel.columns.size(); ++j) {
-      c(over_kernel.columns[j]) = over_kernel.coefficients(static_cast<Index>(j), 0);
+      c(over_kernel.columns[j]) = over_kernel.coefficients.column(0)(static_cast<Index>(j));
     }
     Vector expected(9);
     for (Index q = 0; q < 9; ++q) {
@@ -277,7 +276,7 @@ TEST(SvmLaws, ScopePairTrainsEachPairAlone) {
     const Fitted<SvmModel> fitted = fit_once(set, settings);
     const Matrix decisions = decide(fitted.model, query_block(sample.rows));
     settings.scope = SpectrumScope::kAll;
-    const std::vector<ClassPair> pairs = class_pairs(set.labels);
+    const std::vector<BinaryTask> pairs = binary_tasks(set.labels);
     ASSERT_EQ(decisions.cols(), 3);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       const std::vector<Index>& at = pairs[p].samples;
@@ -408,7 +407,7 @@ TEST(SvmProbabilities, SumToOneAndAreLargestForTheLabel) {
 /// Solved means solved, from the data alone; anything else has to say so.
 void expect_honest(const Sample& sample, const SvmSettings& settings, const std::string& what) {
   SvmSettings over_kernel = settings;
-  over_kernel.test_treatment = SvmTreatment::kNone;  // coefficients stay those of the kernel
+  over_kernel.test_treatment = Treatment::kNone;  // coefficients stay those of the kernel
   const Fitted<SvmModel> fitted = fit_once(training_set(sample.S, sample.classes), over_kernel);
   const SolveInfo& info = fitted.info.subproblems.front().info;
   if (!met_tolerance(info.status)) {
@@ -421,7 +420,7 @@ void expect_honest(const Sample& sample, const SvmSettings& settings, const std:
           .kernel;
   const Vector y = signs_of(sample.classes);
   Vector c = Vector::Zero(y.size());
-  c(fitted.model.columns) = fitted.model.coefficients.col(0);
+  c(fitted.model.columns) = fitted.model.coefficients.column(0);
   const dual::SvmDual dual{
       dual::SymmetricView::dense(K), y, Vector::Constant(y.size(), settings.cost), {}};
   const dual::SvmCertificate certificate =

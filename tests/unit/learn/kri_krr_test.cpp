@@ -34,7 +34,7 @@ Vector kri(const LocalKernel& kernel, double ridge) {
 }
 
 Vector krr(const LocalKernel& kernel, double ridge) {
-  return krr_weights(kernel, ridge, KrrSpectrum::kPinv, LocalTreatment::kLinear);
+  return krr_weights(kernel, ridge, Spectrum::kNone, Treatment::kLinear);
 }
 
 RowMatrix example_two() {
@@ -98,16 +98,16 @@ TEST(Krr, OfEveryRidgeFromOneDecompositionEqualsDirectSolves) {
   const Matrix& U = eigen.eigenvectors();
   const Vector& lambda = eigen.eigenvalues();
   const double shift = -lambda.minCoeff();
-  const std::vector<std::pair<KrrSpectrum, Matrix>> blocks = {
-      {KrrSpectrum::kPinv, Matrix(S)},
-      {KrrSpectrum::kClip, U * lambda.cwiseMax(0).asDiagonal() * U.transpose()},
-      {KrrSpectrum::kFlip, U * lambda.cwiseAbs().asDiagonal() * U.transpose()},
-      {KrrSpectrum::kShift, Matrix(S) + shift * Matrix::Identity(12, 12)}};
+  const std::vector<std::pair<Spectrum, Matrix>> blocks = {
+      {Spectrum::kNone, Matrix(S)},
+      {Spectrum::kClip, U * lambda.cwiseMax(0).asDiagonal() * U.transpose()},
+      {Spectrum::kFlip, U * lambda.cwiseAbs().asDiagonal() * U.transpose()},
+      {Spectrum::kShift, Matrix(S) + shift * Matrix::Identity(12, 12)}};
   for (const auto& [spectrum, K] : blocks) {
     for (const double ridge : kRidges) {
       const Matrix system = K + ridge * Matrix::Identity(12, 12);
       const Vector direct = system.fullPivLu().solve(s);
-      const Vector w = krr_weights(kernel, ridge, spectrum, LocalTreatment::kNone);
+      const Vector w = krr_weights(kernel, ridge, spectrum, Treatment::kNone);
       EXPECT_LT((w - direct).norm(), 1e-8 * direct.norm()) << enum_name(spectrum);
     }
   }
@@ -123,8 +123,8 @@ TEST(Krr, TreatsTheQueryLikeTheBlock) {
   const Matrix P = eigen.U * signs.asDiagonal() * eigen.U.transpose();
   const LocalKernel kernel = kernel_of(example(S, row));
   const Matrix system = flipped + 0.5 * Matrix::Identity(10, 10);
-  const Vector treated = krr_weights(kernel, 0.5, KrrSpectrum::kFlip, LocalTreatment::kLinear);
-  const Vector raw = krr_weights(kernel, 0.5, KrrSpectrum::kFlip, LocalTreatment::kNone);
+  const Vector treated = krr_weights(kernel, 0.5, Spectrum::kFlip, Treatment::kLinear);
+  const Vector raw = krr_weights(kernel, 0.5, Spectrum::kFlip, Treatment::kNone);
   EXPECT_LT((system * treated - P * s).norm(), 1e-10);
   EXPECT_LT((system * raw - s).norm(), 1e-10);
 }
@@ -133,7 +133,7 @@ TEST(Kri, MeetsTheOptimalityConditionsOfItsProgram) {
   const RowMatrix S = random_symmetric(20, 5);
   const std::vector<double> row = random_row(20, 6);
   const LocalKernel kernel = kernel_of(example(S, row));
-  for (const KriSpectrum spectrum : {KriSpectrum::kClip, KriSpectrum::kFlip, KriSpectrum::kShift}) {
+  for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift}) {
     for (const double ridge : {1e-6, 1e-2, 10.0, 1e6}) {
       const KriSettings settings{.ridge = ridge, .spectrum = spectrum};
       const linear::SimplexQpSolution solution = kri_weights(kernel, settings);
@@ -146,19 +146,19 @@ TEST(Kri, MeetsTheOptimalityConditionsOfItsProgram) {
 TEST(Kri, IsMarkedWhereItsProgramIsNotConvex) {
   const LocalKernel kernel = kernel_of(example(random_symmetric(12, 7), random_row(12, 8)));
   const linear::SimplexQpSolution solution =
-      kri_weights(kernel, KriSettings{.ridge = 1e-3, .spectrum = KriSpectrum::kNone});
+      kri_weights(kernel, KriSettings{.ridge = 1e-3, .spectrum = Spectrum::kNone});
   EXPECT_LE(solution.info.kkt_residual, 1e-8);
   TrainingSet set;
   set.labels = make_labels(std::vector<std::string>{"a", "b"});
   set.matrices.push_back({"s", DenseBlock(RowMatrix(RowMatrix::Identity(2, 2)))});
   SharedWork work(set);
   RunContext ctx;
-  EXPECT_FALSE(fit(work, KriSettings{.spectrum = KriSpectrum::kNone}, ctx).info.notes.empty());
-  EXPECT_THROW((void)fit(work,
-                         KriSettings{.spectrum = KriSpectrum::kNone,
-                                     .regulariser = KriRegulariser::kEntropy},
-                         ctx),
-               Error);
+  EXPECT_FALSE(fit(work, KriSettings{.spectrum = Spectrum::kNone}, ctx).info.notes.empty());
+  EXPECT_THROW(
+      (void)fit(work,
+                KriSettings{.spectrum = Spectrum::kNone, .regulariser = KriRegulariser::kEntropy},
+                ctx),
+      Error);
 }
 
 TEST(Kri, BecomesPlainNeighboursForAnEnormousRidge) {
@@ -205,7 +205,7 @@ TEST(Krr, PredictsAlongAPathAsOneByOne) {
   expect_path_equals_single<KrrSettings, KrrModel>(
       {{.neighbours = 1},
        {.neighbours = 5, .ridge = 1},
-       {.neighbours = 5, .ridge = 1e-3, .spectrum = KrrSpectrum::kShift},
+       {.neighbours = 5, .ridge = 1e-3, .spectrum = Spectrum::kShift},
        {.neighbours = 99, .ties = TieRule::kFile}});
 }
 

@@ -34,7 +34,7 @@ TEST(RobustSvm, ForLargeRhoIsTheMachineOnTheClippedMatrix) {
   const Sample sample = make_sample(40, 15, 2, 5);
   const TrainingSet set = training_set(sample.S, sample.classes);
   const auto robust =
-      fit_once(set, RobustSvmSettings{.rho = 1e9, .test_treatment = LearnedTreatment::kProject});
+      fit_once(set, RobustSvmSettings{.rho = 1e9, .test_treatment = Treatment::kProject});
   const auto clipped = fit_once(set, SvmSettings{.cost = 1, .tolerance = 1e-9});
   const QueryBlock queries = query_block(sample.rows, sample.self);
   const Prediction one = predict_once(robust.model, queries);
@@ -54,12 +54,10 @@ TEST(LearnedKernels, TakeTheMiddleWhereTheInterceptIsFree) {
     const auto clipped = fit_once(set, SvmSettings{.cost = cost, .tolerance = 1e-9});
     const Matrix expected = predict_once(clipped.model, queries).scores;
     const auto robust = fit_once(
-        set,
-        RobustSvmSettings{.cost = cost, .rho = 1e9, .test_treatment = LearnedTreatment::kProject});
-    const auto full =
-        fit_once(set, FullKernelSettings{.eta = 1 / (2 * 40 * cost),
-                                         .gamma = 1e3,
-                                         .test_treatment = LearnedTreatment::kProject});
+        set, RobustSvmSettings{.cost = cost, .rho = 1e9, .test_treatment = Treatment::kProject});
+    const auto full = fit_once(
+        set, FullKernelSettings{
+                 .eta = 1 / (2 * 40 * cost), .gamma = 1e3, .test_treatment = Treatment::kProject});
     for (const Matrix& scores :
          {predict_once(robust.model, queries).scores, predict_once(full.model, queries).scores}) {
       EXPECT_LT((scores - expected).cwiseAbs().maxCoeff(), 1e-6) << cost;
@@ -468,7 +466,7 @@ TEST(LearnedPairs, RefusesAFileWhoseMembersOrArraysDoNotFit) {
   EXPECT_EQ(predict_once(reloaded(model), queries).scores, predict_once(model, queries).scores);
   const auto expect_refused = [&](auto change, const char* word) {
     RobustSvmModel changed = model;
-    change(changed.learned);
+    change(changed);
     try {
       (void)reloaded(changed);
       ADD_FAILURE() << "loaded although " << word;
@@ -482,7 +480,7 @@ TEST(LearnedPairs, RefusesAFileWhoseMembersOrArraysDoNotFit) {
   expect_refused([](LearnedPairsModel& m) { m.members[0].pop_back(); }, "arrays");
   expect_refused([](LearnedPairsModel& m) { m.machines[2].rotated.conservativeResize(1); },
                  "arrays");
-  expect_refused([](LearnedPairsModel& m) { m.pairs.first[0] = 3; }, "class 3");
+  expect_refused([](LearnedPairsModel& m) { m.tasks.first[0] = 3; }, "class 3");
 }
 
 TEST(RobustSvm, AlongAGridIsProvedAtEveryPoint) {

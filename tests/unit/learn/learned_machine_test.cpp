@@ -77,19 +77,18 @@ TEST(LearnedMachine, TreatsRowsAsEachTreatmentSays) {
   const Vector s = random_vector(8, rng);
   const Matrix P = kernel.U * kernel.U.transpose();
   const Vector self = Vector::Constant(1, 1e9);  // so large that nothing has to give way
-  const auto decision = [&](LearnedTreatment treatment) {
+  const auto decision = [&](Treatment treatment) {
     return decisions(learned_machine(treatment, kernel, eigen, c, 0.25), s.transpose(), self)(0);
   };
-  EXPECT_NEAR(decision(LearnedTreatment::kNone), c.dot(s) + 0.25, 1e-12);
-  EXPECT_NEAR(decision(LearnedTreatment::kProject), c.dot(P * s) + 0.25, 1e-12);
-  EXPECT_NEAR(decision(LearnedTreatment::kMap), c.dot(K * S.inverse() * s) + 0.25, 1e-9);
-  EXPECT_NEAR(decision(LearnedTreatment::kSample), c.dot(P * s) + 0.25, 1e-9);
+  EXPECT_NEAR(decision(Treatment::kNone), c.dot(s) + 0.25, 1e-12);
+  EXPECT_NEAR(decision(Treatment::kProject), c.dot(P * s) + 0.25, 1e-12);
+  EXPECT_NEAR(decision(Treatment::kMap), c.dot(K * S.inverse() * s) + 0.25, 1e-9);
+  EXPECT_NEAR(decision(Treatment::kSample), c.dot(P * s) + 0.25, 1e-9);
   Matrix bordered = Matrix::Zero(9, 9);
   bordered.topLeftCorner(8, 8) = S;
   bordered.col(8).head(8) = bordered.row(8).head(8) = s;
   bordered(8, 8) = 0.5;
-  const LearnedMachine augmented =
-      learned_machine(LearnedTreatment::kAugmented, eigen, eigen, c, 0.25);
+  const LearnedMachine augmented = learned_machine(Treatment::kAugmented, eigen, eigen, c, 0.25);
   const Vector border = positive_part(bordered).col(8).head(8);
   EXPECT_NEAR(decisions(augmented, s.transpose(), Vector::Constant(1, 0.5))(0),
               c.dot(border) + 0.25, 1e-9);
@@ -103,10 +102,9 @@ TEST(LearnedMachine, ConsistencyIsThatOfTreatedRows) {
   const Index positive = (eigen.lambda.array() > 0).count();
   const SymmetricEigen kernel{eigen.lambda.tail(positive), eigen.U.rightCols(positive)};
   const Matrix K = positive_part(S);
-  for (const auto treatment :
-       {LearnedTreatment::kSample, LearnedTreatment::kProject, LearnedTreatment::kMap,
-        LearnedTreatment::kNone, LearnedTreatment::kAugmented}) {
-    const bool whole = treatment == LearnedTreatment::kAugmented;
+  for (const auto treatment : {Treatment::kSample, Treatment::kProject, Treatment::kMap,
+                               Treatment::kNone, Treatment::kAugmented}) {
+    const bool whole = treatment == Treatment::kAugmented;
     Matrix rows(9, 9);  // decisions with c = e_j are the entries of the treated rows
     for (Index j = 0; j < 9; ++j) {
       const LearnedMachine machine =

@@ -29,13 +29,13 @@ Sample asymmetric(int classes) {
 
 /// [TR] (4) for the first two classes.
 double printed(const Sample& sample, const LpMachineModel& model, double cost) {
-  double value = model.coefficients.col(0).lpNorm<1>();
+  double value = model.coefficients.column(0).lpNorm<1>();
   for (Index i = 0; i < sample.S.rows(); ++i) {
     const int c = sample.classes[static_cast<std::size_t>(i)];
     if (c > 1) continue;
     double f = model.intercepts(0);
     for (std::size_t k = 0; k < model.columns.size(); ++k) {
-      f += sample.S(i, model.columns[k]) * model.coefficients(static_cast<Index>(k), 0);
+      f += sample.S(i, model.columns[k]) * model.coefficients.column(0)(static_cast<Index>(k));
     }
     value += cost * std::max(0.0, 1 - (c == 0 ? f : -f));
   }
@@ -63,9 +63,9 @@ TEST(LpMachine, KeepsColumnsWithACoefficientOnly) {
       fit_once<LpMachineSettings>(training_set(sample.S, sample.classes), {.cost = 0.1});
   const LpMachineModel& model = fitted.model;
   EXPECT_LT(model.columns.size(), 40u);
-  EXPECT_EQ(model.coefficients.rows(), static_cast<Index>(model.columns.size()));
-  for (Index k = 0; k < model.coefficients.rows(); ++k) {
-    EXPECT_GT(model.coefficients.row(k).cwiseAbs().maxCoeff(), 0);
+  EXPECT_EQ(model.coefficients.rows, static_cast<Index>(model.columns.size()));
+  for (Index k = 0; k < model.coefficients.rows; ++k) {
+    EXPECT_GT(model.coefficients.dense().row(k).cwiseAbs().maxCoeff(), 0);
   }
   EXPECT_EQ(needed_columns(model), model.columns);
   const Matrix narrow = sample.rows(Eigen::all, model.columns);
@@ -78,7 +78,7 @@ TEST(LpMachine, KeepsOneColumnWithoutWeightWhereTheCostIsTooSmall) {
   const auto fitted =
       fit_once<LpMachineSettings>(training_set(sample.S, sample.classes), {.cost = 1e-6});
   EXPECT_EQ(fitted.model.columns, std::vector<Index>{0});
-  EXPECT_TRUE(fitted.model.coefficients.isZero(0));
+  EXPECT_TRUE(fitted.model.coefficients.dense().isZero(0));
   EXPECT_NEAR(fitted.info.objective(), 40e-6, 1e-15);
   EXPECT_EQ(predict_once(fitted.model, Matrix::Zero(3, 1)).labels.size(), 3u);
   EXPECT_EQ(predict_once(fitted.model, sample.rows).labels.size(), 15u);

@@ -24,7 +24,7 @@ using test::make_views;
 using test::Views;
 
 Matrix decisions(const Views& views, const MklSettings& settings) {
-  const KernelSumModel sum = fit_views(views, settings).model.sum;
+  const KernelSumModel sum = fit_views(views, settings).model;
   return decision_values(sum, over_columns(views.queries(), sum.columns), {});
 }
 
@@ -52,7 +52,7 @@ Proof prove_simple(const Views& views, const KernelSumModel& model, double cost,
   for (Index i = 0; i < m; ++i) {
     const auto s = static_cast<std::size_t>(i);
     if (model.weights(i, 0) == 0) continue;
-    u(model.columns) = model.coefficients[s].col(0) / model.weights(i, 0);
+    u(model.columns) = model.coefficients[s].column(0) / model.weights(i, 0);
   }
   Vector alpha = y.cwiseProduct(u);
   const double largest = alpha.maxCoeff();
@@ -88,16 +88,16 @@ TEST(Mkl, SolvesThePrintedProblem) {
     EXPECT_LE(fitted.info.gap(), 1e-8);
     double trace = 0;
     for (std::size_t i = 0; i < 3; ++i) {
-      const double weight = fitted.model.sum.weights(static_cast<Index>(i), 0);
+      const double weight = fitted.model.weights(static_cast<Index>(i), 0);
       EXPECT_GE(weight, 0);
       EXPECT_EQ(fitted.info.subproblems[0].kernel_weights[i].weight, weight);
       trace += weight * views.matrices[i].trace();
     }
     EXPECT_NEAR(trace, 7, 1e-9);
-    const Proof proof = prove_simple(views, fitted.model.sum, cost, 7, 0);
+    const Proof proof = prove_simple(views, fitted.model, cost, 7, 0);
     EXPECT_LE(proof.gap(), 2e-8) << cost;
     EXPECT_NEAR(fitted.info.objective(), proof.upper, 2e-8 * proof.upper);
-    EXPECT_GT(std::abs(prove_simple(views, fitted.model.sum, cost, 7, 1e-4).gap()), 1e-7) << cost;
+    EXPECT_GT(std::abs(prove_simple(views, fitted.model, cost, 7, 1e-4).gap()), 1e-7) << cost;
   }
 }
 
@@ -119,7 +119,7 @@ TEST(Mkl, IsTheMachineOnItsKernelForOneMatrix) {
       const Fitted<MklModel> fitted = fit_views(views, settings);
       EXPECT_NEAR(fitted.info.objective(), machine.info.objective(),
                   1e-7 * machine.info.objective());
-      EXPECT_NEAR(fitted.model.sum.weights(0, 0), scale, 1e-9 * scale);
+      EXPECT_NEAR(fitted.model.weights(0, 0), scale, 1e-9 * scale);
       const Matrix expected = test::decide(machine.model, scaled.queries());
       EXPECT_LE((decisions(views, settings) - expected).cwiseAbs().maxCoeff(),
                 1e-5 * expected.cwiseAbs().maxCoeff());
@@ -147,8 +147,8 @@ TEST(Mkl, PermutesItsWeightsWithTheMatrices) {
   std::rotate(turned.rows.begin(), turned.rows.begin() + 1, turned.rows.end());
   for (const MklKind kind : {MklKind::kSimple, MklKind::kMixed}) {
     const MklSettings settings{.kind = kind, .cost = 0.1, .probability = false};
-    const Matrix one = fit_views(views, settings).model.sum.weights;
-    const Matrix two = fit_views(turned, settings).model.sum.weights;
+    const Matrix one = fit_views(views, settings).model.weights;
+    const Matrix two = fit_views(turned, settings).model.weights;
     for (Index i = 0; i < 3; ++i)
       EXPECT_NEAR(two(i, 0), one((i + 1) % 3, 0), 1e-4 * one.maxCoeff());
     const Matrix expected = decisions(views, settings);
@@ -165,8 +165,8 @@ TEST(Mkl, DoesNotDependOnTheScaleOfAMatrixAtAGivenTrace) {
     const MklSettings settings{.kind = kind, .trace = 40, .probability = false};
     const Matrix expected = decisions(views, settings);
     EXPECT_LE((decisions(scaled, settings) - expected).norm(), 1e-5 * expected.norm());
-    const Matrix one = fit_views(views, settings).model.sum.weights;
-    const Matrix two = fit_views(scaled, settings).model.sum.weights;
+    const Matrix one = fit_views(views, settings).model.weights;
+    const Matrix two = fit_views(scaled, settings).model.weights;
     EXPECT_NEAR(1000 * two(1, 0), one(1, 0), 1e-4 * one.maxCoeff());
   }
 }
@@ -190,7 +190,7 @@ TEST(Mkl, GivesNoWeightToAMatrixOfZeros) {
   for (const MklKind kind : {MklKind::kSimple, MklKind::kMixed}) {
     const Fitted<MklModel> fitted = fit_views(views, MklSettings{.kind = kind});
     EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved);
-    EXPECT_EQ(fitted.model.sum.weights(1, 0), 0);
+    EXPECT_EQ(fitted.model.weights(1, 0), 0);
   }
 }
 
@@ -221,7 +221,7 @@ TEST(Mkl, ProvesEveryPairAndEveryCostOfAPath) {
 
 TEST(Mkl, NeedsTheSupportVectorsAloneWhereRowsStayAsTheyAre) {
   const Views views = make_views(60, 2, 15);
-  const MklSettings settings{.cost = 100, .spectrum = KernelSpectrum::kShift, .probability = false};
+  const MklSettings settings{.cost = 100, .spectrum = Spectrum::kShift, .probability = false};
   const Fitted<MklModel> fitted = fit_views(views, settings);
   EXPECT_LT(needed_columns(fitted.model).size(), 60U);
 }

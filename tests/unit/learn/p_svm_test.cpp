@@ -31,7 +31,7 @@ Sample asymmetric_sample(int classes, std::uint64_t seed = 5) {
 /// Coefficients of pair p for all training columns.
 Vector all_coefficients(const PSvmModel& model, Index p) {
   Vector a = Vector::Zero(model.samples);
-  a(model.columns) = model.coefficients.col(p);
+  a(model.columns) = model.coefficients.column(p);
   return a;
 }
 
@@ -152,7 +152,7 @@ TEST(PSvm, NeedsOnlyTheColumnsItHasCoefficientsFor) {
   const TrainingSet set = training_set(sample.S, sample.classes);
   const PSvmModel sparse = fit_once<PSvmSettings>(set, {.epsilon = 5}).model;
   ASSERT_LT(sparse.columns.size(), 12u);
-  EXPECT_TRUE((sparse.coefficients.array() != 0).all());
+  EXPECT_TRUE((sparse.coefficients.dense().array() != 0).all());
   EXPECT_EQ(predict_once(sparse, sample.rows).scores,
             predict_once(sparse, sample.rows(Eigen::all, sparse.columns)).scores);
   EXPECT_THROW((void)predict_once(sparse, sample.rows.leftCols(sample.rows.cols() - 1)), Error);
@@ -165,7 +165,7 @@ TEST(PSvm, SaysThatAnEpsilonIsTooLargeToUseAnything) {
   const auto fitted =
       fit_once<PSvmSettings>(training_set(sample.S, sample.classes), {.epsilon = 1e6});
   EXPECT_EQ(fitted.model.columns.size(), 1u);
-  EXPECT_TRUE(fitted.model.coefficients.isZero(0));
+  EXPECT_TRUE(fitted.model.coefficients.dense().isZero(0));
   EXPECT_NEAR(fitted.info.objective(), 18, 1e-12);  // 1/2 |y|^2
   ASSERT_EQ(fitted.info.notes.size(), 1u);
   EXPECT_THAT(fitted.info.notes[0], testing::HasSubstr("epsilon"));
@@ -220,7 +220,7 @@ TEST(PSvm, BearsHugeAndRepeatedSimilarities) {
   for (const double scale : {1e-200, 1.0, 1e150}) {
     const auto fitted =
         fit_once<PSvmSettings>(training_set(scale * sample.S, sample.classes), {.epsilon = 0.01});
-    EXPECT_TRUE(fitted.model.coefficients.allFinite());
+    EXPECT_TRUE(fitted.model.coefficients.values.allFinite());
     EXPECT_TRUE(fitted.model.sigmoids.allFinite());
   }
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kith/learn/svm/kernel_svm.hpp"
 #include "support/fitting.hpp"
 
 namespace kith::spectrum_svm_test {
@@ -43,7 +44,7 @@ TEST(SpectrumSvm, WithoutATreatmentTakesRowsOfTheKernelItself) {
     SpectrumSvmSettings settings{
         .eta = 0.01, .gamma = gamma, .centre = spectrum::Centre::kFlip, .probability = false};
     const auto linear = fit_once(set, settings);
-    settings.test_treatment = SpectrumTreatment::kNone;
+    settings.test_treatment = Treatment::kNone;
     const auto none = fit_once(set, settings);
     const SymmetricEigen eigen = symmetric_eigen(sample.S);
     const Matrix treated =

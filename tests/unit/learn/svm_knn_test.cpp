@@ -43,9 +43,9 @@ TEST(SvmKnn, WithEveryNeighbourIsTheSvm) {
   const Task setup = three_classes();
   SharedWork work(setup.set);
   RunContext ctx;
-  const std::pair<SvmKnnSpectrum, Spectrum> rules[] = {{SvmKnnSpectrum::kClip, Spectrum::kClip},
-                                                       {SvmKnnSpectrum::kFlip, Spectrum::kFlip},
-                                                       {SvmKnnSpectrum::kShift, Spectrum::kShift}};
+  const std::pair<Spectrum, Spectrum> rules[] = {{Spectrum::kClip, Spectrum::kClip},
+                                                 {Spectrum::kFlip, Spectrum::kFlip},
+                                                 {Spectrum::kShift, Spectrum::kShift}};
   for (const auto& [local, global] : rules) {
     const SvmKnnModel model =
         fit(work,
@@ -86,7 +86,7 @@ TEST(SvmKnn, PredictsAlongAPathAsOneByOne) {
   std::vector<SvmKnnModel> models;
   for (const Index k : {3, 8, 99}) {
     for (const double cost : {10.0, 0.1}) {
-      for (const SvmKnnSpectrum spectrum : {SvmKnnSpectrum::kClip, SvmKnnSpectrum::kFlip}) {
+      for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip}) {
         models.push_back(
             fit(work, SvmKnnSettings{.neighbours = k, .cost = cost, .spectrum = spectrum}, ctx)
                 .model);

@@ -33,7 +33,7 @@ void expect_same_bytes(const std::vector<Settings>& path) {
     for (const Fitted<Model>& fitted : fit_path(work, std::span<const Settings>(path), ctx)) {
       const std::string bytes = bytes_of(fitted.model);
       const QueryBlock queries =
-          over_columns(test::query_block(sample.rows, sample.self), needed_columns(fitted.model));
+          over_needed(fitted.model, test::query_block(sample.rows, sample.self));
       const Prediction prediction = predict(fitted.model, queries, ctx);
       if (threads == 1) {
         models.push_back(bytes);
@@ -54,7 +54,7 @@ TEST(SvmThreads, GiveTheSameBytes) {
        {.scope = SpectrumScope::kPair},
        {.spectrum = Spectrum::kNone},
        {.spectrum = Spectrum::kShift},
-       {.spectrum = Spectrum::kFlip, .test_treatment = SvmTreatment::kAugmented}});
+       {.spectrum = Spectrum::kFlip, .test_treatment = Treatment::kAugmented}});
 }
 
 TEST(FeatureSvmThreads, GiveTheSameBytes) {

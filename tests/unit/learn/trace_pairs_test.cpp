@@ -30,7 +30,7 @@ using test::Views;
 
 template <class Settings>
 Matrix decisions(const Views& views, const Settings& settings) {
-  return decision_values(fit_views(views, settings).model.learned, views.queries(), {});
+  return decision_values(fit_views(views, settings).model, views.queries(), {});
 }
 
 Views only(const Views& views, std::size_t i) {
@@ -75,7 +75,7 @@ TEST(Eskl, IsTheRobustMachineForOneMatrixAndItsTrace) {
   const Views views = only(make_views(40, 2, 3), 1);
   const RobustSvmSettings settings{.cost = 2, .rho = 0.5, .probability = false};
   const Fitted<RobustSvmModel> robust = fit_views(views, settings);
-  const double trace = robust.model.learned.machines[0].values.sum();
+  const double trace = robust.model.machines[0].values.sum();
   const TraceSettings learn{.cost = 2, .rho = 0.5, .trace = trace, .probability = false};
   const Fitted<EsklModel> shared = fit_views(views, EsklSettings{learn});
   const double value = robust.info.objective();
@@ -111,8 +111,8 @@ TEST(Eskl, SeesTheMeanOfTheRowsOfNewSamples) {
   mean.rows = {rows, rows, rows};
   mean.self = {self, self, self};
   const Fitted<EsklModel> fitted = fit_views(views, EsklSettings{{.probability = false}});
-  const Matrix found = decision_values(fitted.model.learned, views.queries(), {});
-  const Matrix expected = decision_values(fitted.model.learned, mean.queries(), {});
+  const Matrix found = decision_values(fitted.model, views.queries(), {});
+  const Matrix expected = decision_values(fitted.model, mean.queries(), {});
   EXPECT_LE((found - expected).norm(), 1e-10 * expected.norm());
 }
 
@@ -308,15 +308,8 @@ Views two_views(std::uint64_t seed) {
 /// What similarities that are `scale` times as large make of the settings.
 template <class Settings>
 Settings in_unit(Settings settings, double scale) {
-  const auto divide = [&](auto& learn) {
-    learn.cost /= scale;
-    learn.rho /= scale * scale * scale;
-  };
-  if constexpr (requires { settings.learn; }) {
-    divide(settings.learn);
-  } else {
-    divide(settings);
-  }
+  settings.cost /= scale;
+  settings.rho /= scale * scale * scale;
   return settings;
 }
 

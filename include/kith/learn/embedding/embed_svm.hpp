@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kith/learn/embedding/pe_fisher.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/svm/column_machines.hpp"
 
 namespace kith {
 
@@ -20,15 +20,9 @@ struct EmbedSvmSettings {
 };
 void describe(EmbedSvmSettings& settings, FieldVisitor& field);
 
-struct EmbedSvmModel {
-  PairTable pairs;
-  Matrix coefficients;  ///< training samples x pairs, for raw rows
-  Vector intercepts;
-  Matrix sigmoids;  ///< 2 x pairs (slope, offset); empty: no probabilities
-};
+/// For raw rows.
+struct EmbedSvmModel : ColumnMachines {};
 
-[[nodiscard]] Fitted<EmbedSvmModel> fit(SharedWork& work, const EmbedSvmSettings& settings,
-                                        RunContext& ctx);
 /// One decomposition for all; settings that differ in cost alone share their space and are solved
 /// from warm starts.
 [[nodiscard]] std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
@@ -36,9 +30,6 @@ struct EmbedSvmModel {
                                                           RunContext& ctx);
 [[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const EmbedSvmModel& model);
-template <class A>
-void archive(Archived<A, EmbedSvmModel>& model, A& archiver);
 
 static_assert(Learner<EmbedSvmSettings, EmbedSvmModel>);
 

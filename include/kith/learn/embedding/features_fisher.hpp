@@ -16,21 +16,11 @@ struct FeaturesFisherSettings {
 };
 void describe(FeaturesFisherSettings& settings, FieldVisitor& field);
 
-struct FeaturesFisherModel {
-  LinearScores linear;
-};
+struct FeaturesFisherModel : LinearScores {};
 
-[[nodiscard]] Fitted<FeaturesFisherModel> fit(SharedWork& work,
-                                              const FeaturesFisherSettings& settings,
-                                              RunContext& ctx);
 /// One decomposition of the covariance serves every ridge.
 [[nodiscard]] std::vector<Fitted<FeaturesFisherModel>> fit_path(
     SharedWork& work, std::span<const FeaturesFisherSettings> path, RunContext& ctx);
-[[nodiscard]] Prediction predict(const FeaturesFisherModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const FeaturesFisherModel& model);
-template <class A>
-void archive(Archived<A, FeaturesFisherModel>& model, A& archiver);
 
 static_assert(Learner<FeaturesFisherSettings, FeaturesFisherModel>);
 

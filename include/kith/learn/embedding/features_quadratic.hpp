@@ -25,15 +25,11 @@ struct FeaturesQuadraticModel {
   std::vector<Vector> lambda;  ///< positive
 };
 
-[[nodiscard]] Fitted<FeaturesQuadraticModel> fit(SharedWork& work,
-                                                 const FeaturesQuadraticSettings& settings,
-                                                 RunContext& ctx);
 /// One decomposition per class serves every ridge.
 [[nodiscard]] std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
     SharedWork& work, std::span<const FeaturesQuadraticSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const FeaturesQuadraticModel& model);
 template <class A>
 void archive(Archived<A, FeaturesQuadraticModel>& model, A& archiver);
 

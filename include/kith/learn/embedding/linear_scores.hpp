@@ -31,9 +31,9 @@ struct LinearScores {
 
 /// The class of the largest score (the first among equals), and probabilities where the scores are
 /// log-posteriors.
-[[nodiscard]] Prediction predict(const LinearScores& model, const QueryBlock& queries);
+[[nodiscard]] Prediction predict(const LinearScores& model, const QueryBlock& queries,
+                                 const RunContext& ctx);
 [[nodiscard]] Prediction from_scores(Matrix scores, bool posteriors);
-[[nodiscard]] std::vector<Index> needed_columns(const LinearScores& model);
 template <class A>
 void archive(Archived<A, LinearScores>& model, A& archiver);
 

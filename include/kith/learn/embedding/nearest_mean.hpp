@@ -13,19 +13,10 @@ namespace kith {
 struct NearestMeanSettings {};
 void describe(NearestMeanSettings& settings, FieldVisitor& field);
 
-struct NearestMeanModel {
-  LinearScores linear;
-};
+struct NearestMeanModel : LinearScores {};
 
-[[nodiscard]] Fitted<NearestMeanModel> fit(SharedWork& work, const NearestMeanSettings& settings,
-                                           RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<NearestMeanModel>> fit_path(
     SharedWork& work, std::span<const NearestMeanSettings> path, RunContext& ctx);
-[[nodiscard]] Prediction predict(const NearestMeanModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const NearestMeanModel& model);
-template <class A>
-void archive(Archived<A, NearestMeanModel>& model, A& archiver);
 
 static_assert(Learner<NearestMeanSettings, NearestMeanModel>);
 

@@ -17,21 +17,12 @@ struct PeFisherSettings {
 };
 void describe(PeFisherSettings& settings, FieldVisitor& field);
 
-struct PeFisherModel {
-  LinearScores linear;
-};
+struct PeFisherModel : LinearScores {};
 
-[[nodiscard]] Fitted<PeFisherModel> fit(SharedWork& work, const PeFisherSettings& settings,
-                                        RunContext& ctx);
 /// One decomposition of S for all, one of the covariance for each number of dimensions.
 [[nodiscard]] std::vector<Fitted<PeFisherModel>> fit_path(SharedWork& work,
                                                           std::span<const PeFisherSettings> path,
                                                           RunContext& ctx);
-[[nodiscard]] Prediction predict(const PeFisherModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const PeFisherModel& model);
-template <class A>
-void archive(Archived<A, PeFisherModel>& model, A& archiver);
 
 static_assert(Learner<PeFisherSettings, PeFisherModel>);
 

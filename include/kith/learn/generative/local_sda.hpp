@@ -35,8 +35,6 @@ struct LocalSdaModel {
   LocalSdaSettings settings;
 };
 
-[[nodiscard]] Fitted<LocalSdaModel> fit(SharedWork& work, const LocalSdaSettings& settings,
-                                        RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
                                                           std::span<const LocalSdaSettings> path,
                                                           RunContext& ctx);
@@ -45,7 +43,6 @@ struct LocalSdaModel {
 /// One search per query serves every model with the same ties.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const LocalSdaModel& model);
 template <class A>
 void archive(Archived<A, LocalSdaModel>& model, A& archiver);
 

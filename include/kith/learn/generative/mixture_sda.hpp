@@ -42,8 +42,6 @@ struct MixtureSdaModel {
   Matrix log_z;
 };
 
-[[nodiscard]] Fitted<MixtureSdaModel> fit(SharedWork& work, const MixtureSdaSettings& settings,
-                                          RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<MixtureSdaModel>> fit_path(
     SharedWork& work, std::span<const MixtureSdaSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries,

@@ -37,7 +37,6 @@ struct SdaModel {
   Matrix log_z;   ///< the same shape
 };
 
-[[nodiscard]] Fitted<SdaModel> fit(SharedWork& work, const SdaSettings& settings, RunContext& ctx);
 /// The centroids, the class means and each support are found once.
 [[nodiscard]] std::vector<Fitted<SdaModel>> fit_path(SharedWork& work,
                                                      std::span<const SdaSettings> path,

@@ -26,8 +26,6 @@ struct AverageSvmModel {
   SvmModel machine;  ///< on the mean
 };
 
-[[nodiscard]] Fitted<AverageSvmModel> fit(SharedWork& work, const AverageSvmSettings& settings,
-                                          RunContext& ctx);
 /// As `svm` on the mean of the matrices, which the work makes once.
 [[nodiscard]] std::vector<Fitted<AverageSvmModel>> fit_path(
     SharedWork& work, std::span<const AverageSvmSettings> path, RunContext& ctx);

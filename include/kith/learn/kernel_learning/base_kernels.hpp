@@ -46,35 +46,23 @@ struct BaseKernelModel {
   Matrix samples;  ///< scaled, those that the sum needs
   KernelSumModel sum;
 };
-struct SimpleMklModel {
-  BaseKernelModel kernels;
-};
-struct RklModel {
-  BaseKernelModel kernels;
-};
+[[nodiscard]] Prediction predict(const BaseKernelModel& model, const QueryBlock& queries,
+                                 RunContext& ctx);
+template <class A>
+void archive(Archived<A, BaseKernelModel>& model, A& archiver);
 
-[[nodiscard]] Fitted<SimpleMklModel> fit(SharedWork& work, const SimpleMklSettings& settings,
-                                         RunContext& ctx);
+struct SimpleMklModel : BaseKernelModel {};
+struct RklModel : BaseKernelModel {};
+
 /// One set of kernels serves every cost.
 [[nodiscard]] std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
                                                            std::span<const SimpleMklSettings> path,
                                                            RunContext& ctx);
-[[nodiscard]] Prediction predict(const SimpleMklModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-/// None: it looks at vectors alone.
-[[nodiscard]] std::vector<Index> needed_columns(const SimpleMklModel& model);
-template <class A>
-void archive(Archived<A, SimpleMklModel>& model, A& archiver);
 
-[[nodiscard]] Fitted<RklModel> fit(SharedWork& work, const RklSettings& settings, RunContext& ctx);
 /// One set of kernels serves every cost. Not convex, so that none starts from another.
 [[nodiscard]] std::vector<Fitted<RklModel>> fit_path(SharedWork& work,
                                                      std::span<const RklSettings> path,
                                                      RunContext& ctx);
-[[nodiscard]] Prediction predict(const RklModel& model, const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const RklModel& model);
-template <class A>
-void archive(Archived<A, RklModel>& model, A& archiver);
 
 static_assert(Learner<SimpleMklSettings, SimpleMklModel>);
 static_assert(Learner<RklSettings, RklModel>);

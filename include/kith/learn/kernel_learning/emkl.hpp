@@ -12,28 +12,14 @@
 
 namespace kith {
 
-struct EmklSettings {
-  TraceSettings learn;
-};
-void describe(EmklSettings& settings, FieldVisitor& field);
+struct EmklSettings : TraceSettings {};
 
-struct EmklModel {
-  TracePairsModel learned;
-};
+struct EmklModel : TracePairsModel {};
 
-[[nodiscard]] Fitted<EmklModel> fit(SharedWork& work, const EmklSettings& settings,
-                                    RunContext& ctx);
 /// A solution serves every larger cost where none of its coefficients is at its bound.
 [[nodiscard]] std::vector<Fitted<EmklModel>> fit_path(SharedWork& work,
                                                       std::span<const EmklSettings> path,
                                                       RunContext& ctx);
-[[nodiscard]] Prediction predict(const EmklModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const EmklModel& model);
-template <class A>
-void archive(Archived<A, EmklModel>& model, A& archiver);
-
-[[nodiscard]] inline bool needs_self(const EmklModel& model) { return needs_self(model.learned); }
 
 static_assert(Learner<EmklSettings, EmklModel>);
 

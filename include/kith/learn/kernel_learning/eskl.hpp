@@ -11,28 +11,14 @@
 
 namespace kith {
 
-struct EsklSettings {
-  TraceSettings learn;
-};
-void describe(EsklSettings& settings, FieldVisitor& field);
+struct EsklSettings : TraceSettings {};
 
-struct EsklModel {
-  TracePairsModel learned;
-};
+struct EsklModel : TracePairsModel {};
 
-[[nodiscard]] Fitted<EsklModel> fit(SharedWork& work, const EsklSettings& settings,
-                                    RunContext& ctx);
 /// A solution serves every larger cost where none of its coefficients is at its bound.
 [[nodiscard]] std::vector<Fitted<EsklModel>> fit_path(SharedWork& work,
                                                       std::span<const EsklSettings> path,
                                                       RunContext& ctx);
-[[nodiscard]] Prediction predict(const EsklModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const EsklModel& model);
-template <class A>
-void archive(Archived<A, EsklModel>& model, A& archiver);
-
-[[nodiscard]] inline bool needs_self(const EsklModel& model) { return needs_self(model.learned); }
 
 static_assert(Learner<EsklSettings, EsklModel>);
 

@@ -14,30 +14,17 @@ namespace kith {
 struct FullKernelSettings {
   double eta = 0.01;
   double gamma = 1;
-  LearnedTreatment test_treatment = LearnedTreatment::kSample;
+  Treatment test_treatment = Treatment::kSample;
   bool probability = true;
   double tolerance = 1e-8;
 };
 void describe(FullKernelSettings& settings, FieldVisitor& field);
 
-struct FullKernelModel {
-  LearnedPairsModel learned;
-};
+struct FullKernelModel : LearnedPairsModel {};
 
-[[nodiscard]] Fitted<FullKernelModel> fit(SharedWork& work, const FullKernelSettings& settings,
-                                          RunContext& ctx);
 /// One decomposition of each pair's block serves every eta and gamma.
 [[nodiscard]] std::vector<Fitted<FullKernelModel>> fit_path(
     SharedWork& work, std::span<const FullKernelSettings> path, RunContext& ctx);
-[[nodiscard]] Prediction predict(const FullKernelModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const FullKernelModel& model);
-template <class A>
-void archive(Archived<A, FullKernelModel>& model, A& archiver);
-
-[[nodiscard]] inline bool needs_self(const FullKernelModel& model) {
-  return needs_self(model.learned);
-}
 
 static_assert(Learner<FullKernelSettings, FullKernelModel>);
 

@@ -9,29 +9,44 @@
 
 #include "kith/condition/spectrum.hpp"
 #include "kith/learn/learner.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/machines.hpp"
 
 namespace kith {
 
 struct KernelSumModel {
   Index samples = 0;           ///< of the training set
   std::vector<Index> columns;  ///< training samples whose similarities a prediction needs
-  PairTable pairs;
-  std::vector<Matrix> coefficients;  ///< per matrix: columns x pairs, for raw rows
-  Vector intercepts;                 ///< one per pair
-  Matrix sigmoids;                   ///< 2 x pairs (slope, offset); empty: no probabilities
-  Matrix weights;                    ///< matrices x pairs: of each matrix in a pair's kernel
+  TaskTable tasks;
+  std::vector<SparseColumns> coefficients;  ///< per matrix: over its map, or the columns
+  std::vector<Matrix>
+      maps;           ///< per matrix: columns x what its coefficients are over; empty: columns
+  Vector intercepts;  ///< one per task
+  Matrix sigmoids;    ///< 2 x tasks (slope, offset); empty: no probabilities
+  Matrix weights;     ///< matrices x tasks: of each matrix in a task's kernel
   Spectrum spectrum = Spectrum::kClip;
 };
 
-/// Keeps the samples that some matrix has coefficients for; `coefficients` are samples x pairs.
-void keep_columns(KernelSumModel& model, std::span<const Matrix> coefficients);
+/// What a method learned of one task: a column of coefficients for each matrix that has a part.
+struct SumMachine : BinaryMachine {
+  Matrix c;                   ///< samples of the task x matrices with a part
+  std::vector<Index> matrix;  ///< of each column
+  double b = 0;
+  Vector weights;  ///< of every matrix
+};
 
-/// Decision values, queries x pairs.
+/// The machines of all tasks; `transforms`, one for each matrix, turn new rows into those of its
+/// kernel, and are part of the model.
+[[nodiscard]] Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted,
+                                                std::span<const BinaryTask> tasks,
+                                                const TrainingSet& train,
+                                                std::span<const TestTransform> transforms);
+
+/// Decision values, queries x tasks.
 [[nodiscard]] Matrix decision_values(const KernelSumModel& model, const QueryBlock& queries,
                                      const RunContext& ctx);
 [[nodiscard]] Prediction predict(const KernelSumModel& model, const QueryBlock& queries,
                                  const RunContext& ctx);
+[[nodiscard]] std::vector<Index> needed_columns(const KernelSumModel& model);
 template <class A>
 void archive(Archived<A, KernelSumModel>& model, A& archiver);
 

@@ -6,24 +6,10 @@
 #include <optional>
 
 #include "kith/core/settings.hpp"
+#include "kith/learn/treatment.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
 namespace kith {
-
-/// What is done to the similarities s of a new sample, for a learned K = V diag(d) V':
-enum class LearnedTreatment {
-  kSample,   ///< the nearest (k, r) for which K with border k and corner r is a kernel, [CGR] (8)
-  kProject,  ///< V V' s
-  kMap,      ///< K S^+ s, eigenvalues of S below 1e-3 of the largest cut
-  kNone,     ///< s
-  /// The border of ([M s; s' psi])_+, where K = M_+: [LA]'s rule, for one new sample at a time.
-  kAugmented,
-};
-template <>
-struct EnumNames<LearnedTreatment> {
-  static constexpr std::array<std::string_view, 5> names = {"sample", "project", "map", "none",
-                                                            "augmented"};
-};
 
 /// The border of [CGR] (8) in closed form: the minimiser of 2 |k - s|^2 + (r - psi)^2 over those
 /// (k, r) for which [K k; k' r] is positive semidefinite. s_hat = V's; the answer is V'k.
@@ -34,7 +20,7 @@ struct EnumNames<LearnedTreatment> {
 
 /// f(x) = c'k(x) + b over the samples of one pair of classes.
 struct LearnedMachine {
-  LearnedTreatment treatment = LearnedTreatment::kSample;
+  Treatment treatment = Treatment::kSample;
   Vector coefficients;  ///< on raw rows; empty for treatments sample and augmented
   Vector values;        ///< d, for these two alone
   Matrix vectors;       ///< V
@@ -43,14 +29,13 @@ struct LearnedMachine {
 };
 
 /// Whether new samples need their self-similarity, and the machine the basis of its kernel.
-[[nodiscard]] constexpr bool needs_self(LearnedTreatment treatment) {
-  return treatment == LearnedTreatment::kSample || treatment == LearnedTreatment::kAugmented;
+[[nodiscard]] constexpr bool needs_self(Treatment treatment) {
+  return treatment == Treatment::kSample || treatment == Treatment::kAugmented;
 }
 
 /// `kernel` holds the positive eigenpairs of K (all those of M for treatment augmented),
 /// `similarities` all those of S.
-[[nodiscard]] LearnedMachine learned_machine(LearnedTreatment treatment,
-                                             const SymmetricEigen& kernel,
+[[nodiscard]] LearnedMachine learned_machine(Treatment treatment, const SymmetricEigen& kernel,
                                              const SymmetricEigen& similarities, const VectorRef& c,
                                              double b);
 /// Decision values of rows of similarities; `self` is read where `needs_self`.
@@ -59,7 +44,7 @@ struct LearnedMachine {
 
 /// With `kernel` as above, max_i |k(s_i) - K_i| / |K_i| over at most `most_rows` rows of S, evenly
 /// spread, each treated as if it were new.
-[[nodiscard]] double consistency(LearnedTreatment treatment, const SymmetricEigen& kernel,
+[[nodiscard]] double consistency(Treatment treatment, const SymmetricEigen& kernel,
                                  const SymmetricEigen& similarities, const MatrixRef& S,
                                  Index most_rows = 64);
 

@@ -12,17 +12,17 @@
 
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
 #include "kith/learn/learner.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/fit_tasks.hpp"
 #include "kith/optim/robust/problem.hpp"
 
 namespace kith {
 
 struct LearnedPairsModel {
   Index samples = 0;  ///< of the training set
-  PairTable pairs;
-  std::vector<std::vector<Index>> members;  ///< samples of each pair
-  std::vector<LearnedMachine> machines;     ///< one per pair
-  Matrix sigmoids;                          ///< 2 x pairs (slope, offset); empty: no probabilities
+  TaskTable tasks;
+  std::vector<std::vector<Index>> members;  ///< samples of each task
+  std::vector<LearnedMachine> machines;     ///< one per task
+  Matrix sigmoids;                          ///< 2 x tasks (slope, offset); empty: no probabilities
   /// The self-similarity of every training sample where they agree, else NaN.
   double self = std::numeric_limits<double>::quiet_NaN();
 };
@@ -31,8 +31,8 @@ struct LearnedPairsModel {
 /// it, and the training samples have no constant one to take it from.
 [[nodiscard]] bool needs_self(const LearnedPairsModel& model);
 
-/// The samples of one pair, or a part of them, as a problem of its own.
-struct PairBlock {
+/// The samples of one task, or a part of them, as a problem of its own.
+struct LearnedBlock {
   Matrix S;  ///< symmetric
   Vector y;
   Vector weights;  ///< per sample, all 1 where none were given
@@ -44,14 +44,14 @@ struct PairBlock {
 
 /// What may differ between steps of a path beside the problem itself.
 struct LearnedStep {
-  LearnedTreatment treatment = LearnedTreatment::kSample;
+  Treatment treatment = Treatment::kSample;
   bool probability = true;
   double tolerance = 1e-8;
 };
 
 /// One problem of a path.
-struct PairTask {
-  const PairBlock& block;
+struct LearnedTask {
+  const LearnedBlock& block;
   std::size_t step = 0;
   double tolerance = 1e-8;
   bool for_sigmoid = false;       ///< a few digits of the decision values are enough
@@ -60,23 +60,17 @@ struct PairTask {
 
 /// The answer's alpha is over its kernel: f = K Y alpha + b. Kernel, alpha, distance and rho are
 /// in the block's unit, the objective, the offset and the trace in that of the data.
-using PairLearner = std::function<robust::Solution(const PairTask& task)>;
+using KernelProblem = std::function<robust::Solution(const LearnedTask& task)>;
 
 /// Throws Error(kInvalidArgument) where what a setting amounts to for similarities of size `unit`
 /// leaves no room for its squares among the numbers. Pass 1 where the similarities have no part.
 void check_range(std::string_view what, double value, double unit);
 
-/// The answer of `solver`, which reads `problem`. Costs that are far above anything alpha reaches
-/// take digits from a solver and are lowered: an answer at no bound is that of every larger cost.
-/// Where it is at one the costs are as before.
-[[nodiscard]] robust::Solution with_bounds_in_reach(
-    robust::Problem& problem, const std::function<robust::Solution()>& solver);
-
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
-[[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_pairs(SharedWork& work,
-                                                               std::span<const LearnedStep> steps,
-                                                               const PairLearner& learn,
-                                                               const RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_learned(SharedWork& work,
+                                                                 std::span<const LearnedStep> steps,
+                                                                 const KernelProblem& learn,
+                                                                 const RunContext& ctx);
 /// Throws Error where treatment sample needs self-similarities that neither the queries nor a
 /// constant diagonal of the training matrix give.
 [[nodiscard]] Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
@@ -91,7 +85,7 @@ void archive(Archived<A, LearnedPairsModel>& model, A& archiver);
 [[nodiscard]] DenseBlock learned_rows(const QueryMatrix& query, Index samples);
 /// Those of the `count` queries, else `constant`. Throws Error where that is NaN and the treatment
 /// needs them.
-[[nodiscard]] Vector self_similarities(const QueryMatrix& query, LearnedTreatment treatment,
+[[nodiscard]] Vector self_similarities(const QueryMatrix& query, Treatment treatment,
                                        double constant, Index count);
 /// The parts of one machine, each named with `suffix`.
 template <class A>

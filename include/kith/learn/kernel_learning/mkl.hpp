@@ -22,31 +22,18 @@ struct EnumNames<MklKind> {
   static constexpr std::array<std::string_view, 2> names = {"simple", "mixed"};
 };
 
-/// How a matrix becomes a kernel; all of them give one, which leaving it alone might not.
-enum class KernelSpectrum { kClip, kFlip, kShift, kSquare, kDiffusion };
-template <>
-struct EnumNames<KernelSpectrum> {
-  static constexpr std::array<std::string_view, 5> names = {"clip", "flip", "shift", "square",
-                                                            "diffusion"};
-  static constexpr std::array<Alias, 1> aliases = {{{"denoise", "clip"}}};
-};
-[[nodiscard]] Spectrum spectrum_of(KernelSpectrum rule);
-
 struct MklSettings {
   MklKind kind = MklKind::kSimple;
   double cost = 1;
   std::optional<double> trace;
-  KernelSpectrum spectrum = KernelSpectrum::kClip;
+  Spectrum spectrum = Spectrum::kClip;
   bool probability = true;
   double tolerance = 1e-8;
 };
 void describe(MklSettings& settings, FieldVisitor& field);
 
-struct MklModel {
-  KernelSumModel sum;
-};
+struct MklModel : KernelSumModel {};
 
-[[nodiscard]] Fitted<MklModel> fit(SharedWork& work, const MklSettings& settings, RunContext& ctx);
 /// One decomposition of each matrix serves every cost, kind and pair; a solution serves every cost
 /// above its largest coefficient.
 [[nodiscard]] std::vector<Fitted<MklModel>> fit_path(SharedWork& work,
@@ -55,13 +42,9 @@ struct MklModel {
 /// Whose trace the setting of that name gives, if it gives one: that of the kernel of a pair of
 /// classes, or that of each of its samples, the mean of the kernel's diagonal.
 enum class TraceOf { kPair, kSample };
-[[nodiscard]] std::vector<Fitted<MklModel>> fit_path(SharedWork& work,
-                                                     std::span<const MklSettings> path,
-                                                     TraceOf whose, RunContext& ctx);
-[[nodiscard]] Prediction predict(const MklModel& model, const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const MklModel& model);
-template <class A>
-void archive(Archived<A, MklModel>& model, A& archiver);
+[[nodiscard]] std::vector<Fitted<KernelSumModel>> fit_sums(SharedWork& work,
+                                                           std::span<const MklSettings> path,
+                                                           TraceOf whose, const RunContext& ctx);
 
 static_assert(Learner<MklSettings, MklModel>);
 
@@ -76,7 +59,7 @@ struct MethodTraits<MklSettings> {
   static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
   static bool one_direction(const MklSettings& settings) {
-    return settings.spectrum == KernelSpectrum::kSquare;  // S S' is of the rows as they are
+    return settings.spectrum == Spectrum::kSquare;  // S S' is of the rows as they are
   }
   static std::vector<GridAxis> grid(const MklSettings& /*settings*/) {
     return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};

@@ -13,45 +13,24 @@
 
 namespace kith {
 
-/// What is done to the rows of new samples.
-enum class SpectralTreatment {
-  kMap,     ///< U diag(mu / lambda) U's, eigenvalues of S below 1e-3 of the largest cut
-  kSample,  ///< as LearnedTreatment has it
-};
-template <>
-struct EnumNames<SpectralTreatment> {
-  static constexpr std::array<std::string_view, 2> names = {"map", "sample"};
-};
-
 struct ReklSettings {
   double cost = 1;
   double rho = 1;
   std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
   TraceSolver solver = TraceSolver::kExact;
   std::optional<Index> iterations;  ///< of mirror descent
-  SpectralTreatment test_treatment = SpectralTreatment::kMap;
+  Treatment test_treatment = Treatment::kMap;
   bool probability = true;
   std::optional<double> tolerance;
 };
 void describe(ReklSettings& settings, FieldVisitor& field);
 
-struct ReklModel {
-  TracePairsModel learned;
-};
+struct ReklModel : TracePairsModel {};
 
-[[nodiscard]] Fitted<ReklModel> fit(SharedWork& work, const ReklSettings& settings,
-                                    RunContext& ctx);
 /// A solution serves every larger cost where none of its coefficients is at its bound.
 [[nodiscard]] std::vector<Fitted<ReklModel>> fit_path(SharedWork& work,
                                                       std::span<const ReklSettings> path,
                                                       RunContext& ctx);
-[[nodiscard]] Prediction predict(const ReklModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const ReklModel& model);
-template <class A>
-void archive(Archived<A, ReklModel>& model, A& archiver);
-
-[[nodiscard]] inline bool needs_self(const ReklModel& model) { return needs_self(model.learned); }
 
 static_assert(Learner<ReklSettings, ReklModel>);
 

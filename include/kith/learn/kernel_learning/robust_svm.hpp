@@ -28,31 +28,18 @@ struct RobustSvmSettings {
   std::optional<double> radius;  ///< in place of rho
   RobustSolver solver = RobustSolver::kNewton;
   std::optional<Index> iterations;  ///< at most so many; none: the solver's own limit
-  LearnedTreatment test_treatment = LearnedTreatment::kSample;
+  Treatment test_treatment = Treatment::kSample;
   bool probability = true;
   double tolerance = 1e-8;
 };
 void describe(RobustSvmSettings& settings, FieldVisitor& field);
 
-struct RobustSvmModel {
-  LearnedPairsModel learned;
-};
+struct RobustSvmModel : LearnedPairsModel {};
 
-[[nodiscard]] Fitted<RobustSvmModel> fit(SharedWork& work, const RobustSvmSettings& settings,
-                                         RunContext& ctx);
 /// One decomposition of each pair's block serves every cost and rho.
 [[nodiscard]] std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
                                                            std::span<const RobustSvmSettings> path,
                                                            RunContext& ctx);
-[[nodiscard]] Prediction predict(const RobustSvmModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const RobustSvmModel& model);
-template <class A>
-void archive(Archived<A, RobustSvmModel>& model, A& archiver);
-
-[[nodiscard]] inline bool needs_self(const RobustSvmModel& model) {
-  return needs_self(model.learned);
-}
 
 static_assert(Learner<RobustSvmSettings, RobustSvmModel>);
 

@@ -10,53 +10,41 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/svm/kernel_svm.hpp"
+#include "kith/learn/svm/column_machines.hpp"
+#include "kith/learn/treatment.hpp"
 #include "kith/optim/spectrum/program.hpp"
 
 namespace kith {
-
-/// What is done to the similarities s of a new sample.
-enum class SpectrumTreatment {
-  kLinear,  ///< U diag(a) U's, as the training block was treated
-  kNone,    ///< s as it is: to reproduce what [CGR] 4.3 warns of
-};
-template <>
-struct EnumNames<SpectrumTreatment> {
-  static constexpr std::array<std::string_view, 2> names = {"linear", "none"};
-};
 
 struct SpectrumSvmSettings {
   double eta = 1e-2;
   double gamma = 1;
   std::optional<spectrum::Centre> centre;  ///< none: chosen for each pair of classes
-  SpectrumTreatment test_treatment = SpectrumTreatment::kLinear;
+  Treatment test_treatment = Treatment::kLinear;
   bool probability = true;
   double tolerance = 1e-8;
 };
 void describe(SpectrumSvmSettings& settings, FieldVisitor& field);
 
-struct SpectrumSvmModel {
-  SvmModel machines;  ///< coefficients for raw rows: the learned map is folded in
-  /// What each pair of machines.pairs has learned, one pair after the other: `sizes` eigenvalues of
-  /// its block of the similarities, ascending, with their multipliers.
+/// Coefficients for raw rows: the learned map is folded in.
+struct SpectrumSvmModel : ColumnMachines {
+  /// What each task has learned, one task after the other: `sizes` eigenvalues of its block of the
+  /// similarities, ascending, with their multipliers.
   std::vector<Index> sizes;
   Vector eigenvalues;
   Vector multipliers;
-  std::vector<int> centres;  ///< spectrum::Centre of each pair
+  std::vector<int> centres;  ///< spectrum::Centre of each task
 };
 
-[[nodiscard]] Fitted<SpectrumSvmModel> fit(SharedWork& work, const SpectrumSvmSettings& settings,
-                                           RunContext& ctx);
 /// One decomposition of each pair's block for all settings, one plain machine for each eta: it
 /// serves every gamma from its threshold on.
 [[nodiscard]] std::vector<Fitted<SpectrumSvmModel>> fit_path(
     SharedWork& work, std::span<const SpectrumSvmSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-/// Decision values, queries x pairs, positive for the first class of the pair.
+/// Decision values, queries x tasks, positive for the first class of the task.
 [[nodiscard]] Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const SpectrumSvmModel& model);
 template <class A>
 void archive(Archived<A, SpectrumSvmModel>& model, A& archiver);
 

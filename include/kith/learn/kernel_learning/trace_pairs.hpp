@@ -11,7 +11,8 @@
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/binary_tasks.hpp"
+#include "kith/learn/treatment.hpp"
 #include "kith/optim/papers/mirror_descent.hpp"
 #include "kith/optim/trace/kernel.hpp"
 
@@ -32,13 +33,6 @@ struct EnumNames<TraceSolver> {
   static constexpr std::array<std::string_view, 2> names = {"exact", "mirror-descent"};
 };
 
-/// Those of LearnedTreatment that need of a kernel no more than its positive eigenpairs.
-enum class TraceTreatment { kSample, kProject, kMap, kNone };
-template <>
-struct EnumNames<TraceTreatment> {
-  static constexpr std::array<std::string_view, 4> names = {"sample", "project", "map", "none"};
-};
-
 /// The settings of `eskl` and `emkl`, and of one step of any of the three.
 struct TraceSettings {
   double cost = 1;
@@ -49,7 +43,7 @@ struct TraceSettings {
   /// printed: by mirror descent, whatever `solver`
   papers::MirrorUpdate update = papers::MirrorUpdate::kCorrect;
   std::optional<Index> iterations;  ///< of mirror descent
-  TraceTreatment test_treatment = TraceTreatment::kSample;
+  Treatment test_treatment = Treatment::kSample;
   bool probability = true;
   std::optional<double> tolerance;
 };
@@ -61,13 +55,13 @@ void describe(TraceSettings& settings, FieldVisitor& field);
 struct TracePairsModel {
   Index samples = 0;   ///< of the training set
   Index matrices = 1;  ///< likewise
-  PairTable pairs;
-  std::vector<std::vector<Index>> members;  ///< samples of each pair
-  /// Of each pair one machine on the mean of the rows, or one on the rows of each matrix: the
+  TaskTable tasks;
+  std::vector<std::vector<Index>> members;  ///< samples of each task
+  /// Of each task one machine on the mean of the rows, or one on the rows of each matrix: the
   /// decision value is their sum.
   std::vector<std::vector<LearnedMachine>> machines;
-  Matrix sigmoids;  ///< 2 x pairs (slope, offset); empty: no probabilities
-  /// For each machine of a pair: the self-similarity of every training sample in what it sees where
+  Matrix sigmoids;  ///< 2 x tasks (slope, offset); empty: no probabilities
+  /// For each machine of a task: the self-similarity of every training sample in what it sees where
   /// they agree, else NaN.
   std::vector<double> self;
 };
@@ -79,7 +73,7 @@ struct TracePairsModel {
 [[nodiscard]] std::vector<Fitted<TracePairsModel>> fit_trace_pairs(
     SharedWork& work, trace::KernelShape shape, std::span<const TraceSettings> steps,
     const RunContext& ctx);
-/// Decision values, queries x pairs.
+/// Decision values, queries x tasks.
 [[nodiscard]] Matrix decision_values(const TracePairsModel& model, const QueryBlock& queries,
                                      const RunContext& ctx);
 [[nodiscard]] Prediction predict(const TracePairsModel& model, const QueryBlock& queries,

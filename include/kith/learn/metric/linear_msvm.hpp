@@ -25,15 +25,11 @@ struct LinearMsvmModel {
   MetricPairs pairs;  ///< over scaled features
 };
 
-[[nodiscard]] Fitted<LinearMsvmModel> fit(SharedWork& work, const LinearMsvmSettings& settings,
-                                          RunContext& ctx);
 /// The principal axes of each pair serve every setting.
 [[nodiscard]] std::vector<Fitted<LinearMsvmModel>> fit_path(
     SharedWork& work, std::span<const LinearMsvmSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const LinearMsvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-/// None: it looks at vectors alone.
-[[nodiscard]] std::vector<Index> needed_columns(const LinearMsvmModel& model);
 /// S_L of all pairs of the vectors.
 [[nodiscard]] Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);

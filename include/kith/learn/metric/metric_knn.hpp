@@ -59,29 +59,23 @@ struct LmnnKnnModel {
   MappedNeighbours mapped;
 };
 
-[[nodiscard]] Fitted<NcaKnnModel> fit(SharedWork& work, const NcaKnnSettings& settings,
-                                      RunContext& ctx);
 /// One map serves every number of neighbours.
 [[nodiscard]] std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work,
                                                         std::span<const NcaKnnSettings> path,
                                                         RunContext& ctx);
 [[nodiscard]] Prediction predict(const NcaKnnModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const NcaKnnModel& model);
 /// The inner products of images.
 [[nodiscard]] Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
                                         const RunContext& ctx);
 template <class A>
 void archive(Archived<A, NcaKnnModel>& model, A& archiver);
 
-[[nodiscard]] Fitted<LmnnKnnModel> fit(SharedWork& work, const LmnnKnnSettings& settings,
-                                       RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work,
                                                          std::span<const LmnnKnnSettings> path,
                                                          RunContext& ctx);
 [[nodiscard]] Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const LmnnKnnModel& model);
 [[nodiscard]] Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
                                         const RunContext& ctx);
 template <class A>

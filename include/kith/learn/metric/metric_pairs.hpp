@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kith/learn/learner.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/binary_tasks.hpp"
 #include "kith/optim/metric/descent.hpp"
 #include "kith/vectors/scaled_vectors.hpp"
 
@@ -53,14 +53,14 @@ struct DimensionRule {
 /// Machines and maps of all pairs, over rows of `columns` numbers (features, or kernel values of
 /// training samples).
 struct MetricPairs {
-  PairTable pairs;
-  Matrix directions;  ///< columns x pairs: v = L'w, so that a row has decision values r'v + b
+  TaskTable tasks;
+  Matrix directions;  ///< columns x tasks: v = L'w, so that a row has decision values r'v + b
   Vector intercepts;
-  Matrix sigmoids;  ///< 2 x pairs (slope, offset); empty: no probabilities
+  Matrix sigmoids;  ///< 2 x tasks (slope, offset); empty: no probabilities
   /// Rows of the L of all pairs, one below the other, x columns, or x rows of `basis`.
   Matrix maps;
   Matrix basis;                 ///< what `maps` are over, x columns; empty: the columns
-  Matrix centres;               ///< pairs x columns: what a row is taken relative to before its L
+  Matrix centres;               ///< tasks x columns: what a row is taken relative to before its L
   std::vector<Index> map_ends;  ///< one per pair: where its rows of `maps` end
 };
 template <class A>

@@ -28,16 +28,12 @@ struct NonlinearMsvmModel {
   MetricPairs pairs;  ///< over kernel values with all training samples
 };
 
-[[nodiscard]] Fitted<NonlinearMsvmModel> fit(SharedWork& work,
-                                             const NonlinearMsvmSettings& settings,
-                                             RunContext& ctx);
 /// One table of distances or products serves every kernel; the principal axes of each pair every
 /// setting on the same kernel.
 [[nodiscard]] std::vector<Fitted<NonlinearMsvmModel>> fit_path(
     SharedWork& work, std::span<const NonlinearMsvmSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const NonlinearMsvmModel& model);
 [[nodiscard]] Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);
 template <class A>

@@ -32,7 +32,6 @@ struct AffinityKnnModel {
   Index neighbours = 1;
 };
 
-[[nodiscard]] Fitted<KnnModel> fit(SharedWork& work, const KnnSettings& settings, RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<KnnModel>> fit_path(SharedWork& work,
                                                      std::span<const KnnSettings> path,
                                                      RunContext& ctx);
@@ -40,19 +39,15 @@ struct AffinityKnnModel {
 /// Models that differ in the number of neighbours alone share one search per query.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const KnnModel& model);
 template <class A>
 void archive(Archived<A, KnnModel>& model, A& archiver);
 
-[[nodiscard]] Fitted<AffinityKnnModel> fit(SharedWork& work, const AffinityKnnSettings& settings,
-                                           RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<AffinityKnnModel>> fit_path(
     SharedWork& work, std::span<const AffinityKnnSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const AffinityKnnModel& model);
 template <class A>
 void archive(Archived<A, AffinityKnnModel>& model, A& archiver);
 

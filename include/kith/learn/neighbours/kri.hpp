@@ -15,14 +15,6 @@
 
 namespace kith {
 
-/// What is done to a block that is not positive semidefinite. With none the program is not convex
-/// and a local minimum from several starts is taken.
-enum class KriSpectrum { kClip, kFlip, kShift, kNone };
-template <>
-struct EnumNames<KriSpectrum> {
-  static constexpr std::array<std::string_view, 4> names = {"clip", "flip", "shift", "none"};
-};
-
 enum class KriRegulariser { kRidge, kEntropy };
 template <>
 struct EnumNames<KriRegulariser> {
@@ -32,9 +24,11 @@ struct EnumNames<KriRegulariser> {
 struct KriSettings {
   Index neighbours = 16;
   double ridge = 0.1;
-  KriSpectrum spectrum = KriSpectrum::kClip;
+  /// Of a block that is not positive semidefinite. With none the program is not convex and a local
+  /// minimum from several starts is taken.
+  Spectrum spectrum = Spectrum::kClip;
   KriRegulariser regulariser = KriRegulariser::kRidge;
-  LocalTreatment test_treatment = LocalTreatment::kLinear;
+  Treatment test_treatment = Treatment::kLinear;
   TieRule ties = TieRule::kRandom;
 };
 void describe(KriSettings& settings, FieldVisitor& field);
@@ -49,7 +43,6 @@ struct KriModel {
 [[nodiscard]] linear::SimplexQpSolution kri_weights(const LocalKernel& kernel,
                                                     const KriSettings& settings);
 
-[[nodiscard]] Fitted<KriModel> fit(SharedWork& work, const KriSettings& settings, RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<KriModel>> fit_path(SharedWork& work,
                                                      std::span<const KriSettings> path,
                                                      RunContext& ctx);
@@ -58,7 +51,6 @@ struct KriModel {
 /// setting.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KriModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const KriModel& model);
 template <class A>
 void archive(Archived<A, KriModel>& model, A& archiver);
 

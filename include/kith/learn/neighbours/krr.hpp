@@ -13,19 +13,12 @@
 
 namespace kith {
 
-/// What is done to a block that is not positive semidefinite: nothing but a pseudo-inverse, or its
-/// spectrum is modified.
-enum class KrrSpectrum { kPinv, kClip, kFlip, kShift };
-template <>
-struct EnumNames<KrrSpectrum> {
-  static constexpr std::array<std::string_view, 4> names = {"pinv", "clip", "flip", "shift"};
-};
-
 struct KrrSettings {
   Index neighbours = 16;
   double ridge = 0.1;
-  KrrSpectrum spectrum = KrrSpectrum::kPinv;
-  LocalTreatment test_treatment = LocalTreatment::kLinear;
+  /// Of a block that is not positive semidefinite; none is called pinv: a pseudo-inverse.
+  Spectrum spectrum = Spectrum::kNone;
+  Treatment test_treatment = Treatment::kLinear;
   TieRule ties = TieRule::kRandom;
 };
 void describe(KrrSettings& settings, FieldVisitor& field);
@@ -37,10 +30,9 @@ struct KrrModel {
 };
 
 /// The weights of one neighbourhood. `ridge` above 0.
-[[nodiscard]] Vector krr_weights(const LocalKernel& kernel, double ridge, KrrSpectrum spectrum,
-                                 LocalTreatment treatment);
+[[nodiscard]] Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
+                                 Treatment treatment);
 
-[[nodiscard]] Fitted<KrrModel> fit(SharedWork& work, const KrrSettings& settings, RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<KrrModel>> fit_path(SharedWork& work,
                                                      std::span<const KrrSettings> path,
                                                      RunContext& ctx);
@@ -49,7 +41,6 @@ struct KrrModel {
 /// and spectrum.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KrrModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const KrrModel& model);
 template <class A>
 void archive(Archived<A, KrrModel>& model, A& archiver);
 

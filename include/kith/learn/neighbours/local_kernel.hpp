@@ -9,17 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/condition/spectrum.hpp"
 #include "kith/learn/neighbours/voters.hpp"
+#include "kith/learn/treatment.hpp"
 
 namespace kith {
-
-/// Whether the query's similarities are treated like the block. [TR] does not say, and it decides
-/// the result (docs/methods/krr.md).
-enum class LocalTreatment { kLinear, kNone };
-template <>
-struct EnumNames<LocalTreatment> {
-  static constexpr std::array<std::string_view, 2> names = {"linear", "none"};
-};
 
 /// Similarities among the training samples, dense or sparse, both directions averaged. A pair that
 /// is not known counts as 0 here.
@@ -33,19 +27,18 @@ struct TrainingPairs {
 template <class A>
 void archive(Archived<A, TrainingPairs>& pairs, A& archiver);
 
-/// How a block that is not positive semidefinite is mended.
-enum class LocalSpectrum { kAsIs, kClip, kFlip, kShift };
-
 /// block = U diag(lambda) U'; the query's similarities in that basis.
 struct LocalKernel {
   Vector lambda;
   Matrix U;
   Vector rotated;
 
-  /// Eigenvalues of the mended block.
-  [[nodiscard]] Vector eigenvalues(LocalSpectrum spectrum) const;
-  /// U' times the query's similarities under the block's own rule: unchanged for shift and as-is.
-  [[nodiscard]] Vector treated(LocalSpectrum spectrum, LocalTreatment treatment) const;
+  /// Eigenvalues of the mended block: as they are for none, or clip, flip and shift.
+  [[nodiscard]] Vector eigenvalues(Spectrum spectrum) const;
+  /// U' times the query's similarities under the block's own rule: unchanged for shift and none.
+  /// [TR] does not say whether a query is treated like the block, and it decides the result
+  /// (docs/methods/krr.md).
+  [[nodiscard]] Vector treated(Spectrum spectrum, Treatment treatment) const;
 };
 [[nodiscard]] LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours);
 /// The same with the block of the neighbours given.

@@ -8,14 +8,12 @@
 
 namespace kith {
 
-/// What a model keeps for it. `coefficients` are over the kernel, samples x pairs.
-[[nodiscard]] AugmentedParts augmented_parts(Spectrum spectrum, const Matrix& coefficients,
-                                             SharedWork& work);
+/// Puts what a prediction needs into the model, whose coefficients are over the kernel.
+void keep_augmented_parts(SvmModel& model, SharedWork& work);
 
-/// Decision values without intercepts. O(n^2) per query for clip, flip and diffusion: the training
+/// Rows of the kernel of queries. O(n^2) per query for clip, flip and diffusion: the training
 /// block's decomposition bordered by one row is an arrowhead matrix.
-[[nodiscard]] Matrix augmented_decisions(const SvmModel& model,
-                                         const Eigen::Ref<const RowMatrix>& rows,
-                                         const VectorRef& self, RunContext& ctx);
+[[nodiscard]] DenseBlock augmented_rows(const SvmModel& model, const DenseBlock& rows,
+                                        const VectorRef& self, const RunContext& ctx);
 
 }  // namespace kith

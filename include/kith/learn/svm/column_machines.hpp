@@ -1,45 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that are linear in the similarities themselves, one for each pair of classes: what the
-// models of `lp-machine` and `p-svm` are, and that of `svm` where a treatment is linear.
+// Machines that are linear in the similarities to some training samples, one for each binary task:
+// what the models of `lp-machine`, `p-svm` and `embed-svm` are, and those of `svm` and
+// `features-svm` where the rows of new samples are treated linearly.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "kith/learn/learner.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/machines.hpp"
 
 namespace kith {
 
-/// A query with similarities s to `columns` has the decision values s' coefficients + intercepts.
-struct ColumnMachines {
+/// A query with similarities s to `columns` has the decision values of the machines for the row s,
+/// or map's.
+struct ColumnMachines : Machines {
   Index samples = 0;           ///< of the training set
-  std::vector<Index> columns;  ///< training samples with a coefficient in some pair; one at least
-  PairTable pairs;
-  Matrix coefficients;  ///< columns x pairs
-  Vector intercepts;    ///< one per pair
-  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+  std::vector<Index> columns;  ///< training samples with a part in some task; one at least
+  Matrix map;                  ///< columns x what the coefficients are over; empty: columns
 };
 
-/// One machine of a pair, over the prototypes.
-struct ColumnMachine {
-  Vector coefficients;
-  double intercept = 0;
-  SolveInfo info;
-};
+/// The machines of all tasks over the training samples `prototypes`, or over what `times_map` (see
+/// map_columns) makes of their similarities.
+[[nodiscard]] ColumnMachines column_machines(
+    Machines machines, Index samples, std::span<const Index> prototypes,
+    const std::function<Matrix(const MatrixRef&)>& times_map = nullptr);
 
-/// The machines of all pairs: `machines[p]` is over the training samples `prototypes`, and what no
-/// pair uses of them is left out. Without `sigmoids` the model has no probabilities.
-[[nodiscard]] ColumnMachines column_machines(const TrainingSet& train,
-                                             std::span<const ClassPair> pairs,
-                                             std::span<const Index> prototypes,
-                                             std::span<const ColumnMachine> machines,
-                                             std::span<const Sigmoid> sigmoids);
+/// One model for each step of `path` from machines over the training samples `prototypes`.
+template <class Model, BinaryLearner L, class Step>
+[[nodiscard]] std::vector<Fitted<Model>> fit_columns(const L& learner, std::span<const Step> path,
+                                                     std::span<const BinaryTask> tasks,
+                                                     const TrainingSet& train,
+                                                     std::span<const Index> prototypes,
+                                                     const RunContext& ctx) {
+  std::vector<Fitted<Model>> fitted;
+  for (auto& one : fit_tasks(tasks, train.labels, path, learner, ctx)) {
+    Fitted<Machines> all =
+        put_together(std::move(one), tasks, train.labels, std::ssize(prototypes));
+    fitted.push_back(
+        {{column_machines(std::move(all.model), train.size(), prototypes)}, std::move(all.info)});
+  }
+  return fitted;
+}
 
-/// Sets `columns` and `coefficients` from those over the training samples `prototypes`, without the
-/// ones that no pair uses; the first stays where there is none: a query has to have something.
-void keep_used_columns(ColumnMachines& model, const Matrix& coefficients,
-                       std::span<const Index> prototypes);
+/// The decision values of rows over the columns of the model, before and after they are decided.
+/// Throws Error for other rows.
+[[nodiscard]] Matrix decision_values(const ColumnMachines& model, const DenseBlock& rows);
+[[nodiscard]] Prediction predict(const ColumnMachines& model, const DenseBlock& rows);
 
 [[nodiscard]] Prediction predict(const ColumnMachines& model, const QueryBlock& queries,
                                  RunContext& ctx);

@@ -10,7 +10,7 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/svm/column_machines.hpp"
 
 namespace kith {
 
@@ -31,26 +31,19 @@ struct FeatureSvmSettings {
 };
 void describe(FeatureSvmSettings& settings, FieldVisitor& field);
 
-struct FeatureSvmModel {
-  std::vector<Index> columns;  ///< the prototypes
-  PairTable pairs;
+/// The columns are the prototypes. Linear machines are over them; those of rbf over the supports.
+struct FeatureSvmModel : ColumnMachines {
   FeatureKernel kernel = FeatureKernel::kLinear;
-  double gamma = 0;     ///< of rbf
-  Matrix supports;      ///< rbf: features of the support samples, supports x columns
-  Matrix coefficients;  ///< linear: columns x pairs; rbf: supports x pairs
-  Vector intercepts;    ///< one per pair
-  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+  double gamma = 0;  ///< of rbf
+  Matrix supports;   ///< rbf: features of the support samples, supports x columns
 };
 
-[[nodiscard]] Fitted<FeatureSvmModel> fit(SharedWork& work, const FeatureSvmSettings& settings,
-                                          RunContext& ctx);
 /// One product of all pairs of rows serves every cost and gamma; costs are solved in order from
 /// warm starts.
 [[nodiscard]] std::vector<Fitted<FeatureSvmModel>> fit_path(
     SharedWork& work, std::span<const FeatureSvmSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const FeatureSvmModel& model);
 template <class A>
 void archive(Archived<A, FeatureSvmModel>& model, A& archiver);
 

@@ -11,16 +11,9 @@
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
+#include "kith/learn/treatment.hpp"
 
 namespace kith {
-
-/// What is done to the similarities of a new sample. Map is K S^+ s: another rule than linear for
-/// shift alone, where linear leaves the row as it is.
-enum class SvmTreatment { kLinear, kAugmented, kNone, kMap };
-template <>
-struct EnumNames<SvmTreatment> {
-  static constexpr std::array<std::string_view, 4> names = {"linear", "augmented", "none", "map"};
-};
 
 /// Whether the spectrum is modified once for all classes or for each pair of classes.
 enum class SpectrumScope { kAll, kPair };
@@ -32,31 +25,27 @@ struct EnumNames<SpectrumScope> {
 struct SvmSettings {
   double cost = 1;
   Spectrum spectrum = Spectrum::kClip;
-  SvmTreatment test_treatment = SvmTreatment::kLinear;
+  Treatment test_treatment = Treatment::kLinear;
   SpectrumScope scope = SpectrumScope::kAll;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   std::optional<double> beta;  ///< none: 1 / max|lambda|
   bool probability = true;
   double tolerance = 1e-6;
 };
 void describe(SvmSettings& settings, FieldVisitor& field);
 
-/// What the augmented treatment keeps: the spectrum of the training block, to which one new sample
-/// at a time is added, and the machines in that block's eigenbasis.
-struct AugmentedParts {
-  Vector lambda;
-  Matrix U;
-  Matrix rotated;  ///< U' c for the kernel coefficients c, samples x pairs
-};
-
-/// The coefficients are those of raw rows: a linear treatment is folded into them.
+/// A linear treatment is the map of the machines, or folded into their coefficients. The augmented
+/// treatment, to which one new sample at a time is added, keeps the spectrum of the training block,
+/// or S' for spectrum square; its coefficients are over the kernel.
 struct SvmModel : ColumnMachines {
   Spectrum spectrum = Spectrum::kNone;
-  SvmTreatment test_treatment = SvmTreatment::kLinear;
+  Treatment test_treatment = Treatment::kLinear;
   double beta = 1;
-  AugmentedParts augmented;  ///< empty unless test_treatment is augmented
+  Vector lambda;  ///< empty unless test_treatment is augmented
+  Matrix U;       ///< likewise
+  Matrix square;  ///< likewise
 };
 
-[[nodiscard]] Fitted<SvmModel> fit(SharedWork& work, const SvmSettings& settings, RunContext& ctx);
 /// Settings that differ in cost alone share one kernel; they are solved in order of cost from warm
 /// starts, and a solution serves every cost above its largest coefficient. A kernel that is not
 /// convex starts cold each time.
@@ -64,16 +53,15 @@ struct SvmModel : ColumnMachines {
                                                      std::span<const SvmSettings> path,
                                                      RunContext& ctx);
 [[nodiscard]] Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx);
-/// Decision values, queries x pairs, positive for the first class of the pair.
+/// Decision values, queries x tasks, positive for the first class of the task.
 [[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const SvmModel& model);
 template <class A>
 void archive(Archived<A, SvmModel>& model, A& archiver);
 
 /// Whether new rows need the self-similarities of their samples.
 [[nodiscard]] inline bool needs_self(const SvmModel& model) {
-  return model.test_treatment == SvmTreatment::kAugmented;
+  return model.test_treatment == Treatment::kAugmented;
 }
 
 static_assert(Learner<SvmSettings, SvmModel>);

@@ -23,8 +23,6 @@ void describe(LpMachineSettings& settings, FieldVisitor& field);
 
 struct LpMachineModel : ColumnMachines {};
 
-[[nodiscard]] Fitted<LpMachineModel> fit(SharedWork& work, const LpMachineSettings& settings,
-                                         RunContext& ctx);
 /// Costs are solved in order: each begins with the columns of the one below it, and a solution
 /// serves every cost at which its certificate holds.
 [[nodiscard]] std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,

@@ -26,8 +26,6 @@ void describe(PSvmSettings& settings, FieldVisitor& field);
 
 struct PSvmModel : ColumnMachines {};
 
-[[nodiscard]] Fitted<PSvmModel> fit(SharedWork& work, const PSvmSettings& settings,
-                                    RunContext& ctx);
 /// One Gram matrix per pair serves every epsilon and cost; each solution starts the next, and one
 /// that no bound touches serves every larger cost.
 [[nodiscard]] std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work,

@@ -13,18 +13,11 @@
 
 namespace kith {
 
-/// What is done to a block of neighbours that is not positive semidefinite.
-enum class SvmKnnSpectrum { kClip, kFlip, kShift };
-template <>
-struct EnumNames<SvmKnnSpectrum> {
-  static constexpr std::array<std::string_view, 3> names = {"clip", "flip", "shift"};
-};
-
 struct SvmKnnSettings {
   Index neighbours = 16;
   double cost = 1;
-  SvmKnnSpectrum spectrum = SvmKnnSpectrum::kClip;
-  LocalTreatment test_treatment = LocalTreatment::kLinear;
+  Spectrum spectrum = Spectrum::kClip;
+  Treatment test_treatment = Treatment::kLinear;
   TieRule ties = TieRule::kRandom;
   double tolerance = 1e-6;
 };
@@ -36,8 +29,6 @@ struct SvmKnnModel {
   SvmKnnSettings settings;
 };
 
-[[nodiscard]] Fitted<SvmKnnModel> fit(SharedWork& work, const SvmKnnSettings& settings,
-                                      RunContext& ctx);
 [[nodiscard]] std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work,
                                                         std::span<const SvmKnnSettings> path,
                                                         RunContext& ctx);
@@ -47,7 +38,6 @@ struct SvmKnnModel {
 /// cost to cost.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const SvmKnnModel& model);
 template <class A>
 void archive(Archived<A, SvmKnnModel>& model, A& archiver);
 

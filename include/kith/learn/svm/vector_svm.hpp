@@ -9,7 +9,7 @@
 
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/one_vs_one.hpp"
+#include "kith/learn/multiclass/machines.hpp"
 #include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
@@ -30,25 +30,20 @@ struct VectorSvmSettings {
 };
 void describe(VectorSvmSettings& settings, FieldVisitor& field);
 
-struct VectorSvmModel {
+/// The machines are over the kernel values with the supports; without supports, which only a linear
+/// kernel allows, over features.
+struct VectorSvmModel : Machines {
   FeatureScale scale;
   KernelRule kernel;
-  PairTable pairs;
-  Matrix supports;      ///< but for linear: scaled support samples, one per row
-  Matrix coefficients;  ///< linear: features x pairs; else supports x pairs
-  Vector intercepts;    ///< one per pair
-  Matrix sigmoids;      ///< 2 x pairs (slope, offset); empty: no probabilities
+  Matrix supports;  ///< scaled support samples, one per row
 };
 
-[[nodiscard]] Fitted<VectorSvmModel> fit(SharedWork& work, const VectorSvmSettings& settings,
-                                         RunContext& ctx);
 /// One table of products or distances serves every cost, loss, gamma and degree.
 [[nodiscard]] std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
                                                            std::span<const VectorSvmSettings> path,
                                                            RunContext& ctx);
 [[nodiscard]] Prediction predict(const VectorSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Index> needed_columns(const VectorSvmModel& model);
 template <class A>
 void archive(Archived<A, VectorSvmModel>& model, A& archiver);
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Support vector machines on one kernel, one for each binary task and each cost: what every method
+// that makes a kernel of its own shares.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kith/learn/multiclass/machines.hpp"
+#include "kith/optim/dual/smo.hpp"
+
+namespace kith {
+
+/// What may differ between machines on the same kernel.
+struct MachineSettings {
+  double cost = 1;
+  bool probability = true;
+  double tolerance = 1e-6;
+};
+/// Those of settings with fields of these names.
+template <class Settings>
+[[nodiscard]] std::vector<MachineSettings> machine_settings(std::span<const Settings> path) {
+  std::vector<MachineSettings> machines;
+  for (const Settings& s : path) machines.push_back({s.cost, s.probability, s.tolerance});
+  return machines;
+}
+
+/// Whose value the objective of a machine is: the dual's, or that of the primal problem [TR] (3),
+/// 1/2 |w|^2 + cost times the losses.
+enum class MachineObjective { kDual, kPrimal };
+
+/// For fit_tasks. `ascending` in cost: where the kernel is convex each solution starts the next,
+/// and serves every cost above its largest coefficient. The coefficients c = Y a are over the
+/// kernel.
+struct KernelLearner {
+  using Machine = LinearMachine;
+  struct Block {
+    Matrix own;                 ///< kernel, where it is not that of all samples
+    const Matrix* K = nullptr;  ///< that, else null
+    Vector y;
+    Vector weights;  ///< per sample; empty: all 1
+    bool convex = true;
+    std::optional<dual::SmoSolution> last{};
+    double last_cost = 0;
+
+    [[nodiscard]] const Matrix& kernel() const { return K != nullptr ? *K : own; }
+    [[nodiscard]] Vector costs(double cost) const;
+  };
+
+  const Matrix* K = nullptr;  ///< symmetric, of all training samples
+  const TrainingSet* train = nullptr;
+  std::span<const MachineSettings> ascending;
+  bool convex = true;
+  MachineObjective objective = MachineObjective::kDual;
+  const RunContext* ctx = nullptr;
+
+  [[nodiscard]] Rng folds(std::size_t number) const;
+  [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const;
+  [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const;
+  [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const;
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const;
+};
+
+/// The machines of all tasks over the training samples, one set for each of `ascending`.
+[[nodiscard]] std::vector<Fitted<Machines>> train_machines(const KernelLearner& learner,
+                                                           std::span<const BinaryTask> tasks);
+
+}  // namespace kith

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/learn/svm/kernel_learner.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kith/numerics/extreme_eigen.hpp"
+
+namespace kith {
+namespace {
+
+Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<const Index> cols) {
+  Matrix sub(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
+  for (std::size_t j = 0; j < cols.size(); ++j) {
+    const double* column = K.col(cols[j]).data();
+    double* out = sub.col(static_cast<Index>(j)).data();
+    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = column[rows[i]];
+  }
+  return sub;
+}
+
+double primal_objective(const KernelLearner::Block& block, const LinearMachine& machine,
+                        double cost) {
+  const Vector f = block.kernel() * machine.c;
+  const Vector losses = (1 - block.y.array() * (f.array() + machine.b)).max(0.0);
+  return 0.5 * machine.c.dot(f) + block.costs(cost).dot(losses);
+}
+
+}  // namespace
+
+Vector KernelLearner::Block::costs(double cost) const {
+  return weights.size() > 0 ? Vector(cost * weights) : Vector::Constant(y.size(), cost);
+}
+
+Rng KernelLearner::folds(std::size_t number) const {
+  return ctx->rng.stream("svm calibration", number);
+}
+
+KernelLearner::Block KernelLearner::block(const BinaryTask& task, std::size_t /*number*/) const {
+  Block block;
+  block.y = task.y();
+  if (train->weights.size() > 0) block.weights = train->weights(task.samples);
+  if (task.size() == K->rows()) {
+    block.K = K;
+  } else {
+    block.own = sub_matrix(*K, task.samples, task.samples);
+  }
+  // A matrix that was left as it is may well be a kernel, and then there is an optimum to certify.
+  block.convex = convex || is_positive_semidefinite(block.kernel(), *ctx);
+  return block;
+}
+
+KernelLearner::Block KernelLearner::part(const Block& whole, std::span<const Index> samples) const {
+  Block part;
+  part.own = sub_matrix(whole.kernel(), samples, samples);
+  part.y = whole.y(samples);
+  if (whole.weights.size() > 0) part.weights = whole.weights(samples);
+  part.convex = whole.convex;
+  return part;
+}
+
+LinearMachine KernelLearner::solve(Block& block, const Request<Machine>& request) const {
+  const MachineSettings& settings = ascending[request.step];
+  const bool reusable = block.last && !request.calibrates() && block.convex &&
+                        block.weights.size() == 0 &&
+                        block.last->info.status == SolveStatus::kSolved &&
+                        block.last->largest_alpha < block.last_cost;
+  if (!reusable) {
+    const dual::SvmDual dual{.K = dual::SymmetricView::dense(block.kernel()),
+                             .y = block.y,
+                             .cost = block.costs(settings.cost),
+                             .linear = {}};
+    const double tolerance = request.tolerance(settings.tolerance);
+    const dual::SmoSettings solver{
+        .tolerance = tolerance,
+        .gap_tolerance = request.calibrates() ? std::numeric_limits<double>::infinity() : tolerance,
+        .indefinite = !block.convex};
+    std::optional<Vector> start;
+    if (request.calibrates()) {
+      start = block.y.cwiseProduct(request.whole->c(request.samples));
+    } else if (block.last && block.convex) {
+      start = block.last->alpha;
+    }
+    block.last = dual::smo(dual, solver, *ctx, start);
+    block.last_cost = settings.cost;
+  }
+  Machine machine;
+  machine.evidence.info = block.last->info;
+  machine.c = block.y.cwiseProduct(block.last->alpha);
+  machine.b = block.last->b;
+  if (objective == MachineObjective::kPrimal && !request.calibrates()) {
+    machine.evidence.info.objective = primal_objective(block, machine, settings.cost);
+  }
+  return machine;
+}
+
+Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
+                                std::span<const Index> rows,
+                                std::span<const Index> trained_on) const {
+  const Vector sums = sub_matrix(whole.kernel(), rows, trained_on) * machine.c;
+  return sums.array() + machine.b;
+}
+
+std::vector<Fitted<Machines>> train_machines(const KernelLearner& learner,
+                                             std::span<const BinaryTask> tasks) {
+  const Labels& labels = learner.train->labels;
+  std::vector<Fitted<Machines>> all;
+  for (auto& fitted : fit_tasks(tasks, labels, learner.ascending, learner, *learner.ctx)) {
+    all.push_back(put_together(std::move(fitted), tasks, labels, labels.size()));
+  }
+  return all;
+}
+
+}  // namespace kith
