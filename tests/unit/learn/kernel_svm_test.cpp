@@ -487,7 +487,8 @@ TEST(SvmHardCases, ConstantSimilaritiesSayTheLargerClass) {
 TEST(SvmHardCases, RefuseRowsOfAnotherWidth) {
   const Sample sample = make_sample(20, 2, 2, 52);
   const SvmModel model = fit_once<SvmSettings>(training_set(sample.S, sample.classes), {}).model;
-  EXPECT_THROW((void)decide(model, query_block(Matrix::Zero(2, 21))), Error);
+  RunContext ctx;
+  EXPECT_THROW((void)decision_values(model, query_block(Matrix::Zero(2, 21)), ctx), Error);
 }
 
 TEST(SvmNone, IsCertifiedWhereTheMatrixIsAKernel) {

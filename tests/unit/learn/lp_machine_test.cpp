@@ -70,7 +70,8 @@ TEST(LpMachine, KeepsColumnsWithACoefficientOnly) {
   EXPECT_EQ(needed_columns(model), model.columns);
   const Matrix narrow = sample.rows(Eigen::all, model.columns);
   EXPECT_EQ(predict_once(model, narrow).scores, predict_once(model, sample.rows).scores);
-  EXPECT_THROW((void)predict_once(model, Matrix::Zero(2, 39)), Error);
+  RunContext ctx;
+  EXPECT_THROW((void)predict(model, test::query_block(Matrix::Zero(2, 39)), ctx), Error);
 }
 
 TEST(LpMachine, KeepsOneColumnWithoutWeightWhereTheCostIsTooSmall) {

@@ -155,7 +155,10 @@ TEST(PSvm, NeedsOnlyTheColumnsItHasCoefficientsFor) {
   EXPECT_TRUE((sparse.coefficients.dense().array() != 0).all());
   EXPECT_EQ(predict_once(sparse, sample.rows).scores,
             predict_once(sparse, sample.rows(Eigen::all, sparse.columns)).scores);
-  EXPECT_THROW((void)predict_once(sparse, sample.rows.leftCols(sample.rows.cols() - 1)), Error);
+  RunContext ctx;
+  EXPECT_THROW(
+      (void)predict(sparse, test::query_block(sample.rows.leftCols(sample.rows.cols() - 1)), ctx),
+      Error);
   const PSvmModel few = fit_once<PSvmSettings>(set, {.epsilon = 1e-3, .prototypes = 7}).model;
   EXPECT_LE(few.columns.size(), 7u);
 }
