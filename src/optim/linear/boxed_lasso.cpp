@@ -19,6 +19,8 @@
 // the last steps are ours). Where S is ill-conditioned and most variables are free these steps
 // become many: then an interior point (lasso_interior) finds F, and they the last digits.
 //
+// The loop stands alone: it counts the multiplications that it may still spend, not patience alone.
+//
 // Cost: O(mn) and one factor of at most min(|F|, m) columns for each Newton step.
 #include "kith/optim/linear/boxed_lasso.hpp"
 

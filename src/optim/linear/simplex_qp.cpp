@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loops stand alone: an active set and pivots end after finitely many steps and count nothing
+// else; they are solved for each sample, and are not interrupted.
 #include "kith/optim/linear/simplex_qp.hpp"
 
 #include <Eigen/Dense>
