@@ -190,7 +190,7 @@ bool missed_tolerance(const ExperimentResult& result, const ExperimentPlan& plan
     const bool asked =
         std::any_of(plan.candidates.begin(), plan.candidates.end(),
                     [&](const Candidate& candidate) { return candidate.name == method.name; });
-    return asked && !method.met_tolerance();
+    return asked && !method.ended_as_asked();
   });
 }
 

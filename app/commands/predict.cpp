@@ -305,7 +305,7 @@ void check_input_flags(const PredictOptions& options) {
 /// Predictions of a model that is marked are written all the same, but not in silence.
 void say_how_training_ended(const ModelRecord& record, Session& session) {
   const std::optional<TrainingEnd> end = training_end(record);
-  if (!end || met_tolerance(end->status)) return;
+  if (!end || ended_as_asked(end->status)) return;
   session.context.message(fmt::format(
       "the solver missed its tolerance when this model was trained: {}{}", name(end->status),
       std::isnan(end->gap) ? "" : ", gap " + format_short(end->gap, 3)));

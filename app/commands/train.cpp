@@ -104,6 +104,9 @@ std::string training_text(const Training& training, const std::optional<Selectio
                                  selection ? record.method : options.method, record.samples,
                                  record.class_names.size(), training.seconds);
   text += line("status", std::string(name(info.status())));
+  if (info.status() == SolveStatus::kStopped) {
+    text += line("", "no optimum is claimed: the method ends by a rule of its own");
+  }
   // A descent has no dual of its own: its gap is that to a lower bound of the optimum.
   const bool descent =
       info.status() == SolveStatus::kStopped || info.status() == SolveStatus::kStationary;
@@ -216,7 +219,7 @@ int run(const TrainOptions& options) {
   } else {
     print_text(training_text(training, selection, options));
   }
-  if (met_tolerance(training.info.status())) return kDone;
+  if (ended_as_asked(training.info.status())) return kDone;
   session.context.message(
       fmt::format("the solver missed its tolerance: {}", name(training.info.status())));
   return kMissedTolerance;

@@ -302,12 +302,12 @@ std::string methods_text() {
 }  // namespace
 
 void bind_models(py::module_& module) {
-  py::list met;
+  py::list ended;
   for (const SolveStatus status :
        {SolveStatus::kSolved, SolveStatus::kStationary, SolveStatus::kStopped}) {
-    met.append(std::string(name(status)));
+    ended.append(std::string(name(status)));
   }
-  module.attr("met_statuses") = met;
+  module.attr("ended_as_asked") = ended;
   module.def("methods", &methods_text);
   module.def("input_fields", [] { return fields_json(fields<InputSettings>()).dump(); });
   py::class_<Model>(module, "Model")

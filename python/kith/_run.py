@@ -38,7 +38,7 @@ def seed_of(value):
 
 
 def warn_unless_solved(status, who, stacklevel=3):
-    if status not in _core.met_statuses:
+    if status not in _core.ended_as_asked:
         from sklearn.exceptions import ConvergenceWarning
         warnings.warn(f"{who}: the solver missed its tolerance: {status}", ConvergenceWarning, stacklevel=stacklevel)
 

@@ -82,7 +82,7 @@ function warnings(set) {
   if (set.complete === false && set.most > 0) {
     notes.push("The evaluation is not finished: some methods lack partitions, and only those with the most can be best.");
   }
-  const missed = set.methods.filter((method) => method.met_tolerance === false);
+  const missed = set.methods.filter((method) => method.ended_as_asked === false);
   if (missed.length > 0) {
     notes.push(["A solver missed its tolerance on some partition of ", list(missed.map((m) => name(m.method))), "."]);
   }

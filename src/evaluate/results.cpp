@@ -179,10 +179,10 @@ void compare(std::vector<MethodResult>& methods, Metric metric) {
 
 }  // namespace
 
-bool MethodResult::met_tolerance() const {
+bool MethodResult::ended_as_asked() const {
   if (worst_status.empty()) return true;
   const std::optional<SolveStatus> status = status_named(worst_status);
-  return status && kith::met_tolerance(*status);
+  return status && kith::ended_as_asked(*status);
 }
 
 bool ExperimentResult::complete() const {

@@ -70,7 +70,7 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
   for (std::size_t m = 0; m < candidates.size(); ++m) {
     const MethodDetails details = method_details(store, candidates[m], record);
     Json& method = data_set["methods"][m];
-    method["met_tolerance"] = result.methods[m].met_tolerance();
+    method["ended_as_asked"] = result.methods[m].ended_as_asked();
     method["details"] = details_json(details);
     if (m == 0) tested = details.tested;
     if (details.tested != tested) method["details"]["tested"] = details.tested;

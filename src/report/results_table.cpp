@@ -151,7 +151,7 @@ std::vector<std::string> warnings(const Results& results) {
   }
   for (const ExperimentResult& result : results) {
     for (const MethodResult& method : result.methods) {
-      if (method.met_tolerance()) continue;
+      if (method.ended_as_asked()) continue;
       notes.push_back(fmt::format("{} on {}: a solver missed its tolerance ({}).", method.name,
                                   result.name, method.worst_status));
     }

@@ -13,7 +13,7 @@ namespace kith {
 enum class SolveStatus {
   kSolved,
   kStationary,       ///< tolerance met, but the problem is not convex: a stationary point
-  kStopped,          ///< where the method's own rule ends it, near an optimum or not; see the gap
+  kStopped,          ///< the method's own rule ended it: no optimum is claimed; see the gap
   kReducedAccuracy,  ///< no further progress in double precision; see the residuals
   kIterationLimit,
   kInfeasible,
@@ -23,10 +23,20 @@ enum class SolveStatus {
 [[nodiscard]] std::string_view name(SolveStatus status);
 /// The status of that name, if there is one.
 [[nodiscard]] std::optional<SolveStatus> status_of(std::string_view name);
-/// Whether a solver did what it is asked to do.
+/// Whether the answer meets the tolerance that was asked for.
 [[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
-  return status == SolveStatus::kSolved || status == SolveStatus::kStationary ||
-         status == SolveStatus::kStopped;
+  return status == SolveStatus::kSolved || status == SolveStatus::kStationary;
+}
+/// Whether the solver ended as it should: at its tolerance, or by its own rule where the method
+/// claims no optimum.
+[[nodiscard]] constexpr bool ended_as_asked(SolveStatus status) {
+  return met_tolerance(status) || status == SolveStatus::kStopped;
+}
+/// The status of an answer that was measured after its solver had ended: what is proved is solved,
+/// whatever ended the solver, and what is not proved is not.
+[[nodiscard]] constexpr SolveStatus measured_status(SolveStatus ended, bool proved) {
+  if (proved) return SolveStatus::kSolved;
+  return ended == SolveStatus::kSolved ? SolveStatus::kReducedAccuracy : ended;
 }
 
 /// The evidence a solver returns with its answer. NaN: the quantity does not exist for this

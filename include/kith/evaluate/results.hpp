@@ -41,8 +41,8 @@ struct MethodResult {
   double worst_gap = std::numeric_limits<double>::quiet_NaN();
   double worst_kkt_residual = std::numeric_limits<double>::quiet_NaN();
 
-  /// Whether its solvers met their tolerance on every finished partition.
-  [[nodiscard]] bool met_tolerance() const;
+  /// Whether its solvers ended as they should on every finished partition.
+  [[nodiscard]] bool ended_as_asked() const;
 };
 
 struct ExperimentResult {

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "optim/engine/box.hpp"
 
 namespace kith::dual {
 namespace {
@@ -62,17 +65,9 @@ double stretch(const SvmDual& problem, const Vector& decision) {
 
 void validate(const SvmDual& problem) {
   const Index n = problem.K.size();
-  if (n == 0) refuse("a dual problem needs at least one sample");
-  require_length("y", problem.y, n);
-  require_length("cost", problem.cost, n);
+  engine::check_signs(problem.y, problem.cost, n, engine::SignRule::kCostMayBeZero);
   if (problem.linear.size() != 0) require_length("linear", problem.linear, n);
   for (Index i = 0; i < n; ++i) {
-    if (problem.y[i] != 1 && problem.y[i] != -1) {
-      refuse(entry("y", i, problem.y[i]) + "; a label is +1 or -1");
-    }
-    if (!(problem.cost[i] >= 0) || !std::isfinite(problem.cost[i])) {
-      refuse(entry("cost", i, problem.cost[i]) + "; a cost is finite and not negative");
-    }
     if (!std::isfinite(linear_term(problem, i))) {
       refuse(entry("linear", i, problem.linear[i]) + "; a linear term is finite");
     }
@@ -113,6 +108,27 @@ double kkt_unit(const SvmDual& problem) {
   const double margin = largest_margin(problem);
   const double reach = (problem.cost.array() * problem.K.diagonal().array().abs()).maxCoeff();
   return reach > 0 ? std::clamp(reach, kSmallest * margin, margin) : margin;
+}
+
+double least_loss_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& cost) {
+  // The loss is piecewise linear in b. Its slope is -sum of the costs of class +1 at the far left
+  // and grows by cost_i at b = y_i - f_i, for either class.
+  constexpr double kFlat = 1e-12;  // of all costs: a slope that is rounding
+  std::vector<Index> order(static_cast<std::size_t>(f.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  const Vector kinks = y - f;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index j) { return kinks(i) < kinks(j); });
+  double slope = -cost.dot(y.cwiseMax(0.0));
+  const double flat = kFlat * cost.sum();
+  if (f.size() == 0) return 0;
+  if (slope >= -flat) return kinks(order.front());  // nobody asks for a larger b
+  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+    slope += cost(order[k]);
+    if (slope > flat) return kinks(order[k]);
+    if (slope >= -flat) return 0.5 * (kinks(order[k]) + kinks(order[k + 1]));
+  }
+  return kinks(order.back());
 }
 
 SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b) {

@@ -15,6 +15,8 @@ constexpr double kSmallestRidge = 1e-10;  // of the trace: leaves directions six
 constexpr double kLargestRidge = 1e-8;    // of the trace: below it, indefinite is indefinite
 constexpr Index kMostUpdates = 50;        // besides one per member, before factoring anew
 
+// The factor grows and shrinks inside a larger matrix: numerics/cholesky has no such stride.
+
 /// x = L^-1 x or L^-T x with the leading block of L. BLAS, for its vector width; Eigen's own loops
 /// are compiled for the oldest processor.
 void solve_triangle(const char* transposed, const Matrix& L, Vector& x) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/engine/box.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
+#include "kith/core/error.hpp"
 #include "numerics/cholesky.hpp"
 
 namespace kith::engine {
@@ -22,11 +26,36 @@ double primal(const Vector& cost, double squares, const Vector& margins, double 
 }  // namespace
 
 double best_primal(const Vector& cost, double squares, const Vector& margins) {
-  constexpr double kRounding = 1e-6;
   const ArrayXd short_of = 1 - margins.array();
-  const double worst = (short_of < kRounding).select(short_of, 0.0).maxCoeff();
-  return std::min(primal(cost, squares, margins, 1),
-                  primal(cost, squares, margins, 1 / (1 - worst)));
+  double best = primal(cost, squares, margins, 1);
+  for (const double rounding : {4e-9, 1e-6}) {
+    const double worst = (short_of < rounding).select(short_of, 0.0).maxCoeff();
+    if (worst > 0) best = std::min(best, primal(cost, squares, margins, 1 / (1 - worst) + 1e-15));
+  }
+  return best;
+}
+
+void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule rule) {
+  const auto refuse = [](const std::string& message) {
+    throw Error(ErrorCode::kInvalidArgument, message);
+  };
+  if (samples == 0 && rule != SignRule::kAny) refuse("a machine needs at least one sample");
+  for (const Vector* v : {&y, &cost}) {
+    if (v->size() == samples) continue;
+    refuse(fmt::format("{} has {} entries; there are {} samples", v == &y ? "y" : "cost", v->size(),
+                       samples));
+  }
+  for (Index i = 0; i < samples; ++i) {
+    if (y[i] != 1 && y[i] != -1) refuse(fmt::format("y[{}] = {}; a label is +1 or -1", i, y[i]));
+    const bool positive = rule == SignRule::kCostMayBeZero ? cost[i] >= 0 : cost[i] > 0;
+    if (!positive || !std::isfinite(cost[i])) {
+      refuse(fmt::format("cost[{}] = {}; a cost is finite and {}", i, cost[i],
+                         rule == SignRule::kCostMayBeZero ? "not negative" : "above 0"));
+    }
+  }
+  if (rule == SignRule::kBothClasses && y.minCoeff() == y.maxCoeff()) {
+    refuse("the labels must have both classes");
+  }
 }
 
 double infeasibility(const Vector& y, const Vector& cost, const VectorRef& alpha) {
@@ -46,6 +75,21 @@ Vector at_bounds(const Vector& y, const Vector& cost, Vector alpha) {
   }
   if (room.sum() > 0) alpha.array() -= y.array() * room * (y.dot(alpha) / room.sum());
   return alpha;
+}
+
+Vector balanced(const Vector& y, Vector a) {
+  const double positive = a.dot(y.cwiseMax(0.0));
+  const double negative = a.sum() - positive;
+  const double least = std::min(positive, negative);
+  for (Index i = 0; i < a.size(); ++i) {
+    const double own = y(i) > 0 ? positive : negative;
+    if (own > least) a(i) *= least / own;
+  }
+  return a;
+}
+
+Vector into_box(const Vector& y, const Vector& cost, const VectorRef& alpha) {
+  return balanced(y, alpha.cwiseMax(0.0).cwiseMin(cost));
 }
 
 double largest_step(const MatrixRef& x, const MatrixRef& dx) {

@@ -3,13 +3,23 @@
 // point in it, their part of the Newton equations, starts, and what a machine found there proves.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "kith/core/types.hpp"
 
 namespace kith::engine {
 
+enum class SignRule { kCostMayBeZero, kAny, kBothClasses };
+/// Throws Error(kInvalidArgument) naming the first thing that is not as it should be: one sign and
+/// one cost per sample, each sign +1 or -1, each cost finite and above 0 (or 0 where that may be).
+/// With kAny there may be no sample at all; with kBothClasses both signs are present.
+void check_signs(const Vector& y, const Vector& cost, Index samples,
+                 SignRule rule = SignRule::kBothClasses);
+
 /// The hinge-loss primal 1/2 squares + sum cost_j max(0, 1 - margin_j) at the machine or at the
-/// machine longer by what rounding left its margins short of 1 (at most 1e-6): large costs would
-/// multiply margins of 1 - 1e-12.
+/// machine longer by what rounding left its margins short of 1 (at most 4e-9, or at most 1e-6):
+/// large costs would multiply margins of 1 - 1e-12.
 [[nodiscard]] double best_primal(const Vector& cost, double squares, const Vector& margins);
 
 /// The largest of |y'a| and the violations of the box, by the largest cost.
@@ -18,6 +28,11 @@ namespace kith::engine {
 /// alpha with what is within 1e-10 of a bound (relative to the largest) at that bound, and y'a = 0
 /// kept by those in between: an interior point never reaches a bound.
 [[nodiscard]] Vector at_bounds(const Vector& y, const Vector& cost, Vector alpha);
+
+/// The heavier class made lighter until y'a = 0, for a >= 0.
+[[nodiscard]] Vector balanced(const Vector& y, Vector a);
+/// The same, drawn into the box first.
+[[nodiscard]] Vector into_box(const Vector& y, const Vector& cost, const VectorRef& alpha);
 
 /// The largest t with x + t dx >= 0; infinite where nothing falls.
 [[nodiscard]] double largest_step(const MatrixRef& x, const MatrixRef& dx);
@@ -29,6 +44,40 @@ namespace kith::engine {
 [[nodiscard]] Vector box_start(const Vector& cost, const Vector& y, const Vector& near);
 /// The size of products at which a start balances this gradient of the maximised objective.
 [[nodiscard]] double start_product(const Vector& a, const Vector& gradient);
+
+/// Variables x >= 0 with their multipliers z >= 0, whose products go to 0; also a change of both.
+/// T is a vector, a matrix or a number.
+template <class T>
+struct Partners {
+  T x;
+  T z;
+
+  [[nodiscard]] double products() const { return inner(x, z); }
+  [[nodiscard]] double products(const Partners& d, double length) const {
+    return inner(T(x + length * d.x), T(z + length * d.z));
+  }
+  [[nodiscard]] double count() const {
+    if constexpr (std::is_same_v<T, double>) return 1;
+    if constexpr (!std::is_same_v<T, double>) return static_cast<double>(x.size());
+  }
+  [[nodiscard]] double largest_step(const Partners& d) const {
+    return std::min(engine::largest_step(x, d.x), engine::largest_step(z, d.z));
+  }
+  void advance(const Partners& d, double length) {
+    x += length * d.x;
+    z += length * d.z;
+  }
+  [[nodiscard]] double mean_product() const { return products() / count(); }
+  [[nodiscard]] double mean_product(const Partners& d, double length) const {
+    return products(d, length) / count();
+  }
+
+ private:
+  static double inner(const T& a, const T& b) {
+    if constexpr (std::is_same_v<T, double>) return a * b;
+    if constexpr (!std::is_same_v<T, double>) return a.cwiseProduct(b).sum();
+  }
+};
 
 /// A change of a BoxPoint.
 struct BoxStep {
@@ -55,9 +104,41 @@ struct BoxPoint {
   [[nodiscard]] double products(const BoxStep& d, double length) const;
   /// How many products there are.
   [[nodiscard]] double count() const { return 2 * static_cast<double>(a.size()); }
+  [[nodiscard]] double mean_product() const { return products() / count(); }
+  [[nodiscard]] double mean_product(const BoxStep& d, double length) const {
+    return products(d, length) / count();
+  }
   /// The largest step that keeps everything >= 0.
   [[nodiscard]] double largest_step(const BoxStep& d) const;
   void advance(const BoxStep& d, double length);
+};
+
+/// A change of a BoxAndPartners.
+template <class T>
+struct BoxAndPartnersStep {
+  BoxStep box;
+  Partners<T> own;
+};
+
+/// A point inside the box, and beside it variables with products of their own.
+template <class T>
+struct BoxAndPartners {
+  BoxPoint box;
+  Partners<T> own;
+
+  using Change = BoxAndPartnersStep<T>;
+  [[nodiscard]] double count() const { return box.count() + own.count(); }
+  [[nodiscard]] double mean_product() const { return (box.products() + own.products()) / count(); }
+  [[nodiscard]] double mean_product(const Change& d, double length) const {
+    return (box.products(d.box, length) + own.products(d.own, length)) / count();
+  }
+  [[nodiscard]] double largest_step(const Change& d) const {
+    return std::min(box.largest_step(d.box), own.largest_step(d.own));
+  }
+  void advance(const Change& d, double length) {
+    box.advance(d.box, length);
+    own.advance(d.own, length);
+  }
 };
 
 /// What the box adds to the Newton equations once its multipliers are eliminated.

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <utility>
 
 #include "optim/engine/progress.hpp"
 
@@ -35,6 +36,26 @@ concept InteriorProblem = requires(P& problem, const P& fixed, const typename P:
   { fixed.direction(0.0, &step) } -> std::same_as<typename P::Step>;
   { fixed.complementarity(step, fixed.reach(step, 1.0)) } -> std::convertible_to<double>;
   { problem.advance(step, fixed.reach(step, 1.0)) } -> std::same_as<bool>;
+};
+
+/// What the loop asks of a problem whose point x_ knows its products and its bounds:
+/// mean_product(), now or after a step, and largest_step().
+template <class Point, class S>
+class PointProblem {
+ public:
+  using Step = S;
+  [[nodiscard]] double complementarity() const { return x_.mean_product(); }
+  [[nodiscard]] double complementarity(const Step& d, double length) const {
+    return x_.mean_product(d, length);
+  }
+  [[nodiscard]] double reach(const Step& d, double fraction) const {
+    return std::min(1.0, fraction * x_.largest_step(d));
+  }
+
+ protected:
+  PointProblem() = default;
+  explicit PointProblem(Point start) : x_(std::move(start)) {}
+  Point x_;
 };
 
 /// One step; false where none can be taken.
@@ -65,12 +86,12 @@ BestSoFar run_interior(P& problem, const Limits& limits, double fraction, const 
     if (stuck && best.status() != SolveStatus::kReducedAccuracy) break;
     if constexpr (requires { problem.exhausted(); }) {
       if (!stuck && problem.exhausted()) {
-        best.fail(SolveStatus::kReducedAccuracy);
+        best.end(SolveStatus::kReducedAccuracy);
         break;
       }
     }
     if (!stuck && !predict_and_correct(problem, fraction)) {
-      best.fail(SolveStatus::kNumericalFailure);
+      best.end(SolveStatus::kNumericalFailure);
       stuck = true;
     }
     if (!stuck) {
@@ -81,7 +102,7 @@ BestSoFar run_interior(P& problem, const Limits& limits, double fraction, const 
                     { problem.restart() } -> std::same_as<bool>;
                   }) {
       if (problem.restart()) {
-        best.progress();
+        best.resume();
         continue;
       }
     }

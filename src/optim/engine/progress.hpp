@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an iteration ends and how: the best point so far, patience, the iteration limit, interrupts
-// and the clock. The loop of the interior points asks this class.
+// and the clock. Every loop of optim asks this class, but for those whose file says why not.
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "kith/core/context.hpp"
 #include "kith/core/status.hpp"
+#include "kith/core/stopwatch.hpp"
 
 namespace kith::engine {
-
-/// Seconds since it was made.
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
 
 struct Limits {
   double tolerance = 1e-6;  ///< the iteration ends as soon as a merit is at most this
   long iterations = 100;
-  long patience = 12;  ///< iterations without progress after which only rounding is left
+  /// Iterations without progress after which only rounding is left.
+  long patience = std::numeric_limits<long>::max();
 };
 
 /// Follows an iteration by the merit of its points: 0 at an optimum, the smaller the better.
@@ -55,6 +45,7 @@ class BestSoFar {
   /// interrupted.
   [[nodiscard]] bool goes_on() {
     ctx_.check_stop();
+    if (ended_) return false;
     if (merit_ <= limits_.tolerance) {
       status_ = SolveStatus::kSolved;
     } else if (iterations_ >= limits_.iterations) {
@@ -67,8 +58,16 @@ class BestSoFar {
     return false;
   }
   void stepped() { ++iterations_; }
-  /// No step can be taken from the present point.
-  void fail(SolveStatus status) { status_ = status; }
+  /// The iteration ends here for a reason of its own: no step can be taken, or its rule says so.
+  void end(SolveStatus status) {
+    ended_ = true;
+    status_ = status;
+  }
+  /// Another way was found from the best point after an end.
+  void resume() {
+    ended_ = false;
+    progress();
+  }
 
   [[nodiscard]] double merit() const { return merit_; }
   [[nodiscard]] long iterations() const { return iterations_; }
@@ -84,6 +83,7 @@ class BestSoFar {
   const RunContext& ctx_;
   Stopwatch clock_;
   bool offered_ = false;
+  bool ended_ = false;
   double merit_ = std::numeric_limits<double>::infinity();
   double least_ = std::numeric_limits<double>::infinity();
   long iterations_ = 0;

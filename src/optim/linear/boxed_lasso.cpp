@@ -19,6 +19,8 @@
 // the last steps are ours). Where S is ill-conditioned and most variables are free these steps
 // become many: then an interior point (lasso_interior) finds F, and they the last digits.
 //
+// The loop stands alone: it counts the multiplications that it may still spend, not patience alone.
+//
 // Cost: O(mn) and one factor of at most min(|F|, m) columns for each Newton step.
 #include "kith/optim/linear/boxed_lasso.hpp"
 
@@ -32,7 +34,7 @@
 #include <vector>
 
 #include "kith/core/error.hpp"
-#include "numerics/lapack.hpp"
+#include "numerics/cholesky.hpp"
 #include "optim/linear/lasso_interior.hpp"
 #include "optim/linear/lasso_terms.hpp"
 
@@ -91,19 +93,6 @@ std::vector<Index> free_variables(const Vector& a, const Vector& bound) {
   return free;
 }
 
-/// Lower Cholesky factor in place; false where the matrix is not positive definite.
-bool factor(Matrix& A) {
-  const int size = static_cast<int>(A.rows());
-  int info = 0;
-  dpotrf_("L", &size, A.data(), &size, &info);
-  return info == 0;
-}
-
-void solve(const Matrix& L, Vector& x) {
-  L.triangularView<Eigen::Lower>().solveInPlace(x);
-  L.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-}
-
 /// The factor of S_F'S_F + ridge I; the ridge grows where rounding asks for more.
 Matrix gram_factor(const LassoData& data, const std::vector<Index>& free, double ridge) {
   Matrix A;
@@ -116,7 +105,7 @@ Matrix gram_factor(const LassoData& data, const std::vector<Index>& free, double
       A.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
     }
     A.diagonal().array() += added;
-    if (factor(A)) return A;
+    if (cholesky(A)) return A;
   }
   return A;  // of numbers that are not finite, as what follows from it: the certificate will say so
 }
@@ -128,8 +117,7 @@ Vector newton_direction(const LassoData& data, const Vector& F, const std::vecto
   if (static_cast<Index>(free.size()) <= data.S.rows()) {
     const Matrix L = gram_factor(data, free, 1 / sigma);
     const Vector all = data.S.transpose() * F;
-    Vector inner = all(free);
-    solve(L, inner);
+    const Vector inner = back_solve(L, Vector(all(free)));
     Vector padded = Vector::Zero(data.S.cols());
     padded(free) = inner;
     return times(data.S, padded) - F;
@@ -137,9 +125,7 @@ Vector newton_direction(const LassoData& data, const Vector& F, const std::vecto
   const Matrix columns = data.S(Eigen::all, free);
   Matrix A = Matrix::Identity(data.S.rows(), data.S.rows());
   A.selfadjointView<Eigen::Lower>().rankUpdate(columns, sigma);
-  Vector d = -F;
-  if (factor(A)) solve(A, d);
-  return d;
+  return cholesky(A) ? back_solve(A, Vector(-F)) : Vector(-F);
 }
 
 /// The t >= 0 at which the dual of (1) is least along d: x = a0 + sigma S'u and z = S'd. Its
@@ -245,7 +231,7 @@ Point finish(const Problem& problem, Point from) {
       const Index j = free[static_cast<std::size_t>(k)];
       move(k) = g(j) - std::copysign(problem.terms.epsilon(j), from.a(j));
     }
-    solve(L, move);
+    move = back_solve(L, move);
     Vector a = from.a;
     a(free) += move;
     for (const Index j : free) {

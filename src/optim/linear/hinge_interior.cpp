@@ -242,11 +242,8 @@ Targets corrector(const HingeIterate& x, const Step& affine, double target) {
 /// the iterates keep away from bounds while they become feasible.
 HingeIterate start(const HingeBlock& block) {
   constexpr double kAmple = 10;
-  const Vector positive = (block.y.array() > 0).select(block.c, 0);
-  const Vector negative = block.c - positive;
-  const double balanced = std::min(positive.sum(), negative.sum());
   HingeIterate x;
-  x.a = positive * (0.5 * balanced / positive.sum()) + negative * (0.5 * balanced / negative.sum());
+  x.a = engine::box_centre(block.c, block.y);
   x.q = block.c - x.a;
   const Vector g = block.G.transpose() * x.a;
   const double steepest = g.size() > 0 ? g.cwiseAbs().maxCoeff() : 0.0;
@@ -337,7 +334,8 @@ InteriorResult hinge_interior_point(const HingeBlock& block, double tolerance, l
   result.gap = std::numeric_limits<double>::infinity();
   Interior interior(block, tolerance, result);
   const engine::BestSoFar end = engine::run_interior(
-      interior, {.tolerance = tolerance, .iterations = max_iterations}, kStepFraction, ctx);
+      interior, {.tolerance = tolerance, .iterations = max_iterations, .patience = 12},
+      kStepFraction, ctx);
   result.iterations = end.iterations();
   result.stalled =
       end.status() != SolveStatus::kSolved && end.status() != SolveStatus::kIterationLimit;

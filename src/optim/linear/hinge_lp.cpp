@@ -12,13 +12,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "kith/core/text.hpp"
 #include "kith/optim/dual/certificate.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/linear/hinge_interior.hpp"
 #include "optim/linear/hinge_vertex.hpp"
 
@@ -41,14 +40,7 @@ constexpr double kInsideTolerance = 1e-2;  // of a round's tolerance, for the la
 /// A feasible point of the dual: clipped to the box, the heavier class scaled down to balance, all
 /// scaled down until every column allows it. `g` becomes F'(y.*a) of it.
 Vector feasible_dual(const HingeLp& problem, const VectorRef& a, Vector& g) {
-  Vector fair = a.cwiseMax(0.0).cwiseMin(problem.cost);
-  double sides[2] = {0, 0};
-  for (Index i = 0; i < fair.size(); ++i) sides[problem.y(i) > 0 ? 1 : 0] += fair(i);
-  const double balanced = std::min(sides[0], sides[1]);
-  for (Index i = 0; i < fair.size(); ++i) {
-    const double side = sides[problem.y(i) > 0 ? 1 : 0];
-    fair(i) *= side > 0 ? balanced / side : 0.0;
-  }
+  Vector fair = engine::into_box(problem.y, problem.cost, a);
   g = problem.F.transpose() * problem.y.cwiseProduct(fair);
   const double steepest = g.size() > 0 ? g.cwiseAbs().maxCoeff() : 0.0;
   if (steepest > 1) {
@@ -109,7 +101,7 @@ HingeLpSolution assemble(const Work& work, const Vector& p, const Vector& a) {
     solution.w(work.columns[k]) = p(static_cast<Index>(k)) / work.scale;
   }
   const Vector f = problem.F * solution.w;
-  solution.b = middle_intercept(f, problem.y, problem.cost);
+  solution.b = dual::least_loss_intercept(f, problem.y, problem.cost);
   const Vector margins = problem.y.cwiseProduct((f.array() + solution.b).matrix());
   const double norm = solution.w.lpNorm<1>();
   const double factor = lift(margins, work.scale * norm);
@@ -164,16 +156,6 @@ void first_columns(std::vector<Index>& columns, const Vector& price) {
   add_columns(columns, price, 0, kFewestColumns / 2);
 }
 
-/// The dual point that is optimal for w = 0: the lighter class at its costs.
-Vector balanced_costs(const HingeLp& problem) {
-  double sides[2] = {0, 0};
-  for (Index i = 0; i < problem.y.size(); ++i) sides[problem.y(i) > 0 ? 1 : 0] += problem.cost(i);
-  const double balanced = std::min(sides[0], sides[1]);
-  Vector a = problem.cost;
-  for (Index i = 0; i < a.size(); ++i) a(i) *= balanced / sides[problem.y(i) > 0 ? 1 : 0];
-  return a;
-}
-
 /// The better of the interior point and the vertex, by certificate.
 HingeLpSolution best_point(const Work& work, const HingeBlock& block, const HingeIterate& inside) {
   HingeLpSolution centre = assemble(work, inside.u - inside.v, inside.a);
@@ -188,9 +170,9 @@ SolveStatus status_of(const Work& work, const SolveInfo& info) {
   if (!std::isfinite(info.objective) || !std::isfinite(info.gap)) {
     return SolveStatus::kNumericalFailure;
   }
-  if (info.gap <= work.settings.tolerance) return SolveStatus::kSolved;
-  return work.iterations >= work.settings.max_iterations ? SolveStatus::kIterationLimit
-                                                         : SolveStatus::kReducedAccuracy;
+  const bool limit = work.iterations >= work.settings.max_iterations;
+  return measured_status(limit ? SolveStatus::kIterationLimit : SolveStatus::kReducedAccuracy,
+                         info.gap <= work.settings.tolerance);
 }
 
 HingeLpSolution finish(const Work& work, HingeLpSolution solution) {
@@ -233,22 +215,8 @@ HingeLpSolution generate_columns(Work& work, double part) {
 }  // namespace
 
 void validate(const HingeLp& problem) {
-  const Index n = problem.F.rows();
-  if (n == 0) refuse("a hinge program needs at least one sample");
-  for (const Vector* v : {&problem.y, &problem.cost}) {
-    if (v->size() == n) continue;
-    refuse((v == &problem.y ? "y has " : "cost has ") + std::to_string(v->size()) +
-           " entries; there are " + std::to_string(n) + " samples");
-  }
-  for (Index i = 0; i < n; ++i) {
-    const std::string at = "[" + std::to_string(i) + "] = ";
-    if (problem.y(i) != 1 && problem.y(i) != -1) {
-      refuse("y" + at + format_double(problem.y(i)) + "; a label is +1 or -1");
-    }
-    if (!(problem.cost(i) > 0) || !std::isfinite(problem.cost(i))) {
-      refuse("cost" + at + format_double(problem.cost(i)) + "; a cost is positive and finite");
-    }
-  }
+  if (problem.F.rows() == 0) refuse("a hinge program needs at least one sample");
+  engine::check_signs(problem.y, problem.cost, problem.F.rows(), engine::SignRule::kAny);
   const double largest = problem.F.size() > 0 ? problem.F.cwiseAbs().maxCoeff() : 0.0;
   if (!problem.F.allFinite()) refuse("the features are not all finite");
   if (!std::isfinite(largest * problem.cost.sum())) {
@@ -282,31 +250,13 @@ HingeLpCertificate certify(const HingeLp& problem, const VectorRef& w, double b,
   return c;
 }
 
-double middle_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& cost) {
-  constexpr double kFlat = 1e-12;  // of all costs: a slope that is rounding
-  const Index n = f.size();
-  std::vector<Index> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  const auto kink = [&](Index i) { return y(i) - f(i); };
-  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) { return kink(i) < kink(j); });
-  double slope = 0;
-  for (Index i = 0; i < n; ++i) slope -= y(i) > 0 ? cost(i) : 0.0;
-  const double flat = kFlat * cost.sum();
-  if (slope >= -flat) return kink(order.front());  // nobody asks for a larger b
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    slope += cost(order[k]);
-    if (slope > flat || k + 1 == order.size()) return kink(order[k]);
-    if (slope >= -flat) return 0.5 * (kink(order[k]) + kink(order[k + 1]));
-  }
-  return 0;
-}
-
 HingeLpSolution solve_hinge_lp(const HingeLp& problem, const HingeLpSettings& settings,
                                const RunContext& ctx, const std::vector<Index>& start) {
   validate(problem);
   const double largest = problem.F.size() > 0 ? problem.F.cwiseAbs().maxCoeff() : 0.0;
   Work work{problem, settings, ctx, largest > 0 ? largest : 1.0, start, !start.empty(), 0};
-  const Vector cheapest = work.scale * balanced_costs(problem);
+  // The dual point that is optimal for w = 0: the lighter class at its costs.
+  const Vector cheapest = work.scale * engine::balanced(problem.y, problem.cost);
   const Vector price = prices(work, cheapest);
   if (price.size() == 0 || !(price.maxCoeff() > 1)) {
     work.columns.clear();

@@ -7,10 +7,12 @@
 #include <deque>
 #include <utility>
 
+#include "optim/engine/line_search.hpp"
+#include "optim/engine/progress.hpp"
+
 namespace kith::linear {
 namespace {
 
-constexpr double kSufficient = 1e-4;
 constexpr int kMostTrials = 50;
 constexpr double kSmallestCurvature = 1e-12;  // of |s| |y|: less is rounding
 
@@ -42,13 +44,12 @@ LbfgsSolution lbfgs(const SmoothFunction& f, Vector start, const LbfgsSettings& 
   Vector gradient(solution.x.size());
   double value = f(solution.x, gradient);
   std::deque<Pair> pairs;
-  solution.info.status = SolveStatus::kIterationLimit;
-  for (; solution.info.iterations < settings.max_iterations; ++solution.info.iterations) {
-    ctx.check_stop();
+  engine::BestSoFar progress({.iterations = settings.max_iterations}, ctx);
+  while (progress.goes_on()) {
     const double scale = std::max(1.0, std::abs(value));
     const double steepest = gradient.size() > 0 ? gradient.cwiseAbs().maxCoeff() : 0;
     if (steepest <= settings.gradient_tolerance * scale) {
-      solution.info.status = SolveStatus::kStationary;
+      progress.end(SolveStatus::kStationary);
       break;
     }
     Vector step = direction(pairs, gradient);
@@ -56,21 +57,21 @@ LbfgsSolution lbfgs(const SmoothFunction& f, Vector start, const LbfgsSettings& 
       pairs.clear();
       step = -gradient;
     }
-    double length = pairs.empty() ? std::min(1.0, 1 / gradient.norm()) : 1;
+    const double longest = pairs.empty() ? std::min(1.0, 1 / gradient.norm()) : 1;
     const double slope = step.dot(gradient);
     Vector next, next_gradient(gradient.size());
     double next_value = value;
-    bool moved = false;
-    for (int halving = 0; halving < kMostTrials && !moved; ++halving, length /= 2) {
-      next = solution.x + length * step;
+    const double length = engine::backtrack(longest, kMostTrials, [&](double trial) {
+      next = solution.x + trial * step;
       next_value = f(next, next_gradient);
-      moved = next_value <= value + kSufficient * length * slope;
+      return engine::passes_armijo(value, next_value, -trial * slope);
+    });
+    if (!(length > 0) && pairs.empty()) {
+      progress.end(SolveStatus::kReducedAccuracy);
+      break;
     }
-    if (!moved) {
-      if (pairs.empty()) {
-        solution.info.status = SolveStatus::kReducedAccuracy;
-        break;
-      }
+    progress.stepped();
+    if (!(length > 0)) {
       pairs.clear();  // once more along the gradient itself
       continue;
     }
@@ -86,11 +87,10 @@ LbfgsSolution lbfgs(const SmoothFunction& f, Vector start, const LbfgsSettings& 
     gradient = std::move(next_gradient);
     value = next_value;
     if (decrease <= settings.decrease_tolerance * scale) {
-      solution.info.status = SolveStatus::kStationary;
-      ++solution.info.iterations;
-      break;
+      progress.end(SolveStatus::kStationary);
     }
   }
+  progress.report(solution.info);
   solution.info.objective = value;
   solution.info.kkt_residual = gradient.size() > 0 ? gradient.cwiseAbs().maxCoeff() : 0;
   return solution;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loops stand alone: an active set and pivots end after finitely many steps and count nothing
+// else; they are solved for each sample, and are not interrupted.
 #include "kith/optim/linear/simplex_qp.hpp"
 
 #include <Eigen/Dense>
@@ -7,7 +9,11 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "numerics/cholesky.hpp"
+#include "optim/engine/line_search.hpp"
 
 namespace kith::linear {
 namespace {
@@ -72,11 +78,10 @@ std::vector<Index> positive(const Vector& w) {
 /// definite on them.
 std::optional<Vector> equality_minimum(const MatrixRef& H, const VectorRef& s,
                                        const std::vector<Index>& free) {
-  const Matrix block = H(free, free);
-  const Eigen::LLT<Matrix> factor(block);
-  if (factor.info() != Eigen::Success) return std::nullopt;
-  const Vector u = factor.solve(Vector(s(free)));
-  const Vector v = factor.solve(Vector::Ones(static_cast<Index>(free.size())));
+  Matrix L = H(free, free);
+  if (!cholesky(L)) return std::nullopt;
+  const Vector u = back_solve(L, Vector(s(free)));
+  const Vector v = back_solve(L, Vector(Vector::Ones(static_cast<Index>(free.size()))));
   const double sum = v.sum();
   if (!(sum > 0) || !std::isfinite(sum)) return std::nullopt;
   return u + v * ((1 - u.sum()) / sum);
@@ -220,6 +225,7 @@ double entropy_residual(const MatrixRef& H, const VectorRef& s, double weight, c
 SolveStatus entropy_newton(const MatrixRef& H, const VectorRef& s, double weight, Vector& w,
                            long& iterations) {
   constexpr double kSmallest = 1e-280;  // below this a weight is zero for every purpose
+  constexpr int kMostHalvings = 40;     // shorter steps move nothing
   const double tolerance = kTolerance * std::max(scale_of(H, s), weight);
   double value = entropy_value(H, s, weight, w);
   for (int step = 0; step < 200; ++step, ++iterations) {
@@ -229,28 +235,26 @@ SolveStatus entropy_newton(const MatrixRef& H, const VectorRef& s, double weight
     Matrix system = w.asDiagonal() * Matrix(H) * w.asDiagonal();
     system.diagonal() += weight * w;
     const Vector scaling = system.diagonal().cwiseSqrt().cwiseInverse();
-    const Eigen::LLT<Matrix> factor(scaling.asDiagonal() * system * scaling.asDiagonal());
+    Matrix L = scaling.asDiagonal() * system * scaling.asDiagonal();
+    if (!cholesky_with_ridge(L)) break;
     const auto solve = [&](const Vector& right) -> Vector {
-      return scaling.cwiseProduct(factor.solve(scaling.cwiseProduct(right)));
+      return scaling.cwiseProduct(back_solve(L, Vector(scaling.cwiseProduct(right))));
     };
     const Vector u = solve(-w.cwiseProduct(g));
     const Vector v = solve(w);
     // A weight on its way to zero may fall by any factor; it must not hold back the others.
     const Vector d = (u - v * (w.dot(u) / w.dot(v))).cwiseMax(-50.0).cwiseMin(50.0);
     const double slope = w.cwiseProduct(g).dot(d);
-    double length = 1;
-    bool moved = false;
-    for (; length > 1e-12 && !moved; length *= 0.5) {
+    const auto accept = [&](double length) {
       Vector trial = (w.array() * (length * d).array().exp()).max(kSmallest);
       trial /= trial.sum();
       const double there = entropy_value(H, s, weight, trial);
-      if (there <= value + 1e-4 * length * slope) {
-        w = trial;
-        value = there;
-        moved = true;
-      }
-    }
-    if (!moved) break;
+      if (!engine::passes_armijo(value, there, -length * slope)) return false;
+      w = std::move(trial);
+      value = there;
+      return true;
+    };
+    if (!(engine::backtrack(1, kMostHalvings, accept) > 0)) break;
   }
   return entropy_residual(H, s, weight, w) <= 1e3 * tolerance ? SolveStatus::kReducedAccuracy
                                                               : SolveStatus::kIterationLimit;

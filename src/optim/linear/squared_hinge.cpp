@@ -8,8 +8,6 @@
 // A Newton step minimises that quadratic; the exact minimum along it follows the changes of A.
 #include "kith/optim/linear/squared_hinge.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,11 +16,14 @@
 #include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
+#include "optim/engine/progress.hpp"
 
 namespace kith::linear {
 namespace {
 
 constexpr long kMostSteps = 200;     // a dozen is usual
+constexpr long kPatience = 2;        // steps that do not lower the objective
 constexpr double kRounding = 1e-14;  // of a sum, by the size of what is added
 
 struct Step {
@@ -55,8 +56,7 @@ Step newton_step(const SignedSamples& samples, const Vector& w, const Vector& sl
   H(r, r) = 0;
   H.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
   if (!cholesky_with_ridge(H)) return {};
-  H.triangularView<Eigen::Lower>().solveInPlace(step);
-  H.triangularView<Eigen::Lower>().transpose().solveInPlace(step);
+  step = back_solve(H, step);
   return {.dw = step.head(r), .db = step(r)};
 }
 
@@ -105,22 +105,9 @@ double best_length(const SignedSamples& samples, const Vector& w, const Vector& 
 }  // namespace
 
 void validate(const SignedSamples& samples) {
-  const auto refuse = [](const std::string& rule) {
-    throw Error(ErrorCode::kInvalidArgument, "a machine on vectors: " + rule);
-  };
-  const Index n = samples.X.rows();
-  if (samples.y.size() != n || samples.cost.size() != n) {
-    refuse(fmt::format("{} signs and {} costs for {} samples", samples.y.size(),
-                       samples.cost.size(), n));
-  }
-  if (!samples.X.allFinite()) refuse("the features must be finite");
-  for (Index i = 0; i < n; ++i) {
-    if (samples.y(i) != 1 && samples.y(i) != -1) {
-      refuse(fmt::format("sign {} of sample {}; it must be 1 or -1", samples.y(i), i + 1));
-    }
-    if (!(samples.cost(i) > 0) || !std::isfinite(samples.cost(i))) {
-      refuse(fmt::format("cost {} of sample {}; it must be above 0", samples.cost(i), i + 1));
-    }
+  engine::check_signs(samples.y, samples.cost, samples.X.rows(), engine::SignRule::kAny);
+  if (!samples.X.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument, "the features of a machine must be finite");
   }
 }
 
@@ -160,34 +147,34 @@ SquaredHingeSolution squared_hinge_svm(const SignedSamples& samples, const RunCo
   Vector f = Vector::Zero(samples.X.rows());
   SquaredHingeSolution best = solution;
   best.info.gap = std::numeric_limits<double>::infinity();
+  // The objective falls with every step until rounding is all that is left, and the last step costs
+  // little and gives all digits.
+  engine::BestSoFar progress({.iterations = kMostSteps, .patience = kPatience}, ctx);
   double lowest = std::numeric_limits<double>::infinity();
-  int stalled = 0;  // the objective falls with every step until rounding is all that is left
-  for (long step = 0; step <= kMostSteps && stalled < 3; ++step) {
-    ctx.check_stop();
+  while (true) {
     const SquaredHingeCertificate now = certify_squared_hinge(samples, solution.w, solution.b);
-    solution.info = {.iterations = step,
-                     .objective = now.primal,
-                     .gap = now.gap,
-                     .kkt_residual = now.stationarity};
-    stalled = now.primal < lowest ? 0 : stalled + 1;
+    solution.info = {.objective = now.primal, .gap = now.gap, .kkt_residual = now.stationarity};
+    if (now.primal < lowest) progress.progress();
     lowest = std::min(lowest, now.primal);
     const bool flat = now.gap <= best.info.gap && now.stationarity < best.info.kkt_residual;
     if (now.gap < best.info.gap || flat) best = solution;
-    if (now.within(1e-3 * tolerance)) break;  // the last step costs little and gives all digits
+    if (now.within(1e-3 * tolerance)) progress.end(SolveStatus::kSolved);
+    if (!progress.goes_on()) break;
     const Step move = newton_step(samples, solution.w, slacks(samples, f));
-    if (move.dw.size() != solution.w.size() || !move.dw.allFinite()) break;
+    if (move.dw.size() != solution.w.size() || !move.dw.allFinite()) {
+      progress.end(SolveStatus::kReducedAccuracy);
+      break;
+    }
     const Vector df = (samples.X * move.dw).array() + move.db;
     const double length = best_length(samples, solution.w, move.dw, f, df);
     solution.w += length * move.dw;
     solution.b += length * move.db;
     f = (samples.X * solution.w).array() + solution.b;
+    progress.stepped();
   }
-  const long steps = solution.info.iterations;
-  best.info.iterations = steps;
   const bool proved = certify_squared_hinge(samples, best.w, best.b).within(tolerance);
-  best.info.status = proved                ? SolveStatus::kSolved
-                     : steps >= kMostSteps ? SolveStatus::kIterationLimit
-                                           : SolveStatus::kReducedAccuracy;
+  progress.report(best.info);
+  best.info.status = measured_status(best.info.status, proved);
   // Less than 0 is rounding.
   best.info.gap = proved ? std::max(0.0, best.info.gap) : std::abs(best.info.gap);
   return best;

@@ -21,7 +21,8 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "optim/engine/descent_rule.hpp"
+#include "optim/engine/line_search.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/metric/scaled_descent.hpp"
 
 namespace kith::metric {
@@ -39,14 +40,12 @@ class ExactDescent {
 
   [[nodiscard]] bool step() {
     const Slope g = slope(samples_, x_);
-    double alpha = first_trial(g);
-    for (int m = 0; m < engine::kMostHalvings; ++m, alpha *= engine::kShrink) {
+    const double alpha = engine::backtrack(first_trial(g), kMostHalvings, [&](double trial) {
       ctx_.check_stop();
-      if (!move(g, alpha)) continue;
-      last_ = alpha;
-      return true;
-    }
-    return false;
+      return move(g, trial);
+    });
+    if (alpha > 0) last_ = alpha;
+    return alpha > 0;
   }
 
  private:
@@ -56,11 +55,9 @@ class ExactDescent {
   /// more than kLonger radii of the ball.
   [[nodiscard]] double first_trial(const Slope& g) const {
     const double moved = x_.w.norm() * (samples_.X * g.q).cwiseAbs().maxCoeff();
-    double alpha = std::min(1.0, kLonger * last_);
-    for (int m = 0; m < engine::kMostHalvings && alpha * moved > kLonger; ++m) {
-      alpha *= engine::kShrink;
-    }
-    return alpha;
+    const double first = std::min(1.0, kLonger * last_);
+    return engine::backtrack(first, kMostHalvings,
+                             [&](double alpha) { return alpha * moved <= kLonger; });
   }
 
   /// What the objective cannot be below at (w, b), whatever map into the ball: |w'L x_i| <= |w|.
@@ -112,21 +109,21 @@ Descent descend(Steps steps, const linear::SignedSamples& samples, const Descent
                 const RunContext& ctx) {
   Descent result;
   result.objectives.push_back(steps.objective());
-  result.info.status = SolveStatus::kIterationLimit;
-  while (result.info.iterations < settings.max_iterations) {
-    ctx.check_stop();
+  engine::BestSoFar progress({.iterations = settings.max_iterations}, ctx);
+  while (progress.goes_on()) {
     const double before = steps.objective();
     if (!std::isfinite(before)) {
-      result.info.status = SolveStatus::kNumericalFailure;
-      break;
+      progress.end(SolveStatus::kNumericalFailure);
+    } else if (!steps.step()) {
+      progress.end(SolveStatus::kStopped);
+    } else {
+      progress.stepped();
+      result.objectives.push_back(steps.objective());
+      const bool gained = before - steps.objective() >= settings.tolerance * before;  // line 12
+      if (!gained) progress.end(SolveStatus::kStopped);
     }
-    result.info.status = SolveStatus::kStopped;
-    if (!steps.step()) break;
-    ++result.info.iterations;
-    result.objectives.push_back(steps.objective());
-    if (before - steps.objective() < settings.tolerance * before) break;  // line 12
-    result.info.status = SolveStatus::kIterationLimit;
   }
+  progress.report(result.info);
   result.point = steps.point();
   result.info.objective = objective(samples, result.point);
   return result;

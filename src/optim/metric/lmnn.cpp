@@ -33,6 +33,7 @@
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "kith/optim/metric/neighbour_maps.hpp"
 #include "numerics/distances.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/metric/pair_scatter.hpp"
 
 namespace kith::metric {
@@ -313,7 +314,6 @@ LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
   LmnnSolution found;
   Matrix best = steps.metric();
   SolveInfo& info = found.info;
-  info.status = SolveStatus::kIterationLimit;
   info.objective = steps.first_value();
   found.bound = pull.fixed;
   const auto prove = [&] {
@@ -321,24 +321,27 @@ LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
     if (std::abs(info.gap) <= kRounding) info.gap = 0;
     return info.gap <= settings.tolerance;
   };
+  engine::BestSoFar progress({.tolerance = settings.tolerance, .iterations = settings.max_steps},
+                             ctx);
   bool proved = prove();
-  while (!proved && info.iterations < settings.max_steps) {
-    ctx.check_stop();
+  (void)progress.offer(info.gap);
+  while (progress.goes_on()) {
     const Rounded point = steps.advance();
-    ++info.iterations;
+    progress.stepped();
     if (point.exact < info.objective) {
       info.objective = std::max(0.0, point.exact);  // less is rounding
       best = steps.metric();
     }
-    if (info.iterations % kBoundEvery != 0) continue;
+    if (progress.iterations() % kBoundEvery != 0) continue;
     found.bound = std::max(found.bound, bound.at(point));
     proved = prove();
+    (void)progress.offer(info.gap);
     if (point.exact - point.value > kShareOfRounding * (info.objective - found.bound)) {
       steps.narrow();
     }
   }
   found.L = root_of(best) * pull.B.transpose();
-  if (proved) info.status = SolveStatus::kSolved;
+  progress.report(info);
   if (pull.N.cols() > 0) {
     const auto count = static_cast<double>(pull.N.cols());
     const double own = (start * pull.N).squaredNorm() / count;  // what the start has there
@@ -349,7 +352,7 @@ LmnnSolution solve_lmnn(const LmnnProblem& problem, const MatrixRef& start,
     found.L = std::move(whole);
     Matrix unused;
     info.objective = lmnn_objective(problem, found.L, unused);
-    if (proved && !prove()) info.status = SolveStatus::kReducedAccuracy;
+    info.status = measured_status(info.status, proved && prove());
   }
   return found;
 }

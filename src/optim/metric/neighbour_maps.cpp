@@ -11,6 +11,7 @@
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "kith/optim/linear/lbfgs.hpp"
 #include "numerics/distances.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/metric/pair_scatter.hpp"
 
 namespace kith::metric {
@@ -172,9 +173,8 @@ LearnedMap learn_lmnn(const LmnnProblem& problem, long iterations, const RunCont
   LearnedMap learned;
   double value = lmnn_objective(problem, metric.L, gradient);
   double step = gradient.norm() > 0 ? 0.1 * std::sqrt(static_cast<double>(r)) / gradient.norm() : 0;
-  learned.info.status = SolveStatus::kStopped;
-  while (learned.info.iterations < iterations && step > kSmallestStep) {
-    ctx.check_stop();
+  engine::BestSoFar progress({.iterations = iterations}, ctx);
+  while (step > kSmallestStep && progress.goes_on()) {
     Metric next = projected(metric.M - step * gradient);
     Matrix next_gradient;
     const double next_value = lmnn_objective(problem, next.L, next_gradient);
@@ -186,10 +186,12 @@ LearnedMap learn_lmnn(const LmnnProblem& problem, long iterations, const RunCont
     metric = std::move(next);
     gradient = std::move(next_gradient);
     value = next_value;
-    ++learned.info.iterations;
+    progress.stepped();
     step *= kStepGrowth;
     if (decrease <= kSmallestDecrease * value) break;
   }
+  progress.end(SolveStatus::kStopped);  // the number of steps is a part of the rule
+  progress.report(learned.info);
   learned.L = std::move(metric.L);
   learned.info.objective = value;
   return learned;

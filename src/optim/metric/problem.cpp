@@ -15,7 +15,6 @@
 // G = X X', T = X L'L X' and E = (I + G diag(lambda))^-1, X K X' = E G and X A'A X' = E T E'.
 #include "kith/optim/metric/problem.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -23,6 +22,8 @@
 
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
+#include "optim/engine/line_search.hpp"
+#include "optim/engine/progress.hpp"
 
 namespace kith::metric {
 namespace {
@@ -56,9 +57,9 @@ MultiplierPoint dual_point(const Products& products, const Vector& lambda) {
   const Vector root = lambda.cwiseSqrt();
   Matrix M = root.asDiagonal() * products.G * root.asDiagonal();
   M.diagonal().array() += 1;
-  const Eigen::LLT<Matrix> factor(M);
   MultiplierPoint point;
-  point.N = root.asDiagonal() * factor.solve(Matrix(root.asDiagonal()));
+  (void)cholesky_with_ridge(M);  // the identity and more: a factor fails for infinite lambda alone
+  point.N = root.asDiagonal() * back_solve(M, Matrix(root.asDiagonal()));
   const Matrix E = Matrix::Identity(k, k) - products.G * point.N;
   point.between.noalias() = E * products.G;
   point.images.noalias() = E * products.T * E.transpose();
@@ -81,22 +82,21 @@ bool interior_step(const Products& products, MultiplierPoint& point, Multipliers
   Matrix H = point.between.cwiseProduct(point.images);
   H.diagonal() += x.z.cwiseQuotient(x.lambda);
   if (!cholesky_with_ridge(H)) return false;
-  Vector step = mu * x.lambda.cwiseInverse() - point.slope;
-  H.triangularView<Eigen::Lower>().solveInPlace(step);
-  H.triangularView<Eigen::Lower>().transpose().solveInPlace(step);
+  const Vector step = back_solve(H, Vector(mu * x.lambda.cwiseInverse() - point.slope));
   const Vector dz = (mu - x.z.array() * step.array()) / x.lambda.array() - x.z.array();
-  double length = std::min(1.0, kStepFraction * std::min(engine::largest_step(x.lambda, step),
-                                                         engine::largest_step(x.z, dz)));
+  const double longest =
+      std::min(1.0, kStepFraction * std::min(engine::largest_step(x.lambda, step),
+                                             engine::largest_step(x.z, dz)));
   const double before = residual(point, x, mu);
-  for (int halving = 0; halving < kMostTrials; ++halving, length /= 2) {
+  const auto accept = [&](double length) {
     Multipliers trial{.lambda = x.lambda + length * step, .z = x.z + length * dz};
     MultiplierPoint next = dual_point(products, trial.lambda);
-    if (!(residual(next, trial, mu) <= (1 - 0.01 * length) * before)) continue;
+    if (!(residual(next, trial, mu) <= (1 - 0.01 * length) * before)) return false;
     x = std::move(trial);
     point = std::move(next);
     return true;
-  }
-  return false;
+  };
+  return engine::backtrack(longest, kMostTrials, accept) > 0;
 }
 
 /// The projection for the constraints of these samples alone.
@@ -113,12 +113,15 @@ PartProjection projection_onto(const Products& products, const RunContext& ctx) 
     point = dual_point(products, x.lambda);
   }
   x.z = point.slope.cwiseMax(kLeastSlack);
-  for (int step = 0; step < kMostNewtonSteps; ++step) {
-    ctx.check_stop();
+  engine::BestSoFar progress({.tolerance = kProjectionTolerance, .iterations = kMostNewtonSteps},
+                             ctx);
+  while (true) {
     const double sum = x.lambda.dot(x.z);
-    const bool stationary = (point.slope - x.z).cwiseAbs().maxCoeff() <= kProjectionTolerance;
-    if (stationary && sum <= kProjectionTolerance * (1 + x.lambda.sum())) break;
+    (void)progress.offer(
+        std::max((point.slope - x.z).cwiseAbs().maxCoeff(), sum / (1 + x.lambda.sum())));
+    if (!progress.goes_on()) break;
     if (!interior_step(products, point, x, kCentring * sum / static_cast<double>(n))) break;
+    progress.stepped();
   }
   return {.N = std::move(point.N), .lambda = std::move(x.lambda)};
 }

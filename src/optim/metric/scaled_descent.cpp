@@ -15,7 +15,7 @@
 #include <cmath>
 #include <utility>
 
-#include "optim/engine/descent_rule.hpp"
+#include "optim/engine/line_search.hpp"
 
 namespace kith::metric {
 namespace {
@@ -143,11 +143,7 @@ void ScaledDescent::remember(const Slope& g, double alpha, double R) {
 bool ScaledDescent::step() {
   if (pending_ == betas_.cols() || scale_ > kMostScale || scale_ < 1 / kMostScale) catch_up();
   const Slope g = slope();
-  double alpha = 1;
-  for (int m = 0; m < engine::kMostHalvings; ++m, alpha *= engine::kShrink) {
-    if (move(g, alpha)) return true;
-  }
-  return false;
+  return engine::backtrack(1, kMostHalvings, [&](double alpha) { return move(g, alpha); }) > 0;
 }
 
 const Point& ScaledDescent::point() {

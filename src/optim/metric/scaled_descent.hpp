@@ -22,6 +22,8 @@ class RowProducts {
   bool is_square_;
 };
 
+inline constexpr int kMostHalvings = 120;  // shorter steps move nothing
+
 /// A point inside the ball, moved step by step.
 class ScaledDescent {
  public:

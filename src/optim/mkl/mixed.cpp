@@ -62,18 +62,21 @@ struct Factored {
 
 using Parts = std::vector<Vector>;  // w, or a change of it: one vector per kernel
 
-/// A point, or with Box = BoxStep a change of one.
-template <class Box>
-struct Variables {
-  Box box;
+/// Beside the box the weights gamma with their multipliers zeta.
+struct Iterate : engine::BoxAndPartners<Vector> {
   double b = 0;
   Parts w;
-  Vector gamma;
-  Vector zeta;
   double nu = 0;
+  [[nodiscard]] const Vector& gamma() const { return own.x; }
+  [[nodiscard]] const Vector& zeta() const { return own.z; }
 };
-using Iterate = Variables<engine::BoxPoint>;
-using Step = Variables<engine::BoxStep>;
+struct Step : engine::BoxAndPartnersStep<Vector> {
+  double b = 0;
+  Parts w;
+  double nu = 0;
+  [[nodiscard]] const Vector& gamma() const { return own.x; }
+  [[nodiscard]] const Vector& zeta() const { return own.z; }
+};
 
 Vector squared_norms(const Parts& w) {
   Vector norms(std::ssize(w));
@@ -113,7 +116,7 @@ Bounds bounds(const Factored& all, const Iterate& x) {
 Iterate start(const Factored& all) {
   const MixedProblem& problem = all.problem;
   const auto m = static_cast<double>(all.count());
-  const Vector weight = 2 * engine::box_centre(problem.cost, problem.y);
+  const Vector weight = engine::balanced(problem.y, problem.cost);
   Parts projected = projections(all, problem.y.cwiseProduct(weight));
   Vector norms = squared_norms(projected).cwiseSqrt();
   const double curvature = norms.sum() * norms.sum();
@@ -124,15 +127,15 @@ Iterate start(const Factored& all) {
   norms *= step;
   const double value = step * weight.sum();
   constexpr double kShare = 0.1;
-  x.gamma = norms.array() + kShare * std::max(norms.sum(), std::sqrt(value)) / m;
-  x.gamma /= x.gamma.sum();
+  x.own.x = norms.array() + kShare * std::max(norms.sum(), std::sqrt(value)) / m;
+  x.own.x /= x.gamma().sum();
   for (std::size_t i = 0; i < projected.size(); ++i) {
-    x.w.push_back(projected[i] * (step / x.gamma[static_cast<Index>(i)]));
+    x.w.push_back(projected[i] * (step / x.gamma()[static_cast<Index>(i)]));
   }
   const Vector squares = squared_norms(x.w);
   x.nu = std::max(squares.maxCoeff(), 0.5 * value);
-  x.zeta = x.nu - 0.5 * squares.array();
-  const double mu = x.zeta.dot(x.gamma) / m;
+  x.own.z = x.nu - 0.5 * squares.array();
+  const double mu = x.zeta().dot(x.gamma()) / m;
   x.box = engine::BoxPoint(problem.cost, step * weight, mu);
   return x;
 }
@@ -145,12 +148,12 @@ class Newton {
     const Vector u = problem_.y.cwiseProduct(x.box.a);
     const Index m = all.count();
     squares_ = squared_norms(x.w);
-    d_ = squares_ + x.zeta;
+    d_ = squares_ + x.zeta();
     H_.resize(u.size(), m);
     for (Index i = 0; i < m; ++i) {
       const Vector& w = x.w[static_cast<std::size_t>(i)];
       H_.col(i) = problem_.y.cwiseProduct(all.X(i) * w);
-      rho_.emplace_back(all.X(i).transpose() * u - x.gamma[i] * w);
+      rho_.emplace_back(all.X(i).transpose() * u - x.gamma()[i] * w);
       (is_slack(i) ? slack_ : tight_).push_back(i);
     }
     r_alpha_ = H_.rowwise().sum() + x.b * problem_.y;
@@ -171,21 +174,21 @@ class Newton {
     d.b = beyond[0];
     d.nu = (h_.dot(d.box.a) + k_.dot(beyond) - right.nu) / G_;
     const Vector du = problem_.y.cwiseProduct(d.box.a);
-    d.gamma.resize(all_.count());
+    d.own.x.resize(all_.count());
     d.w.resize(static_cast<std::size_t>(all_.count()));
     Index at = 1;
     for (const Index i : slack_) {
       const auto s = static_cast<std::size_t>(i);
       d.w[s] = beyond.segment(at, x_.w[s].size());
       at += x_.w[s].size();
-      d.gamma[i] = x_.gamma[i] / x_.zeta[i] * (x_.w[s].dot(d.w[s]) - d.nu + right.sphere[i]);
+      d.own.x[i] = x_.gamma()[i] / x_.zeta()[i] * (x_.w[s].dot(d.w[s]) - d.nu + right.sphere[i]);
     }
     for (const Index i : tight_) {
       const auto s = static_cast<std::size_t>(i);
-      d.gamma[i] = (H_.col(i).dot(d.box.a) - x_.gamma[i] * d.nu + right.e[i]) / d_[i];
-      d.w[s] = (all_.X(i).transpose() * du + right.rho[s] - d.gamma[i] * x_.w[s]) / x_.gamma[i];
+      d.own.x[i] = (H_.col(i).dot(d.box.a) - x_.gamma()[i] * d.nu + right.e[i]) / d_[i];
+      d.w[s] = (all_.X(i).transpose() * du + right.rho[s] - d.gamma()[i] * x_.w[s]) / x_.gamma()[i];
     }
-    d.zeta = (right.zeta.array() - x_.zeta.array() * d.gamma.array()) / x_.gamma.array();
+    d.own.z = (right.zeta.array() - x_.zeta().array() * d.gamma().array()) / x_.gamma().array();
     box_.complete(right.box, d.box);
     return d;
   }
@@ -206,8 +209,8 @@ class Newton {
   /// tiny kernel is small and stays above 0.
   [[nodiscard]] bool is_slack(Index i) const {
     constexpr double kSlack = 1e-4;
-    const double share = x_.gamma[i] * static_cast<double>(all_.count());
-    return share < kSlack && share * x_.nu < x_.zeta[i] && all_.X(i).cols() < problem_.y.size();
+    const double share = x_.gamma()[i] * static_cast<double>(all_.count());
+    return share < kSlack && share * x_.nu < x_.zeta()[i] && all_.X(i).cols() < problem_.y.size();
   }
 
   bool factor_tight() {
@@ -218,15 +221,15 @@ class Newton {
     Vector p(tight);
     for (Index t = 0; t < tight; ++t) {
       const Index i = tight_[static_cast<std::size_t>(t)];
-      N += all_.K(i) / x_.gamma[i];
-      centred.col(t) = H_.col(i) / x_.gamma[i];
-      p[t] = x_.gamma[i] / d_[i];
+      N += all_.K(i) / x_.gamma()[i];
+      centred.col(t) = H_.col(i) / x_.gamma()[i];
+      p[t] = x_.gamma()[i] / d_[i];
     }
     N.array().colwise() *= problem_.y.array();
     N.array().rowwise() *= problem_.y.transpose().array();
     const double G_tight = p.sum();
     G_ = G_tight;
-    for (const Index i : slack_) G_ += x_.gamma[i] / x_.zeta[i];
+    for (const Index i : slack_) G_ += x_.gamma()[i] / x_.zeta()[i];
     h_ = centred * p;
     centred.colwise() -= h_ / G_tight;
     const Matrix scaled = centred * p.cwiseSqrt().asDiagonal();
@@ -249,11 +252,11 @@ class Newton {
     for (const Index i : slack_) {
       const Vector& w = x_.w[static_cast<std::size_t>(i)];
       const Index r = w.size();
-      const double ratio = x_.gamma[i] / x_.zeta[i];
+      const double ratio = x_.gamma()[i] / x_.zeta()[i];
       B_.middleCols(at, r) = problem_.y.asDiagonal() * all_.X(i);
       k_.segment(at, r) = ratio * w;
       E.block(at, at, r, r) = ratio * w * w.transpose();
-      E.block(at, at, r, r).diagonal().array() += x_.gamma[i];
+      E.block(at, at, r, r).diagonal().array() += x_.gamma()[i];
       at += r;
     }
     B_ += h_ * (k_ / G_).transpose();
@@ -270,24 +273,24 @@ class Newton {
     Right right;
     right.box = box_.right_side(target, before != nullptr ? &before->box : nullptr);
     right.rho = rho_;
-    Vector r_sphere = 0.5 * squares_.array() + x_.zeta.array() - x_.nu;
+    Vector r_sphere = 0.5 * squares_.array() + x_.zeta().array() - x_.nu;
     if (before != nullptr) {
-      tau -= before->gamma.array() * before->zeta.array();
+      tau -= before->gamma().array() * before->zeta().array();
       r_sphere += 0.5 * squared_norms(before->w);
       for (std::size_t i = 0; i < rho_.size(); ++i) {
-        right.rho[i] -= before->gamma[static_cast<Index>(i)] * before->w[i];
+        right.rho[i] -= before->gamma()[static_cast<Index>(i)] * before->w[i];
       }
     }
-    right.zeta = tau - x_.zeta.array() * x_.gamma.array();
-    right.sphere = r_sphere.array() + right.zeta.array() / x_.gamma.array();
+    right.zeta = tau - x_.zeta().array() * x_.gamma().array();
+    right.sphere = r_sphere.array() + right.zeta.array() / x_.gamma().array();
     right.alpha = right.box.pull() - r_alpha_;
     right.e = Vector::Zero(m);
-    right.nu = 1 - x_.gamma.sum();
+    right.nu = 1 - x_.gamma().sum();
     for (const Index i : tight_) {
       const auto s = static_cast<std::size_t>(i);
-      right.e[i] = x_.gamma[i] * right.sphere[i] + x_.w[s].dot(right.rho[s]);
-      right.alpha -= problem_.y.cwiseProduct(all_.X(i) * right.rho[s]) / x_.gamma[i];
-      right.alpha += H_.col(i) * (right.e[i] / (x_.gamma[i] * d_[i]));
+      right.e[i] = x_.gamma()[i] * right.sphere[i] + x_.w[s].dot(right.rho[s]);
+      right.alpha -= problem_.y.cwiseProduct(all_.X(i) * right.rho[s]) / x_.gamma()[i];
+      right.alpha += H_.col(i) * (right.e[i] / (x_.gamma()[i] * d_[i]));
       right.nu -= right.e[i] / d_[i];
     }
     right.border.resize(k_.size());
@@ -295,7 +298,7 @@ class Newton {
     Index at = 1;
     for (const Index i : slack_) {
       const auto s = static_cast<std::size_t>(i);
-      const double ratio = x_.gamma[i] / x_.zeta[i];
+      const double ratio = x_.gamma()[i] / x_.zeta()[i];
       right.border.segment(at, x_.w[s].size()) = ratio * right.sphere[i] * x_.w[s] - right.rho[s];
       right.nu -= ratio * right.sphere[i];
       at += x_.w[s].size();
@@ -333,9 +336,9 @@ Matrix coefficients(const Factored& all, const Iterate& x, double tolerance) {
   Matrix c(u.size(), all.count());
   for (Index i = 0; i < all.count(); ++i) {
     const Vector& w = x.w[static_cast<std::size_t>(i)];
-    const double missing = (all.X(i).transpose() * u - x.gamma[i] * w).norm();
-    if (missing <= 0.1 * tolerance * x.gamma[i] * w.norm()) {
-      c.col(i) = u / x.gamma[i];
+    const double missing = (all.X(i).transpose() * u - x.gamma()[i] * w).norm();
+    if (missing <= 0.1 * tolerance * x.gamma()[i] * w.norm()) {
+      c.col(i) = u / x.gamma()[i];
     } else {
       c.col(i) = over_pivots(all.factors[static_cast<std::size_t>(i)], w);
     }
@@ -361,7 +364,7 @@ void finish(MixedSolution& solution, const Factored& all, Iterate x, double tole
   Vector& alpha = x.box.a;
   Vector inside = std::exchange(alpha, engine::at_bounds(problem.y, problem.cost, alpha));
   solution.b = x.b;
-  solution.gamma = x.gamma / x.gamma.sum();
+  solution.gamma = x.gamma() / x.gamma().sum();
   solution.c = coefficients(all, x, tolerance);
   Bounds found = bounds(all, alpha, x.b, solution.c);
   if (!(found.gap() <= tolerance)) {
@@ -374,28 +377,17 @@ void finish(MixedSolution& solution, const Factored& all, Iterate x, double tole
   solution.upper = found.upper;
   solution.info.objective = found.lower;
   solution.info.gap = found.gap();
-  if (solution.info.status == SolveStatus::kSolved && !(found.gap() <= tolerance)) {
-    solution.info.status = SolveStatus::kReducedAccuracy;
-  }
+  solution.info.status = measured_status(solution.info.status, found.gap() <= tolerance);
 }
 
-class Interior {
+class Interior : public engine::PointProblem<Iterate, Step> {
  public:
-  using Step = mkl::Step;
-
-  explicit Interior(const Factored& all) : all_(all), x_(start(all)) {}
+  explicit Interior(const Factored& all) : PointProblem(start(all)), all_(all) {}
 
   double merit() { return bounds(all_, x_).gap(); }
   void keep() { best_ = x_; }
   [[nodiscard]] const Iterate& best() const { return best_; }
 
-  [[nodiscard]] double complementarity() const {
-    return (x_.box.products() + x_.gamma.dot(x_.zeta)) / count();
-  }
-  [[nodiscard]] double complementarity(const Step& d, double length) const {
-    const double own = (x_.gamma + length * d.gamma).dot(x_.zeta + length * d.zeta);
-    return (x_.box.products(d.box, length) + own) / count();
-  }
   bool factor() {
     newton_.emplace(all_, x_);
     return newton_->good();
@@ -403,28 +395,17 @@ class Interior {
   [[nodiscard]] Step direction(double target, const Step* before) const {
     return newton_->solve(target, before);
   }
-  [[nodiscard]] double reach(const Step& d, double fraction) const {
-    const double own =
-        std::min(engine::largest_step(x_.gamma, d.gamma), engine::largest_step(x_.zeta, d.zeta));
-    return std::min(1.0, fraction * std::min(x_.box.largest_step(d.box), own));
-  }
   bool advance(const Step& d, double length) {
-    x_.box.advance(d.box, length);
+    x_.advance(d, length);
     x_.b += length * d.b;
     for (std::size_t i = 0; i < x_.w.size(); ++i) x_.w[i] += length * d.w[i];
-    x_.gamma += length * d.gamma;
-    x_.zeta += length * d.zeta;
     x_.nu += length * d.nu;
-    return x_.box.a.allFinite() && x_.gamma.allFinite() && std::isfinite(x_.nu);
+    return x_.box.a.allFinite() && x_.gamma().allFinite() && std::isfinite(x_.nu);
   }
 
  private:
-  [[nodiscard]] double count() const {
-    return x_.box.count() + static_cast<double>(x_.gamma.size());
-  }
-
   const Factored& all_;
-  Iterate x_, best_;
+  Iterate best_;
   std::optional<Newton> newton_;
 };
 
@@ -443,7 +424,7 @@ MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& sett
   constexpr double kStepFraction = 0.99;
   constexpr double kHeadroom = 0.3;  // for what the coefficients lose
   constexpr long kPatience = 60;     // large costs can hold the bounds back for long
-  const engine::Stopwatch clock;
+  const Stopwatch clock;
   const Factored all(problem);
   Interior interior(all);
   const engine::BestSoFar end = engine::run_interior(interior,
@@ -453,7 +434,6 @@ MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& sett
                                                      kStepFraction, ctx);
   MixedSolution solution;
   end.report(solution.info);
-  if (end.merit() <= settings.tolerance) solution.info.status = SolveStatus::kSolved;
   finish(solution, all, interior.best(), settings.tolerance);
   solution.info.seconds = clock.seconds();
   return solution;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -18,13 +17,15 @@
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "kith/optim/linear/simplex_qp.hpp"
+#include "optim/engine/line_search.hpp"
+#include "optim/engine/progress.hpp"
+#include "optim/engine/simplex.hpp"
 
 namespace kith::mkl {
 namespace {
 
 constexpr double kBallRidge =
     1e-10;  // of the mean of the diagonal: makes the ball's program definite
-constexpr double kSufficient = 1e-4;
 constexpr int kMostTrials = 30;
 
 Matrix weighted_sum(const RadiusProblem& problem, const VectorRef& theta) {
@@ -131,20 +132,6 @@ double radius_lower_bound(const RadiusProblem& problem, const VectorRef& alpha,
   return lower_bound(alpha, terms_of(problem, alpha, beta));
 }
 
-Vector project_to_simplex(const VectorRef& v) {
-  Vector sorted = v;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  double sum = 0;
-  double level = 0;
-  for (Index i = 0; i < sorted.size(); ++i) {
-    sum += sorted(i);
-    const double next = (sum - 1) / static_cast<double>(i + 1);
-    if (sorted(i) <= next) break;
-    level = next;
-  }
-  return (v.array() - level).max(0);
-}
-
 RadiusSolution solve_radius(const RadiusProblem& problem, const RadiusSettings& settings,
                             const RunContext& ctx) {
   check(problem);
@@ -154,44 +141,43 @@ RadiusSolution solve_radius(const RadiusProblem& problem, const RadiusSettings& 
   found.point = radius_point(problem, found.theta, settings.tolerance, ctx);
   found.objectives.push_back(found.point.value);
   found.bound = found.point.bound;
-  found.info.status = SolveStatus::kIterationLimit;
+  engine::BestSoFar progress({.iterations = settings.max_iterations}, ctx);
   double step = 0;  // of the last iteration
-  while (found.info.iterations < settings.max_iterations) {
-    ctx.check_stop();
-    const Vector& g = found.point.gradient;
+  while (progress.goes_on()) {
+    const Vector g = found.point.gradient;
     const double steepest = g.cwiseAbs().maxCoeff();
-    if (!(steepest > settings.tolerance * std::abs(found.point.value))) {
-      found.info.status = SolveStatus::kStopped;
-      break;
-    }
-    step = step > 0 ? 4 * step : 1 / steepest;
-    std::optional<RadiusPoint> next;
-    Vector theta;
-    for (int halving = 0; halving < kMostTrials && !next; ++halving, step /= 2) {
-      theta = project_to_simplex(found.theta - step * g);
+    const double enough = settings.tolerance * std::abs(found.point.value);
+    double decrease = 0;
+    const auto accept = [&](double length) {
+      Vector theta = engine::project_to_simplex(found.theta - length * g).k;
       const double promised = g.dot(found.theta - theta);
-      if (!(promised > 0)) continue;
+      if (!(promised > 0)) return false;
       RadiusPoint trial = radius_point(problem, theta, settings.tolerance, ctx, &found.point);
       found.bound = std::max(found.bound, trial.bound);
-      if (trial.value <= found.point.value - kSufficient * promised) next = std::move(trial);
+      if (!engine::passes_armijo(found.point.value, trial.value, promised)) return false;
+      decrease = found.point.value - trial.value;
+      found.theta = std::move(theta);
+      found.point = std::move(trial);
+      return true;
+    };
+    const double first = step > 0 ? 2 * step : 1 / steepest;
+    step = steepest > enough ? engine::backtrack(first, kMostTrials, accept) : 0;
+    if (step > 0) {
+      found.objectives.push_back(found.point.value);
+      progress.stepped();
     }
-    found.info.status = SolveStatus::kStopped;
-    if (!next) break;
-    const double decrease = found.point.value - next->value;
-    found.theta = std::move(theta);
-    found.point = std::move(*next);
-    found.objectives.push_back(found.point.value);
-    ++found.info.iterations;
-    if (decrease <= settings.tolerance * std::abs(found.point.value)) break;
-    found.info.status = SolveStatus::kIterationLimit;
+    if (decrease <= settings.tolerance * std::abs(found.point.value)) {
+      progress.end(SolveStatus::kStopped);
+    }
   }
+  progress.report(found.info);
   found.info.objective = found.point.value;
   found.info.kkt_residual = residual_of(found.theta, found.point);
   const double most = found.point.value / (1 - std::min(1.0, found.point.gap));
   const double gap = dual::relative_gap(found.bound, most);
   const bool proved = std::abs(gap) <= settings.tolerance;
   found.info.gap = proved ? std::max(0.0, gap) : gap;
-  if (proved) found.info.status = SolveStatus::kSolved;
+  found.info.status = measured_status(found.info.status, proved);
   return found;
 }
 

@@ -47,17 +47,17 @@ void validate(const RegularisedProblem& problem) {
   }
 }
 
-/// A point, or with Box = BoxStep a change of one.
-template <class Box>
-struct Variables {
-  Box box;
-  double t = 0;
-  double b = 0;
-  Vector theta;
-  Vector s;
+/// Beside the box the slacks s with their multipliers theta.
+struct Iterate : engine::BoxAndPartners<Vector> {
+  double t = 0, b = 0;
+  [[nodiscard]] const Vector& s() const { return own.x; }
+  [[nodiscard]] const Vector& theta() const { return own.z; }
 };
-using Iterate = Variables<engine::BoxPoint>;
-using Step = Variables<engine::BoxStep>;
+struct Step : engine::BoxAndPartnersStep<Vector> {
+  double t = 0, b = 0;
+  [[nodiscard]] const Vector& s() const { return own.x; }
+  [[nodiscard]] const Vector& theta() const { return own.z; }
+};
 
 /// What the kernels say at one a.
 struct Products {
@@ -97,7 +97,7 @@ double relative(const RegularisedBounds& found) {
 /// Balanced over the classes, inside the box, and no further out than where the worst S_i along
 /// that direction has its maximum; slacks and multipliers on the central path of the rest.
 Iterate start(const RegularisedProblem& problem) {
-  const Vector weight = 2 * engine::box_centre(problem.cost, problem.y);
+  const Vector weight = engine::balanced(problem.y, problem.cost);
   const Products at = products(problem, weight);
   const ArrayXd curvature =
       2 * (weight.sum() + problem.penalty.array() - at.values.array());  // d'Q_i d
@@ -112,10 +112,10 @@ Iterate start(const RegularisedProblem& problem) {
   const double scale = std::max({step * weight.sum(), values.maxCoeff() - values.minCoeff(),
                                  kVisible * values.cwiseAbs().maxCoeff()});
   x.t = values.minCoeff() - 0.1 * scale;
-  x.s = values.array() - x.t;
-  x.theta = x.s.cwiseInverse();
-  x.theta /= x.theta.sum();
-  const double mu = x.s.dot(x.theta) / static_cast<double>(values.size());
+  x.own.x = values.array() - x.t;
+  x.own.z = x.s().cwiseInverse();
+  x.own.z /= x.theta().sum();
+  const double mu = x.s().dot(x.theta()) / static_cast<double>(values.size());
   x.box = engine::BoxPoint(problem.cost, step * weight, mu);
   return x;
 }
@@ -127,10 +127,10 @@ class Newton {
       : problem_(problem), x_(x), box_(x.box) {
     W_ = problem.y.asDiagonal() * at.KU;
     W_.array() -= 1;
-    e_ = x.theta.array() / x.s.array();
-    r_alpha_ = W_ * x.theta + x.b * problem.y;
-    r_theta_ = x.theta.sum() - 1;
-    r_s_ = x.t + x.s.array() - at.values.array();
+    e_ = x.theta().array() / x.s().array();
+    r_alpha_ = W_ * x.theta() + x.b * problem.y;
+    r_theta_ = x.theta().sum() - 1;
+    r_s_ = x.t + x.s().array() - at.values.array();
     wbar_ = W_ * (e_ / e_.sum());
     W_.colwise() -= wbar_;  // from here on W holds the differences from the mean
     good_ = factor();
@@ -140,9 +140,9 @@ class Newton {
   /// The step towards the complementarity products `target`, less the second-order terms of
   /// `before` where one is given.
   [[nodiscard]] Step solve(double target, const Step* before) const {
-    ArrayXd tau_s = ArrayXd::Constant(x_.s.size(), target);
-    if (before != nullptr) tau_s -= before->s.array() * before->theta.array();
-    const Vector a = tau_s / x_.s.array() - x_.theta.array() + e_.array() * r_s_.array();
+    ArrayXd tau_s = ArrayXd::Constant(x_.s().size(), target);
+    if (before != nullptr) tau_s -= before->s().array() * before->theta().array();
+    const Vector a = tau_s / x_.s().array() - x_.theta().array() + e_.array() * r_s_.array();
     const engine::BoxEquations::Right bounds =
         box_.right_side(target, before != nullptr ? &before->box : nullptr);
     const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.pull();
@@ -154,8 +154,8 @@ class Newton {
     const double t0 = -(r_theta_ + a.sum()) / e_.sum();
     d.t = t0 - wbar_.dot(d.box.a);
     const Vector slope = (W_.transpose() * d.box.a).array() + t0;  // w_i'da + dt
-    d.s = -r_s_ - slope;
-    d.theta = a + e_.cwiseProduct(slope);
+    d.own.x = -r_s_ - slope;
+    d.own.z = a + e_.cwiseProduct(slope);
     box_.complete(bounds, d.box);
     return d;
   }
@@ -165,7 +165,7 @@ class Newton {
     const Index n = x_.box.a.size();
     Matrix K = Matrix::Zero(n, n);
     for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
-      K += x_.theta[static_cast<Index>(i)] * problem_.kernels[i];
+      K += x_.theta()[static_cast<Index>(i)] * problem_.kernels[i];
     }
     Matrix N = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
     const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
@@ -213,27 +213,18 @@ void settle(const RegularisedProblem& problem, RegularisedSolution& best, double
   if (relative(found) <= tolerance) keep(best, a, best.b, theta, found);
 }
 
-class Interior {
+class Interior : public engine::PointProblem<Iterate, Step> {
  public:
-  using Step = mkl::Step;
-
   explicit Interior(const RegularisedProblem& problem)
-      : problem_(problem), x_(start(problem)), at_(products(problem, x_.box.a)) {}
+      : PointProblem(start(problem)), problem_(problem), at_(products(problem, x_.box.a)) {}
 
   double merit() {
-    found_ = bounds(problem_, at_, x_.box.a, x_.b, x_.theta);
+    found_ = bounds(problem_, at_, x_.box.a, x_.b, x_.theta());
     return relative(found_);
   }
-  void keep() { mkl::keep(best_, x_.box.a, x_.b, x_.theta, found_); }
+  void keep() { mkl::keep(best_, x_.box.a, x_.b, x_.theta(), found_); }
   [[nodiscard]] RegularisedSolution& best() { return best_; }
 
-  [[nodiscard]] double complementarity() const {
-    return (x_.box.products() + x_.s.dot(x_.theta)) / count();
-  }
-  [[nodiscard]] double complementarity(const Step& d, double length) const {
-    const double own = (x_.s + length * d.s).dot(x_.theta + length * d.theta);
-    return (x_.box.products(d.box, length) + own) / count();
-  }
   bool factor() {
     newton_.emplace(problem_, x_, at_);
     return newton_->good();
@@ -241,28 +232,16 @@ class Interior {
   [[nodiscard]] Step direction(double target, const Step* before) const {
     return newton_->solve(target, before);
   }
-  [[nodiscard]] double reach(const Step& d, double fraction) const {
-    const double own =
-        std::min(engine::largest_step(x_.theta, d.theta), engine::largest_step(x_.s, d.s));
-    return std::min(1.0, fraction * std::min(x_.box.largest_step(d.box), own));
-  }
   bool advance(const Step& d, double length) {
-    x_.box.advance(d.box, length);
+    x_.advance(d, length);
     x_.t += length * d.t;
     x_.b += length * d.b;
-    x_.theta += length * d.theta;
-    x_.s += length * d.s;
     at_ = products(problem_, x_.box.a);
     return at_.values.allFinite();
   }
 
  private:
-  [[nodiscard]] double count() const {
-    return x_.box.count() + static_cast<double>(x_.theta.size());
-  }
-
   const RegularisedProblem& problem_;
-  Iterate x_;
   Products at_;
   std::optional<Newton> newton_;
   RegularisedBounds found_;
@@ -283,7 +262,8 @@ RegularisedSolution solve_regularised(const RegularisedProblem& problem,
   constexpr double kStepFraction = 0.99;
   Interior interior(problem);
   const engine::BestSoFar end = engine::run_interior(
-      interior, {.tolerance = settings.tolerance, .iterations = settings.max_iterations},
+      interior,
+      {.tolerance = settings.tolerance, .iterations = settings.max_iterations, .patience = 12},
       kStepFraction, ctx);
   RegularisedSolution best = std::move(interior.best());
   if (end.status() == SolveStatus::kSolved) settle(problem, best, settings.tolerance);

@@ -25,7 +25,6 @@
 #include "kith/optim/papers/exchange.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -33,6 +32,7 @@
 
 #include "kith/optim/dual/smo.hpp"
 #include "kith/optim/mkl/regularised.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/robust/point.hpp"
 
 namespace kith::papers {
@@ -127,9 +127,7 @@ struct Bracket {
     upper = master.upper;
     witness = mixed_kernel(set, master);
   }
-  [[nodiscard]] bool closed(double gap) const {
-    return upper - lower <= gap * std::min(1.0, std::abs(lower));
-  }
+  [[nodiscard]] double gap() const { return (upper - lower) / std::min(1.0, std::abs(lower)); }
 };
 
 }  // namespace
@@ -137,7 +135,6 @@ struct Bracket {
 ExchangeSolution exchange(const robust::Problem& problem, const ExchangeSettings& settings,
                           const RunContext& ctx) {
   validate(problem);
-  const auto began = std::chrono::steady_clock::now();
   const robust::SplitMatrix split(problem);
   const dual::SmoSolution first = dual::smo(robust::machine_on(problem, split.positive),
                                             {.tolerance = 1e-9, .gap_tolerance = 1e-10}, ctx);
@@ -147,26 +144,24 @@ ExchangeSolution exchange(const robust::Problem& problem, const ExchangeSettings
   Bracket bracket{.alpha = alpha, .witness = split.positive};
   std::vector<BoundsStep> trace;
   std::vector<double> masters;
-  SolveStatus status = SolveStatus::kIterationLimit;
   mkl::RegularisedSolution master;
   constexpr long kPatience = 50;  // master problems in a row that rounding left unsolved
-  long inaccurate = 0;
-  for (long i = 1; i <= settings.max_iterations; ++i) {
-    ctx.check_stop();
-    ctx.progress("exchange", static_cast<double>(i), static_cast<double>(settings.max_iterations));
+  engine::BestSoFar progress(
+      {.tolerance = settings.gap, .iterations = settings.max_iterations, .patience = kPatience},
+      ctx);
+  while (progress.goes_on()) {
+    const bool first_step = trace.empty();
+    ctx.progress("exchange", static_cast<double>(trace.size() + 1),
+                 static_cast<double>(settings.max_iterations));
     robust::Point point = robust::point_at(problem, split, alpha);  // step 1, (9)
     bracket.raise(alpha, point.value);
-    const bool accurate = i == 1 || met_tolerance(master.info.status);
+    const bool accurate = first_step || met_tolerance(master.info.status);
     if (point.value >= t && accurate) {  // no constraint is violated
-      status = SolveStatus::kSolved;
+      progress.end(SolveStatus::kSolved);
       break;
     }
-    inaccurate = accurate ? 0 : inaccurate + 1;
-    if (inaccurate > kPatience) {
-      status = SolveStatus::kReducedAccuracy;
-      break;
-    }
-    if (i > 1) keep_active(set, master);
+    if (accurate) progress.progress();
+    if (!first_step) keep_active(set, master);
     if (settings.prune) {
       set.kernels.resize(set.working);
       set.penalties.resize(set.working);
@@ -179,17 +174,13 @@ ExchangeSolution exchange(const robust::Problem& problem, const ExchangeSettings
     masters.push_back(t);
     trace.push_back({bracket.lower, bracket.upper, bracket.upper - bracket.lower,
                      static_cast<Index>(set.size())});
-    if (bracket.closed(settings.gap)) {
-      status = SolveStatus::kSolved;
-      break;
-    }
+    progress.stepped();
+    (void)progress.offer(bracket.gap());
   }
   robust::Solution solution =
       robust::finish(problem, split, bracket.alpha, std::move(bracket.witness), ctx);
-  solution.info.status = robust::proved_status(solution.info, settings.gap, status);
-  solution.info.iterations = static_cast<long>(trace.size());
-  solution.info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  progress.report(solution.info);
+  solution.info.status = robust::proved_status(solution.info, settings.gap, progress.status());
   solution.trace = std::move(trace);
   return {std::move(solution), std::move(masters)};
 }

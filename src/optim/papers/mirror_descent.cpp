@@ -17,7 +17,6 @@
 #include "kith/optim/papers/mirror_descent.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -25,6 +24,7 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/trace/newton.hpp"
 #include "optim/trace/point.hpp"
 
@@ -168,18 +168,15 @@ class Descent {
   }
 
   trace::Solution run() {
-    best_.info.status = SolveStatus::kIterationLimit;
-    long t = 1;
-    for (; t <= settings_.max_iterations; ++t) {
-      ctx_.check_stop();
-      step(t);
+    engine::BestSoFar progress(
+        {.tolerance = settings_.tolerance, .iterations = settings_.max_iterations}, ctx_);
+    while (progress.goes_on()) {
+      step(progress.iterations() + 1);
+      progress.stepped();
       best_.info.gap = (best_.info.objective - best_.lower) / best_.info.objective;
-      if (best_.info.gap <= settings_.tolerance) {
-        best_.info.status = SolveStatus::kSolved;
-        break;
-      }
+      (void)progress.offer(best_.info.gap);
     }
-    best_.info.iterations = std::min(t, settings_.max_iterations);
+    progress.report(best_.info);
     best_.proof = mean_of(sums_);
     best_.proof.Z.resize(trace::multiplier_count(problem_));
     return std::move(best_);
@@ -261,15 +258,11 @@ class Descent {
 
 trace::Solution mirror_descent(const trace::Problem& problem, const trace::ConvexLoss& loss,
                                const MirrorDescentSettings& settings, const RunContext& ctx) {
-  const auto began = std::chrono::steady_clock::now();
   validate(problem);
   if (settings.max_iterations < 1) {
     throw Error(ErrorCode::kInvalidArgument, "mirror descent needs at least one iteration");
   }
-  trace::Solution solution = Descent(problem, loss, settings, ctx).run();
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
-  solution.info.seconds = taken.count();
-  return solution;
+  return Descent(problem, loss, settings, ctx).run();
 }
 
 trace::Solution mirror_descent(const trace::Problem& problem, const MirrorDescentSettings& settings,

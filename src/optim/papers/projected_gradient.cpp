@@ -12,12 +12,13 @@
 #include "kith/optim/papers/projected_gradient.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "optim/engine/line_search.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/robust/point.hpp"
 
 namespace kith::papers {
@@ -32,7 +33,7 @@ Vector moved(const VectorRef& v, const VectorRef& y, const VectorRef& cost, doub
 /// An upper bound on D less the offset, from the kernel of a point.
 double upper_bound(const robust::Problem& problem, const robust::Point& point,
                    const Vector& alpha) {
-  const double b = robust::least_loss_intercept(point.Ku, problem.y, problem.cost);
+  const double b = dual::least_loss_intercept(point.Ku, problem.y, problem.cost);
   const Eigen::ArrayXd hinge = (1 - problem.y.array() * (point.Ku.array() + b)).max(0.0);
   return 0.5 * problem.y.cwiseProduct(alpha).dot(point.Ku) + (problem.cost.array() * hinge).sum() +
          point.penalty;
@@ -52,21 +53,23 @@ class Ascent {
 
   /// One step; false where none gains.
   [[nodiscard]] bool advance() {
-    constexpr double kShortest = 1e-18;
+    constexpr int kMostHalvings = 61;  // shorter steps move nothing
     const Vector gradient = 1 - problem_.y.array() * point_.Ku.array();
-    for (double step = 2 * step_; step > kShortest * step_; step *= 0.5) {
+    bool gained = false;
+    const auto accept = [&](double step) {
       Vector trial = project_to_dual(alpha_ + step * gradient, problem_.y, problem_.cost);
       const Vector change = trial - alpha_;
       robust::Point there = robust::point_at(problem_, split_, trial);
       const double promised = gradient.dot(change) - change.squaredNorm() / (2 * step);
-      if (there.value < point_.value + promised) continue;
-      const bool gained = there.value > point_.value;
-      step_ = step;
+      if (there.value < point_.value + promised) return false;
+      gained = there.value > point_.value;
       alpha_ = std::move(trial);
       point_ = std::move(there);
-      return gained;
-    }
-    return false;
+      return true;
+    };
+    const double step = engine::backtrack(2 * step_, kMostHalvings, accept);
+    if (step > 0) step_ = step;
+    return gained;
   }
 
  private:
@@ -115,19 +118,17 @@ robust::Solution projected_gradient(const robust::Problem& problem,
                                     const ProjectedGradientSettings& settings,
                                     const RunContext& ctx) {
   validate(problem);
-  const auto began = std::chrono::steady_clock::now();
   const robust::SplitMatrix split(problem);
   Ascent ascent(problem, split);
   double upper = std::numeric_limits<double>::infinity();
   Matrix witness;  // the kernel that `upper` is of
-  SolveStatus status = SolveStatus::kIterationLimit;
-  long iteration = 0;
+  engine::BestSoFar progress(
+      {.tolerance = settings.tolerance, .iterations = settings.max_iterations}, ctx);
   while (true) {
-    ctx.check_stop();
-    ctx.progress("projected gradient", static_cast<double>(iteration),
+    ctx.progress("projected gradient", static_cast<double>(progress.iterations()),
                  static_cast<double>(settings.max_iterations));
     double bound = upper_bound(problem, ascent.point(), ascent.alpha());
-    if (iteration % kMachineEvery == 0) {
+    if (progress.iterations() % kMachineEvery == 0) {
       bound = std::min(bound,
                        robust::machine_bound(problem, ascent.point(), ascent.alpha(), ctx).upper);
     }
@@ -136,23 +137,20 @@ robust::Solution projected_gradient(const robust::Problem& problem,
       witness = ascent.point().K;
     }
     const double size = std::max(std::abs(upper), std::abs(ascent.point().value));
-    if (upper - ascent.point().value + problem.rho * split.rounding <= settings.tolerance * size) {
-      status = SolveStatus::kSolved;
-      break;
-    }
-    if (iteration >= settings.max_iterations) break;
-    ++iteration;
+    const double open = upper - ascent.point().value + problem.rho * split.rounding;
+    (void)progress.offer(size > 0 ? open / size : open);
+    if (!progress.goes_on()) break;
+    progress.stepped();
     if (!ascent.advance()) {
-      status = SolveStatus::kReducedAccuracy;
+      progress.end(SolveStatus::kReducedAccuracy);
       break;
     }
   }
   robust::Solution solution =
       robust::finish(problem, split, ascent.alpha(), std::move(witness), ctx);
-  solution.info.status = robust::proved_status(solution.info, settings.tolerance, status);
-  solution.info.iterations = iteration;
-  solution.info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  progress.report(solution.info);
+  solution.info.status =
+      robust::proved_status(solution.info, settings.tolerance, progress.status());
   return solution;
 }
 

@@ -6,43 +6,48 @@
 #include <limits>
 #include <utility>
 
-#include "optim/engine/illinois.hpp"
+#include "optim/engine/line_search.hpp"
 
 namespace kith::robust {
+namespace {
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+/// One end of a bracket.
+struct End {
+  double at = 0;
+  DualPoint point;
+  double value = 0;
+};
+
+}  // namespace
 
 DualPoint BallFunction::at(const Vector& alpha) const {
-  constexpr int kMost = 100;
-  constexpr double kEps = std::numeric_limits<double>::epsilon();
   const double square = alpha.squaredNorm();
   if (!(square > 0)) return dual_.at(alpha, 1);
   // With t = |u|^2 / (4 rho) and e = u / |u|: K - S = t e e' + M_- is at least t, and at most t
   // further away than S_+ is.
-  const auto at = [&](double t) { return dual_.at(alpha, square / (4 * t)); };
-  double inner = radius_ - dual_.negative_part();
-  double outer = radius_;
-  DualPoint inside = at(inner);
-  double below = std::min(0.0, inside.distance - radius_);
-  double above = at(outer).distance - radius_;
-  if (!(above > 0)) inside = at(outer);  // where M_- has no part along u
-  engine::IllinoisRule rule;             // of the inner end and the outer
-  for (int i = 0; i < kMost && above > 0 && below < -kEps * radius_; ++i) {
-    if (outer - inner <= 2 * kEps * outer) break;
-    const double share = i % 3 == 2 ? 0.5 : std::clamp(rule.share(below, above), 0.0, 1.0);
-    double t = inner + share * (outer - inner);
-    if (!(t > inner && t < outer)) t = 0.5 * (inner + outer);  // the secant rounds to an end
-    DualPoint middle = at(t);
-    const double side = middle.distance - radius_;
-    if (side > 0) {
-      outer = t;
-      above = side;
-      rule.second_moved();
-    } else {
-      inner = t;
-      below = side;
-      inside = std::move(middle);
-      rule.first_moved();
-    }
-  }
+  const auto at = [&](double t) {
+    End end{t, dual_.at(alpha, square / (4 * t))};
+    end.value = end.point.distance - radius_;
+    return end;
+  };
+  End inner = at(radius_ - dual_.negative_part());
+  inner.value = std::min(0.0, inner.value);
+  End outer = at(radius_);
+  if (!(outer.value > 0)) inner = outer;  // where M_- has no part along u
+  engine::close_in(
+      inner, outer, {.inside = 0},
+      [&](double share) {
+        const double t = inner.at + share * (outer.at - inner.at);
+        // The secant may round to an end.
+        return at(t > inner.at && t < outer.at ? t : 0.5 * (inner.at + outer.at));
+      },
+      [&] {
+        return !(outer.value > 0 && inner.value < -kEps * radius_) ||
+               outer.at - inner.at <= 2 * kEps * outer.at;
+      });
+  DualPoint inside = std::move(inner.point);
   inside.unused = inside.rho * (radius_ - inside.distance) * (radius_ + inside.distance);
   inside.rounding =
       4 * kEps * inside.rho * radius_ * radius_;  // of the distance, as rho charges it
@@ -60,15 +65,13 @@ Matrix BallFunction::curvature(const DualPoint& point, const std::vector<Index>&
   return H;
 }
 
-ActiveAnswer climb_ball(const Problem& problem, const Dual& dual, double radius,
-                        std::span<const Vector> starts, long most, const NewtonSettings& settings,
-                        const RunContext& ctx) {
-  const BallFunction ball(dual, radius);
-  const ActiveFunction function{
-      .at = [&](const Vector& alpha) { return ball.at(alpha); },
-      .curvature = [&](const DualPoint& point,
-                       const std::vector<Index>& rows) { return ball.curvature(point, rows); }};
-  return climb(problem, function, starts, most, settings, ctx);
+ActiveFunction in_ball(const Problem& problem, const BallFunction& ball,
+                       const NewtonSettings& settings) {
+  return {.problem = problem,
+          .settings = settings,
+          .point_at = [&](const Vector& alpha) { return ball.at(alpha); },
+          .curvature = [&](const DualPoint& point,
+                           const std::vector<Index>& rows) { return ball.curvature(point, rows); }};
 }
 
 }  // namespace kith::robust

@@ -30,10 +30,8 @@ class BallFunction {
   double radius_;
 };
 
-/// From any start, by Newton's method with the bounds kept exactly (optim/robust/active). The
-/// returned bounds are true ones: K is in the ball.
-[[nodiscard]] ActiveAnswer climb_ball(const Problem& problem, const Dual& dual, double radius,
-                                      std::span<const Vector> starts, long most,
-                                      const NewtonSettings& settings, const RunContext& ctx);
+/// As a function to be climbed. The returned bounds are true ones: K is in the ball.
+[[nodiscard]] ActiveFunction in_ball(const Problem& problem, const BallFunction& ball,
+                                     const NewtonSettings& settings);
 
 }  // namespace kith::robust

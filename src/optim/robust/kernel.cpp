@@ -2,13 +2,13 @@
 #include "optim/robust/kernel.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "kith/core/stopwatch.hpp"
 #include "kith/optim/dual/smo.hpp"
-#include "optim/engine/illinois.hpp"
+#include "optim/engine/line_search.hpp"
 #include "optim/robust/point.hpp"
 
 namespace kith::robust {
@@ -45,40 +45,35 @@ class BallMachine {
   long iterations_ = 0;
 };
 
-bool met(const SolveInfo& info, const NewtonSettings& settings) {
-  return std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
+void settle(SolveInfo& info, const NewtonSettings& settings) {
+  info.status = measured_status(
+      SolveStatus::kReducedAccuracy,
+      std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance);
 }
 
 struct End {
-  double sigma;
+  double sigma = 0;
   Vector a;
-  double outside;
+  double value = 0;  // how far outside the ball
 };
 
 /// Between an end outside the ball and one inside: the sphere's a, and the sigma that belongs to
 /// it. The last of the way is a straight line, feasible since the set is convex.
 End on_the_sphere(BallMachine& machine, End outer, End inner, double weight) {
-  constexpr int kMost = 100;
   constexpr double kNarrow = 1e-11;  // of sigma
-  engine::IllinoisRule rule;         // of the outer end and the inner
-  for (int i = 0; i < kMost; ++i) {
-    const double width = std::log(inner.sigma / outer.sigma);
-    if (width <= kNarrow || outer.outside - inner.outside <= kNarrow) break;
-    // Every third step halves: where |a| jumps, secants creep.
-    const double secant = rule.share(outer.outside, inner.outside);
-    const double share = i % 3 == 2 ? 0.5 : std::clamp(secant, 1e-3, 1 - 1e-3);
-    const double sigma = outer.sigma * std::exp(share * width);
-    End middle{sigma, machine.at(sigma, inner.a).alpha, 0};
-    middle.outside = machine.outside(middle.a);
-    if (middle.outside > 0) {
-      outer = std::move(middle);
-      rule.first_moved();
-    } else {
-      inner = std::move(middle);
-      rule.second_moved();
-    }
-    if (std::abs(inner.outside) <= kNarrow) break;
-  }
+  const auto width = [&] { return std::log(inner.sigma / outer.sigma); };
+  engine::close_in(
+      outer, inner, {.inside = 1e-3},
+      [&](double share) {
+        const double sigma = outer.sigma * std::exp(share * width());
+        End middle{sigma, machine.at(sigma, inner.a).alpha};
+        middle.value = machine.outside(middle.a);
+        return middle;
+      },
+      [&] {
+        return width() <= kNarrow || outer.value - inner.value <= kNarrow ||
+               std::abs(inner.value) <= kNarrow;
+      });
   // |inner + t step|^2 = 2 weight
   const Vector step = outer.a - inner.a;
   const double square = step.squaredNorm();
@@ -100,7 +95,7 @@ Solution moved(const Problem& problem, double weight, const End& end,
   Point point = point_at(own, split, end.a);
   Solution solution;
   solution.alpha = end.a;
-  solution.b = least_loss_intercept(point.Ku, problem.y, problem.cost);
+  solution.b = dual::least_loss_intercept(point.Ku, problem.y, problem.cost);
   solution.rho = own.rho;
   solution.kernel = std::move(point.kernel);
   solution.distance = end.a.squaredNorm() / (4 * own.rho);
@@ -111,9 +106,7 @@ Solution moved(const Problem& problem, double weight, const End& end,
   info.objective = machine.dual + weight * solution.distance;
   info.gap = dual::relative_gap(value, machine.primal + weight * solution.distance);
   info.kkt_residual = machine.kkt_residual;
-  const bool met =
-      std::abs(info.gap) <= settings.tolerance && info.kkt_residual <= settings.kkt_tolerance;
-  info.status = met ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  settle(info, settings);
   return solution;
 }
 
@@ -152,15 +145,14 @@ Solution solve(const Problem& problem, double weight, const NewtonSettings& sett
   const double outside = machine.outside(shortest.alpha);
   if (outside <= 0) {
     Solution solution = unmoved(problem, std::move(shortest.alpha), shortest.b);
-    solution.info.status =
-        met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+    settle(solution.info, settings);
     return solution;
   }
   // sigma |a|^2 <= 1'a <= sqrt(n) |a|: inside from here on.
   const double most = std::sqrt(static_cast<double>(problem.y.size()) / (2 * weight));
   End outer{least, std::move(shortest.alpha), outside};
-  End inner{most, machine.at(most, std::nullopt).alpha, 0};
-  inner.outside = machine.outside(inner.a);
+  End inner{most, machine.at(most, std::nullopt).alpha};
+  inner.value = machine.outside(inner.a);
   return moved(problem, weight, on_the_sphere(machine, std::move(outer), std::move(inner), weight),
                settings);
 }
@@ -187,27 +179,24 @@ struct Clipped {
 
 Solution norm_of_kernel(const Problem& problem, double weight, const NewtonSettings& settings,
                         const RunContext& ctx) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   BallMachine machine(problem, weight, settings, ctx);
   Solution solution = solve(problem, weight, settings, machine);
   solution.info.iterations = machine.iterations();
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  solution.info.seconds = taken.count();
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 
 Solution nearest_kernel(const Problem& problem, const NewtonSettings& settings,
                         const RunContext& ctx) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   const Clipped clipped(problem);
   dual::SmoSolution machine = BallMachine(clipped.problem, 1, settings, ctx).at(0, std::nullopt);
   Solution solution = unmoved(clipped.problem, std::move(machine.alpha), machine.b);
   solution.distance = std::sqrt(clipped.split.negative_squares);
-  solution.info.status =
-      met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  settle(solution.info, settings);
   solution.info.iterations = machine.info.iterations;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  solution.info.seconds = taken.count();
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 
@@ -228,8 +217,7 @@ Solution norm_near_kernel(const Problem& problem, double weight, const NewtonSet
   solution.info.objective = machine.dual + weight * solution.distance;
   solution.info.gap = proof.gap;
   solution.info.kkt_residual = machine.kkt_residual;
-  solution.info.status =
-      met(solution.info, settings) ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+  settle(solution.info, settings);
   return solution;
 }
 

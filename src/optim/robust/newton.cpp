@@ -61,18 +61,22 @@ struct Model {
   double size = 0;  // the radius or the weight
 };
 
-struct Iterate {
-  engine::BoxPoint box;
-  double b = 0;
-  double rho = 1;
-  [[nodiscard]] double mu() const { return box.products() / box.count(); }
-};
-
 struct Step {
   engine::BoxStep box;
   double b = 0;  // the new b, not a difference
   double m = 0;
   double bend = 0;  // a'(H + z/a + w/s) a
+};
+
+struct Iterate {
+  engine::BoxPoint box;
+  double b = 0;
+  double rho = 1;
+  [[nodiscard]] double mean_product() const { return box.mean_product(); }
+  [[nodiscard]] double mean_product(const Step& d, double length) const {
+    return box.mean_product(d.box, length);
+  }
+  [[nodiscard]] double largest_step(const Step& d) const { return box.largest_step(d.box); }
 };
 
 /// Lower and upper bound of the optimum, and the value their difference is measured by.
@@ -273,12 +277,12 @@ bool all_but_rounding(const Model& model, const Iterate& x, const Bounds& now, d
   return model.term == Term::kSquared && now.gap <= kNear && open <= tolerance * now.objective;
 }
 
-class Interior {
+class Interior : public engine::PointProblem<Iterate, Step> {
  public:
-  using Step = robust::Step;
-
   Interior(const Model& model, const NewtonSettings& settings, const Vector& start)
-      : model_(model), settings_(settings), x_(start_iterate(model, start, point_)) {}
+      : model_(model), settings_(settings) {
+    x_ = start_iterate(model, start, point_);
+  }
 
   /// At most 1 where all tolerances are met.
   double merit() {
@@ -309,10 +313,6 @@ class Interior {
     return all_but_rounding(model_, x_, now_, settings_.tolerance);
   }
 
-  [[nodiscard]] double complementarity() const { return x_.mu(); }
-  [[nodiscard]] double complementarity(const Step& d, double length) const {
-    return x_.box.products(d.box, length) / x_.box.count();
-  }
   [[nodiscard]] double least_target(double mu) const {
     return std::min(mu, unsettled(model_, x_, point_));
   }
@@ -322,9 +322,6 @@ class Interior {
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
     return kkt_->solve(x_, point_.gradient, target, before);
-  }
-  [[nodiscard]] double reach(const Step& d, double fraction) const {
-    return std::min(1.0, fraction * x_.box.largest_step(d.box));
   }
   bool advance(const Step& d, double length) {
     if (!d.box.a.allFinite() || !d.box.z_low.allFinite() || !d.box.z_high.allFinite()) return false;
@@ -336,7 +333,6 @@ class Interior {
   const Model& model_;
   const NewtonSettings& settings_;
   DualPoint point_, best_point_;
-  Iterate x_;
   Bounds now_{};
   std::optional<KktSystem> kkt_;
   Solution best_;
@@ -357,24 +353,24 @@ Solution solve(const Model& model, const NewtonSettings& settings, const RunCont
 Solution of_active(const Dual& dual, ActiveAnswer answer) {
   Solution solution;
   solution.info.iterations = answer.iterations;
-  solution.info.objective = answer.point.value;
-  solution.info.gap = answer.gap;
-  solution.alpha = std::move(answer.alpha);
-  solution.b = answer.b;
-  solution.rho = answer.point.rho;
-  solution.distance = answer.point.distance;
-  solution.kernel = dual.kernel(answer.point);
+  solution.info.objective = answer.place.value;
+  solution.info.gap = answer.measure.gap;
+  solution.b = answer.measure.b;
+  solution.rho = answer.place.rho;
+  solution.distance = answer.place.distance;
+  solution.kernel = dual.kernel(answer.place);
+  solution.alpha = std::move(answer.place.a);
   return solution;
 }
 
 /// Intercept, residual and time of an answer, from what is returned, by another route than the
 /// iteration's.
-void measure(const Problem& problem, Solution& solution, const engine::Stopwatch& clock) {
+void measure(const Problem& problem, Solution& solution, const Stopwatch& clock) {
   const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
   // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
   // in it. Every solver returns the middle.
   const Vector f = K * problem.y.cwiseProduct(solution.alpha);
-  solution.b = least_loss_intercept(f, problem.y, problem.cost);
+  solution.b = dual::least_loss_intercept(f, problem.y, problem.cost);
   const dual::SvmDual machine{
       .K = dual::SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
   solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;
@@ -384,19 +380,19 @@ void measure(const Problem& problem, Solution& solution, const engine::Stopwatch
 /// Solves a valid problem and takes the time.
 Solution run(const Problem& problem, Term term, double size, const NewtonSettings& settings,
              const RunContext& ctx, std::span<const Vector> starts) {
-  const engine::Stopwatch clock;
+  const Stopwatch clock;
   validate(problem);
   const Dual dual(problem);
   const bool squared = term == Term::kSquared;
   ActiveAnswer near;
   if (squared && !starts.empty()) {
     const long few = std::min<long>(25, settings.max_iterations);
-    near = climb(problem, dual, starts, few, settings, ctx);
+    near = climb(fixed_rho(problem, dual, settings), starts, few, ctx);
   }
   // A start that was of no use to that is none for a method that must stay away from the bounds.
   const Vector start = squared || starts.empty() ? Vector() : starts.front();
   std::vector<Vector> places;  // from which to go on
-  if (near.alpha.size() > 0) places.push_back(near.alpha);
+  if (near.place.a.size() > 0) places.push_back(near.place.a);
   Solution solution = near.settled ? of_active(dual, std::move(near))
                                    : solve({problem, dual, term, size}, settings, ctx, start);
   // Where an eigenvalue of M is 0 at the answer the gradient has a kink: steps that are not
@@ -405,10 +401,12 @@ Solution run(const Problem& problem, Term term, double size, const NewtonSetting
   const bool stuck = !met_tolerance(solution.info.status) && left > 0;
   if (squared && stuck) {
     places.push_back(solution.alpha);
-    near = climb(problem, dual, places, left, settings, ctx);
+    near = climb(fixed_rho(problem, dual, settings), places, left, ctx);
     near.iterations += solution.info.iterations;
-    const SolveStatus status = near.settled ? SolveStatus::kSolved : solution.info.status;
-    if (near.settled || near.gap < solution.info.gap) solution = of_active(dual, std::move(near));
+    const SolveStatus status = measured_status(solution.info.status, near.settled);
+    if (near.settled || near.measure.gap < solution.info.gap) {
+      solution = of_active(dual, std::move(near));
+    }
     solution.info.status = status;
   }
   if (squared) {
@@ -454,7 +452,7 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
               const RunContext& ctx, const Vector& start) {
   std::optional<SymmetricEigen> own;
   Problem known = decomposed(problem, own);
-  const engine::Stopwatch clock;
+  const Stopwatch clock;
   const double nearest = known.eigen->lambda.cwiseMin(0.0).norm();
   const double same = zero_threshold(known.eigen->lambda);  // the radius is known no better
   if (radius < nearest - same) {
@@ -472,11 +470,12 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
   // its answer and no step.
   const Dual dual(known);
   const long left = std::max(0L, settings.max_iterations - found.info.iterations);
-  ActiveAnswer answer = climb_ball(known, dual, radius, {&found.alpha, 1}, left, settings, ctx);
+  const BallFunction inside(dual, radius);
+  ActiveAnswer answer = climb(in_ball(known, inside, settings), {&found.alpha, 1}, left, ctx);
   answer.iterations += found.info.iterations;
-  SolveStatus status = SolveStatus::kReducedAccuracy;
-  if (answer.iterations >= settings.max_iterations) status = SolveStatus::kIterationLimit;
-  if (answer.settled) status = SolveStatus::kSolved;
+  const bool limit = answer.iterations >= settings.max_iterations;
+  const SolveStatus status = measured_status(
+      limit ? SolveStatus::kIterationLimit : SolveStatus::kReducedAccuracy, answer.settled);
   Solution solution = of_active(dual, std::move(answer));
   solution.info.status = status;
   measure(known, solution, clock);

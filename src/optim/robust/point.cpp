@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/robust/point.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
+#include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 
 namespace kith::robust {
@@ -70,30 +69,6 @@ dual::SvmDual machine_on(const Problem& problem, const Matrix& K) {
   return {dual::SymmetricView::dense(K), problem.y, problem.cost, {}};
 }
 
-double least_loss_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& cost) {
-  // The loss is piecewise linear in b. Its slope is -sum of the costs of class +1 at the far left
-  // and grows by cost_i at b = y_i - f_i, for either class.
-  std::vector<Index> order(static_cast<std::size_t>(f.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  const auto turn = [&](Index i) { return y[i] - f[i]; };
-  std::sort(order.begin(), order.end(),
-            [&](Index i, Index j) { return turn(i) < turn(j) || (turn(i) == turn(j) && i < j); });
-  double slope = 0;
-  double total = 0;
-  for (Index i = 0; i < f.size(); ++i) {
-    if (y[i] > 0) slope -= cost[i];
-    total += cost[i];
-  }
-  const double flat = 1e-14 * total;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    slope += cost[order[k]];
-    if (slope < -flat) continue;
-    const bool interval = slope <= flat && k + 1 < order.size();
-    return interval ? 0.5 * (turn(order[k]) + turn(order[k + 1])) : turn(order[k]);
-  }
-  return order.empty() ? 0.0 : turn(order.back());
-}
-
 namespace {
 
 /// A machine on K = F F', F = U diag(lambda)^1/2, in the space of F: of decision values K u a large
@@ -111,7 +86,7 @@ class FactoredMachine {
     constexpr double kRidge = 1e-13;  // what it leaves of a margin the next round takes
     Vector w = F_.transpose() * problem_.y.cwiseProduct(alpha);
     Vector f = F_ * w;
-    double b = least_loss_intercept(f, problem_.y, problem_.cost);
+    double b = dual::least_loss_intercept(f, problem_.y, problem_.cost);
     double best = value(w, f, b);
     std::vector<Index> near;
     for (Index i = 0; i < f.size(); ++i) {
@@ -123,11 +98,10 @@ class FactoredMachine {
     const double unit = G.diagonal().mean();  // of b
     G.array() += unit;
     G.diagonal().array() += kRidge * G.trace();
-    const Eigen::LLT<Matrix> factor(G);
-    if (factor.info() != Eigen::Success) return best;
+    if (!cholesky(G)) return best;
     for (int round = 0; round < kRounds; ++round) {
       const Vector missing = (problem_.y - f)(near).array() - b;
-      const Vector change = factor.solve(missing);
+      const Vector change = back_solve(G, missing);
       w += rows.transpose() * change;
       b += unit * change.sum();
       f.noalias() = F_ * w;
@@ -240,9 +214,8 @@ Solution finish(const Problem& problem, const SplitMatrix& split, const VectorRe
 SolveStatus proved_status(const SolveInfo& info, double tolerance, SolveStatus status) {
   constexpr double kHair = 1 + 1e-6;      // a solver that stops at its tolerance is at it
   constexpr double kContradiction = 0.1;  // of the margin: a gap of 1e-5 leaves a tenth of that
-  const bool proved = std::abs(info.gap) <= kHair * tolerance;
-  if (proved && info.kkt_residual <= kContradiction) return SolveStatus::kSolved;
-  return status == SolveStatus::kSolved ? SolveStatus::kReducedAccuracy : status;
+  return measured_status(
+      status, std::abs(info.gap) <= kHair * tolerance && info.kkt_residual <= kContradiction);
 }
 
 }  // namespace kith::robust

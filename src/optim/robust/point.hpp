@@ -36,11 +36,6 @@ struct Point {
 /// The support vector machine on the kernel of a point, which must outlive it.
 [[nodiscard]] dual::SvmDual machine_on(const Problem& problem, const Matrix& K);
 
-/// The b of least hinge loss sum_i cost_i max(0, 1 - y_i (f_i + b)), the middle of the interval
-/// where there are several.
-[[nodiscard]] double least_loss_intercept(const VectorRef& f, const VectorRef& y,
-                                          const VectorRef& cost);
-
 /// The machine on the kernel of a point, solved from `alpha`: no feasible a has D(a) less the
 /// offset above `upper`.
 struct MachineBound {

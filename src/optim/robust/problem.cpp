@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/robust/ball.hpp"
 #include "optim/robust/point.hpp"
 
@@ -27,10 +28,7 @@ void validate(const Problem& problem) {
   if (problem.S.cols() != n) {
     refuse(fmt::format("similarities are {} x {}; they must be square", n, problem.S.cols()));
   }
-  if (problem.y.size() != n || problem.cost.size() != n) {
-    refuse(fmt::format("{} labels and {} costs for {} samples", problem.y.size(),
-                       problem.cost.size(), n));
-  }
+  engine::check_signs(problem.y, problem.cost, n);
   if (problem.eigen != nullptr && problem.eigen->lambda.size() != n) {
     refuse(fmt::format("a decomposition of {} eigenvalues for {} samples",
                        problem.eigen->lambda.size(), n));
@@ -39,32 +37,14 @@ void validate(const Problem& problem) {
     refuse(fmt::format("rho = {}; it is finite and above 0", problem.rho));
   }
   if (!problem.S.allFinite()) refuse("a similarity is not finite");
-  for (Index i = 0; i < n; ++i) {
-    if (problem.y[i] != 1 && problem.y[i] != -1) {
-      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", i, problem.y[i]));
-    }
-    if (!(problem.cost[i] > 0) || !std::isfinite(problem.cost[i])) {
-      refuse(fmt::format("cost[{}] = {}; a cost is finite and above 0", i, problem.cost[i]));
-    }
-  }
-  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
-    refuse("the labels must have both classes");
-  }
 }
 
 namespace {
 
-/// What every certificate is made of: K from a fresh decomposition, and the machine on it solved
-/// anew.
-struct Remade {
+/// K from a fresh decomposition, and the machine on it solved anew.
+struct Remade : Evidence {
   SplitMatrix split;
-  Point point;
-  double primal = 0;      // of that machine
-  double distance = 0;    // |K - S|_F
-  double difference = 0;  // between the bounds of the squared term
-  double rounding = 0;
-  double feasibility = 0;
-  double kkt_residual = 0;
+  double distance = 0;  // |K - S|_F
 };
 
 Remade evidence(const Problem& problem, const VectorRef& alpha, const RunContext& ctx,
@@ -77,15 +57,9 @@ Remade evidence(const Problem& problem, const VectorRef& alpha, const RunContext
   if (witness.size() > 0 && (witness.rows() != n || witness.cols() != n)) {
     refuse(fmt::format("a witness of {} x {} for {} samples", witness.rows(), witness.cols(), n));
   }
-  const SplitMatrix split(problem);
-  Evidence own = evidence_at(problem, split, alpha, witness, ctx);
-  Remade e{split, std::move(own.point)};
-  e.primal = own.primal;
-  e.distance = std::sqrt(split.excess(e.point.K) + split.negative_squares);
-  e.difference = own.difference;
-  e.rounding = own.rounding;
-  e.feasibility = own.feasibility;
-  e.kkt_residual = own.kkt_residual;
+  SplitMatrix split(problem);
+  Remade e{evidence_at(problem, split, alpha, witness, ctx), std::move(split)};
+  e.distance = std::sqrt(e.split.excess(e.point.K) + e.split.negative_squares);
   return e;
 }
 

@@ -2,13 +2,13 @@
 #include "optim/robust/search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "optim/engine/illinois.hpp"
+#include "kith/core/stopwatch.hpp"
+#include "optim/engine/line_search.hpp"
 
 namespace kith::robust {
 namespace {
@@ -23,10 +23,10 @@ class Search {
     machine_.tolerance *= 1e-4;
   }
 
-  /// log rho of one machine, and a `side` that falls with it and is 0 at the answer.
+  /// log rho of one machine, and a value that falls with it and is 0 at the answer.
   struct End {
     double at = 0;
-    double side = 0;
+    double value = 0;
   };
   End at(double log_rho) {
     problem_.rho = std::exp(log_rho);
@@ -36,12 +36,12 @@ class Search {
     starts_.assign(1, found.alpha);
     // A proof costs as much as a machine: not for answers that are far away.
     constexpr double kNear = 1e-4;
-    const bool near = std::abs(end.side) <= kNear;
+    const bool near = std::abs(end.value) <= kNear;
     if (near || best_.alpha.size() == 0) {
       found.info.gap = certify_norm(problem_, weight_, found.alpha, ctx_).gap;
       const bool proved = near && std::abs(found.info.gap) <= settings_.tolerance &&
                           found.info.kkt_residual <= settings_.kkt_tolerance;
-      found.info.status = proved ? SolveStatus::kSolved : SolveStatus::kReducedAccuracy;
+      found.info.status = measured_status(SolveStatus::kReducedAccuracy, proved);
       if (best_.alpha.size() == 0 || proved || found.info.gap < best_.info.gap) {
         best_ = std::move(found);
       }
@@ -50,27 +50,16 @@ class Search {
   }
   [[nodiscard]] bool done() const { return best_.info.status == SolveStatus::kSolved; }
 
-  /// Between an end whose side is above 0 and one whose side is not.
+  /// Between an end whose value is above 0 and one whose value is not.
   void narrow(End left, End right) {
-    constexpr int kMost = 160;
     constexpr double kNarrow = 1e-15;
-    engine::IllinoisRule rule;
-    for (int i = 0; i < kMost && !done(); ++i) {
-      const double width = right.at - left.at;
-      if (width <= kNarrow * std::max(1.0, std::abs(left.at)) || left.side == right.side) return;
-      // Every other step halves: at a kink secants creep.
-      const double secant = rule.share(left.side, right.side);
-      const double share = i % 2 == 1 ? 0.5 : std::clamp(secant, 1e-6, 1 - 1e-6);
-      const End middle = at(left.at + share * width);
-      if (!std::isfinite(middle.side)) return;
-      if (middle.side > 0) {
-        left = middle;
-        rule.first_moved();
-      } else {
-        right = middle;
-        rule.second_moved();
-      }
-    }
+    engine::close_in(
+        left, right, {.most = 160, .halve_every = 2, .inside = 1e-6},
+        [&](double share) { return at(left.at + share * (right.at - left.at)); },
+        [&] {
+          return done() || left.value == right.value ||
+                 right.at - left.at <= kNarrow * std::max(1.0, std::abs(left.at));
+        });
   }
 
   [[nodiscard]] Solution answer() && {
@@ -91,11 +80,6 @@ class Search {
 
 double negative_part(const Problem& problem) { return problem.eigen->lambda.cwiseMin(0.0).norm(); }
 
-void take_time(Solution& solution, std::chrono::steady_clock::time_point begin) {
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  solution.info.seconds = taken.count();
-}
-
 /// 1'a - 1/2 u'Ku.
 double machine_value(const Problem& problem, const Solution& solution) {
   const Vector turned = solution.kernel.U.transpose() * problem.y.cwiseProduct(solution.alpha);
@@ -106,7 +90,7 @@ double machine_value(const Problem& problem, const Solution& solution) {
 
 Solution search_norm(const Problem& problem, double weight, const NewtonSettings& settings,
                      const RunContext& ctx) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   Search search(problem, weight, settings, ctx);
   // |S_-| <= |K - S|, and weight |K - S| <= weight |S_-| + 1'c, the objective with K = S_+.
   const double nearest = negative_part(problem);
@@ -118,7 +102,7 @@ Solution search_norm(const Problem& problem, double weight, const NewtonSettings
   Solution solution = std::move(search).answer();
   solution.offset = 0;
   solution.info.objective = machine_value(problem, solution) + weight * solution.distance;
-  take_time(solution, begin);
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 

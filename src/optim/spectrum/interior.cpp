@@ -13,13 +13,15 @@
 //
 // by eliminating P, whose block is diagonal but for one rank-one term for each ball: what is left
 // is box + F diag(omega) F' + a rank as low, factored by Cholesky.
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "kith/core/stopwatch.hpp"
+#include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/spectrum/program.hpp"
 #include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/spectrum/cones.hpp"
 #include "optim/spectrum/newton.hpp"
@@ -99,13 +101,7 @@ ConeProgram cone_program(const Program& program) {
   const Matrix& U = program.eigen->U;
   Matrix YU = program.y.asDiagonal() * U(Eigen::all, terms.active);
   // The scale at which alpha = scale * upper, balanced, meets the norm: of the order of the answer.
-  const double plus = program.upper.dot(program.y.cwiseMax(0.0));
-  const double minus = program.upper.sum() - plus;
-  Vector most = program.upper;
-  for (Index i = 0; i < most.size(); ++i) {
-    most(i) *= std::min(plus, minus) / (program.y(i) > 0 ? plus : minus);
-  }
-  const ArrayXd w = (YU.transpose() * most).array();
+  const ArrayXd w = (YU.transpose() * engine::balanced(program.y, program.upper)).array();
   const double norm = (kappa * w.square()).matrix().norm();
   cone.unit = program.upper.mean() / std::sqrt(std::max(1.0, norm));
   cone.cap = program.upper / cone.unit;
@@ -120,8 +116,7 @@ class NewtonSystem {
  public:
   NewtonSystem(const ConeProgram& cone, const Scaling& W) : cone_(cone), W_(W) {
     reduce_arms();
-    reduce_balls();
-    good_ = factor_samples();
+    good_ = reduce_balls() && factor_samples();
   }
   [[nodiscard]] bool good() const { return good_; }
 
@@ -181,7 +176,7 @@ class NewtonSystem {
     return out;
   }
 
-  void reduce_balls() {
+  bool reduce_balls() {
     const Index m = cone_.terms_of_h();
     const Index r = cone_.eigenvalues();
     small_ = Matrix::Identity(m, m);
@@ -196,14 +191,14 @@ class NewtonSystem {
       for (Index j = 0; j < m; ++j) small_(j, k) += rank_.col(j).dot(column.col(j));
       spread_.col(k) = (B_ * column.rowwise().sum().array()).matrix();
     }
-    small_factor_.compute(0.5 * (small_ + small_.transpose()));
+    return cholesky_with_ridge(small_);
   }
 
   [[nodiscard]] Matrix block_solve(const Matrix& g) const {
     Matrix out = diagonal_solve(g);
     Vector seen(rank_.cols());
     for (Index k = 0; k < rank_.cols(); ++k) seen(k) = rank_.col(k).dot(out.col(k));
-    const Vector weights = small_factor_.solve(seen);
+    const Vector weights = back_solve(small_, seen);
     for (Index k = 0; k < rank_.cols(); ++k) {
       out -= weights(k) * inverted_[static_cast<std::size_t>(k)];
     }
@@ -217,8 +212,7 @@ class NewtonSystem {
              .matrix()
              .asDiagonal();
     H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    Matrix low = (cone_.F * spread_).transpose();
-    small_factor_.matrixL().solveInPlace(low);
+    const Matrix low = solve_lower(small_, (cone_.F * spread_).transpose());
     H_.selfadjointView<Eigen::Lower>().rankUpdate(low.transpose());
     if (!cholesky_with_ridge(H_)) return false;
     y_solved_ = back_solve(H_, cone_.y);
@@ -241,8 +235,7 @@ class NewtonSystem {
   Matrix rank_;                   // of each ball
   std::vector<Matrix> inverted_;  // diagonal_solve of each column of it
   Matrix spread_;                 // B .* their sum over the terms
-  Matrix small_;
-  Eigen::LLT<Matrix> small_factor_;
+  Matrix small_;                  // factored
   Matrix H_;
   Vector y_solved_;
   bool good_ = false;
@@ -336,20 +329,14 @@ class Interior {
 
   /// (alpha, p) and the multipliers as a, of the present point.
   [[nodiscard]] Point recover() const {
-    const Terms& terms = cone_.terms;
-    const Index n = program_.eigen->lambda.size();
-    Point point{.alpha = (cone_.unit * at_.v.x).cwiseMax(0.0).cwiseMin(program_.upper),
-                .a = Vector::Zero(n),
-                .z = Vector::Zero(n),
-                .b = 0};
+    const Vector alpha = (cone_.unit * at_.v.x).cwiseMax(0.0).cwiseMin(program_.upper);
     const Vector t =
         (cone_.unit * (at_.z.arm.row(0) + at_.z.arm.row(1)).transpose() / cone_.budget.array())
             .max(0.0)
             .matrix();
-    point.a(terms.active) = terms.sign.cwiseProduct(t);
-    point.z(terms.active) = -cone_.factor.cwiseProduct(at_.z.arm.row(2).matrix().transpose());
-    const Vector f = program_.eigen->U * point.z;
-    point.b = best_intercept(f, program_.y, program_.upper);
+    const Vector z = -cone_.factor.cwiseProduct(at_.z.arm.row(2).matrix().transpose());
+    Point point = point_of(program_, cone_.terms, alpha, t, z, 0);
+    point.b = dual::least_loss_intercept(program_.eigen->U * point.z, program_.y, program_.upper);
     return point;
   }
 
@@ -451,10 +438,7 @@ Solution solve_merged(const Program& program, const Settings& settings, const Ru
   const bool one_norm = program.centre == Centre::kClip || program.centre == Centre::kFlip;
   if (!one_norm) return run_interior_point(program, settings, ctx);
   Solution quick;
-  if (solve_norm(program, start, settings, ctx, quick)) {
-    quick.info.status = SolveStatus::kSolved;
-    return quick;
-  }
+  if (solve_norm(program, start, settings, ctx, quick)) return quick;
   Solution solution = run_interior_point(program, settings, ctx);
   if (quick.certificate.gap < solution.certificate.gap) {
     solution.point = quick.point;
@@ -468,24 +452,21 @@ Solution solve_merged(const Program& program, const Settings& settings, const Ru
 
 Solution solve(const Program& program, const Settings& settings, const RunContext& ctx,
                const Vector& start) {
-  const engine::Stopwatch clock;
+  const Stopwatch clock;
   Solution solution = solve_merged(merged(program), settings, ctx, start);
   if (!(solution.certificate.gap <= settings.tolerance)) {
     sharpen(program, settings, ctx, start, solution);
   }
   solution.point.z *= solution.certificate.stretch;
   solution.point.b *= solution.certificate.stretch;
-  if (solution.certificate.gap <= settings.tolerance) solution.info.status = SolveStatus::kSolved;
   // A gap of 0 between bounds that overflowed proves nothing. A residual r of sample i adds
   // upper_i r^2 to the gap: so much is no contradiction where the tolerance is loose.
   constexpr double kContradiction = 0.1;
   const double allowed =
       std::sqrt(settings.tolerance * solution.certificate.primal / program.upper.minCoeff());
-  const bool contradicted =
-      !(solution.certificate.kkt_residual <= std::max(kContradiction, allowed));
-  if (contradicted && solution.info.status == SolveStatus::kSolved) {
-    solution.info.status = SolveStatus::kReducedAccuracy;
-  }
+  const bool proved = solution.certificate.gap <= settings.tolerance &&
+                      solution.certificate.kkt_residual <= std::max(kContradiction, allowed);
+  solution.info.status = measured_status(solution.info.status, proved);
   solution.info.objective = solution.certificate.objective();
   solution.info.gap = solution.certificate.gap;
   solution.info.kkt_residual = solution.certificate.kkt_residual;

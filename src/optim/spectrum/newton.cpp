@@ -5,86 +5,87 @@
 //   gradient   1 - Y U (t .* d),   Hessian   -Y U [diag(t |lambda|) / (2 eta) + diag(d) T diag(d)]
 //   U'Y.
 //
-// Unlike the cones of the interior point nothing here is of the size of gamma h.
+// Unlike the cones of the interior point nothing here is of the size of gamma h. It is no method of
+// its own: where gamma is small G is next to its bound, and Newton's steps are too short there.
 #include "optim/spectrum/newton.hpp"
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "kith/optim/dual/smo.hpp"
+#include "optim/dual/ascent.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/spectrum/inner.hpp"
 
 namespace kith::spectrum {
 namespace {
 
-constexpr long kSteps = 12;
-constexpr int kHalvings = 20;
-constexpr double kInside = 1 - 1e-9;       // of the largest admissible G
-constexpr double kModelTolerance = 1e-11;  // of the machine of one step
+constexpr double kInside = 1 - 1e-9;  // of the largest admissible G
 
-struct Place {
-  Vector alpha, w, G;
-  double value = 0;
-};
-
-class Newton {
+class CurvedDual {
  public:
-  Newton(const Program& program, const Terms& terms)
+  struct Place {
+    Vector a;
+    double value = -std::numeric_limits<double>::infinity();
+    Vector gradient;  // empty where a is not admissible
+    double noise = 0;
+    Vector w, G;
+    InnerSlope slope;
+  };
+  struct Measure {
+    double b = 0, gap = 0, merit = 0;
+    Point point;
+    Certificate certificate;
+  };
+
+  CurvedDual(const Program& program, const Terms& terms, double tolerance)
       : program_(program),
         terms_(terms),
+        tolerance_(tolerance),
         YU_(program.y.asDiagonal() * program.eigen->U(Eigen::all, terms.active)) {}
 
-  [[nodiscard]] Place place(Vector alpha) const {
-    Place at{.alpha = std::move(alpha), .w = {}, .G = {}, .value = 0};
-    at.w = rotated(program_, terms_, at.alpha);
-    at.G = curvature(program_, terms_, at.w);
-    at.value = inner_size(program_, terms_, at.G) <= kInside
-                   ? at.alpha.sum() + inner_value(program_, terms_, at.G)
-                   : -std::numeric_limits<double>::infinity();
+  [[nodiscard]] Place at(Vector alpha) const {
+    Place at;
+    at.a = std::move(alpha);
+    at.w = YU_.transpose() * at.a;
+    at.G = spectrum::curvature(program_, terms_, at.w);
+    if (!(inner_size(program_, terms_, at.G) <= kInside)) return at;
+    at.value = at.a.sum() + inner_value(program_, terms_, at.G);
+    at.noise = 1e-14 * std::abs(at.value);
+    at.slope = inner_slope(program_, terms_, at.G);
+    at.gradient = 1 - (YU_ * at.slope.t.cwiseProduct(tilt(at))).array();
     return at;
   }
 
+  /// At alpha, drawn into the box and shortened until it is admissible.
   [[nodiscard]] Place start(const Vector& alpha) const {
-    const Place given = place(feasible(program_, alpha));
+    Place given = at(engine::into_box(program_.y, program_.upper, alpha));
     const double size = inner_size(program_, terms_, given.G) / kInside;
-    return size <= 1 ? given : place(given.alpha / std::sqrt(1.01 * size));
+    return size <= 1 ? given : at(given.a / std::sqrt(1.01 * size));
   }
 
-  /// The point of (P) that belongs to alpha.
-  [[nodiscard]] Point point(const Place& at, const InnerSlope& slope) const {
-    const Index n = program_.eigen->lambda.size();
-    Point out{.alpha = at.alpha, .a = Vector::Zero(n), .z = Vector::Zero(n), .b = 0};
-    const Vector z = slope.t.cwiseProduct(tilt(at));
-    for (std::size_t k = 0; k < terms_.active.size(); ++k) {
-      const auto i = static_cast<Index>(k);
-      out.a(terms_.active[k]) = terms_.sign(i) * slope.t(i);
-      out.z(terms_.active[k]) = z(i);
-    }
-    const Vector f = program_.eigen->U * out.z;
-    out.b = best_intercept(f, program_.y, program_.upper);
-    return out;
+  /// The point of (P) that belongs to alpha, and what it proves.
+  [[nodiscard]] Measure measure(const Place& at) const {
+    Measure found;
+    const Vector z = at.slope.t.cwiseProduct(tilt(at));
+    found.b =
+        dual::least_loss_intercept(program_.y.cwiseProduct(YU_ * z), program_.y, program_.upper);
+    found.point = point_of(program_, terms_, at.a, at.slope.t, z, found.b);
+    found.certificate = certify(program_, found.point);
+    found.gap = found.certificate.gap;
+    found.merit = found.gap / tolerance_;
+    return found;
   }
 
-  /// The best alpha of the quadratic model at a place.
-  [[nodiscard]] Vector model_optimum(const Place& at, const InnerSlope& slope,
-                                     const RunContext& ctx) const {
+  [[nodiscard]] Matrix curvature(const Place& at, const std::vector<Index>& rows) const {
     const Vector d = tilt(at);
-    const Vector diagonal = slope.t.cwiseProduct(terms_.magnitude) / (2 * program_.eta) +
-                            slope.diagonal.cwiseProduct(d.cwiseAbs2());
-    const Matrix scaled = YU_ * diagonal.cwiseSqrt().asDiagonal();
-    const Matrix low = YU_ * (d.asDiagonal() * slope.V);
-    Matrix Q = scaled * scaled.transpose() + low * slope.C * low.transpose();
-    Q = 0.5 * (Q + Q.transpose()).eval();
-    const Vector gradient = Vector::Ones(at.alpha.size()) - YU_ * slope.t.cwiseProduct(d);
-    const Vector linear = -gradient - Q * at.alpha;
-    const Matrix K = program_.y.asDiagonal() * Q * program_.y.asDiagonal();
-    const dual::SvmDual dual{.K = dual::SymmetricView::dense(K),
-                             .y = program_.y,
-                             .cost = program_.upper,
-                             .linear = linear};
-    return dual::smo(dual, {.tolerance = kModelTolerance, .gap_tolerance = kModelTolerance}, ctx,
-                     at.alpha)
-        .alpha;
+    const Vector diagonal = at.slope.t.cwiseProduct(terms_.magnitude) / (2 * program_.eta) +
+                            at.slope.diagonal.cwiseProduct(d.cwiseAbs2());
+    const Matrix U = program_.y(rows).asDiagonal() * YU_(rows, Eigen::all);
+    const Matrix scaled = U * diagonal.cwiseSqrt().asDiagonal();
+    const Matrix low = U * (d.asDiagonal() * at.slope.V);
+    const Matrix K = scaled * scaled.transpose() + low * at.slope.C * low.transpose();
+    return 0.5 * (K + K.transpose());
   }
 
  private:
@@ -94,6 +95,7 @@ class Newton {
 
   const Program& program_;
   const Terms& terms_;
+  double tolerance_;
   const Matrix YU_;
 };
 
@@ -101,34 +103,20 @@ class Newton {
 
 void sharpen(const Program& program, const Settings& settings, const RunContext& ctx,
              const Vector& start, Solution& solution) {
+  constexpr long kSteps = 12;
   const Terms terms = terms_of(program);
   if (!inner_is_curved(program, terms) || !solution.point.alpha.allFinite()) return;
-  const Newton newton(program, terms);
-  Place at = newton.start(solution.point.alpha);
-  if (start.size() == at.alpha.size()) {
-    Place other = newton.start(start);
-    if (other.value > at.value) at = std::move(other);
+  const CurvedDual dual(program, terms, settings.tolerance);
+  CurvedDual::Place from = dual.start(solution.point.alpha);
+  if (start.size() == from.a.size()) {
+    CurvedDual::Place other = dual.start(start);
+    if (other.value > from.value) from = std::move(other);
   }
-  for (long step = 0; step < kSteps; ++step) {
-    ctx.check_stop();
-    const InnerSlope slope = inner_slope(program, terms, at.G);
-    const Point point = newton.point(at, slope);
-    const Certificate certificate = certify(program, point);
-    if (certificate.gap < solution.certificate.gap) {
-      solution.point = point;
-      solution.certificate = certificate;
-    }
-    if (solution.certificate.gap <= settings.tolerance) return;
-    const Vector target = newton.model_optimum(at, slope, ctx);
-    if (!target.allFinite()) return;
-    ++solution.info.iterations;
-    Place next = newton.place(target);
-    for (int half = 1; half <= kHalvings && !(next.value > at.value); ++half) {
-      next = newton.place(at.alpha + std::ldexp(1.0, -half) * (target - at.alpha));
-    }
-    if (!(next.value > at.value)) return;
-    at = std::move(next);
-  }
+  auto end = dual::climb(dual, program.y, program.upper, std::move(from), kSteps, ctx);
+  solution.info.iterations += end.iterations;
+  if (!(end.measure.gap < solution.certificate.gap)) return;
+  solution.point = std::move(end.measure.point);
+  solution.certificate = end.measure.certificate;
 }
 
 }  // namespace kith::spectrum

@@ -24,6 +24,7 @@
 #include <limits>
 #include <utility>
 
+#include "kith/optim/dual/certificate.hpp"
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
@@ -48,10 +49,13 @@ struct Place {
   Vector c;      // of |G|
 };
 
-struct Iterate {
+/// Beside the box q, the room under the norm, and its multiplier V.
+struct Iterate : engine::BoxAndPartners<double> {
   Place at;
-  engine::BoxPoint box;
-  double q = 1, V = 0, b = 0;
+  double b = 0;
+};
+struct Step : engine::BoxAndPartnersStep<double> {
+  double b = 0;  // the new one
 };
 
 /// A point whose samples are on one of their bounds or free.
@@ -63,14 +67,8 @@ struct Guess {
   double moved = 0;  // by the last step
 };
 
-class NormInterior {
+class NormInterior : public engine::PointProblem<Iterate, Step> {
  public:
-  struct Step {
-    engine::BoxStep box;
-    double q = 0, V = 0;
-    double b = 0;  // the new one
-  };
-
   /// Improves on `best`; `start` need not have a size. usable() is false where no start is.
   NormInterior(const Program& program, const Vector& start, Solution& best)
       : program_(program),
@@ -84,7 +82,7 @@ class NormInterior {
 
   /// The gap of the certificate, once the products are small enough to be worth one.
   double merit() {
-    const double gap = complementarity() * count() / x_.at.alpha.sum();
+    const double gap = x_.mean_product() * x_.count() / x_.at.alpha.sum();
     if (gap <= kFinishGap) {
       if (gap <= kKeepGap) keep(x_.at, multiplier());
       finish();
@@ -93,24 +91,16 @@ class NormInterior {
   }
   void keep() {}  // merit() has kept the better of its candidates
 
-  [[nodiscard]] double complementarity() const {
-    return (x_.box.products() + x_.q * x_.V) / count();
-  }
-  [[nodiscard]] double complementarity(const Step& d, double length) const {
-    const double own = (x_.q + length * d.q) * (x_.V + length * d.V);
-    return (x_.box.products(d.box, length) + own) / count();
-  }
-
   bool factor() {
     const Place& at = x_.at;
     const double k = slope_of_norm(at);
     L_ = engine::BoxEquations(x_.box).diagonal().asDiagonal();
     const Vector curved =
-        t0_.cwiseProduct(h_) + x_.V * k * (at.g.cwiseProduct(h_) + at.d.cwiseAbs2() / at.N);
+        t0_.cwiseProduct(h_) + x_.own.z * k * (at.g.cwiseProduct(h_) + at.d.cwiseAbs2() / at.N);
     Matrix scaled(YU_.rows(), YU_.cols());
     scaled.noalias() = YU_ * curved.cwiseSqrt().asDiagonal();
     L_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    L_.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x_.V * k * (k / x_.q - 1.5 / at.N));
+    L_.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x_.own.z * k * (k / x_.own.x - 1.5 / at.N));
     if (!cholesky(L_)) return false;
     Ay_ = back_solve(L_, program_.y);
     return true;
@@ -121,10 +111,10 @@ class NormInterior {
     const engine::BoxEquations box(x_.box);
     const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
     const double k = slope_of_norm(at);
-    const double missed = 1 - x_.q - root_norm(at);
-    const double second = before != nullptr ? before->q * before->V : 0;
-    const double own = (target - second) / x_.q - x_.V - x_.V / x_.q * missed;
-    const Vector slope = at.base - x_.V * k * at.c;
+    const double missed = 1 - x_.own.x - root_norm(at);
+    const double second = before != nullptr ? before->own.x * before->own.z : 0;
+    const double own = (target - second) / x_.own.x - x_.own.z - x_.own.z / x_.own.x * missed;
+    const Vector slope = at.base - x_.own.z * k * at.c;
     const Vector Ar = back_solve(L_, Vector(slope + products.pull() - own * k * at.c));
     Step d;
     d.b = program_.y.dot(Ar) / program_.y.dot(Ay_);
@@ -132,22 +122,15 @@ class NormInterior {
     const double off = program_.y.dot(d.box.a) + program_.y.dot(at.alpha);  // rounding
     d.box.a -= off / static_cast<double>(at.alpha.size()) * program_.y;
     const double along = k * at.c.dot(d.box.a);
-    d.q = missed - along;
-    d.V = own + x_.V / x_.q * along;
+    d.own.x = missed - along;
+    d.own.z = own + x_.own.z / x_.own.x * along;
     box.complete(products, d.box);
     return d;
   }
 
-  [[nodiscard]] double reach(const Step& d, double fraction) const {
-    const double own = std::min(engine::largest_step(x_.q, d.q), engine::largest_step(x_.V, d.V));
-    return std::min(1.0, fraction * std::min(x_.box.largest_step(d.box), own));
-  }
-
   bool advance(const Step& d, double length) {
     if (!(length > 0) || !d.box.a.allFinite()) return false;
-    x_.box.advance(d.box, length);
-    x_.q += length * d.q;
-    x_.V += length * d.V;
+    x_.advance(d, length);
     x_.b += length * (d.b - x_.b);
     x_.at = place(x_.box.a);
     return x_.at.N > 0 && x_.box.a.minCoeff() > 0 && x_.box.room.minCoeff() > 0 &&
@@ -175,8 +158,7 @@ class NormInterior {
 
   [[nodiscard]] double root_norm(const Place& at) const { return std::sqrt(at.N / program_.gamma); }
   /// v of the learned t.
-  [[nodiscard]] double multiplier() const { return x_.V / (2 * program_.gamma); }
-  [[nodiscard]] double count() const { return x_.box.count() + 1; }
+  [[nodiscard]] double multiplier() const { return x_.own.z / (2 * program_.gamma); }
 
   bool begin(const Vector& given) {
     const Vector alpha = engine::box_start(program_.upper, program_.y, given);
@@ -185,9 +167,9 @@ class NormInterior {
     const double excess = x_.at.N / (kStartNorm * program_.gamma);
     if (excess > 1) x_.at = place(alpha / std::sqrt(excess));
     const Vector& a = x_.at.alpha;
-    x_.q = 1 - root_norm(x_.at);
-    x_.V = std::max(a.dot(x_.at.base), 1e-6 * a.sum());
-    const Vector slope = x_.at.base - x_.V * slope_of_norm(x_.at) * x_.at.c;
+    x_.own.x = 1 - root_norm(x_.at);
+    x_.own.z = std::max(a.dot(x_.at.base), 1e-6 * a.sum());
+    const Vector slope = x_.at.base - x_.own.z * slope_of_norm(x_.at) * x_.at.c;
     x_.box = engine::BoxPoint(program_.upper, a, engine::start_product(a, slope));
     x_.box.balance(slope);
     return true;
@@ -294,13 +276,10 @@ class NormInterior {
   /// The point of alpha and v, if it is better than the best.
   void keep(const Place& at, double v) {
     const Vector t = (t0_ + v * at.g).cwiseMax(0.0);
-    const Index n = program_.eigen->lambda.size();
-    Point point{.alpha = at.alpha, .a = Vector::Zero(n), .z = Vector::Zero(n), .b = 0};
     const Vector z = t.cwiseProduct(at.d);
-    point.a(terms_.active) = terms_.sign.cwiseProduct(t);
-    point.z(terms_.active) = z;
     const Vector f = program_.y.cwiseProduct(YU_ * z);
-    point.b = best_intercept(f, program_.y, program_.upper);
+    Point point = point_of(program_, terms_, at.alpha, t, z,
+                           dual::least_loss_intercept(f, program_.y, program_.upper));
     const Certificate certificate = certify(program_, point);
     if (!(certificate.gap < best_.certificate.gap)) return;
     best_.point = std::move(point);
@@ -312,7 +291,6 @@ class NormInterior {
   const Matrix YU_;
   const Vector h_, t0_;
   Solution& best_;
-  Iterate x_;
   Matrix L_;
   Vector Ay_;
   bool usable_;

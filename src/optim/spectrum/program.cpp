@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "kith/numerics/psd.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/spectrum/inner.hpp"
 
 namespace kith::spectrum {
@@ -50,43 +50,17 @@ Vector rotated(const Program& program, const Terms& terms, const VectorRef& alph
   return w(terms.active);
 }
 
+Point point_of(const Program& program, const Terms& terms, const Vector& alpha, const Vector& t,
+               const Vector& z, double b) {
+  const Index n = program.eigen->lambda.size();
+  Point point{.alpha = alpha, .a = Vector::Zero(n), .z = Vector::Zero(n), .b = b};
+  point.a(terms.active) = terms.sign.cwiseProduct(t);
+  point.z(terms.active) = z;
+  return point;
+}
+
 Vector curvature(const Program& program, const Terms& terms, const Vector& w) {
   return (terms.magnitude.array() * w.array().square() / (4 * program.eta)).matrix();
-}
-
-Vector feasible(const Program& program, const VectorRef& alpha) {
-  Vector inside = alpha.cwiseMax(0.0).cwiseMin(program.upper);
-  const Vector positive = program.y.cwiseMax(0.0);
-  const double plus = inside.dot(positive);
-  const double minus = inside.sum() - plus;
-  const double common = std::min(plus, minus);
-  for (Index i = 0; i < inside.size(); ++i) {
-    const double own = program.y(i) > 0 ? plus : minus;
-    inside(i) *= own > 0 ? common / own : 0;
-  }
-  return inside;
-}
-
-double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper) {
-  // The loss is piecewise linear in b with kinks where a sample meets its margin, b = y - f; its
-  // slope rises by upper_i at each, from -(sum of upper over y = +1).
-  const Index n = f.size();
-  std::vector<Index> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  const Vector kinks = y - f;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index i, Index j) { return kinks(i) < kinks(j); });
-  double slope = 0;
-  for (Index i = 0; i < n; ++i) slope -= y(i) > 0 ? upper(i) : 0;
-  const double rounding = 1e-12 * upper.sum();
-  for (Index k = 0; k < n; ++k) {
-    const Index i = order[static_cast<std::size_t>(k)];
-    slope += upper(i);
-    if (slope < -rounding) continue;
-    if (slope > rounding || k + 1 == n) return kinks(i);
-    return 0.5 * (kinks(i) + kinks(order[static_cast<std::size_t>(k + 1)]));
-  }
-  return 0;
 }
 
 namespace {
@@ -117,7 +91,7 @@ double stretch(const Vector& reached) {
 
 /// The value of (D) after shrinking: alpha -> alpha / r takes G to G / r^2.
 double dual_value(const Program& program, const Terms& terms, const Point& point) {
-  const Vector alpha = feasible(program, point.alpha);
+  const Vector alpha = engine::into_box(program.y, program.upper, point.alpha);
   if (terms.active.empty()) return alpha.sum();
   const Vector G = curvature(program, terms, rotated(program, terms, alpha));
   const double size = std::max(1.0, inner_size(program, terms, G));

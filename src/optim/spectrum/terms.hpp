@@ -20,13 +20,9 @@ struct Terms {
 
 /// w over the active eigenvalues.
 [[nodiscard]] Vector rotated(const Program& program, const Terms& terms, const VectorRef& alpha);
+/// The point of (P) with multipliers t and z over the active eigenvalues.
+[[nodiscard]] Point point_of(const Program& program, const Terms& terms, const Vector& alpha,
+                             const Vector& t, const Vector& z, double b);
 /// G.
 [[nodiscard]] Vector curvature(const Program& program, const Terms& terms, const Vector& w);
-/// alpha inside the box and balanced, by shrinking alone.
-[[nodiscard]] Vector feasible(const Program& program, const VectorRef& alpha);
-
-/// The b for which the weighted hinge loss of decision values f + b is least; the middle of the
-/// interval of such b.
-[[nodiscard]] double best_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& upper);
-
 }  // namespace kith::spectrum

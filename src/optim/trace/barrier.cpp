@@ -30,33 +30,10 @@
 
 #include "kith/numerics/psd.hpp"
 #include "numerics/cholesky.hpp"
-#include "optim/engine/box.hpp"
 #include "optim/trace/dual_interior.hpp"
 
 namespace kith::trace {
 namespace {
-
-/// The machine on the kernels of an iterate.
-struct Machine {
-  Vector u;
-  Matrix Ku;     // columns K_i u
-  Vector f;      // sum_i K_i u / gamma_i
-  Vector ratio;  // u'K_i u / gamma_i^2
-};
-
-Machine evaluate(const Dual& dual, const Vector& a, const Vector& gamma,
-                 const std::vector<Matrix>& K) {
-  Machine machine;
-  machine.u = dual.y.cwiseProduct(a);
-  machine.Ku.resize(a.size(), gamma.size());
-  machine.ratio.resize(gamma.size());
-  for (Index i = 0; i < gamma.size(); ++i) {
-    machine.Ku.col(i).noalias() = K[static_cast<std::size_t>(i)] * machine.u;
-    machine.ratio(i) = machine.u.dot(machine.Ku.col(i)) / (gamma(i) * gamma(i));
-  }
-  machine.f = machine.Ku * gamma.cwiseInverse();
-  return machine;
-}
 
 Matrix symmetric_part(const Matrix& A) { return 0.5 * (A + A.transpose()); }
 
@@ -112,52 +89,40 @@ BlockPoint point_of(const Block& block, const Matrix& K) {
   return point;
 }
 
-class Barrier {
+class Barrier : public DualInterior {
  public:
-  struct Step {
-    engine::BoxStep box;
-    Vector gamma;
+  struct Step : MachineStep {
     std::vector<Matrix> K, X;
-    double b = 0;  // the new b, not a difference
   };
 
-  explicit Barrier(const Dual& dual) : dual_(dual), n_(dual.y.size()), m_(dual.c.size()) {
-    at_.gamma = Vector::Constant(m_, 1.0 / static_cast<double>(m_));
+  explicit Barrier(const Dual& dual)
+      : DualInterior(dual.y, dual.cost, dual.c.size(), dual.c.size(), nullptr),
+        dual_(dual),
+        m_(dual.c.size()) {
     for (const Block& block : dual.blocks) {
       V_.push_back(reconstruct(block.V().U, block.V().lambda));
-      at_.K.emplace_back(Matrix::Identity(n_, n_) * (block.trace() / static_cast<double>(n_)));
+      K_.emplace_back(Matrix::Identity(n_, n_) * (block.trace() / static_cast<double>(n_)));
     }
-    Vector a = engine::box_centre(dual.cost, dual.y);
-    const auto evaluate_start = [&] { machine_ = evaluate(dual, a, at_.gamma, at_.K); };
-    evaluate_start();
-    shrink_start(
-        dual.y, a, [&] { return machine_.f; }, evaluate_start);
-    const double product = engine::start_product(a, gradient());
-    at_.box = engine::BoxPoint(dual.cost, a, product);
-    at_.box.balance(gradient());
+    const double product = begin(nullptr, [&](const Vector& a) { machine_ = evaluate(a, K_); });
     for (Index i = 0; i < m_; ++i) {
       Matrix X = slope(i);
-      const double k = at_.K[static_cast<std::size_t>(i)](0, 0);
+      const double k = K_[static_cast<std::size_t>(i)](0, 0);
       X.diagonal().array() += product / k - symmetric_eigenvalues(X).minCoeff();
-      at_.X.push_back(std::move(X));
+      X_.push_back(std::move(X));
     }
   }
 
   double merit() {
-    now_ = {.alpha = at_.box.a, .gamma = at_.gamma, .b = at_.b};
     std::vector<Matrix> K;
-    for (std::size_t i = 0; i < at_.K.size(); ++i) {
-      K.emplace_back(at_.K[i] * (dual_.blocks[i].trace() / at_.K[i].trace()));
-      now_.points.push_back(point_of(dual_.blocks[i], at_.K[i]));
+    for (std::size_t i = 0; i < K_.size(); ++i) {
+      K.emplace_back(K_[i] * (dual_.blocks[i].trace() / K_[i].trace()));
     }
-    const Machine machine = evaluate(dual_, at_.box.a, at_.gamma, K);
-    now_.machine = at_.box.a.sum() - 0.5 * machine.ratio.dot(at_.gamma);
-    now_.difference =
-        machine_primal(dual_.y, dual_.cost, machine.ratio, machine.f, at_.b) - now_.machine;
+    measure(evaluate(box_.a, K));
     for (std::size_t i = 0; i < K.size(); ++i) {
+      now_.points.push_back(point_of(dual_.blocks[i], K_[i]));
       const double c = dual_.c(static_cast<Index>(i));
       const Block& block = dual_.blocks[i];
-      const Vector w = machine.u / std::sqrt(at_.gamma(static_cast<Index>(i)));
+      const Vector w = u() / std::sqrt(gamma_(static_cast<Index>(i)));
       const BlockPoint best = block.at(w, c);
       const Matrix U = block.V().U * best.M.W;
       const Matrix P = reconstruct(U, best.k);
@@ -166,29 +131,23 @@ class Barrier {
           c * ((K[i] - P).squaredNorm() + 2 * std::max(0.0, K[i].cwiseProduct(below).sum()));
       now_.penalty += c * (K[i] - V_[i]).squaredNorm();
     }
-    const double merit = merit_of(now_);
-    difference_ = now_.difference;
-    return merit;
+    return merit_of_now();
   }
-  void keep() { best_ = std::move(now_); }
-  [[nodiscard]] DualSolution& best() { return best_; }
 
   [[nodiscard]] double complementarity() const {
-    double sum = at_.box.products();
-    for (std::size_t i = 0; i < at_.K.size(); ++i) sum += at_.K[i].cwiseProduct(at_.X[i]).sum();
+    double sum = box_.products();
+    for (std::size_t i = 0; i < K_.size(); ++i) sum += K_[i].cwiseProduct(X_[i]).sum();
     return sum / products();
   }
   [[nodiscard]] double complementarity(const Step& d, double length) const {
-    double sum = at_.box.products(d.box, length);
-    for (std::size_t i = 0; i < at_.K.size(); ++i) {
-      const Matrix K = at_.K[i] + length * d.K[i];
-      sum += K.cwiseProduct(at_.X[i] + length * d.X[i]).sum();
+    double sum = box_.products(d.box, length);
+    for (std::size_t i = 0; i < K_.size(); ++i) {
+      const Matrix K = K_[i] + length * d.K[i];
+      sum += K.cwiseProduct(X_[i] + length * d.X[i]).sum();
     }
     return sum / products();
   }
-  [[nodiscard]] double least_target(double mu) const {
-    return least_product(difference_, mu, products());
-  }
+  [[nodiscard]] double least_target(double mu) const { return least_product(mu, products()); }
 
   bool factor() {
     Matrix A = Matrix::Zero(n_ + m_, n_ + m_);
@@ -196,80 +155,68 @@ class Barrier {
     slopes_.clear();
     for (Index i = 0; i < m_; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      scalings_.push_back(scaling_of(at_.K[k], at_.X[k], dual_.c(i)));
+      scalings_.push_back(scaling_of(K_[k], X_[k], dual_.c(i)));
       if (!scalings_.back().ok) return false;
       slopes_.push_back(slope(i));
       add_matrix(i, A);
     }
-    A.diagonal().head(n_) += engine::BoxEquations(at_.box).diagonal();
-    return kkt_.factor(std::move(A), border(dual_.y, m_));
+    return factor_equations(std::move(A));
   }
 
   /// Without the second-order terms: those of the cones would need the scaling's own product.
   [[nodiscard]] Step direction(double target, const Step* /*before*/) const {
-    const engine::BoxEquations box(at_.box);
-    const auto products = box.right_side(target, nullptr);
-    Vector right(n_ + m_);
-    right.head(n_) = gradient() + products.pull();
-    right.tail(m_) = 0.5 * machine_.ratio;
+    RightSide right = right_side(target, nullptr);
     Step step;
     for (Index i = 0; i < m_; ++i) {
       const auto k = static_cast<std::size_t>(i);
       // dK for d(a, gamma) = 0, in the basis Q.
       const Matrix r = turned(i, target * scalings_[k].inverse - slopes_[k]);
-      step.K.push_back(respond(i, r, dual_.blocks[k].trace() - at_.K[k].trace()));
-      subtract_pull(i, step.K[k], right);
+      step.K.push_back(respond(i, r, dual_.blocks[k].trace() - K_[k].trace()));
+      subtract_pull(i, step.K[k], right.all);
     }
-    const engine::BorderedSystem::Answer found = kkt_.solve(right);
-    step.b = found.m(0);
-    step.box.a = found.d.head(n_);
-    engine::restore_balance(dual_.y, step.box.a);
-    step.gamma = found.d.tail(m_);
-    box.complete(products, step.box);
+    solve(right, step);
     for (Index i = 0; i < m_; ++i) finish_kernel(i, target, step);
     return step;
   }
 
   [[nodiscard]] double reach(const Step& d, double fraction) const {
-    double longest = at_.box.largest_step(d.box);
+    double longest = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < scalings_.size(); ++i) {
       longest = std::min(
           {longest, largest_step(scalings_[i].K, d.K[i]), largest_step(scalings_[i].X, d.X[i])});
     }
-    return std::min(
-        {1.0, fraction * longest, kGammaFraction * engine::largest_step(at_.gamma, d.gamma)});
+    return reach_of(d, fraction, longest);
   }
 
   bool advance(const Step& d, double length) {
-    at_.box.advance(d.box, length);
-    for (std::size_t i = 0; i < at_.K.size(); ++i) {
-      at_.K[i] += length * d.K[i];
-      at_.X[i] += length * d.X[i];
-      if (!at_.K[i].allFinite()) return false;
+    for (std::size_t i = 0; i < K_.size(); ++i) {
+      K_[i] += length * d.K[i];
+      X_[i] += length * d.X[i];
+      if (!K_[i].allFinite()) return false;
     }
-    at_.b += length * (d.b - at_.b);
-    at_.gamma += length * d.gamma;
-    at_.gamma /= at_.gamma.sum();
-    if (!at_.box.a.allFinite() || !at_.gamma.allFinite()) return false;
-    machine_ = evaluate(dual_, at_.box.a, at_.gamma, at_.K);
+    if (!move(d, length)) return false;
+    machine_ = evaluate(box_.a, K_);
     return true;
   }
 
  private:
-  struct Iterate {
-    engine::BoxPoint box;
-    Vector gamma;
-    std::vector<Matrix> K, X;
-    double b = 0;
-  };
-
-  [[nodiscard]] double products() const { return at_.box.count() + static_cast<double>(n_ * m_); }
-  [[nodiscard]] Vector gradient() const { return 1 - dual_.y.cwiseProduct(machine_.f).array(); }
+  [[nodiscard]] Machine evaluate(const Vector& a, const std::vector<Matrix>& K) const {
+    const Vector own = dual_.y.cwiseProduct(a);
+    Machine machine{Vector::Zero(n_), Vector(m_)};
+    for (Index i = 0; i < m_; ++i) {
+      const Vector Ku = K[static_cast<std::size_t>(i)] * own;
+      machine.f += Ku / gamma_(i);
+      machine.ratio(i) = own.dot(Ku) / (gamma_(i) * gamma_(i));
+    }
+    return machine;
+  }
+  [[nodiscard]] Vector u() const { return dual_.y.cwiseProduct(box_.a); }
+  [[nodiscard]] double products() const { return box_.count() + static_cast<double>(n_ * m_); }
   /// 2c (K - V) - G, the slope in K_i of everything but its barrier.
   [[nodiscard]] Matrix slope(Index i) const {
     const auto k = static_cast<std::size_t>(i);
-    Matrix g = 2 * dual_.c(i) * (at_.K[k] - V_[k]);
-    g.noalias() -= machine_.u * (machine_.u / (2 * at_.gamma(i))).transpose();
+    Matrix g = 2 * dual_.c(i) * (K_[k] - V_[k]);
+    g.noalias() -= u() * (u() / (2 * gamma_(i))).transpose();
     return g;
   }
   [[nodiscard]] Matrix turned(Index i, const Matrix& A) const {
@@ -287,8 +234,8 @@ class Barrier {
   /// right -= the slope of <dG, dK> in (a, gamma).
   void subtract_pull(Index i, const Matrix& dK, Vector& right) const {
     const ConeScaling& scaling = scalings_[static_cast<std::size_t>(i)];
-    const double gamma = at_.gamma(i);
-    const Vector p = scaling.Q.transpose() * machine_.u;
+    const double gamma = gamma_(i);
+    const Vector p = scaling.Q.transpose() * u();
     const Vector dKp = dK * p;
     right.head(n_) -= dual_.y.cwiseProduct(scaling.Q * dKp) / gamma;
     right(n_ + i) += p.dot(dKp) / (2 * gamma * gamma);
@@ -297,8 +244,8 @@ class Barrier {
   void finish_kernel(Index i, double target, Step& step) const {
     const auto k = static_cast<std::size_t>(i);
     const ConeScaling& scaling = scalings_[k];
-    const double gamma = at_.gamma(i);
-    const Vector p = scaling.Q.transpose() * machine_.u;
+    const double gamma = gamma_(i);
+    const Vector p = scaling.Q.transpose() * u();
     const Vector q = scaling.Q.transpose() * dual_.y.cwiseProduct(step.box.a);
     Matrix dG = p * (q / (2 * gamma)).transpose();
     dG += dG.transpose().eval();
@@ -307,7 +254,7 @@ class Barrier {
     const Vector inverses = scaling.omega.cwiseInverse();
     const Matrix scaled = inverses.asDiagonal() * dK * inverses.asDiagonal();
     step.K[k] = symmetric_part(scaling.Q * dK * scaling.Q.transpose());
-    step.X.emplace_back(target * scaling.inverse - at_.X[k] -
+    step.X.emplace_back(target * scaling.inverse - X_[k] -
                         symmetric_part(scaling.Q * scaled * scaling.Q.transpose()));
   }
 
@@ -315,8 +262,8 @@ class Barrier {
   void add_matrix(Index i, Matrix& A) const {
     const auto k = static_cast<std::size_t>(i);
     const ConeScaling& scaling = scalings_[k];
-    const double gamma = at_.gamma(i);
-    const Vector p = scaling.Q.transpose() * machine_.u;
+    const double gamma = gamma_(i);
+    const Vector p = scaling.Q.transpose() * u();
     const Vector squares = p.cwiseAbs2();
     const Vector Es = scaling.E * squares;
     const Vector e = scaling.E.diagonal();
@@ -330,33 +277,28 @@ class Barrier {
     const Matrix YQ = dual_.y.asDiagonal() * scaling.Q;
     Matrix YQB = YQ * B;
     A.topLeftCorner(n_, n_).noalias() += YQB * YQ.transpose();
-    A.topLeftCorner(n_, n_) += dual_.y.asDiagonal() * (at_.K[k] / gamma) * dual_.y.asDiagonal();
+    A.topLeftCorner(n_, n_) += dual_.y.asDiagonal() * (K_[k] / gamma) * dual_.y.asDiagonal();
     const double mean = e.dot(squares) / sum;
     const Vector side = (ep * mean - p.cwiseProduct(Es) / gamma) / (2 * gamma * gamma);
-    const Vector cross = YQ * side - dual_.y.cwiseProduct(machine_.Ku.col(i)) / (gamma * gamma);
+    const Vector cross = YQ * side - dual_.y.cwiseProduct(K_[k] * u()) / (gamma * gamma);
     A.row(n_ + i).head(n_) = cross.transpose();
     A(n_ + i, n_ + i) = machine_.ratio(i) / gamma +
                         (squares.dot(Es) - sum * mean * mean) / (4 * gamma * gamma * gamma * gamma);
   }
 
   const Dual& dual_;
-  Index n_, m_;
+  Index m_;
   std::vector<Matrix> V_;
-  Iterate at_;
-  Machine machine_;
+  std::vector<Matrix> K_, X_;
   std::vector<ConeScaling> scalings_;
   std::vector<Matrix> slopes_;
-  engine::BorderedSystem kkt_;
-  double difference_ = std::numeric_limits<double>::infinity();
-  DualSolution now_, best_;
 };
 
 }  // namespace
 
 DualSolution barrier(const Dual& dual, double tolerance, const RunContext& ctx) {
   constexpr double kStepFraction = 0.95;
-  Barrier problem(dual);
-  return run_dual(problem, tolerance, kStepFraction, ctx);
+  return run_dual(Barrier(dual), tolerance, kStepFraction, ctx);
 }
 
 }  // namespace kith::trace

@@ -33,20 +33,6 @@ Matrix full_bracket(const BlockPoint& at) {
 
 }  // namespace
 
-SimplexPoint project_to_simplex(const VectorRef& d, double total) {
-  Vector sorted = d;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  double sum = 0;
-  double theta = sorted(0) - total;
-  for (Index r = 0; r < sorted.size(); ++r) {
-    sum += sorted(r);
-    const double next = (sum - total) / static_cast<double>(r + 1);
-    if (!(sorted(r) > next)) break;
-    theta = next;
-  }
-  return {(d.array() - theta).cwiseMax(0.0), theta};
-}
-
 Block::Block(Kind kind, SymmetricEigen V, double trace)
     : kind_(kind), V_(std::move(V)), trace_(trace) {
   if (kind_ == Kind::kFull) updater_.emplace(V_.lambda);

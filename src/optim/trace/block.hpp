@@ -19,15 +19,12 @@
 #include "kith/core/types.hpp"
 #include "kith/numerics/rank_one_update.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
+#include "optim/engine/simplex.hpp"
 
 namespace kith::trace {
 
-/// The nearest point to d of k >= 0, sum k = total > 0: k = (d - theta)_+.
-struct SimplexPoint {
-  Vector k;
-  double theta = 0;
-};
-[[nodiscard]] SimplexPoint project_to_simplex(const VectorRef& d, double total);
+using engine::project_to_simplex;
+using engine::SimplexPoint;
 
 /// What is known of phi at one w.
 struct BlockPoint {

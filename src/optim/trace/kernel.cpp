@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "kith/core/error.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
@@ -68,12 +68,6 @@ double basis_violation(const Problem& problem, const SymmetricEigen& kernel, con
 
 double weight_violation(const Vector& gamma) {
   return std::max(std::abs(gamma.sum() - 1), -gamma.minCoeff());
-}
-
-double box_violation(const Problem& problem, const Vector& alpha) {
-  const double outside = std::max(
-      {std::abs(problem.y.dot(alpha)), -alpha.minCoeff(), (alpha - problem.cost).maxCoeff()});
-  return outside / problem.cost.maxCoeff();
 }
 
 void check_sizes(const Problem& problem, const Solution& solution) {
@@ -140,8 +134,8 @@ Evidence evidence(const Problem& problem, const Solution& solution) {
 
 double infeasibility(const Problem& problem, const Solution& solution) {
   double worst = std::max({weight_violation(solution.gamma), weight_violation(solution.proof.gamma),
-                           box_violation(problem, solution.alpha),
-                           box_violation(problem, solution.proof.alpha)});
+                           engine::infeasibility(problem.y, problem.cost, solution.alpha),
+                           engine::infeasibility(problem.y, problem.cost, solution.proof.alpha)});
   const std::vector<Matrix> K = matrices_of(solution.kernels);
   for (std::size_t k = 0; k < K.size(); ++k) {
     worst = std::max(worst, kernel_violation(problem, symmetric_eigenvalues(K[k])));
@@ -338,9 +332,6 @@ void validate(const Problem& problem) {
     }
     if (!S.allFinite()) refuse(fmt::format("similarities {}: a value is not finite", i));
   }
-  if (problem.cost.size() != n) {
-    refuse(fmt::format("{} costs for {} labels", problem.cost.size(), n));
-  }
   require_positive("rho", problem.rho);
   require_positive("trace", problem.trace);
   const bool shared = problem.shape == KernelShape::kShared;
@@ -353,15 +344,7 @@ void validate(const Problem& problem) {
       refuse("a decomposition is not of the size of its matrix");
     }
   }
-  for (Index j = 0; j < n; ++j) {
-    if (problem.y[j] != 1 && problem.y[j] != -1) {
-      refuse(fmt::format("y[{}] = {}; a label is +1 or -1", j, problem.y[j]));
-    }
-    require_positive("a cost", problem.cost[j]);
-  }
-  if (n == 0 || problem.y.minCoeff() == problem.y.maxCoeff()) {
-    refuse("the labels must have both classes");
-  }
+  engine::check_signs(problem.y, problem.cost, n);
 }
 
 Certificate certify(const Problem& problem, const Solution& solution) {
@@ -385,7 +368,7 @@ void update_evidence(const Problem& problem, Solution& solution) {
 }
 
 Solution learn_kernel(const Problem& problem, const Settings& settings, const RunContext& ctx) {
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   validate(problem);
   const bool absolute = problem.loss == KernelLoss::kAbsolute;
   if (absolute && problem.shape == KernelShape::kSpectral) {
@@ -400,13 +383,8 @@ Solution learn_kernel(const Problem& problem, const Settings& settings, const Ru
   update_evidence(problem, solution);
   const bool proved =
       solution.info.gap <= tolerance && (absolute || solution.info.kkt_residual <= kContradiction);
-  if (proved) {
-    solution.info.status = SolveStatus::kSolved;
-  } else if (solution.info.status == SolveStatus::kSolved) {
-    solution.info.status = SolveStatus::kReducedAccuracy;
-  }
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
-  solution.info.seconds = taken.count();
+  solution.info.status = measured_status(solution.info.status, proved);
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 

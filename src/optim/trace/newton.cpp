@@ -14,136 +14,90 @@
 // same penalty. Cost per step: three products of n x n matrices per block and one Cholesky factor.
 #include "optim/trace/newton.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "optim/engine/box.hpp"
 #include "optim/trace/dual_interior.hpp"
 
 namespace kith::trace {
 namespace {
 
-class Newton {
+class Newton : public DualInterior {
  public:
-  struct Step {
-    engine::BoxStep box;
-    Vector gamma;
-    double b = 0;  // the new b, not a difference
-  };
+  using Step = MachineStep;
 
-  Newton(const Dual& dual, const DualSolution* near) : dual_(dual) {
-    const Index p = dual.c.size();
-    gamma_ = near != nullptr ? near->gamma : Vector::Constant(p, 1.0 / static_cast<double>(p));
-    Vector a = engine::box_start(dual.cost, dual.y, near != nullptr ? near->alpha : Vector());
-    evaluate(a);
-    shrink_start(
-        dual.y, a, [&] { return f_; }, [&] { evaluate(a); });
-    const Vector slope = gradient();
-    x_ = engine::BoxPoint(dual.cost, a, engine::start_product(a, slope));
-    x_.balance(slope);
+  Newton(const Dual& dual, const DualSolution* near)
+      : DualInterior(dual.y, dual.cost, dual.c.size(), dual.c.size() > 1 ? dual.c.size() : 0, near),
+        dual_(dual) {
+    begin(near, [&](const Vector& a) { evaluate(a); });
   }
 
   double merit() {
-    now_ = DualSolution{.alpha = x_.a, .gamma = gamma_, .b = b_, .points = blocks_};
-    now_.machine = x_.a.sum() - 0.5 * ratio_.dot(gamma_);
-    now_.difference = machine_primal(dual_.y, dual_.cost, ratio_, f_, b_) - now_.machine;
+    measure(machine_);
+    now_.points = blocks_;
     for (Index i = 0; i < dual_.c.size(); ++i) {
       now_.penalty += dual_.c(i) * blocks_[static_cast<std::size_t>(i)].squares;
     }
-    return merit_of(now_);
+    return merit_of_now();
   }
-  void keep() { best_ = std::move(now_); }
-  [[nodiscard]] DualSolution& best() { return best_; }
 
-  [[nodiscard]] double complementarity() const { return x_.products() / x_.count(); }
+  [[nodiscard]] double complementarity() const { return box_.mean_product(); }
   [[nodiscard]] double complementarity(const Step& d, double length) const {
-    return x_.products(d.box, length) / x_.count();
+    return box_.mean_product(d.box, length);
   }
 
   bool factor() {
-    const Index n = x_.a.size();
-    const Index w = weights();
-    Matrix A = Matrix::Zero(n + w, n + w);
-    const Vector u = dual_.y.cwiseProduct(x_.a);
+    Matrix A = Matrix::Zero(n_ + weights_, n_ + weights_);
+    const Vector u = dual_.y.cwiseProduct(box_.a);
     for (Index i = 0; i < gamma_.size(); ++i) {
       const auto k = static_cast<std::size_t>(i);
       const double gamma = gamma_(i);
       const Matrix H = dual_.blocks[k].curvature(blocks_[k]);
-      A.topLeftCorner(n, n) += H / gamma;
-      if (w == 0) continue;
+      A.topLeftCorner(n_, n_) += H / gamma;
+      if (weights_ == 0) continue;
       const Vector wi = u / std::sqrt(gamma);
       const Vector Hw = H * wi;
       const Vector sum = blocks_[k].Kw + Hw;
-      A.row(n + i).head(n) = (-0.5 * std::pow(gamma, -1.5) * dual_.y.cwiseProduct(sum)).transpose();
-      A(n + i, n + i) = (0.75 * blocks_[k].wKw + 0.25 * wi.dot(Hw)) / (gamma * gamma);
+      A.row(n_ + i).head(n_) =
+          (-0.5 * std::pow(gamma, -1.5) * dual_.y.cwiseProduct(sum)).transpose();
+      A(n_ + i, n_ + i) = (0.75 * blocks_[k].wKw + 0.25 * wi.dot(Hw)) / (gamma * gamma);
     }
-    A.topLeftCorner(n, n) =
-        (dual_.y.asDiagonal() * A.topLeftCorner(n, n) * dual_.y.asDiagonal()).eval();
-    A.diagonal().head(n) += engine::BoxEquations(x_).diagonal();
-    return kkt_.factor(std::move(A), border(dual_.y, w));
+    A.topLeftCorner(n_, n_) =
+        (dual_.y.asDiagonal() * A.topLeftCorner(n_, n_) * dual_.y.asDiagonal()).eval();
+    return factor_equations(std::move(A));
   }
 
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    const Index n = x_.a.size();
-    const engine::BoxEquations box(x_);
-    const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
-    Vector right(n + weights());
-    right.head(n) = gradient() + products.pull();
-    if (weights() > 0) right.tail(weights()) = 0.5 * ratio_;
-    const engine::BorderedSystem::Answer found = kkt_.solve(right);
     Step step;
-    step.b = found.m(0);
-    step.box.a = found.d.head(n);
-    engine::restore_balance(dual_.y, step.box.a);
-    step.gamma = weights() > 0 ? Vector(found.d.tail(weights())) : Vector::Zero(1);
-    box.complete(products, step.box);
+    solve(right_side(target, before != nullptr ? &before->box : nullptr), step);
     return step;
   }
 
   [[nodiscard]] double reach(const Step& d, double fraction) const {
-    return std::min({1.0, fraction * x_.largest_step(d.box),
-                     kGammaFraction * engine::largest_step(gamma_, d.gamma)});
+    return reach_of(d, fraction, std::numeric_limits<double>::infinity());
   }
 
   bool advance(const Step& d, double length) {
-    x_.advance(d.box, length);
-    b_ += length * (d.b - b_);
-    gamma_ += length * d.gamma;
-    gamma_ /= gamma_.sum();
-    if (!x_.a.allFinite() || !gamma_.allFinite() || !std::isfinite(b_)) return false;
-    evaluate(x_.a);
-    return f_.allFinite() && x_.z_low.allFinite() && x_.z_high.allFinite();
+    if (!move(d, length)) return false;
+    evaluate(box_.a);
+    return machine_.f.allFinite();
   }
 
  private:
-  /// gammas that are variables.
-  [[nodiscard]] Index weights() const { return gamma_.size() > 1 ? gamma_.size() : 0; }
-  [[nodiscard]] Vector gradient() const { return 1 - dual_.y.cwiseProduct(f_).array(); }
-
   void evaluate(const Vector& a) {
     const Vector u = dual_.y.cwiseProduct(a);
     blocks_.clear();
-    f_ = Vector::Zero(a.size());
-    ratio_.resize(gamma_.size());
+    machine_ = {Vector::Zero(a.size()), Vector(gamma_.size())};
     for (Index i = 0; i < gamma_.size(); ++i) {
       const double root = std::sqrt(gamma_(i));
       blocks_.push_back(dual_.blocks[static_cast<std::size_t>(i)].at(u / root, dual_.c(i)));
-      f_ += blocks_.back().Kw / root;
-      ratio_(i) = blocks_.back().wKw / gamma_(i);
+      machine_.f += blocks_.back().Kw / root;
+      machine_.ratio(i) = blocks_.back().wKw / gamma_(i);
     }
   }
 
   const Dual& dual_;
-  engine::BoxPoint x_;
-  Vector gamma_;
-  double b_ = 0;
   std::vector<BlockPoint> blocks_;
-  Vector f_;
-  Vector ratio_;  // w_i'K_i w_i / gamma_i
-  engine::BorderedSystem kkt_;
-  DualSolution now_, best_;
 };
 
 }  // namespace
@@ -151,8 +105,7 @@ class Newton {
 DualSolution newton(const Dual& dual, double tolerance, const RunContext& ctx,
                     const DualSolution* near) {
   constexpr double kStepFraction = 0.995;
-  Newton problem(dual, near);
-  return run_dual(problem, tolerance, kStepFraction, ctx);
+  return run_dual(Newton(dual, near), tolerance, kStepFraction, ctx);
 }
 
 }  // namespace kith::trace

@@ -17,6 +17,7 @@
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/mkl/mixed.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/trace/least.hpp"
 #include "optim/trace/point.hpp"
 #include "optim/trace/weighted.hpp"
@@ -28,7 +29,6 @@ namespace {
 class Anderson {
  public:
   explicit Anderson(std::size_t depth) : depth_(depth) {}
-  void clear() { history_.clear(); }
 
   /// The next x, each component at most kFurthest away.
   [[nodiscard]] Vector next(const Vector& x, const Vector& residual) {
@@ -333,28 +333,21 @@ Solution search_norm(const Problem& problem, double tolerance, long max_iteratio
   Vector x = start_weights(problem, weighted);
   DualSolution at;
   Best best;
-  long best_at = 0;
-  long iteration = 0;
-  SolveStatus status = SolveStatus::kIterationLimit;
-  while (iteration < max_iterations) {
+  engine::BestSoFar progress(
+      {.tolerance = kReserve * tolerance, .iterations = max_iterations, .patience = kPatience},
+      ctx);
+  while (progress.goes_on()) {
     const Vector c = (-x.array()).exp();
-    at = weighted.solve(c, kInner * tolerance, ctx, iteration > 0 ? &at : nullptr);
-    ++iteration;
+    at = weighted.solve(c, kInner * tolerance, ctx, progress.iterations() > 0 ? &at : nullptr);
+    progress.stepped();
     std::vector<SymmetricEigen> kernels = weighted.kernels(at);
     const std::vector<Matrix> differences = weighted.differences(kernels);
     const Vector distance = norms(differences).cwiseMax(1e-300);
-    const double before = best.gap();
     keep(problem, weighted, c, at, differences, std::move(kernels), best);
-    if (!(best.gap() >= before)) best_at = iteration;
-    status = SolveStatus::kSolved;
-    if (best.gap() <= kReserve * tolerance) break;
-    status = SolveStatus::kReducedAccuracy;
-    if (iteration - best_at > kPatience) break;
-    status = SolveStatus::kIterationLimit;
+    (void)progress.offer(best.gap());
     x = anderson.next(x, (2 * distance / problem.rho).array().log().matrix() - x);
   }
-  best.solution.info.status = status;
-  best.solution.info.iterations = iteration;
+  progress.report(best.solution.info);
   return best.solution;
 }
 

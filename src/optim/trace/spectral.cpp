@@ -20,63 +20,44 @@
 // by c |mu - k|^2 + 2c sum_j mu_j (theta - d_j)_+, without cancellation.
 #include "optim/trace/spectral.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "optim/engine/box.hpp"
 #include "optim/trace/dual_interior.hpp"
 
 namespace kith::trace {
 namespace {
 
-class Spectral {
+class Spectral : public DualInterior {
  public:
-  struct Step {
-    engine::BoxStep box;
-    Vector gamma;
-    Matrix mu, x;
-    double b = 0;  // the new b, not a difference
+  struct Step : MachineStep {
+    engine::Partners<Matrix> mu;
   };
 
   Spectral(const SpectralDual& dual, const DualSolution* near)
-      : dual_(dual), n_(dual.y.size()), m_(dual.c.size()) {
-    at_.gamma = Vector::Constant(m_, 1.0 / static_cast<double>(m_));
-    at_.mu = Matrix::Constant(n_, m_, dual.trace / static_cast<double>(n_));
-    if (near != nullptr) {
-      at_.gamma = near->gamma;
-      for (Index i = 0; i < m_; ++i) {
-        at_.mu.col(i) = 0.9 * near->points[static_cast<std::size_t>(i)].k + 0.1 * at_.mu.col(i);
-      }
+      : DualInterior(dual.y, dual.cost, dual.c.size(), dual.c.size(), near),
+        dual_(dual),
+        m_(dual.c.size()) {
+    mu_.x = Matrix::Constant(n_, m_, dual.trace / static_cast<double>(n_));
+    for (Index i = 0; i < m_ && near != nullptr; ++i) {
+      mu_.x.col(i) = 0.9 * near->points[static_cast<std::size_t>(i)].k + 0.1 * mu_.x.col(i);
     }
-    Vector a = engine::box_start(dual.cost, dual.y, near != nullptr ? near->alpha : Vector());
-    const auto evaluate_start = [&] { point_ = evaluate(a, at_.gamma, at_.mu); };
-    evaluate_start();
-    shrink_start(
-        dual.y, a, [&] { return point_.f; }, evaluate_start);
-    const double product = engine::start_product(a, gradient());
-    at_.box = engine::BoxPoint(dual.cost, a, product);
-    at_.box.balance(gradient());
-    at_.x.resize(n_, m_);
+    const double product = begin(near, [&](const Vector& a) { machine_ = evaluate(a, mu_.x, p_); });
+    mu_.z.resize(n_, m_);
     for (Index i = 0; i < m_; ++i) {
       const Vector g = slope(i);
-      at_.x.col(i) = g.array() - g.minCoeff() + product / at_.mu.col(i).array();
+      mu_.z.col(i) = g.array() - g.minCoeff() + product / mu_.x.col(i).array();
     }
   }
 
   double merit() {
-    now_ = {.alpha = at_.box.a, .gamma = at_.gamma, .b = at_.b};
-    Matrix feasible = at_.mu;
+    Matrix feasible = mu_.x;
     for (Index i = 0; i < m_; ++i) feasible.col(i) *= dual_.trace / feasible.col(i).sum();
-    const Point point = evaluate(at_.box.a, at_.gamma, feasible);
-    now_.machine = at_.box.a.sum() - 0.5 * point.ratio.dot(at_.gamma);
-    now_.difference =
-        machine_primal(dual_.y, dual_.cost, point.ratio, point.f, at_.b) - now_.machine;
+    Matrix p;
+    measure(evaluate(box_.a, feasible, p));
     for (Index i = 0; i < m_; ++i) {
       const Vector mu = feasible.col(i);
       const Vector& lambda = eigen(i).lambda;
-      const Vector d = lambda + point.p.col(i).cwiseAbs2() / (4 * dual_.c(i) * at_.gamma(i));
+      const Vector d = lambda + p.col(i).cwiseAbs2() / (4 * dual_.c(i) * gamma_(i));
       const SimplexPoint best = project_to_simplex(d, dual_.trace);
       now_.difference += dual_.c(i) * ((mu - best.k).squaredNorm() +
                                        2 * mu.dot(Vector((best.theta - d.array()).cwiseMax(0.0))));
@@ -84,124 +65,85 @@ class Spectral {
       now_.points.emplace_back();
       now_.points.back().k = mu;
     }
-    const double merit = merit_of(now_);
-    difference_ = now_.difference;
-    return merit;
+    return merit_of_now();
   }
-  void keep() { best_ = std::move(now_); }
-  [[nodiscard]] DualSolution& best() { return best_; }
 
   [[nodiscard]] double complementarity() const {
-    return (at_.box.products() + at_.mu.cwiseProduct(at_.x).sum()) / products();
+    return (box_.products() + mu_.products()) / products();
   }
   [[nodiscard]] double complementarity(const Step& d, double length) const {
-    const Matrix mu = at_.mu + length * d.mu;
-    const Matrix x = at_.x + length * d.x;
-    return (at_.box.products(d.box, length) + mu.cwiseProduct(x).sum()) / products();
+    return (box_.products(d.box, length) + mu_.products(d.mu, length)) / products();
   }
-  [[nodiscard]] double least_target(double mu) const {
-    return least_product(difference_, mu, products());
-  }
+  [[nodiscard]] double least_target(double mu) const { return least_product(mu, products()); }
 
   bool factor() {
     Matrix A = Matrix::Zero(n_ + m_, n_ + m_);
     e_.resize(n_, m_);
     for (Index i = 0; i < m_; ++i) add_matrix(i, A);
-    A.diagonal().head(n_) += engine::BoxEquations(at_.box).diagonal();
-    return kkt_.factor(std::move(A), border(dual_.y, m_));
+    return factor_equations(std::move(A));
   }
 
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    const engine::BoxEquations box(at_.box);
-    const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
-    Matrix own = target * at_.mu.cwiseInverse();  // of mu's products
-    if (before != nullptr) own -= before->mu.cwiseProduct(before->x).cwiseQuotient(at_.mu);
-    Vector right(n_ + m_);
-    right.head(n_) = gradient() + products.pull();
-    right.tail(m_) = 0.5 * point_.ratio;
-    Matrix fixed(n_, m_);  // dmu for d(a, gamma) = 0
-    for (Index i = 0; i < m_; ++i) {
-      fixed.col(i) = respond(i, own.col(i) - slope(i));
-      const double missing = dual_.trace - at_.mu.col(i).sum();
-      fixed.col(i) += e_.col(i) * (missing / e_.col(i).sum());
-      subtract_pull(i, fixed.col(i), right);
-    }
-    const engine::BorderedSystem::Answer found = kkt_.solve(right);
+    RightSide right = right_side(target, before != nullptr ? &before->box : nullptr);
+    Matrix own = target * mu_.x.cwiseInverse();  // of mu's products
+    if (before != nullptr) own -= before->mu.x.cwiseProduct(before->mu.z).cwiseQuotient(mu_.x);
     Step step;
-    step.b = found.m(0);
-    step.box.a = found.d.head(n_);
-    engine::restore_balance(dual_.y, step.box.a);
-    step.gamma = found.d.tail(m_);
-    box.complete(products, step.box);
-    step.mu = fixed;
-    for (Index i = 0; i < m_; ++i) step.mu.col(i) += respond(i, turned(i, step));
-    step.x = own - at_.x - at_.x.cwiseQuotient(at_.mu).cwiseProduct(step.mu);
+    step.mu.x.resize(n_, m_);  // dmu for d(a, gamma) = 0
+    for (Index i = 0; i < m_; ++i) {
+      step.mu.x.col(i) = respond(i, own.col(i) - slope(i));
+      const double missing = dual_.trace - mu_.x.col(i).sum();
+      step.mu.x.col(i) += e_.col(i) * (missing / e_.col(i).sum());
+      subtract_pull(i, step.mu.x.col(i), right.all);
+    }
+    solve(right, step);
+    for (Index i = 0; i < m_; ++i) step.mu.x.col(i) += respond(i, turned(i, step));
+    step.mu.z = own - mu_.z - mu_.z.cwiseQuotient(mu_.x).cwiseProduct(step.mu.x);
     return step;
   }
 
   [[nodiscard]] double reach(const Step& d, double fraction) const {
-    const double longest =
-        std::min({at_.box.largest_step(d.box), engine::largest_step(at_.mu, d.mu),
-                  engine::largest_step(at_.x, d.x)});
-    return std::min(
-        {1.0, fraction * longest, kGammaFraction * engine::largest_step(at_.gamma, d.gamma)});
+    return reach_of(d, fraction, mu_.largest_step(d.mu));
   }
 
   bool advance(const Step& d, double length) {
-    at_.box.advance(d.box, length);
-    at_.mu += length * d.mu;
-    at_.x += length * d.x;
-    at_.b += length * (d.b - at_.b);
-    at_.gamma += length * d.gamma;
-    at_.gamma /= at_.gamma.sum();
-    if (!at_.box.a.allFinite() || !at_.mu.allFinite() || !at_.gamma.allFinite()) return false;
-    point_ = evaluate(at_.box.a, at_.gamma, at_.mu);
+    mu_.advance(d.mu, length);
+    if (!move(d, length) || !mu_.x.allFinite()) return false;
+    machine_ = evaluate(box_.a, mu_.x, p_);
     return true;
   }
 
  private:
-  struct Iterate {
-    engine::BoxPoint box;
-    Vector gamma;
-    Matrix mu, x;  // n x m
-    double b = 0;
-  };
-  struct Point {
-    Matrix p;      // n x m
-    Vector f;      // sum_i U_i (mu_i p_i) / gamma_i
-    Vector ratio;  // sum_j mu_ij p_ij^2 / gamma_i^2
-  };
-
   [[nodiscard]] const SymmetricEigen& eigen(Index i) const {
     return dual_.eigen[static_cast<std::size_t>(i)];
   }
-  [[nodiscard]] double products() const { return at_.box.count() + static_cast<double>(n_ * m_); }
-  [[nodiscard]] Vector gradient() const { return 1 - dual_.y.cwiseProduct(point_.f).array(); }
+  [[nodiscard]] double products() const { return box_.count() + mu_.count(); }
   /// The slope in mu_i of everything but its barrier.
   [[nodiscard]] Vector slope(Index i) const {
-    return 2 * dual_.c(i) * (at_.mu.col(i) - eigen(i).lambda) -
-           point_.p.col(i).cwiseAbs2() / (2 * at_.gamma(i));
+    return 2 * dual_.c(i) * (mu_.x.col(i) - eigen(i).lambda) -
+           p_.col(i).cwiseAbs2() / (2 * gamma_(i));
   }
 
-  [[nodiscard]] Point evaluate(const Vector& a, const Vector& gamma, const Matrix& mu) const {
+  /// The machine for the spectra mu; `p` becomes U_i'u.
+  [[nodiscard]] Machine evaluate(const Vector& a, const Matrix& mu, Matrix& p) const {
     const Vector u = dual_.y.cwiseProduct(a);
-    Point point{Matrix(n_, m_), Vector::Zero(n_), Vector(m_)};
+    p.resize(n_, m_);
+    Machine machine{Vector::Zero(n_), Vector(m_)};
     for (Index i = 0; i < m_; ++i) {
       const Matrix& U = eigen(i).U;
-      point.p.col(i).noalias() = U.transpose() * u;
-      const Vector weighted = mu.col(i).cwiseProduct(point.p.col(i)) / gamma(i);
-      point.f.noalias() += U * weighted;
-      point.ratio(i) = weighted.dot(point.p.col(i)) / gamma(i);
+      p.col(i).noalias() = U.transpose() * u;
+      const Vector weighted = mu.col(i).cwiseProduct(p.col(i)) / gamma_(i);
+      machine.f.noalias() += U * weighted;
+      machine.ratio(i) = weighted.dot(p.col(i)) / gamma_(i);
     }
-    return point;
+    return machine;
   }
 
   /// H and J'C J of one matrix.
   void add_matrix(Index i, Matrix& A) {
-    const double gamma = at_.gamma(i);
-    const Vector p = point_.p.col(i);
-    const Vector mu = at_.mu.col(i);
-    e_.col(i) = (2 * dual_.c(i) + at_.x.col(i).array() / mu.array()).inverse();
+    const double gamma = gamma_(i);
+    const Vector p = p_.col(i);
+    const Vector mu = mu_.x.col(i);
+    e_.col(i) = (2 * dual_.c(i) + mu_.z.col(i).array() / mu.array()).inverse();
     const Vector e = e_.col(i);
     const Vector in_gamma = p.cwiseAbs2() / (-2 * gamma * gamma);  // last column of J
     // In the basis of U, then turned by Y U.
@@ -227,28 +169,25 @@ class Spectral {
   }
   /// J d.
   [[nodiscard]] Vector turned(Index i, const Step& d) const {
-    const double gamma = at_.gamma(i);
-    const Vector p = point_.p.col(i);
+    const double gamma = gamma_(i);
+    const Vector p = p_.col(i);
     const Vector dp = eigen(i).U.transpose() * dual_.y.cwiseProduct(d.box.a);
     return p.cwiseProduct(dp) / gamma - p.cwiseAbs2() * (d.gamma(i) / (2 * gamma * gamma));
   }
   /// right -= J'dmu.
   void subtract_pull(Index i, const Vector& dmu, Vector& right) const {
-    const double gamma = at_.gamma(i);
-    const Vector p = point_.p.col(i);
+    const double gamma = gamma_(i);
+    const Vector p = p_.col(i);
     const Vector turned = eigen(i).U * p.cwiseProduct(dmu) / gamma;
     right.head(n_) -= dual_.y.cwiseProduct(turned);
     right(n_ + i) += p.cwiseAbs2().dot(dmu) / (2 * gamma * gamma);
   }
 
   const SpectralDual& dual_;
-  Index n_, m_;
-  Iterate at_;
-  Point point_;
-  Matrix e_;  // n x m
-  engine::BorderedSystem kkt_;
-  double difference_ = std::numeric_limits<double>::infinity();
-  DualSolution now_, best_;
+  Index m_;
+  engine::Partners<Matrix> mu_;  // n x m, with the multipliers x
+  Matrix p_;                     // n x m
+  Matrix e_;                     // n x m
 };
 
 }  // namespace
@@ -256,8 +195,7 @@ class Spectral {
 DualSolution spectral_newton(const SpectralDual& dual, double tolerance, const RunContext& ctx,
                              const DualSolution* near) {
   constexpr double kStepFraction = 0.99;
-  Spectral problem(dual, near);
-  return run_dual(problem, tolerance, kStepFraction, ctx);
+  return run_dual(Spectral(dual, near), tolerance, kStepFraction, ctx);
 }
 
 }  // namespace kith::trace

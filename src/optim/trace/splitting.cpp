@@ -36,6 +36,7 @@
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/mkl/mixed.hpp"
+#include "optim/engine/progress.hpp"
 #include "optim/trace/point.hpp"
 #include "optim/trace/weighted.hpp"
 
@@ -225,18 +226,18 @@ Solution split_loss(const Problem& problem, double tolerance, long max_iteration
   keep_nearest(problem, std::move(kernels), K, kInner * tolerance, best, ctx);
   Balance balance;
   DualSolution at;
-  SolveStatus status = SolveStatus::kIterationLimit;
-  long iteration = 0;
-  while (iteration < max_iterations) {
+  engine::BestSoFar progress({.tolerance = kReserve * tolerance, .iterations = max_iterations},
+                             ctx);
+  while (progress.goes_on()) {
     const std::vector<Matrix> V = targets(state);
     WeightedProblem weighted(problem, V);
     const Vector c = Vector::Constant(static_cast<Index>(V.size()), 0.5 * state.sigma);
-    at = weighted.solve(c, kInner * tolerance, ctx, iteration > 0 ? &at : nullptr);
+    at = weighted.solve(c, kInner * tolerance, ctx, progress.iterations() > 0 ? &at : nullptr);
     kernels = weighted.kernels(at);
     K = matrices_of(kernels);
     std::vector<Matrix> G = exact_multipliers(problem, K, state);
     const double apart = problem.rho * update(problem, K, state);
-    ++iteration;
+    progress.stepped();
     const double value = at.machine + at.difference + losses(problem, K);
     if (value < best.upper) {
       best.upper = value;
@@ -244,17 +245,13 @@ Solution split_loss(const Problem& problem, double tolerance, long max_iteration
     }
     const double drawn = best.keep(problem, draw_inside(problem, at, std::move(G)));
     const double bound = std::max(drawn, best.keep(problem, {at.alpha, at.gamma, state.Z}));
-    if (best.upper - best.lower <= kReserve * tolerance * best.upper) {
-      status = SolveStatus::kSolved;
-      break;
-    }
-    balance.weigh(iteration, apart, best.upper - apart - bound, state.sigma);
+    (void)progress.offer((best.upper - best.lower) / best.upper);
+    balance.weigh(progress.iterations(), apart, best.upper - apart - bound, state.sigma);
   }
   // The K step stops early; on one kernel the machine itself is cheap to finish.
   (void)finish_machine(problem, best.solution, ctx);
   best.solution.proof = std::move(best.proof);
-  best.solution.info.status = status;
-  best.solution.info.iterations = iteration;
+  progress.report(best.solution.info);
   return best.solution;
 }
 

@@ -9,6 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
+#include "kith/optim/dual/certificate.hpp"
 #include "support/files.hpp"
 
 namespace kith::hinge_lp_test {
@@ -212,13 +213,13 @@ TEST(HingeLp, TakesTheMiddleOfTheInterceptsThatAreOptimal) {
   Vector y(4);
   y << 1, 1, -1, -1;
   // Margins hold for 1 - 2 <= b <= -1 + 2.
-  EXPECT_DOUBLE_EQ(linear::middle_intercept(f, y, Vector::Ones(4)), 0);
+  EXPECT_DOUBLE_EQ(dual::least_loss_intercept(f, y, Vector::Ones(4)), 0);
   f(1) = 4;
-  EXPECT_DOUBLE_EQ(linear::middle_intercept(f, y, Vector::Ones(4)), -0.5);
+  EXPECT_DOUBLE_EQ(dual::least_loss_intercept(f, y, Vector::Ones(4)), -0.5);
   // Without any similarity the heavier class decides.
-  EXPECT_DOUBLE_EQ(linear::middle_intercept(Vector::Zero(4), y, Vector::Ones(4)), 0);
-  EXPECT_DOUBLE_EQ(linear::middle_intercept(Vector::Zero(3), y.head(3), Vector::Ones(3)), 1);
-  EXPECT_DOUBLE_EQ(linear::middle_intercept(Vector::Zero(3), -y.head(3), Vector::Ones(3)), -1);
+  EXPECT_DOUBLE_EQ(dual::least_loss_intercept(Vector::Zero(4), y, Vector::Ones(4)), 0);
+  EXPECT_DOUBLE_EQ(dual::least_loss_intercept(Vector::Zero(3), y.head(3), Vector::Ones(3)), 1);
+  EXPECT_DOUBLE_EQ(dual::least_loss_intercept(Vector::Zero(3), -y.head(3), Vector::Ones(3)), -1);
 }
 
 TEST(HingeLp, RefusesWhatItCannotMean) {

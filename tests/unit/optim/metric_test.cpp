@@ -140,7 +140,7 @@ TEST(SquaredHinge, RefusesBadSamples) {
     (void)linear::squared_hinge_svm(samples);
     FAIL() << "accepted a sign of 0.5";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("sample 3"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("y[2] = 0.5"));
   }
 }
 

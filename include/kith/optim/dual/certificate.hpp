@@ -65,6 +65,11 @@ inline constexpr double kSvmTolerance = 1e-6;
 [[nodiscard]] double kkt_violation(const VectorRef& alpha, const VectorRef& cost,
                                    const VectorRef& residuals, double unit);
 
+/// The b of least hinge loss sum_i cost_i max(0, 1 - y_i (f_i + b)), the middle of the interval
+/// where there are several.
+[[nodiscard]] double least_loss_intercept(const VectorRef& f, const VectorRef& y,
+                                          const VectorRef& cost);
+
 /// The unit of kkt_residual.
 [[nodiscard]] double kkt_unit(const SvmDual& problem);
 

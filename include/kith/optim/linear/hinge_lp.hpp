@@ -69,8 +69,4 @@ struct HingeLpSolution {
                                              const RunContext& ctx = {},
                                              const std::vector<Index>& start = {});
 
-/// The middle of the values of b that minimise sum_i cost_i max(0, 1 - y_i (f_i + b)).
-[[nodiscard]] double middle_intercept(const VectorRef& f, const VectorRef& y,
-                                      const VectorRef& cost);
-
 }  // namespace kith::linear

@@ -72,7 +72,4 @@ struct RadiusSolution {
                                           const RadiusSettings& settings,
                                           const RunContext& ctx = {});
 
-/// The point of the simplex nearest to v.
-[[nodiscard]] Vector project_to_simplex(const VectorRef& v);
-
 }  // namespace kith::mkl
