@@ -5,7 +5,7 @@
 # each took and how large the packages are. Needs root, a network and about 6 GB of disk.
 #   tools/try_on_bare_debian.sh [FOLDER [COMMAND...]]
 # FOLDER (default: a temporary one) holds the system and a log per command; only a temporary one is removed.
-# COMMANDs are targets of make (default: demo test).
+# COMMANDs are targets of make, or `ci` for .ci/run (default: demo test). The folder ../shared is seen there, where it exists.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,11 +40,13 @@ if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/outer-certificates.crt"
 fi
 mkdir "$root/kith"
+[ ! -d ../shared ] || mkdir "$root/shared"
 git archive HEAD | tar -x -C "$root/kith"
 
 inside() {  # inside COMMAND: in the new system, whose mounts end with the command
   unshare --mount --pid --fork bash -c '
     mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount -t tmpfs tmp "$0/tmp" &&
+      { [ ! -d ../shared ] || mount --bind ../shared "$0/shared"; } &&
       exec chroot "$0" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 $2 bash -c "$1"' "$root" "$1" "$certificates"
 }
 
@@ -70,7 +72,13 @@ timed() {  # timed NAME COMMAND: the log has the seconds before each line
 
 summary+=("$(printf '%-22s %s' 'minimal Debian' "$(packages)")")
 timed 'apt-get-install-make' 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends make'
-for command in "$@"; do timed "make-$command" "cd /kith && make $command"; done
+for command in "$@"; do
+  if [ "$command" = ci ]; then
+    timed '.ci-run' 'cd /kith && .ci/run'
+  else
+    timed "make-$command" "cd /kith && make $command"
+  fi
+done
 
 printf '\n%s\n' "On $(nproc) cores:"
 printf '%s\n' "${summary[@]}"
