@@ -145,8 +145,8 @@ std::vector<std::string> warnings(const Results& results) {
   for (const ExperimentResult& result : results) {
     if (result.complete()) continue;
     notes.push_back(
-        "[x of y]: only x of y partitions are finished. The same evaluation goes on "
-        "where it stopped; until then only the methods that are furthest can be best.");
+        "[x of y]: only x of y partitions are finished. Rerun the same evaluation to resume. Until "
+        "then only the methods with the most partitions can be best.");
     break;
   }
   for (const ExperimentResult& result : results) {

@@ -176,7 +176,7 @@ def test_an_unfinished_store_is_shown_as_such(tmp_path):
     text = report(kith)
     assert re.search(r"knn .*\[2 of 5\]", text)
     assert re.search(r"nearest-mean +\[0 of 5\]", text)
-    assert "The same evaluation goes on" in text
+    assert "Rerun the same evaluation" in text
     knn, mean, svm = kith.json("report", "--store", "run.db")["methods"]
     assert (knn["finished"], knn["best"]) == ([1, 2], False)
     assert (mean["mean_error"], mean["best"]) == (None, False)

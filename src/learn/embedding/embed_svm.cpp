@@ -76,7 +76,7 @@ std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, Sh
   for (Fitted<Machines>& one : train_machines(learner, binary_tasks(train.labels))) {
     EmbedSvmModel model{column_machines(std::move(one.model), train.size(),
                                         all_positions(train.size()), times_map)};
-    const DenseBlock means(scaling.row_means.data(), 1, train.size(), nullptr);
+    const DenseBlock means(RowMatrix(scaling.row_means(model.columns).transpose()));
     const Vector b = std::exchange(model.intercepts, Vector::Zero(model.tasks.size()));
     model.intercepts = b - decision_values(model, means).row(0).transpose();
     one.info.consistency = consistent;

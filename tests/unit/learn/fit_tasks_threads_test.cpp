@@ -136,7 +136,9 @@ TEST(PathGroups, GiveResultsInTheOrderOfThePath) {
                       std::vector<int> results;
                       for (const auto& one : group) {
                         EXPECT_EQ(one.first, group.front().first);
-                        if (!results.empty()) EXPECT_GT(one.second, results.back());
+                        if (!results.empty()) {
+                          EXPECT_GT(one.second, results.back());
+                        }
                         results.push_back(one.second);
                       }
                       return results;

@@ -144,7 +144,7 @@ TEST(ResultsTable, SaysWhatIsUnfinished) {
   const std::string text = results_table(results, TableFormat::kText, kPlain);
   EXPECT_THAT(line_with(text, "late"), HasSubstr("30.00 (10.00) [12 of 20]"));
   EXPECT_THAT(line_with(text, "none"), HasSubstr("[0 of 20]"));
-  EXPECT_THAT(text, HasSubstr("kith evaluate"));
+  EXPECT_THAT(text, HasSubstr("Rerun the same evaluation"));
 }
 
 TEST(ResultsTable, SaysWhenThereAreTooFewPartitionsToTell) {
