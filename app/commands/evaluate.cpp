@@ -75,6 +75,7 @@ SettingWish parse_wish(const std::string& flag, const std::string& text) {
 std::vector<SettingWish> parse_wishes(const std::string& flag,
                                       const std::vector<std::string>& texts) {
   std::vector<SettingWish> wishes;
+  wishes.reserve(texts.size());
   for (const std::string& text : texts) wishes.push_back(parse_wish(flag, text));
   return wishes;
 }

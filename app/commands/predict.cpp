@@ -155,6 +155,7 @@ std::vector<std::string> paths_by_matrix(const ModelRecord& record,
   std::vector<std::string> paths(record.matrices.size());
   if (given.empty()) return paths;
   std::vector<NamedFile> files;
+  files.reserve(given.size());
   for (const std::string& text : given) files.push_back(parse_named_file(text));
   const std::vector<Index> chosen = files_by_matrix(record, files, flag);
   for (std::size_t m = 0; m < paths.size(); ++m) {

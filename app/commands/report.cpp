@@ -85,6 +85,7 @@ std::vector<std::int64_t> chosen_experiments(const Store& store, const ReportOpt
   }
   if (options.data.empty()) return all;
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const std::int64_t number : all) names.push_back(store.experiment(number).name);
   std::vector<std::int64_t> chosen;
   for (const std::string& name : options.data) {

@@ -12,8 +12,8 @@ std::string spelled(std::string_view text, Spelling spelling) {
   std::string result;
   while (true) {
     const std::size_t open = text.find(kOpen);
-    const std::size_t close = open == text.npos ? open : text.find(kClose, open);
-    if (close == text.npos) return result.append(text);
+    const std::size_t close = open == std::string_view::npos ? open : text.find(kClose, open);
+    if (close == std::string_view::npos) return result.append(text);
     const std::string_view inside = text.substr(open + kOpen.size(), close - open - kOpen.size());
     const std::string_view id = inside.substr(0, inside.find('='));
     if (std::find(kMentioned.begin(), kMentioned.end(), id) == kMentioned.end()) {

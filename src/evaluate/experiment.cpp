@@ -146,7 +146,7 @@ class Runner {
     RunContext own = ctx_;
     own.sink = nullptr;
     own.rng = ctx_.rng.child("partition", static_cast<std::uint64_t>(partition))
-                  .child("fold", static_cast<std::uint64_t>(fold + 1));
+                  .child("fold", static_cast<std::uint64_t>(fold) + 1);
     return own;
   }
 
@@ -428,6 +428,7 @@ ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& p
   store.check_candidates(candidates);
   const std::int64_t experiment = store.add_experiment(record, rule);
   std::vector<std::int64_t> numbers;
+  numbers.reserve(candidates.size());
   for (const CandidateRecord& candidate : candidates) {
     numbers.push_back(store.add_candidate(experiment, candidate));
   }

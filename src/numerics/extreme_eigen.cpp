@@ -206,9 +206,9 @@ bool Search::extend(const Vector& start, Index count) {
                                  .residual = residual_goal_,
                                  .norm = 1,
                                  .max_basis = std::max(kBasis, 4 * count)};
-  const detail::LanczosResult found =
-      detail::lanczos([this](const VectorRef& x, Eigen::Ref<Vector> y) { multiply(x, y); }, start,
-                      locked_.U, goal, ctx_);
+  detail::LanczosResult found =
+      detail::lanczos([this](const VectorRef& x, const Eigen::Ref<Vector>& y) { multiply(x, y); },
+                      start, locked_.U, goal, ctx_);
   if (found.theta.size() == 0) return false;
   if (found.converged) {
     locked_.add(found.theta, found.vectors);
@@ -234,8 +234,9 @@ bool Search::extend_by_inverse(detail::LanczosResult stalled) {
                                    .residual = residual_goal_ / reach,
                                    .max_basis = std::max(kInverseBasis, 4 * count)};
     const Vector start = stalled.vectors.rowwise().sum();
-    stalled = detail::lanczos([this](const VectorRef& x, Eigen::Ref<Vector> y) { solve(x, y); },
-                              start, locked_.U, goal, ctx_);
+    stalled =
+        detail::lanczos([this](const VectorRef& x, const Eigen::Ref<Vector>& y) { solve(x, y); },
+                        start, locked_.U, goal, ctx_);
     if (stalled.theta.size() == 0) return false;
     measure(stalled);
     if (stalled.converged) {

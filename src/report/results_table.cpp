@@ -144,7 +144,7 @@ std::vector<std::string> warnings(const Results& results) {
   }
   for (const ExperimentResult& result : results) {
     if (result.complete()) continue;
-    notes.push_back(
+    notes.emplace_back(
         "[x of y]: only x of y partitions are finished. Rerun the same evaluation to resume. Until "
         "then only the methods with the most partitions can be best.");
     break;

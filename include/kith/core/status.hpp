@@ -22,7 +22,7 @@ enum class SolveStatus {
 
 [[nodiscard]] std::string_view name(SolveStatus status);
 /// The status of that name, if there is one.
-[[nodiscard]] std::optional<SolveStatus> status_of(std::string_view name);
+[[nodiscard]] std::optional<SolveStatus> status_of(std::string_view text);
 /// Whether the answer meets the tolerance that was asked for.
 [[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
   return status == SolveStatus::kSolved || status == SolveStatus::kStationary;

@@ -71,7 +71,7 @@ class WorkingBlock {
 
  private:
   [[nodiscard]] const double* column(Index k);
-  void mark(Index k);
+  void mark(Index at);
   [[nodiscard]] GradientEnds scan();
   /// Moves i up and j down by what is best along the pair; returns by how much.
   double take_step(Index i, Index j, double slope, double curvature, BoxProgress& progress);

@@ -65,11 +65,11 @@ struct Certificate {
 [[nodiscard]] Certificate certify(const Problem& problem, const VectorRef& alpha,
                                   const RunContext& ctx = {}, const Matrix& witness = {});
 
-/// The same for |K - S|_F <= radius in place of rho |K - S|_F^2; problem.rho has no part in it. K
+/// The same for |K - S|_F <= radius in place of rho |K - S|_F^2; stated.rho has no part in it. K
 /// is in the ball and both bounds hold for it: rounding of the distance, which matters where the
 /// radius is hardly larger than |S_-|_F, is charged to the lower one. No offset.
-[[nodiscard]] Certificate certify_ball(const Problem& problem, double radius,
-                                       const VectorRef& alpha, const RunContext& ctx = {});
+[[nodiscard]] Certificate certify_ball(const Problem& stated, double radius, const VectorRef& alpha,
+                                       const RunContext& ctx = {});
 
 /// The same for weight |K - S|_F, where problem.rho is the one found with alpha; the offset is
 /// weight |S_-|_F. The lower bound is that of a shorter alpha where rho asks for it.
