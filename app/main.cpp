@@ -2,8 +2,10 @@
 // The `kith` program: parses the command line, runs one command, turns errors into exit codes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "describe_program.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/core/unknown_setting.hpp"
+#include "kith/learn/registry.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/version.hpp"
 #include "session.hpp"
@@ -50,11 +54,50 @@ int guarded(const std::function<int()>& run) {
   }
 }
 
+/// Whether some method has a setting of that name.
+bool is_setting(const std::string& name) {
+  for (const MethodInfo& method : all_methods()) {
+    for (const FieldInfo& field : method.fields) {
+      if (field.name == name) return true;
+    }
+  }
+  return false;
+}
+
 /// What is wrong with a command line that names no command of ours; empty if it names none at all.
 /// The parser itself says only that a command is required.
 std::string unknown_command(int argc, char** argv) {
   if (argc < 2 || std::string_view(argv[1]).starts_with('-')) return {};
   return fmt::format("there is no command {}", in_quotes(argv[1]));
+}
+
+/// What is wrong with arguments that the command does not have, in the order in which they were
+/// typed, with the option that was probably meant.
+std::string unexpected(const CLI::App& command) {
+  const std::vector<std::string> rest = command.remaining();
+  if (rest.empty()) return {};
+  const std::string word = rest.front().substr(0, rest.front().find('='));
+  if (!word.starts_with("--")) return fmt::format("unexpected argument {}", in_quotes(word));
+  const std::string text = fmt::format("there is no option {}", in_quotes(word));
+  const std::string setting(own_name(std::string_view(word).substr(2)));
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options()) options.push_back(option->get_name());
+  const bool has_settings = std::find(options.begin(), options.end(), "--set") != options.end();
+  if (has_settings && is_setting(setting)) {
+    return fmt::format("{}; {} is a setting of a method, given as --set {}=VALUE", text, setting,
+                       setting);
+  }
+  const std::optional<std::string> guess = closest(word, options);
+  return guess ? fmt::format("{} (did you mean {}?)", text, *guess) : text;
+}
+
+/// `kith help` is `kith --help`, and `kith help COMMAND` is `kith COMMAND --help`.
+std::vector<const char*> arguments_of(int argc, char** argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
+  arguments.erase(arguments.begin() + 1);
+  arguments.push_back("--help");
+  return arguments;
 }
 
 /// As it could be typed again, words with unusual characters in single quotes.
@@ -97,8 +140,9 @@ int parse_and_run(int argc, char** argv) {
                                          add_report(program)};
   // Hidden: what the manual page and the completions are made from.
   const CLI::App* describe = program.add_subcommand("__describe")->group("");
+  const std::vector<const char*> arguments = arguments_of(argc, argv);
   try {
-    program.parse(argc, argv);
+    program.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& help) {
     std::ostringstream text;
     const int code = program.exit(help, text, text);
@@ -107,7 +151,9 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
-    const std::string problem = chosen.empty() ? unknown_command(argc, argv) : std::string();
+    const std::string problem = chosen.empty()                      ? unknown_command(argc, argv)
+                                : error.get_name() == "ExtrasError" ? unexpected(*chosen.front())
+                                                                    : std::string();
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, problem.empty() ? error.what() : problem,
                name);
     return kBadUsage;

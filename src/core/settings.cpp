@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -296,9 +298,30 @@ std::string NumberRange::text() const {
   return "any number";
 }
 
+std::string_view own_name(std::string_view word) {
+  struct Names {
+    std::string_view theirs;
+    std::string_view ours;
+  };
+  static constexpr std::array<Names, 9> kNames = {{{"C", "cost"},
+                                                   {"c", "cost"},
+                                                   {"k", "neighbours"},
+                                                   {"K", "neighbours"},
+                                                   {"n_neighbors", "neighbours"},
+                                                   {"n-neighbors", "neighbours"},
+                                                   {"neighbors", "neighbours"},
+                                                   {"tol", "tolerance"},
+                                                   {"eps", "tolerance"}}};
+  const auto* found = std::find_if(kNames.begin(), kNames.end(),
+                                   [&](const Names& names) { return names.theirs == word; });
+  return found == kNames.end() ? word : found->ours;
+}
+
 void refuse_setting(std::string_view subject, std::string_view key,
                     const std::vector<std::string>& there_are) {
-  const auto guess = closest(key, there_are);
+  const std::string ours(own_name(key));
+  const bool known = std::find(there_are.begin(), there_are.end(), ours) != there_are.end();
+  const std::optional<std::string> guess = known ? ours : closest(key, there_are);
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("{} has no setting {}{}; it has {}", subject, in_quotes(key),
                           guess ? " (did you mean " + *guess + "?)" : "",

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import numpy as np
+import pytest
 
 from conftest import PROGRAM
 
@@ -153,3 +154,27 @@ def test_training_that_takes_long_says_so_on_a_terminal_and_can_be_interrupted(k
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130
     os.close(ours)
+
+
+def test_help_is_a_command(kith):
+    assert kith("help").stdout == kith("--help").stdout != ""
+    assert kith("help", "train").stdout == kith("train", "--help").stdout != ""
+    assert "there is no command" not in kith("help", "train").stderr
+
+
+@pytest.mark.parametrize("arguments, hint", [
+    (("evaluate", "--method", "svm"), 'there is no option "--method" (did you mean --methods?)'),
+    (("train", "--cost", "3"), 'there is no option "--cost"; cost is a setting of a method, given as --set cost=VALUE'),
+    (("train", "--C=3"), 'there is no option "--C"; cost is a setting of a method, given as --set cost=VALUE'),
+    (("inspect", "scores.csv", "labels.txt"), 'unexpected argument "scores.csv"'),
+])
+def test_an_unknown_option_names_the_one_that_was_meant(kith, arguments, hint):
+    assert hint in kith.refusal(*arguments)
+
+
+@pytest.mark.parametrize("method, typed, ours", [("svm", "C", "cost"), ("knn", "k", "neighbours"),
+                                                 ("knn", "n_neighbors", "neighbours"), ("svm", "tol", "tolerance")])
+def test_a_setting_by_its_usual_name_elsewhere_names_ours(kith, method, typed, ours):
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", method, "--set",
+                           f"{typed}=3")
+    assert f'no setting "{typed}" (did you mean {ours}?)' in message
