@@ -151,9 +151,10 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
-    const std::string problem = chosen.empty()                      ? unknown_command(argc, argv)
-                                : error.get_name() == "ExtrasError" ? unexpected(*chosen.front())
-                                                                    : std::string();
+    const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    const std::string problem = chosen.empty() ? unknown_command(argc, argv)
+                                : extras       ? unexpected(*chosen.front())
+                                               : std::string();
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, problem.empty() ? error.what() : problem,
                name);
     return kBadUsage;
