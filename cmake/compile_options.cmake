@@ -9,13 +9,11 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# ccache, where it is installed. Precompiled headers need these settings of it, and g++ the flag.
+# ccache, where it is installed, for g++. Precompiled headers need these settings of it and the flag.
 find_program(KITH_CCACHE ccache DOC "Compiler cache; empty: none")
-if(KITH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(KITH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${KITH_CCACHE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-fpch-preprocess)
-  endif()
+  add_compile_options(-fpch-preprocess)
 endif()
 
 add_library(kith_options INTERFACE)
@@ -26,10 +24,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms inside std::string of g++ 12 (GCC bugs 105329, 105651).
   target_compile_options(kith_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
-if(KITH_BATCHES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(KITH_BATCHES)
   # g++ takes a source inside a batch for a header, in which local types would be a danger; and a local name
   # may be like one of another source, which hides nothing where each is compiled alone (preset dev).
-  target_compile_options(kith_options INTERFACE -Wno-subobject-linkage -Wno-shadow)
+  target_compile_options(kith_options INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(KITH_WARNINGS_AS_ERRORS)
   target_compile_options(kith_options INTERFACE -Werror)

@@ -21,13 +21,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class Scalar, int kBytes>
 struct Lanes;
-#define KITH_LANES(Scalar, bytes)                                             \
-  template <>                                                                 \
-  struct Lanes<Scalar, bytes> {                                               \
-    typedef Scalar V __attribute__((vector_size(bytes)));                     \
-    using Position = std::conditional_t<sizeof(Scalar) == 8, long long, int>; \
-    typedef Position I __attribute__((vector_size(bytes)));                   \
-    static constexpr int kCount = (bytes) / int(sizeof(Scalar));              \
+#define KITH_LANES(Scalar, bytes)                                                 \
+  template <>                                                                     \
+  struct Lanes<Scalar, bytes> {                                                   \
+    typedef Scalar V __attribute__((vector_size(bytes)));                         \
+    using Position = std::conditional_t<sizeof(Scalar) == 8, long long, int>;     \
+    typedef Position I __attribute__((vector_size(bytes)));                       \
+    [[maybe_unused]] static constexpr int kCount = (bytes) / int(sizeof(Scalar)); \
   }
 #define KITH_ALL_LANES(Scalar) \
   KITH_LANES(Scalar, 8);       \
