@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-// KITH_FUZZERS(F) is F(csv) F(npy) ...: the build names each fuzzer once.
+#include "fuzzers.inc"  // KITH_FUZZERS(F) is F(csv) F(npy) ...: CMakeLists.txt names each fuzzer once
+
 #define KITH_DECLARE(name) int fuzz_##name(const std::uint8_t* data, std::size_t size);
 extern "C" {
 KITH_FUZZERS(KITH_DECLARE)
