@@ -72,7 +72,7 @@ coverage: ## run the tests with coverage; the report is build/coverage/coverage.
 	@$(install_packages) program test developer
 	@tools/build.sh coverage kith_tests "kith and its tests with coverage"
 	@ctest --preset coverage --parallel $(TEST_JOBS)
-	@gcovr --root . --filter src/ --filter include/ --filter app/ build/coverage \
+	@gcovr --gcov-executable 'llvm-cov-14 gcov' --root . --filter src/ --filter include/ --filter app/ build/coverage \
 	  --html-details build/coverage/coverage.html --print-summary
 
 asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer

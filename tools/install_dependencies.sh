@@ -26,7 +26,7 @@ test_packages=(
 browser_packages=(chromium)
 bench_packages=(libbenchmark-dev libsvm-dev python3-pandas python3-cvxopt parasail)
 sanitizer_packages=(clang libclang-rt-14-dev)
-developer_packages=(clang clang-tidy libclang-rt-14-dev gcovr)
+developer_packages=(clang clang-tidy libclang-rt-14-dev llvm gcovr)
 reproduce_packages=(ncbi-blast+)
 
 # Without dpkg nothing can be looked up by package name; these must at least be there by command.
