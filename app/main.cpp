@@ -135,6 +135,7 @@ int parse_and_run(int argc, char** argv) {
                                          add_measure(program),
                                          add_methods(program),
                                          add_train(program),
+                                         add_info(program),
                                          add_predict(program),
                                          add_evaluate(program, command_line(argc, argv)),
                                          add_report(program)};

@@ -11,6 +11,7 @@ namespace kith::app {
 [[nodiscard]] Command add_measure(CLI::App& program);
 [[nodiscard]] Command add_methods(CLI::App& program);
 [[nodiscard]] Command add_train(CLI::App& program);
+[[nodiscard]] Command add_info(CLI::App& program);
 [[nodiscard]] Command add_predict(CLI::App& program);
 /// `command_line` is kept in the store, so that a run can be repeated.
 [[nodiscard]] Command add_evaluate(CLI::App& program, const std::string& command_line);

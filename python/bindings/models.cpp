@@ -315,6 +315,7 @@ void bind_models(py::module_& module) {
       .def("predict_vectors", &predict_vectors, py::arg("vectors"), py::arg("options"))
       .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("options"))
       .def("record", [](const Model& one) { return record_json(one.trained->record).dump(); })
+      .def("info", [](const Model& one) { return model_json(*one.trained).dump(); })
       .def("fit_json", [](const Model& one) { return one.fit_json; })
       .def(
           "save", [](const Model& one, const std::string& path) { save(*one.trained, path); },

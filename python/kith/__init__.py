@@ -8,12 +8,12 @@
 array(['cat'], dtype='<U3')
 
 One class per method (`kith.methods()` lists them), `kith.Spectrum` for kernels, `kith.inspect`,
-`kith.evaluate`, `kith.measure`, `kith.read` and `kith.write`, `kith.load` and `kith.save`.
+`kith.evaluate`, `kith.measure`, `kith.read` and `kith.write`, `kith.load`, `kith.save` and `kith.info`.
 """
 from . import measure
 from ._core import version as __version__
 from ._estimators import CLASSES as _CLASSES
-from ._estimators import SimilarityClassifier, load, methods, save
+from ._estimators import SimilarityClassifier, info, load, methods, save
 from ._evaluation import Evaluation, evaluate, open_store
 from ._inspection import Inspection, inspect
 from ._spectrum import Spectrum
@@ -22,6 +22,6 @@ from ._tables import Table, read, write
 globals().update(_CLASSES)
 
 __all__ = sorted([
-    "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "inspect",
+    "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "info", "inspect",
     "load", "measure", "methods", "open_store", "read", "save", "write", *_CLASSES,
 ])

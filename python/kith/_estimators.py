@@ -455,6 +455,11 @@ def load(path, *, numbers=True):
     return estimator
 
 
+def info(path):
+    """What the model file at `path` is, needs and was trained on, as a dictionary: what `kith info --json` prints."""
+    return json.loads(_core.load(library_path(path)).info())
+
+
 def _matrix_settings(matrices):
     """How the similarities of a model are made and treated, as its class takes it."""
     defaults = {keyword(field["name"]): default_of(field) for field in json.loads(_core.input_fields())}

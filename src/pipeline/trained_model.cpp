@@ -284,6 +284,12 @@ AnySettings method_settings(const ModelRecord& record) {
   return settings_of(record.method, settings);
 }
 
+bool has_probabilities(const ModelRecord& record) {
+  const AnySettings settings = method_settings(record);
+  const std::optional<FieldInfo> asked = field_with(settings, FieldRole::kProbability);
+  return method_info(settings).probabilities && !(asked && asked->default_value == "no");
+}
+
 /// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:
 /// models and stores do not grow with it.
 void add_traces(Json& json, const FitInfo& info) {
@@ -308,8 +314,10 @@ void add_traces(Json& json, const FitInfo& info) {
   }
 }
 
-Json training_json(const Training& training) {
-  const ModelRecord& record = training.model.record;
+namespace {
+
+/// What a fit and a file both tell of a model.
+Json record_json(const ModelRecord& record) {
   Json json = {{"method", record.method},
                {"settings", record.settings},
                {"n", record.samples},
@@ -318,14 +326,51 @@ Json training_json(const Training& training) {
     for (const ModelMatrix& matrix : record.matrices) json["matrices"].push_back(matrix.name);
   }
   json.update(record.certificate);
-  if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
-  add_traces(json, training.info);
   json["columns_needed"] = record.positions.size();
   if (record.features > 0) json["features"] = record.features;
   json["applied"] = record.applied;
   json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);
   json["seed"] = record.seed;
   json["blas_threads"] = record.blas_threads;
+  return json;
+}
+
+/// What new samples must bring for each matrix: pairs of a kind, or raw samples and the measure.
+Json needs_json(const ModelRecord& record) {
+  Json needs = Json::array();
+  for (const ModelMatrix& matrix : record.matrices) {
+    Json need = {{"name", matrix.name}};
+    if (matrix.measure) {
+      need["input"] = "raw samples";
+      need["measure"] = settings_json(matrix.measure->settings);
+    } else {
+      need["input"] = matrix.rule.kind == PairKind::kDistance ? "distances" : "similarities";
+    }
+    need["settings"] = settings_json(matrix.rule.settings);
+    needs.push_back(std::move(need));
+  }
+  return needs;
+}
+
+}  // namespace
+
+Json model_json(const TrainedModel& model) {
+  const ModelRecord& record = model.record;
+  Json json = record_json(record);
+  json["kith"] = record.kith_version;
+  json["given_samples"] = record.given_samples;
+  json["needs"] = needs_json(record);
+  json["needs_ids"] = !record.ids.empty();
+  json["needs_self_similarities"] = needs_self_similarities(model.model);
+  json["probabilities"] = has_probabilities(record);
+  if (!record.feature_names.empty()) json["feature_names"] = record.feature_names;
+  return json;
+}
+
+Json training_json(const Training& training) {
+  Json json = record_json(training.model.record);
+  if (!training.info.learned.is_null()) json["learned"] = training.info.learned;
+  add_traces(json, training.info);
   json["timing"] = {{"seconds", training.seconds}};
   return json;
 }

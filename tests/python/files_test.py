@@ -281,3 +281,11 @@ def test_inspect_is_that_of_the_command_line(three, tmp_path, program, html_page
 def test_evaluate_refuses_another_number_of_labels(three):
     with pytest.raises(ValueError, match="35 labels for 36 samples"):
         kith.evaluate(three.S, three.y[:-1], ["knn"], repeats=1, folds=2)
+
+
+def test_info_tells_what_a_file_needs(binary, tmp_path):
+    kith.save(kith.SVM(cost=10, probability=False).fit(binary.S, binary.y), tmp_path / "m.kith")
+    found = kith.info(tmp_path / "m.kith")
+    assert found["method"] == "svm" and found["settings"]["cost"] == 10
+    assert found["n"] == len(binary.y) and not found["probabilities"]
+    assert [one["input"] for one in found["needs"]] == ["similarities"]

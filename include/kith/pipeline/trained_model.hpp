@@ -78,6 +78,10 @@ struct TrainingEnd {
 [[nodiscard]] std::optional<TrainingEnd> training_end(const ModelRecord& record);
 /// The settings of the method that a model was fitted with, without its priors and costs.
 [[nodiscard]] AnySettings method_settings(const ModelRecord& record);
+/// Whether predictions of the model come with probabilities.
+[[nodiscard]] bool has_probabilities(const ModelRecord& record);
+/// What `info --json` prints: what a model is, what it needs, and what it was trained on.
+[[nodiscard]] Json model_json(const TrainedModel& model);
 /// What `train --json` prints of a fit.
 [[nodiscard]] Json training_json(const Training& training);
 

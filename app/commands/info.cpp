@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "commands.hpp"
+#include "kith/core/text.hpp"
+#include "kith/pipeline/trained_model.hpp"
+#include "kith/report/text_art.hpp"
+
+namespace kith::app {
+namespace {
+
+struct InfoOptions {
+  CommonOptions common;
+  std::string model;
+};
+
+/// A line "  what          value", wrapped under the value.
+std::string line(std::string_view what, const std::string& value, const OutputStyle& style) {
+  std::string text = wrap(value, style.width, std::string(16, ' '));
+  text.replace(0, 16, fmt::format("  {:<14}", what));
+  return text;
+}
+
+std::string setting_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string settings_text(const Json& settings) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : settings.items()) {
+    all.push_back(fmt::format("{}={}", key, setting_text(value)));
+  }
+  return all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "));
+}
+
+/// What new samples must bring for one matrix.
+std::string need_text(const ModelRecord& record, const ModelMatrix& matrix) {
+  if (matrix.measure) {
+    return fmt::format("raw samples, measured by {}",
+                       settings_text(settings_json(matrix.measure->settings)));
+  }
+  return fmt::format(
+      "{} to {} of {} training samples, {}",
+      matrix.rule.kind == PairKind::kDistance ? "distances" : "similarities",
+      record.positions.size(), record.samples,
+      record.ids.empty() ? "by position: in the order of training" : "matched by id");
+}
+
+/// The command that predicts with this model.
+std::string predict_command(const ModelRecord& record, const std::string& path) {
+  std::string command = "kith predict --model " + path;
+  if (record.features > 0 || (!record.matrices.empty() && record.matrices.front().measure)) {
+    return command + " --data FILE";
+  }
+  for (const ModelMatrix& matrix : record.matrices) {
+    command += matrix.rule.kind == PairKind::kDistance ? " --distance " : " --similarity ";
+    command += record.matrices.size() > 1 ? matrix.name + "=FILE" : "FILE";
+  }
+  return command;
+}
+
+std::string info_text(const TrainedModel& model, const std::string& path,
+                      const OutputStyle& style) {
+  const ModelRecord& record = model.record;
+  const MethodInfo method = method_info(method_settings(record));
+  std::string text = fmt::format("{}: a model of method {}\n", path, record.method);
+  text += line("method", method.summary, style);
+  text += line("settings", settings_text(record.settings), style);
+  text += line("classes",
+               fmt::format("{}: {}", record.class_names.size(), list_some(record.class_names, 12)),
+               style);
+  text += line("trained on",
+               record.given_samples > record.samples
+                   ? fmt::format("{} samples of {} given", record.samples, record.given_samples)
+                   : fmt::format("{} samples", record.samples),
+               style);
+  for (const std::string& sentence : record.applied) text += line("applied", sentence, style);
+  if (const std::optional<TrainingEnd> end = training_end(record)) {
+    text += line("status",
+                 fmt::format("{}{}", name(end->status),
+                             std::isfinite(end->gap)
+                                 ? fmt::format(", duality gap {}", format_short(end->gap, 3))
+                                 : ""),
+                 style);
+  }
+  for (const ModelMatrix& matrix : record.matrices) {
+    const std::string need = need_text(record, matrix);
+    text += line("needs", record.matrices.size() > 1 ? matrix.name + ": " + need : need, style);
+  }
+  if (record.features > 0) {
+    text += line(
+        "needs",
+        fmt::format("vectors of {} features{}", record.features,
+                    record.feature_names.empty() ? "" : ": " + list_some(record.feature_names, 12)),
+        style);
+  }
+  if (needs_self_similarities(model.model)) {
+    text += line("", "and the similarity of each new sample with itself (--self)", style);
+  }
+  text += line("gives",
+               has_probabilities(record) ? "labels, scores and probabilities"
+                                         : "labels and scores, no probabilities",
+               style);
+  text +=
+      line("record",
+           fmt::format("kith {}, seed {}, BLAS threads {}, training set {:016x}",
+                       record.kith_version, record.seed, record.blas_threads, record.fingerprint),
+           style);
+  return text + line("use it", predict_command(record, path), style);
+}
+
+int run(const InfoOptions& options) {
+  const TrainedModel model = load_trained(options.model);
+  if (options.common.json) {
+    print_json(model_json(model));
+  } else {
+    print_text(info_text(model, options.model, output_style()));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand(
+      "info", "describe a model file: its method, what it needs and what it was trained on");
+  const auto options = std::make_shared<InfoOptions>();
+  parser->add_option("MODEL", options->model, "a file that `kith train --model` wrote")
+      ->type_name("FILE")
+      ->required();
+  add_common_options(*parser, options->common);
+  parser->footer(
+      "Examples:\n"
+      "  kith info m.kith\n"
+      "  kith info m.kith --json");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace kith::app
