@@ -310,26 +310,12 @@ bool WorkingBlock::keep_if_lower(const std::vector<double>& before,
 
 /// g += K (u - before) over the block; what `settle` keeps of g is local to it.
 void WorkingBlock::update_gradient(const std::vector<double>& before) {
-  const double* pointers[4];
-  double w[4];
-  int count = 0;
-  const auto flush = [&] {
-    if (count == 0) return;
-    for (int c = count; c < 4; ++c) {
-      pointers[c] = pointers[0];
-      w[c] = 0;
-    }
-    vector_kernels().add4(m_, pointers, w, g_.data());
-    count = 0;
-  };
+  ColumnSum<double> sum(m_, g_.data());
   for (Index k = 0; k < m_; ++k) {
     const double by = u_[std::size_t(k)] - before[std::size_t(k)];
-    if (by == 0) continue;
-    pointers[count] = column(k);
-    w[count++] = by;
-    if (count == 4) flush();
+    if (by != 0) sum.add(column(k), by);
   }
-  flush();
+  sum.finish();
 }
 
 /// Lets the worst violators at bounds enter, a few at a time: those that would only lean against

@@ -8,16 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "optim/engine/box.hpp"
 
 namespace kith::dual {
-namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
+using engine::refuse;
+
+namespace {
 
 std::string entry(const char* what, Index i, double value) {
   return std::string(what) + "[" + std::to_string(i) + "] = " + format_double(value);

@@ -58,19 +58,7 @@ void FloatColumns::add(std::span<const Index> columns, std::span<const double> w
       w_elsewhere.push_back(weights[k]);
     }
   }
-  while (here.size() % 4 != 0) {
-    here.push_back(here.back());
-    w.push_back(0);
-  }
-  constexpr Index kStrip = 2048;  // rows that stay in the first-level cache while columns pass by
-  for (Index begin = 0; begin < g.size(); begin += kStrip) {
-    for (std::size_t k = 0; k < here.size(); k += 4) {
-      const float* four[4] = {here[k] + begin, here[k + 1] + begin, here[k + 2] + begin,
-                              here[k + 3] + begin};
-      vector_kernels().add4_float(std::min(kStrip, g.size() - begin), four, &w[k],
-                                  g.data() + begin);
-    }
-  }
+  dual::add_columns(here, w, g);
   if (!elsewhere.empty()) K_.add_columns(elsewhere, w_elsewhere, g);
 }
 

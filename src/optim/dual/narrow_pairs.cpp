@@ -60,26 +60,12 @@ bool WorkingBlock::start_narrow() {
 
 /// g += K (u - before) over the block, from the rounded columns.
 void WorkingBlock::leave_narrow(const std::vector<double>& before) {
-  const float* columns[4];
-  double w[4];
-  int count = 0;
-  const auto flush = [&] {
-    if (count == 0) return;
-    for (int c = count; c < 4; ++c) {
-      columns[c] = columns[0];
-      w[c] = 0;
-    }
-    vector_kernels().add4_float(m_, columns, w, g_.data());
-    count = 0;
-  };
+  ColumnSum<float> sum(m_, g_.data());
   for (Index k = 0; k < m_; ++k) {
     const double by = u_[std::size_t(k)] - before[std::size_t(k)];
-    if (by == 0) continue;
-    columns[count] = narrow_column(k);
-    w[count++] = by;
-    if (count == 4) flush();
+    if (by != 0) sum.add(narrow_column(k), by);
   }
-  flush();
+  sum.finish();
 }
 
 /// As pair_steps. Where floats do not suffice it turns them off and leaves the block to double.

@@ -21,10 +21,10 @@
 #include <numeric>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "numerics/unit.hpp"
 #include "optim/dual/block.hpp"
+#include "optim/engine/box.hpp"
 
 namespace kith::dual {
 namespace {
@@ -361,10 +361,9 @@ SmoSolution smo(const SvmDual& problem, const SmoSettings& settings, const RunCo
   const Stopwatch clock;
   validate(problem);
   if (start && (start->size() != problem.K.size() || !start->allFinite())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a start has one finite value per sample; this one has " +
-                    std::to_string(start->size()) + " entries for " +
-                    std::to_string(problem.K.size()) + " samples");
+    engine::refuse("a start has one finite value per sample; this one has " +
+                   std::to_string(start->size()) + " entries for " +
+                   std::to_string(problem.K.size()) + " samples");
   }
   Attempt result = attempt(problem, settings, ctx, start,
                            own_unit(problem.K.diagonal().cwiseAbs().maxCoeff(), kOrdinary));

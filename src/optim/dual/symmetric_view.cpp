@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "optim/dual/vector_kernels.hpp"
+#include "optim/engine/box.hpp"
 
 namespace kith::dual {
 namespace {
@@ -17,9 +17,8 @@ namespace {
 template <class M>
 void require_square(const M& K) {
   if (K.rows() == K.cols()) return;
-  throw Error(ErrorCode::kInvalidArgument, "the matrix of a dual problem is " +
-                                               std::to_string(K.rows()) + " x " +
-                                               std::to_string(K.cols()) + "; it must be square");
+  engine::refuse("the matrix of a dual problem is " + std::to_string(K.rows()) + " x " +
+                 std::to_string(K.cols()) + "; it must be square");
 }
 
 }  // namespace
@@ -114,30 +113,20 @@ const double* SymmetricView::direct(Index column) const {
 
 void SymmetricView::add_columns(std::span<const Index> columns, std::span<const double> weights,
                                 Vector& g) const {
-  const VectorKernels& kernels = vector_kernels();
   const std::size_t count = columns.size();
-  // Rows in strips that stay in the first-level cache while four columns at a time pass by.
-  const auto add_dense = [&](const auto& dense, auto add4) {
-    using Scalar = std::remove_cv_t<std::remove_pointer_t<decltype(dense.data)>>;
-    constexpr Index kStrip = 2048;
-    for (Index begin = 0; begin < size_; begin += kStrip) {
-      const Index rows = std::min(kStrip, size_ - begin);
-      for (std::size_t k = 0; k < count; k += 4) {
-        const Scalar* pointers[4];
-        double w[4] = {0, 0, 0, 0};
-        for (std::size_t c = 0; c < 4; ++c) {
-          const std::size_t source = std::min(k + c, count - 1);
-          pointers[c] = dense.data + columns[source] * dense.stride + begin;
-          if (k + c < count) w[c] = weights[source] * factor_;
-        }
-        add4(rows, pointers, w, g.data() + begin);
-      }
+  const auto add_dense = [&](const auto& dense) {
+    std::vector<decltype(dense.data)> sources;
+    std::vector<double> scaled;
+    for (std::size_t k = 0; k < count; ++k) {
+      sources.push_back(dense.data + columns[k] * dense.stride);
+      scaled.push_back(weights[k] * factor_);
     }
+    dual::add_columns(sources, scaled, g);
   };
   if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
-    add_dense(*wide, kernels.add4);
+    add_dense(*wide);
   } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
-    add_dense(*narrow, kernels.add4_float);
+    add_dense(*narrow);
   } else {
     Vector full(size_);
     for (std::size_t k = 0; k < count; ++k) {

@@ -207,46 +207,28 @@ KITH_INLINE Index select_partner_body(Index m, Scalar gi, Scalar kii, Scalar flo
   return best;
 }
 
-template <int kBytes>
-KITH_INLINE void add4_body(Index n, const double* const* columns, const double* w, double* g) {
+/// Four columns of double or float, which is first widened.
+template <class Scalar, int kBytes>
+KITH_INLINE void add4_body(Index n, const Scalar* const* columns, const double* w, double* g) {
   using D = typename Lanes<double, kBytes>::V;
+  using C = typename Lanes<Scalar, kBytes / (sizeof(double) / sizeof(Scalar))>::V;
   constexpr Index kWidth = Lanes<double, kBytes>::kCount;
   Index k = 0;
   for (; k + kWidth <= n; k += kWidth) {
-    D sum, c0, c1, c2, c3;
-    load(sum, g + k);
-    load(c0, columns[0] + k);
-    load(c1, columns[1] + k);
-    load(c2, columns[2] + k);
-    load(c3, columns[3] + k);
-    sum += (w[0] * c0 + w[1] * c1) + (w[2] * c2 + w[3] * c3);
-    store(g + k, sum);
-  }
-  for (; k < n; ++k) {
-    g[k] += (w[0] * columns[0][k] + w[1] * columns[1][k]) +
-            (w[2] * columns[2][k] + w[3] * columns[3][k]);
-  }
-}
-
-template <int kBytes>
-KITH_INLINE void add4_float_body(Index n, const float* const* columns, const double* w, double* g) {
-  using D = typename Lanes<double, kBytes>::V;
-  using F = typename Lanes<float, kBytes / 2>::V;
-  constexpr Index kWidth = Lanes<double, kBytes>::kCount;
-  Index k = 0;
-  for (; k + kWidth <= n; k += kWidth) {
-    D sum;
+    D sum, part[4];
     load(sum, g + k);
     for (int c = 0; c < 4; ++c) {
-      F narrow;
-      load(narrow, columns[c] + k);
-      const D wide = __builtin_convertvector(narrow, D);
-      sum += w[c] * wide;
+      C column;
+      load(column, columns[c] + k);
+      part[c] = w[c] * __builtin_convertvector(column, D);
     }
+    sum += (part[0] + part[1]) + (part[2] + part[3]);
     store(g + k, sum);
   }
   for (; k < n; ++k) {
-    for (int c = 0; c < 4; ++c) g[k] += w[c] * static_cast<double>(columns[c][k]);
+    double part[4];
+    for (int c = 0; c < 4; ++c) part[c] = w[c] * static_cast<double>(columns[c][k]);
+    g[k] += (part[0] + part[1]) + (part[2] + part[3]);
   }
 }
 
@@ -280,10 +262,10 @@ KITH_INLINE void round_body(Index n, const double* column, double factor, float*
   KITH_PAIR_KERNELS(double, bytes, attribute)                                                     \
   KITH_PAIR_KERNELS(float, bytes, attribute)                                                      \
   attribute void add4(Index n, const double* const* columns, const double* w, double* g) {        \
-    add4_body<bytes>(n, columns, w, g);                                                           \
+    add4_body<double, bytes>(n, columns, w, g);                                                   \
   }                                                                                               \
   attribute void add4_float(Index n, const float* const* columns, const double* w, double* g) {   \
-    add4_float_body<bytes>(n, columns, w, g);                                                     \
+    add4_body<float, bytes>(n, columns, w, g);                                                    \
   }                                                                                               \
   attribute void round(Index n, const double* column, double factor, float* out) {                \
     round_body<bytes>(n, column, factor, out);                                                    \

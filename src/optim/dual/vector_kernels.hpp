@@ -3,6 +3,10 @@
 // once at run time by what the processor has.
 #pragma once
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "kith/core/types.hpp"
 
 namespace kith::dual {
@@ -38,5 +42,50 @@ struct VectorKernels {
 
 /// The widest set this processor runs.
 [[nodiscard]] const VectorKernels& vector_kernels();
+
+/// g += sum of weighted columns of length n, of double or float, four at a time.
+template <class Scalar>
+class ColumnSum {
+ public:
+  ColumnSum(Index n, double* g) : n_(n), g_(g) {}
+  void add(const Scalar* column, double weight) {
+    columns_[count_] = column;
+    weights_[count_] = weight;
+    if (++count_ == 4) finish();
+  }
+  void finish() {
+    if (count_ == 0) return;
+    for (; count_ < 4; ++count_) {
+      columns_[count_] = columns_[0];
+      weights_[count_] = 0;
+    }
+    count_ = 0;
+    if constexpr (sizeof(Scalar) == sizeof(double)) {
+      vector_kernels().add4(n_, columns_, weights_, g_);
+    } else {
+      vector_kernels().add4_float(n_, columns_, weights_, g_);
+    }
+  }
+
+ private:
+  Index n_;
+  double* g_;
+  const Scalar* columns_[4];
+  double weights_[4];
+  int count_ = 0;
+};
+
+/// The same for whole vectors, in strips of rows that stay in the first-level cache while columns
+/// pass by.
+template <class Scalar>
+void add_columns(const std::vector<const Scalar*>& columns, std::span<const double> weights,
+                 Vector& g) {
+  constexpr Index kStrip = 2048;
+  for (Index begin = 0; begin < g.size(); begin += kStrip) {
+    ColumnSum<Scalar> sum(std::min(kStrip, g.size() - begin), g.data() + begin);
+    for (std::size_t k = 0; k < columns.size(); ++k) sum.add(columns[k] + begin, weights[k]);
+    sum.finish();
+  }
+}
 
 }  // namespace kith::dual

@@ -35,10 +35,9 @@ double best_primal(const Vector& cost, double squares, const Vector& margins) {
   return best;
 }
 
+void refuse(const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); }
+
 void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule rule) {
-  const auto refuse = [](const std::string& message) {
-    throw Error(ErrorCode::kInvalidArgument, message);
-  };
   if (samples == 0 && rule != SignRule::kAny) refuse("a machine needs at least one sample");
   for (const Vector* v : {&y, &cost}) {
     if (v->size() == samples) continue;
@@ -172,19 +171,23 @@ void BoxEquations::complete(const Right& right, BoxStep& step) const {
   step.z_high = right.high - x_.z_high + x_.z_high.cwiseQuotient(x_.room).cwiseProduct(step.a);
 }
 
-bool BorderedSystem::factor(Matrix A, Matrix E) {
+bool BorderedSystem::factor(Matrix A, Matrix E, const Matrix& C) {
   L_ = std::move(A);
   if (!cholesky_with_ridge(L_)) return false;
   E_ = std::move(E);
   AE_ = back_solve(L_, E_);
   // Few columns, of which one may be nothing but rounding.
-  corner_ = Eigen::FullPivLU<Matrix>(E_.transpose() * AE_).inverse();
+  Matrix corner = E_.transpose() * AE_;
+  if (C.size() > 0) corner += C;
+  corner_ = Eigen::FullPivLU<Matrix>(corner).inverse();
   return corner_.allFinite();
 }
 
-BorderedSystem::Answer BorderedSystem::solve(const Vector& right) const {
+BorderedSystem::Answer BorderedSystem::solve(const Vector& right, const Vector& s) const {
   const Vector Ar = apply_inverse(right);
-  Vector m = corner_ * (E_.transpose() * Ar);
+  Vector seen = E_.transpose() * Ar;
+  if (s.size() > 0) seen -= s;
+  Vector m = corner_ * seen;
   return {Ar - AE_ * m, std::move(m)};
 }
 

@@ -4,11 +4,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
 #include <type_traits>
 
 #include "kith/core/types.hpp"
 
 namespace kith::engine {
+
+/// Throws Error(kInvalidArgument).
+[[noreturn]] void refuse(const std::string& message);
 
 enum class SignRule { kCostMayBeZero, kAny, kBothClasses };
 /// Throws Error(kInvalidArgument) naming the first thing that is not as it should be: one sign and
@@ -76,6 +82,55 @@ struct Partners {
   static double inner(const T& a, const T& b) {
     if constexpr (std::is_same_v<T, double>) return a * b;
     if constexpr (!std::is_same_v<T, double>) return a.cwiseProduct(b).sum();
+  }
+};
+
+/// How much of a step variables and multipliers take.
+struct Lengths {
+  double x = 1;
+  double z = 1;
+};
+
+/// Several of them.
+template <std::size_t N>
+struct ManyPartners : std::array<Partners<Vector>, N> {
+  [[nodiscard]] double count() const {
+    double sum = 0;
+    for (const Partners<Vector>& one : *this) sum += one.count();
+    return sum;
+  }
+  [[nodiscard]] double mean_product() const {
+    double sum = 0;
+    for (const Partners<Vector>& one : *this) sum += one.products();
+    return sum / count();
+  }
+  [[nodiscard]] double mean_product(const ManyPartners& d, const Lengths& t) const {
+    ManyPartners there = *this;
+    there.advance(d, t);
+    return there.mean_product();
+  }
+  [[nodiscard]] Lengths largest_steps(const ManyPartners& d) const {
+    Lengths steps{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (std::size_t k = 0; k < N; ++k) {
+      steps.x = std::min(steps.x, engine::largest_step((*this)[k].x, d[k].x));
+      steps.z = std::min(steps.z, engine::largest_step((*this)[k].z, d[k].z));
+    }
+    return steps;
+  }
+  void advance(const ManyPartners& d, const Lengths& t) {
+    for (std::size_t k = 0; k < N; ++k) {
+      (*this)[k].x += t.x * d[k].x;
+      (*this)[k].z += t.z * d[k].z;
+    }
+  }
+  /// What each product is to change by, less the second-order terms of `before` (null: none).
+  [[nodiscard]] std::array<Vector, N> missing(double target, const ManyPartners* before) const {
+    std::array<Vector, N> missing;
+    for (std::size_t k = 0; k < N; ++k) {
+      missing[k] = target - (*this)[k].x.array() * (*this)[k].z.array();
+      if (before != nullptr) missing[k] -= (*before)[k].x.cwiseProduct((*before)[k].z);
+    }
+    return missing;
   }
 };
 
@@ -163,15 +218,16 @@ class BoxEquations {
   const BoxPoint& x_;
 };
 
-/// A d + E m = r and E'd = 0 for a positive definite A and few columns E, such as y.
+/// A d + E m = r and E'd - C m = s for a positive definite A and few columns E, such as y.
 class BorderedSystem {
  public:
-  /// False where A has no Cholesky factor.
-  [[nodiscard]] bool factor(Matrix A, Matrix E);
+  /// False where A has no Cholesky factor. An empty C is 0.
+  [[nodiscard]] bool factor(Matrix A, Matrix E, const Matrix& C = {});
   struct Answer {
     Vector d, m;
   };
-  [[nodiscard]] Answer solve(const Vector& right) const;
+  /// An empty s is 0.
+  [[nodiscard]] Answer solve(const Vector& right, const Vector& s = {}) const;
   /// A^-1 r, without the border.
   [[nodiscard]] Vector apply_inverse(const Vector& right) const;
 

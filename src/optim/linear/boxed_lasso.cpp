@@ -33,8 +33,8 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "numerics/cholesky.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/linear/lasso_interior.hpp"
 #include "optim/linear/lasso_terms.hpp"
 
@@ -324,8 +324,7 @@ ColumnTerms column_terms(const LassoData& data, const LassoTerms& terms) {
 
 LassoData lasso_data(Matrix S, Vector y) {
   if (S.rows() != y.size() || S.size() == 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a {} x {} matrix with {} targets", S.rows(), S.cols(), y.size()));
+    engine::refuse(fmt::format("a {} x {} matrix with {} targets", S.rows(), S.cols(), y.size()));
   }
   LassoData data{.S = std::move(S), .y = std::move(y), .exponents = {}, .gram = {}};
   for (Index j = 0; j < data.S.cols(); ++j) {
@@ -347,13 +346,11 @@ LassoSolution boxed_lasso(const LassoData& data, const LassoTerms& terms,
                           const LassoSettings& settings, const RunContext& ctx,
                           const Vector& start) {
   if (!(terms.epsilon > 0) || !(terms.bound > 0)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
+    engine::refuse(
         fmt::format("epsilon = {} and bound = {} must be positive", terms.epsilon, terms.bound));
   }
   if (start.size() > 0 && start.size() != data.S.cols()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
+    engine::refuse(
         fmt::format("a start of {} coefficients for {} columns", start.size(), data.S.cols()));
   }
   const Problem problem{.data = &data, .terms = column_terms(data, terms)};

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kith/core/error.hpp"
 #include "kith/optim/linear/boxed_lasso.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/linear/lasso_terms.hpp"
 
 namespace kith::linear {
@@ -21,13 +21,11 @@ namespace {
 
 void check(const MatrixRef& S, const VectorRef& y, const LassoTerms& terms, const VectorRef& a) {
   if (S.rows() != y.size() || S.cols() != a.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a {} x {} matrix with {} targets and {} coefficients", S.rows(),
-                            S.cols(), y.size(), a.size()));
+    engine::refuse(fmt::format("a {} x {} matrix with {} targets and {} coefficients", S.rows(),
+                               S.cols(), y.size(), a.size()));
   }
   if (!(terms.epsilon > 0) || !(terms.bound > 0)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
+    engine::refuse(
         fmt::format("epsilon = {} and bound = {} must be positive", terms.epsilon, terms.bound));
   }
 }

@@ -41,8 +41,8 @@ class NewtonSystem {
  public:
   NewtonSystem(const HingeBlock& block, const HingeIterate& x, bool by_rows)
       : block_(block), by_rows_(by_rows) {
-    Ds_ = x.xi.cwiseQuotient(x.q) + x.s.cwiseQuotient(x.a);
-    Dw_ = x.u.cwiseQuotient(x.zu) + x.v.cwiseQuotient(x.zv);
+    Ds_ = x.xi().cwiseQuotient(x.q()) + x.s().cwiseQuotient(x.a());
+    Dw_ = x.u().cwiseQuotient(x.zu()) + x.v().cwiseQuotient(x.zv());
     good_ = Ds_.allFinite() && Dw_.allFinite() && (by_rows_ ? factor_rows() : factor_columns());
   }
 
@@ -134,108 +134,45 @@ struct Residuals {
 };
 
 Residuals residuals(const HingeBlock& block, const HingeIterate& x) {
-  const Vector p = x.u - x.v;
+  const Vector p = x.u() - x.v();
   const Vector margins = block.G * p + block.y * x.b;
-  const Vector g = block.G.transpose() * x.a;
+  const Vector g = block.G.transpose() * x.a();
   Residuals r;
-  r.rp = (1 - margins.array()).matrix() - x.xi + x.s;
-  r.ru = (1 - g.array()).matrix() - x.zu;
-  r.rv = (1 + g.array()).matrix() - x.zv;
-  r.rq = block.c - x.a - x.q;
-  r.rb = -block.y.dot(x.a);
-  const auto pairs = static_cast<double>(2 * (p.size() + x.a.size()));
-  r.mu = (x.u.dot(x.zu) + x.v.dot(x.zv) + x.a.dot(x.s) + x.q.dot(x.xi)) / pairs;
+  r.rp = (1 - margins.array()).matrix() - x.xi() + x.s();
+  r.ru = (1 - g.array()).matrix() - x.zu();
+  r.rv = (1 + g.array()).matrix() - x.zv();
+  r.rq = block.c - x.a() - x.q();
+  r.rb = -block.y.dot(x.a());
+  r.mu = x.own.mean_product();
   const double primal = p.lpNorm<1>() + block.c.dot((1 - margins.array()).max(0).matrix());
   const double steepest = g.size() > 0 ? std::max(1.0, g.cwiseAbs().maxCoeff()) : 1.0;
   // What balancing a takes away is at most |rb|; it is 0 up to rounding after a full step.
-  const double dual = (x.a.sum() - 2 * std::abs(r.rb)) / steepest;
+  const double dual = (x.a().sum() - 2 * std::abs(r.rb)) / steepest;
   const double size = std::max({primal, dual, std::numeric_limits<double>::min()});
   r.gap = (primal - dual) / size;
-  r.left = pairs * r.mu / size;
+  r.left = x.own.count() * r.mu / size;
   return r;
 }
 
-/// Right-hand sides of the complementarity conditions.
-struct Targets {
-  Vector u, v, s, xi;
-};
+using Step = HingeIterate;
 
-struct Step {
-  Vector du, dv, dxi, ds;
-  double db = 0;
-  Vector da, dq, dzu, dzv;
-};
-
-Step newton_step(const HingeIterate& x, const Residuals& r, const Targets& k,
+/// `missing` is what each product of partners is to change by.
+Step newton_step(const HingeIterate& x, const Residuals& r, const std::array<Vector, 4>& missing,
                  const NewtonSystem& system) {
-  const Vector from_u = (k.u - x.u.cwiseProduct(r.ru)).cwiseQuotient(x.zu);
-  const Vector from_v = (k.v - x.v.cwiseProduct(r.rv)).cwiseQuotient(x.zv);
-  const Vector from_xi = (k.xi - x.xi.cwiseProduct(r.rq)).cwiseQuotient(x.q);
-  const Vector from_s = k.s.cwiseQuotient(x.a);
-  const Direction d = system.solve(r.rp - from_xi + from_s, from_u - from_v, r.rb);
-  const Vector& dg = d.dg;
-  Step step;
-  step.da = d.da;
-  step.db = d.db;
-  step.dzu = r.ru - dg;
-  step.dzv = r.rv + dg;
-  step.dq = r.rq - d.da;
-  step.du = from_u + x.u.cwiseQuotient(x.zu).cwiseProduct(dg);
-  step.dv = from_v - x.v.cwiseQuotient(x.zv).cwiseProduct(dg);
-  step.ds = from_s - x.s.cwiseQuotient(x.a).cwiseProduct(d.da);
-  step.dxi = from_xi + x.xi.cwiseQuotient(x.q).cwiseProduct(d.da);
-  return step;
-}
-
-struct Lengths {
-  double primal = 1;
-  double dual = 1;
-};
-
-/// `fraction` of the way to the nearest bound, at most a full step.
-Lengths lengths(const HingeIterate& x, const Step& d, double fraction) {
-  const double primal =
-      std::min({engine::largest_step(x.u, d.du), engine::largest_step(x.v, d.dv),
-                engine::largest_step(x.xi, d.dxi), engine::largest_step(x.s, d.ds)});
-  const double dual =
-      std::min({engine::largest_step(x.a, d.da), engine::largest_step(x.q, d.dq),
-                engine::largest_step(x.zu, d.dzu), engine::largest_step(x.zv, d.dzv)});
-  return {std::min(1.0, fraction * primal), std::min(1.0, fraction * dual)};
-}
-
-void move(HingeIterate& x, const Step& d, const Lengths& t) {
-  x.u += t.primal * d.du;
-  x.v += t.primal * d.dv;
-  x.xi += t.primal * d.dxi;
-  x.s += t.primal * d.ds;
-  x.b += t.primal * d.db;
-  x.a += t.dual * d.da;
-  x.q += t.dual * d.dq;
-  x.zu += t.dual * d.dzu;
-  x.zv += t.dual * d.dzv;
-}
-
-double complementarity_after(const HingeIterate& x, const Step& d, const Lengths& t) {
-  const auto product = [&](const Vector& p, const Vector& dp, const Vector& z, const Vector& dz) {
-    return (p + t.primal * dp).dot(z + t.dual * dz);
+  const auto reduced = [&](std::size_t k, const Vector& off) -> Vector {
+    return (missing[k] - x.own[k].x.cwiseProduct(off)).cwiseQuotient(x.own[k].z);
   };
-  const double sum = product(x.u, d.du, x.zu, d.dzu) + product(x.v, d.dv, x.zv, d.dzv) +
-                     product(x.s, d.ds, x.a, d.da) + product(x.xi, d.dxi, x.q, d.dq);
-  return sum / static_cast<double>(2 * (x.u.size() + x.a.size()));
-}
-
-Targets predictor(const HingeIterate& x) {
-  return {-x.u.cwiseProduct(x.zu), -x.v.cwiseProduct(x.zv), -x.s.cwiseProduct(x.a),
-          -x.xi.cwiseProduct(x.q)};
-}
-
-Targets corrector(const HingeIterate& x, const Step& affine, double target) {
-  Targets k = predictor(x);
-  k.u.array() += target - affine.du.array() * affine.dzu.array();
-  k.v.array() += target - affine.dv.array() * affine.dzv.array();
-  k.s.array() += target - affine.ds.array() * affine.da.array();
-  k.xi.array() += target - affine.dxi.array() * affine.dq.array();
-  return k;
+  const Vector from_s = missing[2].cwiseQuotient(x.a());
+  const Direction d =
+      system.solve(r.rp - reduced(3, r.rq) + from_s, reduced(0, r.ru) - reduced(1, r.rv), r.rb);
+  Step step;
+  step.b = d.db;
+  step.own[0].z = r.ru - d.dg;
+  step.own[1].z = r.rv + d.dg;
+  step.own[2].z = d.da;
+  step.own[3].z = r.rq - d.da;
+  for (std::size_t k = 0; k < 4; ++k) step.own[k].x = reduced(k, step.own[k].z);
+  return step;
 }
 
 /// The middle of the box for a; every product of partners equals the same number, large enough that
@@ -243,17 +180,13 @@ Targets corrector(const HingeIterate& x, const Step& affine, double target) {
 HingeIterate start(const HingeBlock& block) {
   constexpr double kAmple = 10;
   HingeIterate x;
-  x.a = engine::box_centre(block.c, block.y);
-  x.q = block.c - x.a;
-  const Vector g = block.G.transpose() * x.a;
+  x.own[2].z = engine::box_centre(block.c, block.y);
+  x.own[3].z = block.c - x.a();
+  const Vector g = block.G.transpose() * x.a();
   const double steepest = g.size() > 0 ? g.cwiseAbs().maxCoeff() : 0.0;
-  const double mu = kAmple * x.a.mean();
-  x.zu = Vector::Constant(g.size(), std::max(1.0, steepest / kAmple));
-  x.zv = x.zu;
-  x.u = mu * x.zu.cwiseInverse();
-  x.v = x.u;
-  x.s = mu * x.a.cwiseInverse();
-  x.xi = mu * x.q.cwiseInverse();
+  const double mu = kAmple * x.a().mean();
+  x.own[0].z = x.own[1].z = Vector::Constant(g.size(), std::max(1.0, steepest / kAmple));
+  for (engine::Partners<Vector>& one : x.own) one.x = mu * one.z.cwiseInverse();
   return x;
 }
 
@@ -279,8 +212,8 @@ class Interior {
     worse_ = false;
   }
   [[nodiscard]] double complementarity() const { return r_.mu; }
-  [[nodiscard]] double complementarity(const Step& d, const Lengths& t) const {
-    return complementarity_after(x_, d, t);
+  [[nodiscard]] double complementarity(const Step& d, const engine::Lengths& t) const {
+    return x_.own.mean_product(d.own, t);
   }
   bool factor() {
     // What is left of the gap is rounding.
@@ -291,15 +224,17 @@ class Interior {
     return system_->good();
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    const Targets k = before != nullptr ? corrector(x_, *before, target) : predictor(x_);
-    return newton_step(x_, r_, k, *system_);
+    return newton_step(x_, r_, x_.own.missing(target, before != nullptr ? &before->own : nullptr),
+                       *system_);
   }
-  [[nodiscard]] Lengths reach(const Step& d, double fraction) const {
-    return lengths(x_, d, fraction);
+  [[nodiscard]] engine::Lengths reach(const Step& d, double fraction) const {
+    const engine::Lengths longest = x_.own.largest_steps(d.own);
+    return {std::min(1.0, fraction * longest.x), std::min(1.0, fraction * longest.z)};
   }
-  bool advance(const Step& d, const Lengths& t) {
-    if (!(std::max(t.primal, t.dual) > kShortestStep)) return false;
-    move(x_, d, t);
+  bool advance(const Step& d, const engine::Lengths& t) {
+    if (!(std::max(t.x, t.z) > kShortestStep)) return false;
+    x_.own.advance(d.own, t);
+    x_.b += t.x * d.b;
     r_ = residuals(block_, x_);
     return true;
   }

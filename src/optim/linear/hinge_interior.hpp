@@ -5,6 +5,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
+#include "optim/engine/box.hpp"
 
 namespace kith::linear {
 
@@ -16,11 +17,20 @@ struct HingeBlock {
   Vector c;
 };
 
-/// A primal point and a dual point: a for the rows, q = c - a, zu = 1 - G'a, zv = 1 + G'a.
+/// A primal point and a dual point, each variable with its partner: a for the rows, q = c - a,
+/// zu = 1 - G'a, zv = 1 + G'a. Also a step.
 struct HingeIterate {
-  Vector u, v, xi, s;
+  engine::ManyPartners<4> own;
   double b = 0;
-  Vector a, q, zu, zv;
+
+  [[nodiscard]] const Vector& u() const { return own[0].x; }
+  [[nodiscard]] const Vector& zu() const { return own[0].z; }
+  [[nodiscard]] const Vector& v() const { return own[1].x; }
+  [[nodiscard]] const Vector& zv() const { return own[1].z; }
+  [[nodiscard]] const Vector& s() const { return own[2].x; }
+  [[nodiscard]] const Vector& a() const { return own[2].z; }
+  [[nodiscard]] const Vector& xi() const { return own[3].x; }
+  [[nodiscard]] const Vector& q() const { return own[3].z; }
 };
 
 struct InteriorResult {

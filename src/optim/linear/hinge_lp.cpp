@@ -15,13 +15,15 @@
 #include <string>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/linear/hinge_interior.hpp"
 #include "optim/linear/hinge_vertex.hpp"
 
 namespace kith::linear {
+
+using engine::refuse;
+
 namespace {
 
 constexpr Index kFewestColumns = 300;      // to begin with: fewer are not faster
@@ -32,10 +34,6 @@ constexpr double kHardlySteep = 1.05;      // the columns are nearly the right o
 constexpr double kWideBox = 1e6;           // a scaled cost that is large beside most answers
 constexpr double kFirstTolerance = 1e-3;   // of a round whose columns are not yet the right ones
 constexpr double kInsideTolerance = 1e-2;  // of a round's tolerance, for the last rounds
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 /// A feasible point of the dual: clipped to the box, the heavier class scaled down to balance, all
 /// scaled down until every column allows it. `g` becomes F'(y.*a) of it.
@@ -158,7 +156,7 @@ void first_columns(std::vector<Index>& columns, const Vector& price) {
 
 /// The better of the interior point and the vertex, by certificate.
 HingeLpSolution best_point(const Work& work, const HingeBlock& block, const HingeIterate& inside) {
-  HingeLpSolution centre = assemble(work, inside.u - inside.v, inside.a);
+  HingeLpSolution centre = assemble(work, inside.u() - inside.v(), inside.a());
   if (!work.settings.vertex) return centre;
   const HingePoint point = hinge_vertex(block, inside, work.ctx);
   if (!point.p.allFinite() || !point.a.allFinite()) return centre;
@@ -193,7 +191,7 @@ HingeLpSolution generate_columns(Work& work, double part) {
     const InteriorResult inner = hinge_interior_point(
         block, tolerance, work.settings.max_iterations - work.iterations, work.ctx);
     work.iterations += inner.iterations;
-    const Vector price = prices(work, inner.best.a);
+    const Vector price = prices(work, inner.best.a());
     const double outside = steepest_outside(work.columns, price);
     const bool last = work.iterations >= work.settings.max_iterations;
     // A column that costs less than a hundredth of what is asked for can wait.

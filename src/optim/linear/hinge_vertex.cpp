@@ -31,25 +31,25 @@ struct Face {
 
 Face guess_face(const HingeIterate& x) {
   Face face;
-  const Vector p = x.u - x.v;
+  const Vector p = x.u() - x.v();
   // Margins are 1 and entries of G at most 1: smaller coefficients than this are no unit for
   // others.
   constexpr double kSmallestUnit = 1e-3;
   const double largest_p =
-      p.size() > 0 ? std::max({x.u.maxCoeff(), x.v.maxCoeff(), kSmallestUnit}) : kSmallestUnit;
+      p.size() > 0 ? std::max({x.u().maxCoeff(), x.v().maxCoeff(), kSmallestUnit}) : kSmallestUnit;
   std::vector<double> signs;
   for (Index j = 0; j < p.size(); ++j) {
-    const double slack = p(j) > 0 ? x.zu(j) : x.zv(j);
+    const double slack = p(j) > 0 ? x.zu()(j) : x.zv()(j);
     if (std::abs(p(j)) > largest_p * slack) {
       face.J.push_back(j);
       signs.push_back(p(j) > 0 ? 1 : -1);
     }
   }
   face.sign = Eigen::Map<const Vector>(signs.data(), static_cast<Index>(signs.size()));
-  const double largest_a = x.a.maxCoeff();
-  for (Index i = 0; i < x.a.size(); ++i) {
-    const bool zero = x.a(i) < largest_a * x.s(i);
-    const bool full = x.q(i) < largest_a * x.xi(i);
+  const double largest_a = x.a().maxCoeff();
+  for (Index i = 0; i < x.a().size(); ++i) {
+    const bool zero = x.a()(i) < largest_a * x.s()(i);
+    const bool full = x.q()(i) < largest_a * x.xi()(i);
     face.rows.push_back(zero ? Row::kOutside : full ? Row::kInside : Row::kMargin);
     if (face.rows.back() == Row::kMargin) face.E.push_back(i);
   }
@@ -206,13 +206,13 @@ HingePoint hinge_vertex(const HingeBlock& block, const HingeIterate& inside,
   Face face = guess_face(inside);
   const auto active = static_cast<Index>(face.J.size());
   const Matrix columns = signed_columns(block, face.J);
-  HingePoint point{.p = Vector::Zero(block.G.cols()), .b = 0, .a = inside.a};
+  HingePoint point{.p = Vector::Zero(block.G.cols()), .b = 0, .a = inside.a()};
   for (Index i = 0; i < point.a.size(); ++i) {
     const Row row = face.rows[static_cast<std::size_t>(i)];
     if (row != Row::kMargin) point.a(i) = row == Row::kInside ? block.c(i) : 0.0;
   }
   Vector z(active + 1);
-  z.head(active) = (inside.u - inside.v)(face.J);
+  z.head(active) = (inside.u() - inside.v())(face.J);
   z(active) = inside.b;
 
   Matrix N = Matrix::Identity(active + 1, active + 1);

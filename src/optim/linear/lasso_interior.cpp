@@ -34,49 +34,35 @@ constexpr double kRounding = 3;     // by this factor
 constexpr double kToBoundary = 0.995;
 constexpr double kShortest = 1e-8;  // a step below it is rounding
 
-/// One of p and q with its multipliers; also a step in them.
-struct Side {
-  Vector x;      ///< p or q
-  Vector room;   ///< bound - x, kept by itself: the difference has no digits near the bound
-  Vector lower;  ///< z
-  Vector upper;  ///< w
-};
-
-/// Everything at one iterate that both right sides need.
-struct Residuals {
-  Vector dual_p, dual_q;  ///< (1)
-  double products = 0;    ///< the sum of all in (2): the duality gap where (1) holds
-};
-
-struct Iterate {
+/// p and q with their multipliers z and w; also a step in them.
+template <class Side>
+struct Sides {
   Side p, q;
 };
-using Step = Iterate;
+using Iterate = Sides<engine::BoxPoint>;
+using Step = Sides<engine::BoxStep>;
 
-double sum_of_products(const Side& side) {
-  return side.x.dot(side.lower) + side.room.dot(side.upper);
-}
-double sum_of_products(const Iterate& at) { return sum_of_products(at.p) + sum_of_products(at.q); }
+/// epsilon - g and epsilon + g of (1).
+struct Slopes {
+  Vector p, q;
+};
 
 /// z or w anew from the other and (1), where that moves it a little: Newton's dz and dw lose their
-/// digits as p or bound - p becomes small. `v` is epsilon -+ g.
-void restore_dual(Side& side, const Vector& v) {
-  for (Index j = 0; j < v.size(); ++j) {
-    double& larger = side.lower(j) > side.upper(j) ? side.lower(j) : side.upper(j);
-    const double anew = side.lower(j) > side.upper(j) ? v(j) + side.upper(j) : side.lower(j) - v(j);
+/// digits as p or bound - p becomes small.
+void restore_dual(engine::BoxPoint& side, const Vector& slope) {
+  for (Index j = 0; j < slope.size(); ++j) {
+    double& low = side.z_low(j);
+    double& high = side.z_high(j);
+    double& larger = low > high ? low : high;
+    const double anew = low > high ? slope(j) + high : low - slope(j);
     if (anew > 0.5 * larger && anew < 2 * larger) larger = anew;
   }
 }
 
-/// Restores what it can of (1) first.
-Residuals residuals(const LassoData& data, const ColumnTerms& terms, Iterate& at) {
-  const Vector r = data.y - data.S * (at.p.x - at.q.x);
+Slopes slopes(const LassoData& data, const ColumnTerms& terms, const Iterate& at) {
+  const Vector r = data.y - data.S * (at.p.a - at.q.a);
   const Vector g = data.S.transpose() * r;
-  restore_dual(at.p, terms.epsilon - g);
-  restore_dual(at.q, terms.epsilon + g);
-  return {.dual_p = terms.epsilon - g - at.p.lower + at.p.upper,
-          .dual_q = terms.epsilon + g - at.q.lower + at.q.upper,
-          .products = sum_of_products(at)};
+  return {.p = terms.epsilon - g, .q = terms.epsilon + g};
 }
 
 /// G + E factored.
@@ -109,68 +95,25 @@ class System {
   bool ok_ = false;
 };
 
-/// D = z / x + w / (bound - x): what elimination adds to the diagonal on one side.
-Vector diagonal(const Side& side) {
-  return side.lower.cwiseQuotient(side.x) + side.upper.cwiseQuotient(side.room);
-}
-
-/// What (2) asks for on one side: mu minus the products, and minus those of the predictor's step.
-struct Targets {
-  Vector lower, upper;
-};
-Targets targets(const Side& side, double mu, const Side* predictor) {
-  Targets t{.lower = mu - side.x.array() * side.lower.array(),
-            .upper = mu - side.room.array() * side.upper.array()};
-  if (predictor != nullptr) {
-    t.lower -= predictor->x.cwiseProduct(predictor->lower);
-    t.upper -= predictor->room.cwiseProduct(predictor->upper);
-  }
-  return t;
-}
-
-/// The right side of one half of (1) after its multipliers are eliminated.
-Vector reduced(const Vector& dual, const Side& side, const Targets& t) {
-  return t.lower.cwiseQuotient(side.x) - t.upper.cwiseQuotient(side.room) - dual;
-}
-
-Side side_step(const Side& side, const Targets& t, Vector dx) {
-  Side step;
-  step.lower = (t.lower - side.lower.cwiseProduct(dx)).cwiseQuotient(side.x);
-  step.upper = (t.upper + side.upper.cwiseProduct(dx)).cwiseQuotient(side.room);
-  step.room = -dx;
-  step.x = std::move(dx);
-  return step;
-}
-
-Step newton_step(const LassoData& data, const System& system, const Iterate& at, const Residuals& r,
-                 double mu, const Step* predictor) {
-  const Targets tp = targets(at.p, mu, predictor != nullptr ? &predictor->p : nullptr);
-  const Targets tq = targets(at.q, mu, predictor != nullptr ? &predictor->q : nullptr);
-  const Vector Dp = diagonal(at.p);
-  const Vector Dq = diagonal(at.q);
-  const Vector bp = reduced(r.dual_p, at.p, tp);
-  const Vector bq = reduced(r.dual_q, at.q, tq);
+Step newton_step(const LassoData& data, const System& system, const Iterate& at,
+                 const Slopes& slope, double mu, const Step* before) {
+  const engine::BoxEquations p(at.p);
+  const engine::BoxEquations q(at.q);
+  const auto right_p = p.right_side(mu, before != nullptr ? &before->p : nullptr);
+  const auto right_q = q.right_side(mu, before != nullptr ? &before->q : nullptr);
+  const Vector Dp = p.diagonal();
+  const Vector Dq = q.diagonal();
+  const Vector bp = right_p.pull() - slope.p;
+  const Vector bq = right_q.pull() - slope.q;
   const Vector e = (bp.cwiseProduct(Dq) - bq.cwiseProduct(Dp)).cwiseQuotient(Dp + Dq);
   const Vector da = system.solve(e);
   const Vector Gda = data.S.transpose() * (data.S * da);
-  return {.p = side_step(at.p, tp, (bp - Gda).cwiseQuotient(Dp)),
-          .q = side_step(at.q, tq, (bq + Gda).cwiseQuotient(Dq))};
-}
-
-/// The longest t that keeps everything at or above 0.
-double longest(const Side& side, const Side& step) {
-  return std::min({engine::largest_step(side.x, step.x), engine::largest_step(side.room, step.room),
-                   engine::largest_step(side.lower, step.lower),
-                   engine::largest_step(side.upper, step.upper)});
-}
-
-void advance(Iterate& at, const Step& step, double t) {
-  for (auto [side, move] : {std::pair(&at.p, &step.p), std::pair(&at.q, &step.q)}) {
-    side->x += t * move->x;
-    side->room += t * move->room;
-    side->lower += t * move->lower;
-    side->upper += t * move->upper;
-  }
+  Step step;
+  step.p.a = (bp - Gda).cwiseQuotient(Dp);
+  step.q.a = (bq + Gda).cwiseQuotient(Dq);
+  p.complete(right_p, step.p);
+  q.complete(right_q, step.q);
+  return step;
 }
 
 /// The bounds, cut to what no minimum exceeds: epsilon |a|_1 is at most the value of a = 0.
@@ -184,20 +127,20 @@ Iterate first_iterate(const LassoData& data, const ColumnTerms& terms) {
   const Vector bound = felt_bounds(data, terms);
   const Vector g = data.S.transpose() * data.y;
   const double level = g.lpNorm<Eigen::Infinity>();
-  for (Side* side : {&at.p, &at.q}) {
+  for (engine::BoxPoint* side : {&at.p, &at.q}) {
     const double sign = side == &at.p ? 1 : -1;
-    side->x = (0.5 * bound).cwiseMin(1.0);
-    side->room = bound - side->x;
-    side->lower = (terms.epsilon - sign * g).cwiseMax(0.0).array() + level;
-    side->upper = level * side->x.cwiseQuotient(side->room);
+    side->a = (0.5 * bound).cwiseMin(1.0);
+    side->room = bound - side->a;
+    side->z_low = (terms.epsilon - sign * g).cwiseMax(0.0).array() + level;
+    side->z_high = level * side->a.cwiseQuotient(side->room);
   }
   return at;
 }
 
-/// The largest violation of (1), relative to epsilon.
-double dual_violation(const ColumnTerms& terms, const Residuals& r) {
-  return std::max(r.dual_p.cwiseQuotient(terms.epsilon).lpNorm<Eigen::Infinity>(),
-                  r.dual_q.cwiseQuotient(terms.epsilon).lpNorm<Eigen::Infinity>());
+/// The largest violation of one half of (1), relative to epsilon.
+double violation(const ColumnTerms& terms, const engine::BoxPoint& side, const Vector& slope) {
+  const Vector off = slope - side.z_low + side.z_high;
+  return off.cwiseQuotient(terms.epsilon).lpNorm<Eigen::Infinity>();
 }
 
 double objective(const LassoData& data, const ColumnTerms& terms, const Vector& a) {
@@ -213,47 +156,50 @@ class Interior {
 
   /// The gap by the products; 0 where it is small and the rest of the violation is rounding.
   double merit() {
-    r_ = residuals(data_, terms_, at_);
-    const double gap = r_.products / objective(data_, terms_, a());
-    const double violation = dual_violation(terms_, r_);
-    const bool rounding = gap <= kSmallGap && violation > kRounding * last_violation_;
-    last_violation_ = violation;
+    slope_ = slopes(data_, terms_, at_);
+    restore_dual(at_.p, slope_.p);
+    restore_dual(at_.q, slope_.q);
+    const double gap = products() / objective(data_, terms_, a());
+    const double off =
+        std::max(violation(terms_, at_.p, slope_.p), violation(terms_, at_.q, slope_.q));
+    const bool rounding = gap <= kSmallGap && off > kRounding * last_violation_;
+    last_violation_ = off;
     return rounding ? 0 : gap;
   }
   void keep() {}  // the last point is the answer
-  [[nodiscard]] Vector a() const { return at_.p.x - at_.q.x; }
+  [[nodiscard]] Vector a() const { return at_.p.a - at_.q.a; }
 
-  [[nodiscard]] double complementarity() const { return sum_of_products(at_) / count(); }
+  [[nodiscard]] double complementarity() const { return products() / count(); }
   [[nodiscard]] double complementarity(const Step& d, double length) const {
-    Iterate ahead = at_;
-    linear::advance(ahead, d, length);
-    return sum_of_products(ahead) / count();
+    return (at_.p.products(d.p, length) + at_.q.products(d.q, length)) / count();
   }
   bool factor() {
-    const Vector Dp = diagonal(at_.p);
-    const Vector Dq = diagonal(at_.q);
+    const Vector Dp = engine::BoxEquations(at_.p).diagonal();
+    const Vector Dq = engine::BoxEquations(at_.q).diagonal();
     system_.emplace(data_, Dp.cwiseProduct(Dq).cwiseQuotient(Dp + Dq));
     return system_->ok();
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    return newton_step(data_, *system_, at_, r_, target, before);
+    return newton_step(data_, *system_, at_, slope_, target, before);
   }
   [[nodiscard]] double reach(const Step& d, double fraction) const {
-    return fraction * std::min({1.0, longest(at_.p, d.p), longest(at_.q, d.q)});
+    return fraction * std::min({1.0, at_.p.largest_step(d.p), at_.q.largest_step(d.q)});
   }
   bool advance(const Step& d, double length) {
     if (!(length > kShortest)) return false;
-    linear::advance(at_, d, length);
+    at_.p.advance(d.p, length);
+    at_.q.advance(d.q, length);
     return true;
   }
 
  private:
-  [[nodiscard]] double count() const { return 4 * static_cast<double>(data_.S.cols()); }
+  [[nodiscard]] double products() const { return at_.p.products() + at_.q.products(); }
+  [[nodiscard]] double count() const { return at_.p.count() + at_.q.count(); }
 
   const LassoData& data_;
   const ColumnTerms& terms_;
   Iterate at_;
-  Residuals r_;
+  Slopes slope_;
   std::optional<System> system_;
   double last_violation_ = std::numeric_limits<double>::infinity();
 };

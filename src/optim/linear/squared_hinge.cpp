@@ -13,7 +13,6 @@
 #include <limits>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
@@ -107,7 +106,7 @@ double best_length(const SignedSamples& samples, const Vector& w, const Vector& 
 void validate(const SignedSamples& samples) {
   engine::check_signs(samples.y, samples.cost, samples.X.rows(), engine::SignRule::kAny);
   if (!samples.X.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument, "the features of a machine must be finite");
+    engine::refuse("the features of a machine must be finite");
   }
 }
 

@@ -20,7 +20,6 @@
 #include <cmath>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "optim/engine/line_search.hpp"
 #include "optim/engine/progress.hpp"
 #include "optim/metric/scaled_descent.hpp"

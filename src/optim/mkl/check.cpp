@@ -5,17 +5,11 @@
 
 #include <string>
 
-#include "kith/core/error.hpp"
 #include "optim/engine/box.hpp"
 
 namespace kith::mkl {
-namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
-}  // namespace
+using engine::refuse;
 
 void check_machine(std::span<const Matrix> kernels, const Vector& y, const Vector& cost) {
   const Index n = y.size();

@@ -25,7 +25,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -140,31 +139,87 @@ Iterate start(const Factored& all) {
   return x;
 }
 
-/// The Newton system at one iterate, factored.
-class Newton {
+/// Coefficients over the samples for the parts of the machine: u / gamma_i, unless that has lost
+/// the digits that count or has not met w_i yet.
+Matrix coefficients(const Factored& all, const Iterate& x, double tolerance) {
+  const Vector u = all.problem.y.cwiseProduct(x.box.a);
+  Matrix c(u.size(), all.count());
+  for (Index i = 0; i < all.count(); ++i) {
+    const Vector& w = x.w[static_cast<std::size_t>(i)];
+    const double missing = (all.X(i).transpose() * u - x.gamma()[i] * w).norm();
+    if (missing <= 0.1 * tolerance * x.gamma()[i] * w.norm()) {
+      c.col(i) = u / x.gamma()[i];
+    } else {
+      c.col(i) = over_pivots(all.factors[static_cast<std::size_t>(i)], w);
+    }
+  }
+  return c;
+}
+
+Bounds bounds(const Factored& all, const VectorRef& alpha, double b, const MatrixRef& c) {
+  const MixedProblem& problem = all.problem;
+  Vector f = Vector::Constant(alpha.size(), b);
+  double squares = 0;
+  for (Index i = 0; i < all.count(); ++i) {
+    const Vector part = all.K(i) * c.col(i);
+    squares = std::max(squares, c.col(i).dot(part));
+    f += part;
+  }
+  return {lower_bound(alpha, projections(all, problem.y.cwiseProduct(alpha))),
+          engine::best_primal(problem.cost, squares, problem.y.cwiseProduct(f))};
+}
+
+void finish(MixedSolution& solution, const Factored& all, Iterate x, double tolerance) {
+  const MixedProblem& problem = all.problem;
+  Vector& alpha = x.box.a;
+  Vector inside = std::exchange(alpha, engine::at_bounds(problem.y, problem.cost, alpha));
+  solution.b = x.b;
+  solution.gamma = x.gamma() / x.gamma().sum();
+  solution.c = coefficients(all, x, tolerance);
+  Bounds found = bounds(all, alpha, x.b, solution.c);
+  if (!(found.gap() <= tolerance)) {
+    alpha = std::move(inside);
+    solution.c = coefficients(all, x, tolerance);
+    found = bounds(all, alpha, x.b, solution.c);
+  }
+  solution.alpha = alpha;
+  solution.lower = found.lower;
+  solution.upper = found.upper;
+  solution.info.objective = found.lower;
+  solution.info.gap = found.gap();
+  solution.info.status = measured_status(solution.info.status, found.gap() <= tolerance);
+}
+
+class Interior : public engine::PointProblem<Iterate, Step> {
  public:
-  Newton(const Factored& all, const Iterate& x)
-      : all_(all), problem_(all.problem), x_(x), box_(x.box) {
-    const Vector u = problem_.y.cwiseProduct(x.box.a);
-    const Index m = all.count();
-    squares_ = squared_norms(x.w);
-    d_ = squares_ + x.zeta();
+  explicit Interior(const Factored& all)
+      : PointProblem(start(all)), all_(all), problem_(all.problem), box_(x_.box) {}
+
+  double merit() { return bounds(all_, x_).gap(); }
+  void keep() { best_ = x_; }
+  [[nodiscard]] const Iterate& best() const { return best_; }
+
+  bool factor() {
+    const Vector u = problem_.y.cwiseProduct(x_.box.a);
+    const Index m = all_.count();
+    squares_ = squared_norms(x_.w);
+    d_ = squares_ + x_.zeta();
     H_.resize(u.size(), m);
+    rho_.clear();
+    slack_.clear();
+    tight_.clear();
     for (Index i = 0; i < m; ++i) {
-      const Vector& w = x.w[static_cast<std::size_t>(i)];
-      H_.col(i) = problem_.y.cwiseProduct(all.X(i) * w);
-      rho_.emplace_back(all.X(i).transpose() * u - x.gamma()[i] * w);
+      const Vector& w = x_.w[static_cast<std::size_t>(i)];
+      H_.col(i) = problem_.y.cwiseProduct(all_.X(i) * w);
+      rho_.emplace_back(all_.X(i).transpose() * u - x_.gamma()[i] * w);
       (is_slack(i) ? slack_ : tight_).push_back(i);
     }
-    r_alpha_ = H_.rowwise().sum() + x.b * problem_.y;
+    r_alpha_ = H_.rowwise().sum() + x_.b * problem_.y;
     r_alpha_.array() -= 1;
-    good_ = factor_tight() && factor_border();
+    return factor_tight() && factor_border();
   }
-  [[nodiscard]] bool good() const { return good_; }
 
-  /// The step towards the complementarity products `target`, less the second-order terms of
-  /// `before` where one is given.
-  [[nodiscard]] Step solve(double target, const Step* before) const {
+  [[nodiscard]] Step direction(double target, const Step* before) const {
     const Right right = right_side(target, before);
     Step d;
     const Vector v = back_solve(factor_, right.alpha);
@@ -191,6 +246,14 @@ class Newton {
     d.own.z = (right.zeta.array() - x_.zeta().array() * d.gamma().array()) / x_.gamma().array();
     box_.complete(right.box, d.box);
     return d;
+  }
+
+  bool advance(const Step& d, double length) {
+    x_.advance(d, length);
+    x_.b += length * d.b;
+    for (std::size_t i = 0; i < x_.w.size(); ++i) x_.w[i] += length * d.w[i];
+    x_.nu += length * d.nu;
+    return x_.box.a.allFinite() && x_.gamma().allFinite() && std::isfinite(x_.nu);
   }
 
  private:
@@ -310,8 +373,9 @@ class Newton {
 
   const Factored& all_;
   const MixedProblem& problem_;
-  const Iterate& x_;
   engine::BoxEquations box_;
+  Iterate best_;
+  // Of the Newton system, in the notation above.
   std::vector<Index> tight_;
   std::vector<Index> slack_;
   Vector squares_;
@@ -326,87 +390,6 @@ class Newton {
   Matrix NB_;
   Vector k_;
   Matrix border_;
-  bool good_ = false;
-};
-
-/// Coefficients over the samples for the parts of the machine: u / gamma_i, unless that has lost
-/// the digits that count or has not met w_i yet.
-Matrix coefficients(const Factored& all, const Iterate& x, double tolerance) {
-  const Vector u = all.problem.y.cwiseProduct(x.box.a);
-  Matrix c(u.size(), all.count());
-  for (Index i = 0; i < all.count(); ++i) {
-    const Vector& w = x.w[static_cast<std::size_t>(i)];
-    const double missing = (all.X(i).transpose() * u - x.gamma()[i] * w).norm();
-    if (missing <= 0.1 * tolerance * x.gamma()[i] * w.norm()) {
-      c.col(i) = u / x.gamma()[i];
-    } else {
-      c.col(i) = over_pivots(all.factors[static_cast<std::size_t>(i)], w);
-    }
-  }
-  return c;
-}
-
-Bounds bounds(const Factored& all, const VectorRef& alpha, double b, const MatrixRef& c) {
-  const MixedProblem& problem = all.problem;
-  Vector f = Vector::Constant(alpha.size(), b);
-  double squares = 0;
-  for (Index i = 0; i < all.count(); ++i) {
-    const Vector part = all.K(i) * c.col(i);
-    squares = std::max(squares, c.col(i).dot(part));
-    f += part;
-  }
-  return {lower_bound(alpha, projections(all, problem.y.cwiseProduct(alpha))),
-          engine::best_primal(problem.cost, squares, problem.y.cwiseProduct(f))};
-}
-
-void finish(MixedSolution& solution, const Factored& all, Iterate x, double tolerance) {
-  const MixedProblem& problem = all.problem;
-  Vector& alpha = x.box.a;
-  Vector inside = std::exchange(alpha, engine::at_bounds(problem.y, problem.cost, alpha));
-  solution.b = x.b;
-  solution.gamma = x.gamma() / x.gamma().sum();
-  solution.c = coefficients(all, x, tolerance);
-  Bounds found = bounds(all, alpha, x.b, solution.c);
-  if (!(found.gap() <= tolerance)) {
-    alpha = std::move(inside);
-    solution.c = coefficients(all, x, tolerance);
-    found = bounds(all, alpha, x.b, solution.c);
-  }
-  solution.alpha = alpha;
-  solution.lower = found.lower;
-  solution.upper = found.upper;
-  solution.info.objective = found.lower;
-  solution.info.gap = found.gap();
-  solution.info.status = measured_status(solution.info.status, found.gap() <= tolerance);
-}
-
-class Interior : public engine::PointProblem<Iterate, Step> {
- public:
-  explicit Interior(const Factored& all) : PointProblem(start(all)), all_(all) {}
-
-  double merit() { return bounds(all_, x_).gap(); }
-  void keep() { best_ = x_; }
-  [[nodiscard]] const Iterate& best() const { return best_; }
-
-  bool factor() {
-    newton_.emplace(all_, x_);
-    return newton_->good();
-  }
-  [[nodiscard]] Step direction(double target, const Step* before) const {
-    return newton_->solve(target, before);
-  }
-  bool advance(const Step& d, double length) {
-    x_.advance(d, length);
-    x_.b += length * d.b;
-    for (std::size_t i = 0; i < x_.w.size(); ++i) x_.w[i] += length * d.w[i];
-    x_.nu += length * d.nu;
-    return x_.box.a.allFinite() && x_.gamma().allFinite() && std::isfinite(x_.nu);
-  }
-
- private:
-  const Factored& all_;
-  Iterate best_;
-  std::optional<Newton> newton_;
 };
 
 }  // namespace

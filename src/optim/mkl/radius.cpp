@@ -13,13 +13,13 @@
 #include <optional>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "kith/optim/linear/simplex_qp.hpp"
 #include "optim/engine/line_search.hpp"
 #include "optim/engine/progress.hpp"
 #include "optim/engine/simplex.hpp"
+#include "optim/mkl/check.hpp"
 
 namespace kith::mkl {
 namespace {
@@ -76,17 +76,6 @@ double lower_bound(const VectorRef& alpha, const KernelTerms& terms) {
   return s > 0 ? std::max(0.0, s * alpha.sum() - 0.5 * s * s * worst) : 0;
 }
 
-void check(const RadiusProblem& problem) {
-  const Index n = problem.y.size();
-  const bool fits = !problem.kernels.empty() && problem.cost.size() == n &&
-                    std::all_of(problem.kernels.begin(), problem.kernels.end(),
-                                [&](const Matrix& K) { return K.rows() == n && K.cols() == n; });
-  if (!fits) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "kernels, signs and costs of a machine do not fit each other");
-  }
-}
-
 }  // namespace
 
 EnclosingBall enclosing_ball(const MatrixRef& K, const Vector& near) {
@@ -134,7 +123,7 @@ double radius_lower_bound(const RadiusProblem& problem, const VectorRef& alpha,
 
 RadiusSolution solve_radius(const RadiusProblem& problem, const RadiusSettings& settings,
                             const RunContext& ctx) {
-  check(problem);
+  check_machine(problem.kernels, problem.y, problem.cost);
   const auto count = static_cast<Index>(problem.kernels.size());
   RadiusSolution found;
   found.theta = Vector::Constant(count, 1.0 / static_cast<double>(count));

@@ -20,10 +20,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
@@ -39,11 +37,10 @@ void validate(const RegularisedProblem& problem) {
   check_machine(problem.kernels, problem.y, problem.cost);
   const auto p = std::ssize(problem.kernels);
   if (problem.penalty.size() != p) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} penalties for {} kernels", problem.penalty.size(), p));
+    engine::refuse(fmt::format("{} penalties for {} kernels", problem.penalty.size(), p));
   }
   if (!problem.penalty.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument, "a penalty of a kernel is not finite");
+    engine::refuse("a penalty of a kernel is not finite");
   }
 }
 
@@ -120,77 +117,6 @@ Iterate start(const RegularisedProblem& problem) {
   return x;
 }
 
-/// The Newton system at one iterate, factored.
-class Newton {
- public:
-  Newton(const RegularisedProblem& problem, const Iterate& x, const Products& at)
-      : problem_(problem), x_(x), box_(x.box) {
-    W_ = problem.y.asDiagonal() * at.KU;
-    W_.array() -= 1;
-    e_ = x.theta().array() / x.s().array();
-    r_alpha_ = W_ * x.theta() + x.b * problem.y;
-    r_theta_ = x.theta().sum() - 1;
-    r_s_ = x.t + x.s().array() - at.values.array();
-    wbar_ = W_ * (e_ / e_.sum());
-    W_.colwise() -= wbar_;  // from here on W holds the differences from the mean
-    good_ = factor();
-  }
-  [[nodiscard]] bool good() const { return good_; }
-
-  /// The step towards the complementarity products `target`, less the second-order terms of
-  /// `before` where one is given.
-  [[nodiscard]] Step solve(double target, const Step* before) const {
-    ArrayXd tau_s = ArrayXd::Constant(x_.s().size(), target);
-    if (before != nullptr) tau_s -= before->s().array() * before->theta().array();
-    const Vector a = tau_s / x_.s().array() - x_.theta().array() + e_.array() * r_s_.array();
-    const engine::BoxEquations::Right bounds =
-        box_.right_side(target, before != nullptr ? &before->box : nullptr);
-    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.pull();
-
-    Step d;
-    const Vector v = back_solve(factor_, right);
-    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.box.a)) / problem_.y.dot(Ny_);
-    d.box.a = v - d.b * Ny_;
-    const double t0 = -(r_theta_ + a.sum()) / e_.sum();
-    d.t = t0 - wbar_.dot(d.box.a);
-    const Vector slope = (W_.transpose() * d.box.a).array() + t0;  // w_i'da + dt
-    d.own.x = -r_s_ - slope;
-    d.own.z = a + e_.cwiseProduct(slope);
-    box_.complete(bounds, d.box);
-    return d;
-  }
-
- private:
-  bool factor() {
-    const Index n = x_.box.a.size();
-    Matrix K = Matrix::Zero(n, n);
-    for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
-      K += x_.theta()[static_cast<Index>(i)] * problem_.kernels[i];
-    }
-    Matrix N = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
-    const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
-    N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    N.diagonal() += box_.diagonal();
-    factor_ = std::move(N);
-    if (!cholesky_with_ridge(factor_, Ridge::kOfEach)) return false;
-    Ny_ = back_solve(factor_, problem_.y);
-    return true;
-  }
-
-  const RegularisedProblem& problem_;
-  const Iterate& x_;
-  engine::BoxEquations box_;
-  Matrix W_;
-  Vector e_;
-  Vector wbar_;
-  Vector r_alpha_;
-  double r_theta_ = 0;
-  Vector r_s_;
-  Matrix factor_;
-  Vector Ny_;
-  bool good_ = false;
-};
-
 void keep(RegularisedSolution& best, const Vector& a, double b, const Vector& theta,
           const RegularisedBounds& found) {
   best.alpha = a;
@@ -226,12 +152,49 @@ class Interior : public engine::PointProblem<Iterate, Step> {
   [[nodiscard]] RegularisedSolution& best() { return best_; }
 
   bool factor() {
-    newton_.emplace(problem_, x_, at_);
-    return newton_->good();
+    W_ = problem_.y.asDiagonal() * at_.KU;
+    W_.array() -= 1;
+    e_ = x_.theta().array() / x_.s().array();
+    r_alpha_ = W_ * x_.theta() + x_.b * problem_.y;
+    r_theta_ = x_.theta().sum() - 1;
+    r_s_ = x_.t + x_.s().array() - at_.values.array();
+    wbar_ = W_ * (e_ / e_.sum());
+    W_.colwise() -= wbar_;  // from here on W holds the differences from the mean
+    const Index n = x_.box.a.size();
+    Matrix K = Matrix::Zero(n, n);
+    for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
+      K += x_.theta()[static_cast<Index>(i)] * problem_.kernels[i];
+    }
+    factor_ = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
+    const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
+    factor_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    factor_.diagonal() += engine::BoxEquations(x_.box).diagonal();
+    if (!cholesky_with_ridge(factor_, Ridge::kOfEach)) return false;
+    Ny_ = back_solve(factor_, problem_.y);
+    return true;
   }
+
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    return newton_->solve(target, before);
+    ArrayXd tau_s = ArrayXd::Constant(x_.s().size(), target);
+    if (before != nullptr) tau_s -= before->s().array() * before->theta().array();
+    const Vector a = tau_s / x_.s().array() - x_.theta().array() + e_.array() * r_s_.array();
+    const engine::BoxEquations box(x_.box);
+    const auto bounds = box.right_side(target, before != nullptr ? &before->box : nullptr);
+    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.pull();
+
+    Step d;
+    const Vector v = back_solve(factor_, right);
+    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.box.a)) / problem_.y.dot(Ny_);
+    d.box.a = v - d.b * Ny_;
+    const double t0 = -(r_theta_ + a.sum()) / e_.sum();
+    d.t = t0 - wbar_.dot(d.box.a);
+    const Vector slope = (W_.transpose() * d.box.a).array() + t0;  // w_i'da + dt
+    d.own.x = -r_s_ - slope;
+    d.own.z = a + e_.cwiseProduct(slope);
+    box.complete(bounds, d.box);
+    return d;
   }
+
   bool advance(const Step& d, double length) {
     x_.advance(d, length);
     x_.t += length * d.t;
@@ -243,9 +206,12 @@ class Interior : public engine::PointProblem<Iterate, Step> {
  private:
   const RegularisedProblem& problem_;
   Products at_;
-  std::optional<Newton> newton_;
   RegularisedBounds found_;
   RegularisedSolution best_;
+  // Of the Newton system, in the notation above.
+  Matrix W_, factor_;
+  Vector e_, wbar_, r_alpha_, r_s_, Ny_;
+  double r_theta_ = 0;
 };
 
 }  // namespace

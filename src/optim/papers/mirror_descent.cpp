@@ -21,11 +21,10 @@
 #include <optional>
 #include <utility>
 
-#include "kith/core/error.hpp"
-#include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
+#include "kith/optim/mkl/mixed.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/engine/progress.hpp"
-#include "optim/trace/newton.hpp"
 #include "optim/trace/point.hpp"
 
 namespace kith::papers {
@@ -66,11 +65,10 @@ std::vector<Mirror> start(const trace::Problem& problem, const std::vector<Symme
   return mirrors;
 }
 
-Machine solve_machine(const trace::Problem& problem, const std::vector<Mirror>& mirrors,
-                      const std::vector<Matrix>& K, const Machine& before, const RunContext& ctx) {
+Machine solve_machine(const trace::Problem& problem, const std::vector<Matrix>& K,
+                      const Machine& before, const RunContext& ctx) {
   constexpr double kTolerance = 1e-6;
-  Machine found;
-  if (mirrors.size() == 1) {
+  if (K.size() == 1) {
     const dual::SvmDual dual{dual::SymmetricView::dense(K[0]), problem.y, problem.cost, {}};
     std::optional<Vector> near;
     if (before.alpha.size() > 0) near = before.alpha;
@@ -78,23 +76,9 @@ Machine solve_machine(const trace::Problem& problem, const std::vector<Mirror>& 
     const dual::SvmCertificate proof = certify(dual, best.alpha, best.b);
     return {best.alpha, Vector::Ones(1), best.b, proof.dual, proof.primal};
   }
-  std::vector<trace::Block> blocks;
-  for (const Mirror& mirror : mirrors) {
-    blocks.emplace_back(trace::Block::Kind::kFixed, mirror.kernel, problem.trace);
-  }
-  const Vector c = Vector::Ones(static_cast<Index>(blocks.size()));
-  const trace::DualSolution best =
-      trace::newton({blocks, c, problem.y, problem.cost}, kTolerance, ctx);
-  return {best.alpha, best.gamma, best.b, best.machine, best.machine + best.difference};
-}
-
-/// K_k - S_i, or mu_i - lambda_i.
-Matrix difference(const trace::Problem& problem, const std::vector<SymmetricEigen>& eigen,
-                  const std::vector<Mirror>& mirrors, const std::vector<Matrix>& K, std::size_t i) {
-  if (problem.shape == trace::KernelShape::kSpectral)
-    return mirrors[i].kernel.lambda - eigen[i].lambda;
-  return K[static_cast<std::size_t>(trace::kernel_of(problem, static_cast<Index>(i)))] -
-         problem.S[i];
+  const mkl::MixedSolution best =
+      mkl::solve_mixed({K, problem.y, problem.cost}, {.tolerance = kTolerance}, ctx);
+  return {best.alpha, best.gamma, best.b, best.lower, best.upper};
 }
 
 /// -u u' / (2 gamma_k), for spectra its diagonal in the basis of the kernel.
@@ -184,11 +168,10 @@ class Descent {
 
  private:
   void step(long t) {
-    std::vector<Matrix> K;
-    for (const Mirror& mirror : mirrors_) {
-      K.push_back(reconstruct(mirror.kernel.U, mirror.kernel.lambda));
-    }
-    machine_ = solve_machine(problem_, mirrors_, K, machine_, ctx_);
+    std::vector<SymmetricEigen> kernels;
+    for (const Mirror& mirror : mirrors_) kernels.push_back(mirror.kernel);
+    const std::vector<Matrix> K = trace::matrices_of(kernels);
+    machine_ = solve_machine(problem_, K, machine_, ctx_);
     const Vector u = problem_.y.cwiseProduct(machine_.alpha);
     std::vector<Matrix> g;
     for (std::size_t k = 0; k < mirrors_.size(); ++k) {
@@ -197,25 +180,24 @@ class Descent {
     }
     std::vector<Matrix> Z;
     double loss = 0;
-    for (std::size_t i = 0; i < problem_.S.size(); ++i) {
-      const Matrix X = difference(problem_, eigen_, mirrors_, K, i);
+    for (const Matrix& X : trace::differences(problem_, eigen_, kernels, K)) {
       loss += problem_.rho * loss_.value(X);
+      const auto i = static_cast<Index>(Z.size());
       Z.push_back(problem_.rho * loss_.subgradient(X));
-      g[static_cast<std::size_t>(trace::kernel_of(problem_, static_cast<Index>(i)))] += Z.back();
+      g[static_cast<std::size_t>(trace::kernel_of(problem_, i))] += Z.back();
     }
-    keep(machine_.upper + loss, K);
+    keep(machine_.upper + loss, std::move(kernels), K);
     descend(t, machine_.lower + loss, K, g, Z);
   }
 
-  void keep(double upper, const std::vector<Matrix>& K) {
+  void keep(double upper, std::vector<SymmetricEigen> kernels, const std::vector<Matrix>& K) {
     if (!best_.kernels.empty() && upper >= best_.info.objective) return;
     best_.info.objective = upper;
     best_.machine = machine_.upper;
     best_.alpha = machine_.alpha;
     best_.gamma = machine_.gamma;
     best_.b = machine_.b;
-    best_.kernels.clear();
-    for (const Mirror& mirror : mirrors_) best_.kernels.push_back(mirror.kernel);
+    best_.kernels = std::move(kernels);
     best_.info.kkt_residual =
         trace::machine_value(problem_, K, best_.alpha, best_.gamma, best_.b).kkt_residual;
   }
@@ -260,7 +242,7 @@ trace::Solution mirror_descent(const trace::Problem& problem, const trace::Conve
                                const MirrorDescentSettings& settings, const RunContext& ctx) {
   validate(problem);
   if (settings.max_iterations < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "mirror descent needs at least one iteration");
+    engine::refuse("mirror descent needs at least one iteration");
   }
   return Descent(problem, loss, settings, ctx).run();
 }

@@ -14,14 +14,7 @@ const SymmetricEigen& decomposition(const Problem& problem, std::optional<Symmet
   return *own;
 }
 
-/// The matrix in brackets, in the basis V, by the signs of d: G is 1 between positive values, 0
-/// between the others, so that only its corner between the two kinds has to be formed.
-struct InnerCurvature {
-  std::vector<Index> positive, rest;
-  Vector diagonal;  // d+ + G p^2 / (4 rho)
-  Vector Gq;        // G p^2
-  Matrix corner;    // p_i G_ij p_j / (4 rho), i positive, j not
-};
+}  // namespace
 
 InnerCurvature inner_curvature(const Vector& d, const Vector& p, double rho) {
   InnerCurvature inner;
@@ -44,9 +37,8 @@ InnerCurvature inner_curvature(const Vector& d, const Vector& p, double rho) {
   return inner;
 }
 
-/// V B V' where V holds some rows of the eigenvectors.
-Matrix congruence(const MatrixRef& Q, const Matrix& W, const InnerCurvature& inner, const Vector& p,
-                  double rho) {
+Matrix outer_curvature(const MatrixRef& Q, const Matrix& W, const InnerCurvature& inner,
+                       const Vector& p, double rho, double share) {
   Matrix above(Q.rows(), std::ssize(inner.positive));
   Matrix below(Q.rows(), std::ssize(inner.rest));
   above.noalias() = Q * W(Eigen::all, inner.positive);
@@ -72,7 +64,7 @@ Matrix congruence(const MatrixRef& Q, const Matrix& W, const InnerCurvature& inn
   }
   Matrix squares = Matrix::Zero(Q.rows(), Q.rows());
   squares.selfadjointView<Eigen::Lower>().rankUpdate(fewer_below ? above : below);
-  squares.selfadjointView<Eigen::Lower>().rankUpdate(pull);
+  squares.selfadjointView<Eigen::Lower>().rankUpdate(pull, share);
   for (Index j = 0; j < result.cols(); ++j) {
     for (Index i = j; i < result.rows(); ++i) {
       result(j, i) = result(i, j) = result(i, j) + result(j, i) + squares(i, j);
@@ -81,7 +73,17 @@ Matrix congruence(const MatrixRef& Q, const Matrix& W, const InnerCurvature& inn
   return result;
 }
 
-}  // namespace
+SymmetricEigen pairs_above(const MatrixRef& Q, const Matrix& W, const Vector& d, double least) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < d.size(); ++i) {
+    if (d(i) > least) kept.push_back(i);
+  }
+  std::stable_sort(kept.begin(), kept.end(), [&](Index a, Index b) { return d(a) < d(b); });
+  SymmetricEigen pairs{d(kept), Matrix(Q.rows(), std::ssize(kept))};
+  pairs.U.noalias() = Q * W(Eigen::all, kept);
+  fix_signs(pairs.U);
+  return pairs;
+}
 
 Dual::Dual(const Problem& problem)
     : problem_(problem),
@@ -122,7 +124,7 @@ DualPoint Dual::at(const VectorRef& alpha, double rho) const {
 Matrix Dual::curvature_kernel(const DualPoint& point, const std::vector<Index>& rows) const {
   const Vector p = point.M.product * (2 * std::sqrt(point.rho));
   const Matrix Q = Q_(rows, Eigen::all);
-  return congruence(Q, point.M.W, inner_curvature(point.M.value, p, point.rho), p, point.rho);
+  return outer_curvature(Q, point.M.W, inner_curvature(point.M.value, p, point.rho), p, point.rho);
 }
 
 RhoCurvature Dual::rho_curvature(const DualPoint& point) const {
@@ -137,7 +139,7 @@ DualCurvature Dual::curvature(const DualPoint& point) const {
   const Vector q = p.cwiseAbs2();
   const InnerCurvature inner = inner_curvature(point.M.value, p, rho);
   DualCurvature result;
-  result.H = congruence(Q_, point.M.W, inner, p, rho);
+  result.H = outer_curvature(Q_, point.M.W, inner, p, rho);
   result.H = problem_.y.asDiagonal() * result.H * problem_.y.asDiagonal();
   const Vector turned = Q_ * (point.M.W * p.cwiseProduct(inner.Gq));
   result.cross = -0.25 * problem_.y.cwiseProduct(turned);
@@ -151,19 +153,7 @@ DualCurvature Dual::curvature(const DualPoint& point) const {
 }
 
 SymmetricEigen Dual::kernel(const DualPoint& point) const {
-  const Vector& d = point.M.value;
-  const double zero = zero_threshold(d);
-  std::vector<Index> positive;
-  for (Index i = 0; i < d.size(); ++i) {
-    if (d(i) > zero) positive.push_back(i);
-  }
-  std::stable_sort(positive.begin(), positive.end(), [&](Index a, Index b) { return d(a) < d(b); });
-  SymmetricEigen kernel;
-  kernel.lambda = d(positive);
-  const Matrix W = point.M.W(Eigen::all, positive);
-  kernel.U.noalias() = Q_ * W;
-  fix_signs(kernel.U);
-  return kernel;
+  return pairs_above(Q_, point.M.W, point.M.value, zero_threshold(point.M.value));
 }
 
 }  // namespace kith::robust

@@ -18,6 +18,24 @@
 
 namespace kith::robust {
 
+/// The matrix in brackets, in the basis V, by the signs of d: G is 1 between positive values, 0
+/// between the others, so that only its corner between the two kinds has to be formed.
+struct InnerCurvature {
+  std::vector<Index> positive, rest;
+  Vector diagonal;  ///< d+ + G p^2 / (4 rho)
+  Vector Gq;        ///< G p^2
+  Matrix corner;    ///< p_i G_ij p_j / (4 rho), i positive, j not
+};
+[[nodiscard]] InnerCurvature inner_curvature(const Vector& d, const Vector& p, double rho);
+/// V [...] V' for some rows of the eigenvectors V = Q W. Of the term p p' / (4 rho) between
+/// positive values `share` counts: less than 1 where d moves with u.
+[[nodiscard]] Matrix outer_curvature(const MatrixRef& Q, const Matrix& W,
+                                     const InnerCurvature& inner, const Vector& p, double rho,
+                                     double share = 1);
+/// The pairs of Q W diag(d) (Q W)' with d above `least`, ascending.
+[[nodiscard]] SymmetricEigen pairs_above(const MatrixRef& Q, const Matrix& W, const Vector& d,
+                                         double least);
+
 /// What is known of D at one a and rho.
 struct DualPoint {
   double rho = 1;

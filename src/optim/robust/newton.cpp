@@ -36,10 +36,8 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
-#include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/robust/active.hpp"
@@ -53,13 +51,6 @@ namespace kith::robust {
 namespace {
 
 enum class Term { kSquared, kBall, kNorm };
-
-struct Model {
-  const Problem& problem;
-  const Dual& dual;
-  Term term;
-  double size = 0;  // the radius or the weight
-};
 
 struct Step {
   engine::BoxStep box;
@@ -79,225 +70,33 @@ struct Iterate {
   [[nodiscard]] double largest_step(const Step& d) const { return box.largest_step(d.box); }
 };
 
-/// Lower and upper bound of the optimum, and the value their difference is measured by.
-struct Bounds {
-  double objective, gap;
-};
-
 double square(double x) { return x * x; }
-
-/// R: zero where rho is the one the term asks for.
-double rho_residual(const Model& model, const DualPoint& point) {
-  if (model.term == Term::kBall) return square(point.distance) - square(model.size);
-  if (model.term == Term::kNorm) {
-    return square(model.size) / 4 - square(point.rho * point.distance);
-  }
-  return 0;
-}
-
-Bounds bounds(const Model& model, const Iterate& x, const DualPoint& point) {
-  const Problem& problem = model.problem;
-  const double sum = x.box.a.sum();
-  const double own = sum - 0.5 * point.uKu;
-  const Vector margins = 1 - (point.gradient - x.b * problem.y).array();
-  const double primal = engine::best_primal(problem.cost, point.uKu, margins);
-  double objective = point.value;
-  double difference = primal - own;
-  double unit = point.value;
-  if (model.term == Term::kBall) {
-    const double excess = point.distance - model.size;
-    const double share = excess > 0 ? excess / (point.distance - model.dual.negative_part()) : 0;
-    const double upper = primal + share * (problem.cost.sum() - primal);
-    objective = unit = own;
-    difference = upper - (own + point.rho * (square(point.distance) - square(model.size)));
-  } else if (model.term == Term::kNorm) {
-    const double lost = norm_bound_loss(sum, point.uKu, point.rho, point.distance, model.size);
-    // Less the constant part, as for the squared term: it can be many times the rest.
-    unit = own + model.size * std::max(0.0, point.distance - model.dual.negative_part());
-    objective = own + model.size * point.distance;
-    difference = primal - own + lost;
-  }
-  const double infinity = std::numeric_limits<double>::infinity();
-  return {objective, unit > 0 && std::isfinite(difference) ? difference / unit : infinity};
-}
-
-/// At most 1 where the kernel is in the ball, up to rounding.
-double outside(const Model& model, const DualPoint& point) {
-  constexpr double kRounding = 1e-9;
-  return model.term == Term::kBall ? (point.distance / model.size - 1) / kRounding : 0;
-}
-
-/// rho to within a factor of two of what the term asks for at this a. R falls with rho.
-double start_rho(const Model& model, const Vector& a, double rho) {
-  if (model.term == Term::kSquared) return rho;
-  const auto too_small = [&](double at) { return rho_residual(model, model.dual.at(a, at)) > 0; };
-  constexpr int kMostFactors = 30;
-  const bool grow = too_small(rho);
-  const double factor = grow ? 4 : 0.25;
-  double near = rho;
-  for (int i = 0; i < kMostFactors; ++i) {
-    const double far = near * factor;
-    if (too_small(far) != grow) return std::sqrt(near * far);
-    near = far;
-  }
-  return rho;
-}
-
-Iterate start_iterate(const Model& model, const Vector& start, DualPoint& point) {
-  const Problem& problem = model.problem;
-  Iterate x;
-  Vector a = engine::box_start(problem.cost, problem.y, start);
-  // Outside |a|^2 < 2 weight no kernel is best.
-  if (model.term == Term::kNorm) a *= std::min(1.0, std::sqrt(model.size / a.squaredNorm()));
-  x.rho = start_rho(model, a, problem.rho);
-  point = model.dual.at(a, x.rho);
-  // Where the box is much larger than the answer, its middle is far outside.
-  const bool squared = model.term == Term::kSquared;
-  const double linear = 4 * x.rho * problem.S.norm();  // up to this |a|^2 M is near S
-  while (squared ? a.squaredNorm() > linear : point.gradient.dot(a) < 0) {
-    a *= 0.3;
-    x.rho = start_rho(model, a, x.rho);
-    point = model.dual.at(a, x.rho);
-  }
-  // One product for every bound, of the size the gradient gives.
-  constexpr double kFirstShare = 0.1;
-  const double product = engine::start_product(a, point.gradient);
-  x.box = engine::BoxPoint(problem.cost, std::move(a), squared ? kFirstShare * product : product);
-  if (!squared) x.box.balance(point.gradient);
-  return x;
-}
-
-class KktSystem {
- public:
-  KktSystem(const Model& model, const Iterate& at, const DualPoint& point)
-      : y_(model.problem.y), term_(model.term), residual_(rho_residual(model, point)) {
-    DualCurvature curvature = model.dual.curvature(point);
-    L_ = std::move(curvature.H);
-    L_.diagonal() += engine::BoxEquations(at.box).diagonal();
-    ok_ = cholesky(L_);
-    if (!ok_) return;
-    Ay_ = back_solve(L_, y_);
-    yAy_ = y_.dot(Ay_);
-    if (term_ == Term::kSquared) return;
-    const bool ball = term_ == Term::kBall;
-    v_ = ball ? Vector(-curvature.cross / square(point.rho)) : curvature.cross;
-    Av_ = back_solve(L_, v_);
-    // D is linear in m wherever K stays at S_+, and Newton's step would have no end.
-    const double bend = 0.5 * std::abs(residual_) / (ball ? point.rho : 1 / point.rho);
-    corner_ = v_.dot(Av_);
-    corner_ += ball ? std::min(curvature.in_rho, -bend) : std::max(curvature.in_inverse, bend);
-  }
-  [[nodiscard]] bool ok() const { return ok_; }
-
-  [[nodiscard]] Step solve(const Iterate& at, const Vector& gradient, double target,
-                           const Step* before) const {
-    const engine::BoxEquations box(at.box);
-    const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
-    const Vector right = gradient + products.pull();
-    const Vector Ar = back_solve(L_, right);
-    Step step;
-    if (term_ == Term::kSquared) {
-      step.b = y_.dot(Ar) / yAy_;
-      step.box.a = Ar - step.b * Ay_;
-    } else {
-      const double yAv = y_.dot(Av_);
-      const double right1 = y_.dot(Ar);
-      const double right2 = v_.dot(Ar) + residual_;
-      const double determinant = yAv * yAv - yAy_ * corner_;
-      step.b = (right2 * yAv - right1 * corner_) / determinant;
-      step.m = (yAy_ * right2 - yAv * right1) / determinant;
-      step.box.a = Ar - step.b * Ay_ + step.m * Av_;
-    }
-    engine::restore_balance(y_, step.box.a);
-    step.bend = right.dot(step.box.a);
-    box.complete(products, step.box);
-    return step;
-  }
-
- private:
-  const Vector& y_;
-  Term term_;
-  double residual_;
-  Matrix L_;
-  bool ok_ = false;
-  Vector Ay_, v_, Av_;
-  double yAy_ = 0;
-  double corner_ = 0;
-};
-
-void advance(const Model& model, Iterate& x, const Step& step, double length) {
-  constexpr double kFurthest = 2;  // rho changes by at most e^2 at a time
-  x.box.advance(step.box, length);
-  x.b += length * (step.b - x.b);
-  if (model.term == Term::kSquared) return;
-  const double m = model.term == Term::kBall ? x.rho : 1 / x.rho;
-  const double change = std::clamp(length * step.m / m, -kFurthest, kFurthest);
-  x.rho *= std::exp(model.term == Term::kBall ? change : -change);
-}
-
-/// What the gradient is still off by, as a complementarity. Where mu were far below it, the bounds
-/// would be settled for a kernel that is yet to change.
-double unsettled(const Model& model, const Iterate& x, const DualPoint& point) {
-  constexpr double kShare = 0.01;
-  if (model.term != Term::kSquared) return 0;
-  const engine::BoxPoint& box = x.box;
-  const Vector off = point.gradient - x.b * model.problem.y + box.z_low - box.z_high;
-  return kShare * off.cwiseAbs().dot(box.a.cwiseMin(box.room)) / box.count();
-}
-
-/// As far along the step as the gradient turns nearly as H says: K bends too, and where the costs
-/// are large a little of that is more than all margins.
-void walk(const Model& model, Iterate& x, const Step& step, double length, DualPoint& point) {
-  constexpr int kMostTrials = 20;
-  constexpr double kRounding = 1e-9;  // of the slope
-  if (model.term == Term::kSquared && step.bend > 0) {
-    const Vector barrier = engine::BoxEquations(x.box).diagonal();
-    const double own = std::max(0.0, step.bend - barrier.dot(step.box.a.cwiseAbs2()));  // a'Ha
-    const double slope = point.gradient.dot(step.box.a);
-    for (int trial = 0; trial < kMostTrials; ++trial) {
-      DualPoint next = model.dual.at(x.box.a + length * step.box.a, x.rho);
-      const double more = slope - next.gradient.dot(step.box.a) - length * own;
-      if (!(more > step.bend + kRounding * std::abs(slope))) {
-        advance(model, x, step, length);
-        point = std::move(next);
-        return;
-      }
-      length *= std::clamp(std::sqrt(step.bend / more), 0.1, 0.7);
-    }
-  }
-  advance(model, x, step, length);
-  point = model.dual.at(x.box.a, x.rho);
-}
-
-/// Whether the bounds are as near as the multipliers can bring them, and what is left of the gap is
-/// rounding: steps with the bounds kept exactly do the rest.
-bool all_but_rounding(const Model& model, const Iterate& x, const Bounds& now, double tolerance) {
-  constexpr double kNear = 1e-4;
-  const double open = x.box.products();
-  return model.term == Term::kSquared && now.gap <= kNear && open <= tolerance * now.objective;
-}
 
 class Interior : public engine::PointProblem<Iterate, Step> {
  public:
-  Interior(const Model& model, const NewtonSettings& settings, const Vector& start)
-      : model_(model), settings_(settings) {
-    x_ = start_iterate(model, start, point_);
+  /// `size` is the radius or the weight.
+  Interior(const Problem& problem, const Dual& dual, Term term, double size,
+           const NewtonSettings& settings, const Vector& start)
+      : problem_(problem), dual_(dual), settings_(settings), term_(term), size_(size) {
+    begin(start);
   }
 
   /// At most 1 where all tolerances are met.
   double merit() {
-    now_ = bounds(model_, x_, point_);
-    if (model_.term == Term::kSquared && std::isfinite(now_.gap)) {
-      const double difference = now_.gap * now_.objective;
-      best_.trace.push_back({now_.objective, now_.objective + difference, difference, 0});
+    measure_bounds();
+    if (squared() && std::isfinite(gap_)) {
+      const double difference = gap_ * objective_;
+      best_.trace.push_back({objective_, objective_ + difference, difference, 0});
     }
-    const double residual = machine_residual(model_.problem, x_.box.a, x_.b, point_);
-    return std::max({now_.gap / settings_.tolerance, residual / settings_.kkt_tolerance,
-                     outside(model_, point_)});
+    // At most 1 where the kernel is in the ball, up to rounding.
+    constexpr double kRounding = 1e-9;
+    const double outside = ball() ? (point_.distance / size_ - 1) / kRounding : 0;
+    const double residual = machine_residual(problem_, x_.box.a, x_.b, point_);
+    return std::max({gap_ / settings_.tolerance, residual / settings_.kkt_tolerance, outside});
   }
   void keep() {
-    best_.info.objective = now_.objective;
-    best_.info.gap = now_.gap;
+    best_.info.objective = objective_;
+    best_.info.gap = gap_;
     best_.alpha = x_.box.a;
     best_.b = x_.b;
     best_point_ = point_;
@@ -306,49 +105,178 @@ class Interior : public engine::PointProblem<Iterate, Step> {
   [[nodiscard]] Solution best() && {
     best_.rho = best_point_.rho;
     best_.distance = best_point_.distance;
-    best_.kernel = model_.dual.kernel(best_point_);
+    best_.kernel = dual_.kernel(best_point_);
     return std::move(best_);
   }
+  /// Whether the bounds are as near as the multipliers can bring them, and what is left of the gap
+  /// is rounding: steps with the bounds kept exactly do the rest.
   [[nodiscard]] bool exhausted() const {
-    return all_but_rounding(model_, x_, now_, settings_.tolerance);
+    constexpr double kNear = 1e-4;
+    return squared() && gap_ <= kNear && x_.box.products() <= settings_.tolerance * objective_;
+  }
+  /// What the gradient is still off by, as a complementarity. Where mu were far below it, the
+  /// bounds would be settled for a kernel that is yet to change.
+  [[nodiscard]] double least_target(double mu) const {
+    constexpr double kShare = 0.01;
+    if (!squared()) return 0;
+    const engine::BoxPoint& box = x_.box;
+    const Vector off = point_.gradient - x_.b * problem_.y + box.z_low - box.z_high;
+    return std::min(mu, kShare * off.cwiseAbs().dot(box.a.cwiseMin(box.room)) / box.count());
   }
 
-  [[nodiscard]] double least_target(double mu) const {
-    return std::min(mu, unsettled(model_, x_, point_));
-  }
   bool factor() {
-    kkt_.emplace(model_, x_, point_);
-    return kkt_->ok();
+    DualCurvature curvature = dual_.curvature(point_);
+    curvature.H.diagonal() += engine::BoxEquations(x_.box).diagonal();
+    if (squared()) return kkt_.factor(std::move(curvature.H), problem_.y);
+    const Vector v = ball() ? Vector(-curvature.cross / square(point_.rho)) : curvature.cross;
+    // D is linear in m wherever K stays at S_+, and Newton's step would have no end.
+    const double bend =
+        0.5 * std::abs(rho_residual(point_)) / (ball() ? point_.rho : 1 / point_.rho);
+    const double own =
+        ball() ? std::min(curvature.in_rho, -bend) : std::max(curvature.in_inverse, bend);
+    unit_ = v.norm() > 0 ? v.norm() / problem_.y.norm() : 1;
+    Matrix E(v.size(), 2);
+    E << problem_.y, -v / unit_;
+    return kkt_.factor(std::move(curvature.H), std::move(E),
+                       Vector{{0, own / square(unit_)}}.asDiagonal());
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    return kkt_->solve(x_, point_.gradient, target, before);
+    const engine::BoxEquations box(x_.box);
+    const auto products = box.right_side(target, before != nullptr ? &before->box : nullptr);
+    const Vector right = point_.gradient + products.pull();
+    engine::BorderedSystem::Answer found =
+        squared() ? kkt_.solve(right)
+                  : kkt_.solve(right, Vector{{0, rho_residual(point_) / unit_}});
+    Step step;
+    step.b = found.m(0);
+    if (!squared()) step.m = found.m(1) / unit_;
+    step.box.a = std::move(found.d);
+    engine::restore_balance(problem_.y, step.box.a);
+    step.bend = right.dot(step.box.a);
+    box.complete(products, step.box);
+    return step;
   }
+
+  /// As far along the step as the gradient turns nearly as H says: K bends too, and where the costs
+  /// are large a little of that is more than all margins.
   bool advance(const Step& d, double length) {
     if (!d.box.a.allFinite() || !d.box.z_low.allFinite() || !d.box.z_high.allFinite()) return false;
-    walk(model_, x_, d, length, point_);
+    constexpr int kMostTrials = 20;
+    constexpr double kRounding = 1e-9;  // of the slope
+    if (squared() && d.bend > 0) {
+      const Vector barrier = engine::BoxEquations(x_.box).diagonal();
+      const double own = std::max(0.0, d.bend - barrier.dot(d.box.a.cwiseAbs2()));  // a'Ha
+      const double slope = point_.gradient.dot(d.box.a);
+      for (int trial = 0; trial < kMostTrials; ++trial) {
+        DualPoint next = dual_.at(x_.box.a + length * d.box.a, x_.rho);
+        const double more = slope - next.gradient.dot(d.box.a) - length * own;
+        if (!(more > d.bend + kRounding * std::abs(slope))) {
+          move(d, length);
+          point_ = std::move(next);
+          return true;
+        }
+        length *= std::clamp(std::sqrt(d.bend / more), 0.1, 0.7);
+      }
+    }
+    move(d, length);
+    point_ = dual_.at(x_.box.a, x_.rho);
     return true;
   }
 
  private:
-  const Model& model_;
+  [[nodiscard]] bool squared() const { return term_ == Term::kSquared; }
+  [[nodiscard]] bool ball() const { return term_ == Term::kBall; }
+
+  /// R: zero where rho is the one the term asks for.
+  [[nodiscard]] double rho_residual(const DualPoint& point) const {
+    if (ball()) return square(point.distance) - square(size_);
+    return squared() ? 0 : square(size_) / 4 - square(point.rho * point.distance);
+  }
+
+  /// rho to within a factor of two of what the term asks for at this a. R falls with rho.
+  [[nodiscard]] double start_rho(const Vector& a, double rho) const {
+    if (squared()) return rho;
+    const auto too_small = [&](double at) { return rho_residual(dual_.at(a, at)) > 0; };
+    constexpr int kMostFactors = 30;
+    const bool grow = too_small(rho);
+    const double factor = grow ? 4 : 0.25;
+    double near = rho;
+    for (int i = 0; i < kMostFactors; ++i) {
+      const double far = near * factor;
+      if (too_small(far) != grow) return std::sqrt(near * far);
+      near = far;
+    }
+    return rho;
+  }
+
+  void begin(const Vector& start) {
+    Vector a = engine::box_start(problem_.cost, problem_.y, start);
+    // Outside |a|^2 < 2 weight no kernel is best.
+    if (term_ == Term::kNorm) a *= std::min(1.0, std::sqrt(size_ / a.squaredNorm()));
+    x_.rho = start_rho(a, problem_.rho);
+    point_ = dual_.at(a, x_.rho);
+    // Where the box is much larger than the answer, its middle is far outside.
+    const double linear = 4 * x_.rho * problem_.S.norm();  // up to this |a|^2 M is near S
+    while (squared() ? a.squaredNorm() > linear : point_.gradient.dot(a) < 0) {
+      a *= 0.3;
+      x_.rho = start_rho(a, x_.rho);
+      point_ = dual_.at(a, x_.rho);
+    }
+    // One product for every bound, of the size the gradient gives.
+    constexpr double kFirstShare = 0.1;
+    const double product = engine::start_product(a, point_.gradient);
+    x_.box =
+        engine::BoxPoint(problem_.cost, std::move(a), squared() ? kFirstShare * product : product);
+    if (!squared()) x_.box.balance(point_.gradient);
+  }
+
+  /// The bounds of the optimum at the present point: the lower one, and the difference of both by
+  /// the value that it is measured by.
+  void measure_bounds() {
+    const double sum = x_.box.a.sum();
+    const double own = sum - 0.5 * point_.uKu;
+    const Vector margins = 1 - (point_.gradient - x_.b * problem_.y).array();
+    const double primal = engine::best_primal(problem_.cost, point_.uKu, margins);
+    objective_ = point_.value;
+    double difference = primal - own;
+    double unit = point_.value;
+    if (ball()) {
+      const double excess = point_.distance - size_;
+      const double share = excess > 0 ? excess / (point_.distance - dual_.negative_part()) : 0;
+      const double upper = primal + share * (problem_.cost.sum() - primal);
+      objective_ = unit = own;
+      difference = upper - (own + point_.rho * (square(point_.distance) - square(size_)));
+    } else if (term_ == Term::kNorm) {
+      // Less the constant part, as for the squared term: it can be many times the rest.
+      unit = own + size_ * std::max(0.0, point_.distance - dual_.negative_part());
+      objective_ = own + size_ * point_.distance;
+      difference += norm_bound_loss(sum, point_.uKu, point_.rho, point_.distance, size_);
+    }
+    const bool known = unit > 0 && std::isfinite(difference);
+    gap_ = known ? difference / unit : std::numeric_limits<double>::infinity();
+  }
+
+  void move(const Step& d, double length) {
+    constexpr double kFurthest = 2;  // rho changes by at most e^2 at a time
+    x_.box.advance(d.box, length);
+    x_.b += length * (d.b - x_.b);
+    if (squared()) return;
+    const double m = ball() ? x_.rho : 1 / x_.rho;
+    const double change = std::clamp(length * d.m / m, -kFurthest, kFurthest);
+    x_.rho *= std::exp(ball() ? change : -change);
+  }
+
+  const Problem& problem_;
+  const Dual& dual_;
   const NewtonSettings& settings_;
+  Term term_;
+  double size_;
   DualPoint point_, best_point_;
-  Bounds now_{};
-  std::optional<KktSystem> kkt_;
+  double objective_ = 0, gap_ = 0;
+  engine::BorderedSystem kkt_;
+  double unit_ = 1;  // of m, in the system
   Solution best_;
 };
-
-Solution solve(const Model& model, const NewtonSettings& settings, const RunContext& ctx,
-               const Vector& start) {
-  constexpr double kStepFraction = 0.995;
-  Interior interior(model, settings, start);
-  const engine::BestSoFar end = engine::run_interior(
-      interior, {.tolerance = 1, .iterations = settings.max_iterations, .patience = 15},
-      kStepFraction, ctx);
-  Solution best = std::move(interior).best();
-  end.report(best.info);
-  return best;
-}
 
 Solution of_active(const Dual& dual, ActiveAnswer answer) {
   Solution solution;
@@ -393,8 +321,18 @@ Solution run(const Problem& problem, Term term, double size, const NewtonSetting
   const Vector start = squared || starts.empty() ? Vector() : starts.front();
   std::vector<Vector> places;  // from which to go on
   if (near.place.a.size() > 0) places.push_back(near.place.a);
-  Solution solution = near.settled ? of_active(dual, std::move(near))
-                                   : solve({problem, dual, term, size}, settings, ctx, start);
+  Solution solution;
+  if (near.settled) {
+    solution = of_active(dual, std::move(near));
+  } else {
+    constexpr double kStepFraction = 0.995;
+    Interior interior(problem, dual, term, size, settings, start);
+    const engine::BestSoFar end = engine::run_interior(
+        interior, {.tolerance = 1, .iterations = settings.max_iterations, .patience = 15},
+        kStepFraction, ctx);
+    solution = std::move(interior).best();
+    end.report(solution.info);
+  }
   // Where an eigenvalue of M is 0 at the answer the gradient has a kink: steps that are not
   // searched along may go back and forth over it.
   const long left = settings.max_iterations - solution.info.iterations;
@@ -456,10 +394,10 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
   const double nearest = known.eigen->lambda.cwiseMin(0.0).norm();
   const double same = zero_threshold(known.eigen->lambda);  // the radius is known no better
   if (radius < nearest - same) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("robust machine: radius is {}, but the nearest positive semidefinite "
-                            "kernel is {} away; it must be at least that",
-                            radius, nearest));
+    engine::refuse(
+        fmt::format("robust machine: radius is {}, but the nearest positive semidefinite "
+                    "kernel is {} away; it must be at least that",
+                    radius, nearest));
   }
   if (radius <= nearest + same) return nearest_kernel(known, settings, ctx);
   known.cost = costs_in_ball(known.cost, radius, nearest);

@@ -9,19 +9,13 @@
 #include <string>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/robust/ball.hpp"
 #include "optim/robust/point.hpp"
 
 namespace kith::robust {
-namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
-}  // namespace
+using engine::refuse;
 
 void validate(const Problem& problem) {
   const Index n = problem.S.rows();

@@ -13,7 +13,6 @@
 // elsewhere: the robust machine's formula, and a last term for the motion of theta.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "kith/core/types.hpp"
@@ -31,18 +30,17 @@ struct BlockPoint {
   double c = 1;
   Vector Kw;
   double wKw = 0;
-  double squares = 0;      ///< |K - V|_F^2
-  Vector k;                ///< eigenvalues of K, in the order of `M` or of V
-  Vector excess;           ///< d - theta
-  Vector p;                ///< w in the basis of k
-  RankOneDecomposition M;  ///< kFull only
+  double squares = 0;  ///< |K - V|_F^2
+  Vector k;            ///< eigenvalues of K, in the order of `M` or of V
+  Vector excess;       ///< d - theta
+  Vector p;            ///< w in the basis of k
+  RankOneDecomposition M;
 };
 
 class Block {
  public:
-  enum class Kind { kFull, kFixed };
-  /// V by its decomposition. kFixed: K is V itself, no trace, no loss.
-  Block(Kind kind, SymmetricEigen V, double trace);
+  /// V by its decomposition.
+  Block(SymmetricEigen V, double trace);
 
   [[nodiscard]] BlockPoint at(const VectorRef& w, double c) const;
   [[nodiscard]] Matrix curvature(const BlockPoint& point) const;  ///< H, both triangles
@@ -52,10 +50,9 @@ class Block {
   [[nodiscard]] SymmetricEigen kernel(const BlockPoint& point) const;
 
  private:
-  Kind kind_;
   SymmetricEigen V_;
   double trace_;
-  std::optional<RankOneUpdater> updater_;
+  RankOneUpdater updater_;
 };
 
 }  // namespace kith::trace

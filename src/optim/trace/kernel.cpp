@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
@@ -18,41 +17,15 @@
 #include "optim/trace/point.hpp"
 
 namespace kith::trace {
-namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
+using engine::refuse;
+
+namespace {
 
 void require_positive(const char* what, double value) {
   if (!(value > 0) || !std::isfinite(value)) {
     refuse(fmt::format("{} = {}; it is finite and above 0", what, value));
   }
-}
-
-std::vector<Matrix> matrices_of(const std::vector<SymmetricEigen>& kernels) {
-  std::vector<Matrix> K;
-  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
-  return K;
-}
-
-/// K_k - S_i, or mu_i - lambda_i.
-Matrix difference(const Problem& problem, const std::vector<SymmetricEigen>& eigen,
-                  const std::vector<Matrix>& K, const Solution& solution, Index i) {
-  const auto at = static_cast<std::size_t>(i);
-  if (problem.shape == KernelShape::kSpectral) {
-    return solution.kernels[at].lambda - eigen[at].lambda;
-  }
-  return K[static_cast<std::size_t>(kernel_of(problem, i))] - problem.S[at];
-}
-
-double total_loss(const Problem& problem, const std::vector<SymmetricEigen>& eigen,
-                  const std::vector<Matrix>& K, const Solution& solution) {
-  double loss = 0;
-  for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
-    loss += loss_value(problem.loss, difference(problem, eigen, K, solution, i));
-  }
-  return problem.rho * loss;
 }
 
 double kernel_violation(const Problem& problem, const Vector& lambda) {
@@ -125,7 +98,7 @@ Evidence evidence(const Problem& problem, const Solution& solution) {
         std::max(c.kkt_residual,
                  machine_value(problem, K, proof.alpha, proof.gamma, solution.b).kkt_residual);
   } else {
-    c.upper = machine.upper + total_loss(problem, eigen, K, solution);
+    c.upper = machine.upper + total_loss(problem, differences(problem, eigen, solution.kernels, K));
     c.lower = lower_bound(problem, eigen, solution.proof);
     c.gap = dual::relative_gap(c.lower, c.upper);
   }
@@ -237,6 +210,36 @@ double loss_value(KernelLoss loss, const MatrixRef& X) {
   return X.squaredNorm();
 }
 
+std::vector<Matrix> matrices_of(std::span<const SymmetricEigen> kernels) {
+  std::vector<Matrix> K;
+  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
+  return K;
+}
+
+const Matrix& compared(const Problem& problem, std::span<const Matrix> K, std::size_t i) {
+  return K[static_cast<std::size_t>(kernel_of(problem, static_cast<Index>(i)))];
+}
+
+std::vector<Matrix> differences(const Problem& problem, std::span<const SymmetricEigen> eigen,
+                                std::span<const SymmetricEigen> kernels,
+                                std::span<const Matrix> K) {
+  std::vector<Matrix> found;
+  for (std::size_t i = 0; i < problem.S.size(); ++i) {
+    if (problem.shape == KernelShape::kSpectral) {
+      found.emplace_back(kernels[i].lambda - eigen[i].lambda);
+    } else {
+      found.emplace_back(compared(problem, K, i) - problem.S[i]);
+    }
+  }
+  return found;
+}
+
+double total_loss(const Problem& problem, std::span<const Matrix> differences) {
+  double loss = 0;
+  for (const Matrix& X : differences) loss += loss_value(problem.loss, X);
+  return problem.rho * loss;
+}
+
 Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z) {
   if (loss == KernelLoss::kAbsolute) return Z.cwiseMax(-rho).cwiseMin(rho);
   if (loss == KernelLoss::kNorm) {
@@ -300,6 +303,17 @@ MachineValue machine_value(const Problem& problem, std::span<const Matrix> kerne
   value.upper = std::min(value.upper, engine::best_primal(problem.cost, largest, margins));
   value.kkt_residual = found.kkt_residual;
   return value;
+}
+
+std::optional<mkl::MixedSolution> fixed_machine(const Problem& problem, std::span<const Matrix> K,
+                                                const mkl::MixedSettings& settings,
+                                                const RunContext& ctx) {
+  constexpr double kLeastWeight = 1e-6;
+  mkl::MixedSolution machine = mkl::solve_mixed({K, problem.y, problem.cost}, settings, ctx);
+  if (!machine.alpha.allFinite() || !(machine.gamma.minCoeff() >= kLeastWeight)) {
+    return std::nullopt;
+  }
+  return machine;
 }
 
 std::vector<SymmetricEigen> decompose(std::span<const Matrix> S) {

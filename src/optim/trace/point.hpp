@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kith/core/context.hpp"
+#include "kith/optim/mkl/mixed.hpp"
 #include "kith/optim/trace/kernel.hpp"
 
 namespace kith::trace {
@@ -18,6 +19,19 @@ namespace kith::trace {
 [[nodiscard]] Index kernel_of(const Problem& problem, Index i);
 
 [[nodiscard]] double loss_value(KernelLoss loss, const MatrixRef& X);
+
+[[nodiscard]] std::vector<Matrix> matrices_of(std::span<const SymmetricEigen> kernels);
+/// That of the kernels `K` which S_i is compared with.
+[[nodiscard]] const Matrix& compared(const Problem& problem, std::span<const Matrix> K,
+                                     std::size_t i);
+/// K - S_i for every i, in kSpectral mu_i - lambda_i; `K` are the matrices of `kernels`, `eigen`
+/// the decompositions of the S_i, read in kSpectral only.
+[[nodiscard]] std::vector<Matrix> differences(const Problem& problem,
+                                              std::span<const SymmetricEigen> eigen,
+                                              std::span<const SymmetricEigen> kernels,
+                                              std::span<const Matrix> K);
+/// rho sum_i L of the differences.
+[[nodiscard]] double total_loss(const Problem& problem, std::span<const Matrix> differences);
 
 /// Z where (rho L)*(Z) is finite, else the nearest such matrix.
 [[nodiscard]] Matrix draw_into_domain(KernelLoss loss, double rho, Matrix Z);
@@ -34,6 +48,13 @@ struct MachineValue {
 };
 [[nodiscard]] MachineValue machine_value(const Problem& problem, std::span<const Matrix> kernels,
                                          const VectorRef& alpha, const VectorRef& gamma, double b);
+
+/// The machine on kernels that stay as they are. None where a weight is so small that u / gamma_i
+/// has lost its digits.
+[[nodiscard]] std::optional<mkl::MixedSolution> fixed_machine(const Problem& problem,
+                                                              std::span<const Matrix> K,
+                                                              const mkl::MixedSettings& settings,
+                                                              const RunContext& ctx);
 
 /// The decompositions of every S_i.
 [[nodiscard]] std::vector<SymmetricEigen> decompose(std::span<const Matrix> S);

@@ -64,8 +64,7 @@ class Anderson {
 Vector start_weights(const Problem& problem, const WeightedProblem& weighted) {
   constexpr double kLeast = 0.01;  // of |S|, or of the smallest kernel: where S is itself one
   const auto m = static_cast<Index>(problem.S.size());
-  Matrix mean = Matrix::Zero(problem.y.size(), problem.y.size());
-  for (const Matrix& S : problem.S) mean += S / static_cast<double>(m);
+  const Matrix mean = mean_similarity(problem);
   Vector x(m);
   for (Index i = 0; i < m; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -88,6 +87,13 @@ std::vector<Matrix> multipliers(const Vector& c, const std::vector<Matrix>& diff
   for (std::size_t i = 0; i < differences.size(); ++i) {
     Z.push_back(2 * c(static_cast<Index>(i)) * differences[i]);
   }
+  return Z;
+}
+
+/// u u' / (2 gamma) less its mean eigenvalue: all multiples of the identity cost the same.
+Matrix pull_of(const Vector& u, double gamma) {
+  Matrix Z = u * (u / (2 * gamma)).transpose();
+  Z.diagonal().array() -= Z.trace() / static_cast<double>(Z.rows());
   return Z;
 }
 
@@ -125,18 +131,10 @@ Vector norms(const std::vector<Matrix>& matrices) {
   return result;
 }
 
-/// The best bounds so far, which may come from different points.
-struct Best {
-  Solution solution;
-  double upper = std::numeric_limits<double>::infinity();
-  double lower = -std::numeric_limits<double>::infinity();
-  [[nodiscard]] double gap() const { return (upper - lower) / upper; }
-};
-
 void keep(const Problem& problem, const WeightedProblem& weighted, const Vector& c,
           const DualSolution& at, const std::vector<Matrix>& differences,
           std::vector<SymmetricEigen> kernels, Best& best) {
-  const double upper = at.machine + at.difference + problem.rho * norms(differences).sum();
+  const double upper = at.machine + at.difference + total_loss(problem, differences);
   Proof proof{at.alpha, at.gamma, multipliers(c, differences)};
   double lower = lower_bound(problem, weighted.eigen(), proof);
   Proof settled = proof;
@@ -145,31 +143,19 @@ void keep(const Problem& problem, const WeightedProblem& weighted, const Vector&
     lower = other;
     proof = std::move(settled);
   }
-  if (lower > best.lower) {
-    best.lower = lower;
-    best.solution.proof = std::move(proof);
-  }
-  if (upper < best.upper) {
-    best.upper = upper;
-    Proof kept = std::move(best.solution.proof);
-    best.solution = start_solution(at, std::move(kernels));
-    best.solution.proof = std::move(kept);
-  }
+  best.keep_proof(lower, std::move(proof));
+  best.keep_solution(upper, start_solution(at, std::move(kernels)));
 }
 
 /// The machine of `at` on kernels that stay as they are; false where there is none to be had.
 bool solve_machine(const Problem& problem, const std::vector<SymmetricEigen>& kernels,
                    double tolerance, DualSolution& at, const RunContext& ctx) {
-  constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
-  std::vector<Matrix> K;
-  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
-  mkl::MixedSolution machine =
-      mkl::solve_mixed({K, problem.y, problem.cost}, {.tolerance = tolerance}, ctx);
-  if (!met_tolerance(machine.info.status) || machine.gamma.minCoeff() < kLeastWeight) return false;
-  at.alpha = std::move(machine.alpha);
-  at.gamma = std::move(machine.gamma);
-  at.b = machine.b;
-  at.iterations += machine.info.iterations;
+  const auto machine = fixed_machine(problem, matrices_of(kernels), {.tolerance = tolerance}, ctx);
+  if (!machine || !met_tolerance(machine->info.status)) return false;
+  at.alpha = machine->alpha;
+  at.gamma = machine->gamma;
+  at.b = machine->b;
+  at.iterations += machine->info.iterations;
   return true;
 }
 
@@ -221,13 +207,6 @@ std::optional<SymmetricEigen> as_kernel(const Matrix& S, double trace) {
   return kernel;
 }
 
-/// u u' / (2 gamma) less its mean eigenvalue: all multiples of the identity cost the same.
-Matrix pull_of(const Vector& u, double gamma) {
-  Matrix Z = u * (u / (2 * gamma)).transpose();
-  Z.diagonal().array() -= Z.trace() / static_cast<double>(Z.rows());
-  return Z;
-}
-
 /// Multipliers with which K_i = S_i are the best kernels for u: of the loss where S_i is not among
 /// them, and for the others in equal parts what this leaves of the pull. None where that is more
 /// than the loss allows.
@@ -262,26 +241,21 @@ std::optional<std::vector<Matrix>> touching_multipliers(const Problem& problem,
 /// The optimum where the kernels are K, each of them one of the S_i. Else none.
 std::optional<Solution> touch_at(const Problem& problem, std::span<const Matrix> K,
                                  const RunContext& ctx) {
-  constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
-  Solution solution;
+  std::vector<SymmetricEigen> kernels;
   for (const Matrix& S : K) {
     std::optional<SymmetricEigen> kernel = as_kernel(S, problem.trace);
     if (!kernel) return std::nullopt;
-    solution.kernels.push_back(std::move(*kernel));
+    kernels.push_back(std::move(*kernel));
   }
-  mkl::MixedSolution machine = mkl::solve_mixed({K, problem.y, problem.cost}, {}, ctx);
-  if (machine.gamma.minCoeff() < kLeastWeight) return std::nullopt;
-  const Vector u = problem.y.cwiseProduct(machine.alpha);
-  std::optional<std::vector<Matrix>> Z = touching_multipliers(problem, K, u, machine.gamma);
+  const std::optional<mkl::MixedSolution> machine = fixed_machine(problem, K, {}, ctx);
+  if (!machine) return std::nullopt;
+  const Vector u = problem.y.cwiseProduct(machine->alpha);
+  std::optional<std::vector<Matrix>> Z = touching_multipliers(problem, K, u, machine->gamma);
   if (!Z) return std::nullopt;
-  solution.proof.Z = std::move(*Z);
-  solution.b = machine.b;
-  solution.proof.alpha = machine.alpha;
-  solution.proof.gamma = machine.gamma;
-  solution.alpha = std::move(machine.alpha);
-  solution.gamma = std::move(machine.gamma);
-  solution.info.status = machine.info.status;
-  solution.info.iterations = machine.info.iterations;
+  Solution solution = start_solution(*machine, std::move(kernels));
+  solution.proof = {machine->alpha, machine->gamma, std::move(*Z)};
+  solution.info.status = machine->info.status;
+  solution.info.iterations = machine->info.iterations;
   return solution;
 }
 
@@ -341,9 +315,10 @@ Solution search_norm(const Problem& problem, double tolerance, long max_iteratio
     at = weighted.solve(c, kInner * tolerance, ctx, progress.iterations() > 0 ? &at : nullptr);
     progress.stepped();
     std::vector<SymmetricEigen> kernels = weighted.kernels(at);
-    const std::vector<Matrix> differences = weighted.differences(kernels);
-    const Vector distance = norms(differences).cwiseMax(1e-300);
-    keep(problem, weighted, c, at, differences, std::move(kernels), best);
+    const std::vector<Matrix> apart =
+        differences(problem, weighted.eigen(), kernels, matrices_of(kernels));
+    const Vector distance = norms(apart).cwiseMax(1e-300);
+    keep(problem, weighted, c, at, apart, std::move(kernels), best);
     (void)progress.offer(best.gap());
     x = anderson.next(x, (2 * distance / problem.rho).array().log().matrix() - x);
   }

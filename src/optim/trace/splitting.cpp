@@ -65,17 +65,6 @@ std::vector<SymmetricEigen> nearest_kernels(const Problem& problem) {
   return kernels;
 }
 
-std::vector<Matrix> matrices_of(const std::vector<SymmetricEigen>& kernels) {
-  std::vector<Matrix> K;
-  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
-  return K;
-}
-
-/// That of `K` which S_i is compared with.
-const Matrix& compared(const Problem& problem, const std::vector<Matrix>& K, std::size_t i) {
-  return K[static_cast<std::size_t>(kernel_of(problem, static_cast<Index>(i)))];
-}
-
 /// X at the kernels K, sigma such that a typical entry is shrunk by its own size.
 State start(const Problem& problem, const std::vector<Matrix>& K) {
   constexpr double kLeast = 1e-2;  // of the mean entry: where the S are kernels themselves
@@ -170,47 +159,25 @@ class Balance {
 };
 
 double losses(const Problem& problem, const std::vector<Matrix>& K) {
-  double loss = 0;
-  for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    loss += loss_value(problem.loss, compared(problem, K, i) - problem.S[i]);
-  }
-  return problem.rho * loss;
+  return total_loss(problem, differences(problem, {}, {}, K));
 }
-
-/// The best bounds so far, which may come from different points.
-struct Best {
-  Solution solution;
-  Proof proof;
-  double upper = std::numeric_limits<double>::infinity();
-  double lower = -std::numeric_limits<double>::infinity();
-
-  /// The bound of `now`, kept if it is the best.
-  double keep(const Problem& problem, Proof now) {
-    const double bound = lower_bound(problem, {}, now);
-    if (bound > lower) {
-      lower = bound;
-      proof = std::move(now);
-    }
-    return bound;
-  }
-};
 
 /// The machine on the kernels that X begins with.
 void keep_nearest(const Problem& problem, std::vector<SymmetricEigen> kernels,
                   const std::vector<Matrix>& K, double tolerance, Best& best,
                   const RunContext& ctx) {
-  constexpr double kLeastWeight = 1e-6;  // below, u / gamma_i has lost its digits
-  const mkl::MixedSolution machine =
-      mkl::solve_mixed({K, problem.y, problem.cost}, {.tolerance = tolerance}, ctx);
-  if (!machine.alpha.allFinite() || !(machine.gamma.minCoeff() >= kLeastWeight)) return;
-  const double value =
-      machine_value(problem, K, machine.alpha, machine.gamma, machine.b).upper + losses(problem, K);
-  if (!(value < best.upper)) return;
-  best.upper = value;
-  best.solution.alpha = machine.alpha;
-  best.solution.b = machine.b;
-  best.solution.gamma = machine.gamma;
-  best.solution.kernels = std::move(kernels);
+  const auto machine = fixed_machine(problem, K, {.tolerance = tolerance}, ctx);
+  if (!machine) return;
+  const double value = machine_value(problem, K, machine->alpha, machine->gamma, machine->b).upper +
+                       losses(problem, K);
+  best.keep_solution(value, start_solution(*machine, std::move(kernels)));
+}
+
+/// The bound of a proof, kept if it is the best.
+double keep_proof(const Problem& problem, Proof proof, Best& best) {
+  const double bound = lower_bound(problem, {}, proof);
+  best.keep_proof(bound, std::move(proof));
+  return bound;
 }
 
 }  // namespace
@@ -238,19 +205,15 @@ Solution split_loss(const Problem& problem, double tolerance, long max_iteration
     std::vector<Matrix> G = exact_multipliers(problem, K, state);
     const double apart = problem.rho * update(problem, K, state);
     progress.stepped();
-    const double value = at.machine + at.difference + losses(problem, K);
-    if (value < best.upper) {
-      best.upper = value;
-      best.solution = start_solution(at, std::move(kernels));
-    }
-    const double drawn = best.keep(problem, draw_inside(problem, at, std::move(G)));
-    const double bound = std::max(drawn, best.keep(problem, {at.alpha, at.gamma, state.Z}));
-    (void)progress.offer((best.upper - best.lower) / best.upper);
+    best.keep_solution(at.machine + at.difference + losses(problem, K),
+                       start_solution(at, std::move(kernels)));
+    const double drawn = keep_proof(problem, draw_inside(problem, at, std::move(G)), best);
+    const double bound = std::max(drawn, keep_proof(problem, {at.alpha, at.gamma, state.Z}, best));
+    (void)progress.offer(best.gap());
     balance.weigh(progress.iterations(), apart, best.upper - apart - bound, state.sigma);
   }
   // The K step stops early; on one kernel the machine itself is cheap to finish.
   (void)finish_machine(problem, best.solution, ctx);
-  best.solution.proof = std::move(best.proof);
   progress.report(best.solution.info);
   return best.solution;
 }

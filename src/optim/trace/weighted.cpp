@@ -12,15 +12,13 @@
 
 namespace kith::trace {
 
-using Kind = Block::Kind;
-
 WeightedProblem::WeightedProblem(const Problem& problem, std::span<const Matrix> S)
     : problem_(problem), S_(S) {
   if (problem.shape == KernelShape::kShared && S.size() > 1) return;
   eigen_ = of_problem() ? decompose(problem) : decompose(S);
   if (problem.shape == KernelShape::kSpectral) return;
   for (const SymmetricEigen& eigen : eigen_) {
-    blocks_.emplace_back(Kind::kFull, eigen, problem.trace);
+    blocks_.emplace_back(eigen, problem.trace);
   }
 }
 
@@ -29,11 +27,11 @@ void WeightedProblem::make_blocks(const Vector& c) {
   if (mean_weights_.size() == weights.size() && mean_weights_ == weights) return;
   blocks_.clear();
   if (of_problem() && (weights.array() == weights(0)).all()) {
-    blocks_.emplace_back(Kind::kFull, std::move(decompose(problem_).front()), problem_.trace);
+    blocks_.emplace_back(std::move(decompose(problem_).front()), problem_.trace);
   } else {
     Matrix V = Matrix::Zero(problem_.y.size(), problem_.y.size());
     for (std::size_t i = 0; i < S_.size(); ++i) V += weights(static_cast<Index>(i)) * S_[i];
-    blocks_.emplace_back(Kind::kFull, symmetric_eigen(std::move(V)), problem_.trace);
+    blocks_.emplace_back(symmetric_eigen(std::move(V)), problem_.trace);
   }
   mean_weights_ = weights;
 }
@@ -86,32 +84,6 @@ std::vector<SymmetricEigen> WeightedProblem::kernels(const DualSolution& at) con
   }
   for (std::size_t i = 0; i < blocks_.size(); ++i) found.push_back(blocks_[i].kernel(at.points[i]));
   return found;
-}
-
-std::vector<Matrix> WeightedProblem::differences(const std::vector<SymmetricEigen>& kernels) const {
-  std::vector<Matrix> found;
-  if (problem_.shape == KernelShape::kSpectral) {
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      found.emplace_back(kernels[i].lambda - eigen_[i].lambda);
-    }
-    return found;
-  }
-  std::vector<Matrix> K;
-  for (const SymmetricEigen& kernel : kernels) K.push_back(reconstruct(kernel.U, kernel.lambda));
-  for (std::size_t i = 0; i < S_.size(); ++i) {
-    const Index k = kernel_of(problem_, static_cast<Index>(i));
-    found.emplace_back(K[static_cast<std::size_t>(k)] - S_[i]);
-  }
-  return found;
-}
-
-Solution start_solution(const DualSolution& at, std::vector<SymmetricEigen> kernels) {
-  Solution solution;
-  solution.alpha = at.alpha;
-  solution.b = at.b;
-  solution.gamma = at.gamma;
-  solution.kernels = std::move(kernels);
-  return solution;
 }
 
 bool finish_machine(const Problem& problem, Solution& solution, const RunContext& ctx) {

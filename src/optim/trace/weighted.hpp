@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "kith/optim/trace/kernel.hpp"
@@ -24,8 +26,6 @@ class WeightedProblem {
   /// `at` are those of before.
   [[nodiscard]] DualSolution at_weights(DualSolution at, const Vector& c) const;
   [[nodiscard]] std::vector<SymmetricEigen> kernels(const DualSolution& at) const;
-  /// K - S_i for every i, in kSpectral mu_i - lambda_i.
-  [[nodiscard]] std::vector<Matrix> differences(const std::vector<SymmetricEigen>& kernels) const;
   /// Of the S_i; empty where no block has one of its own.
   [[nodiscard]] const std::vector<SymmetricEigen>& eigen() const { return eigen_; }
 
@@ -40,8 +40,36 @@ class WeightedProblem {
   Vector mean_weights_;  // of the V that the shared block was made from
 };
 
-/// Everything of a solution but its proof and evidence.
-[[nodiscard]] Solution start_solution(const DualSolution& at, std::vector<SymmetricEigen> kernels);
+/// The best bounds so far, which may come from different points.
+struct Best {
+  Solution solution;
+  double upper = std::numeric_limits<double>::infinity();
+  double lower = -std::numeric_limits<double>::infinity();
+
+  [[nodiscard]] double gap() const { return (upper - lower) / upper; }
+  void keep_solution(double bound, Solution found) {
+    if (!(bound < upper)) return;
+    upper = bound;
+    found.proof = std::move(solution.proof);
+    solution = std::move(found);
+  }
+  void keep_proof(double bound, Proof proof) {
+    if (!(bound > lower)) return;
+    lower = bound;
+    solution.proof = std::move(proof);
+  }
+};
+
+/// Everything of a solution but its proof and evidence, from a DualSolution or a MixedSolution.
+template <class Machine>
+[[nodiscard]] Solution start_solution(const Machine& at, std::vector<SymmetricEigen> kernels) {
+  Solution solution;
+  solution.alpha = at.alpha;
+  solution.b = at.b;
+  solution.gamma = at.gamma;
+  solution.kernels = std::move(kernels);
+  return solution;
+}
 
 /// Takes the machine on one kernel to the last digits that margins can have; false where there are
 /// several kernels, or no more digits.
