@@ -5,7 +5,7 @@
 //   gradient   1 - Y U (t .* d),   Hessian   -Y U [diag(t |lambda|) / (2 eta) + diag(d) T diag(d)]
 //   U'Y.
 //
-// Unlike the cones of the interior point nothing here is of the size of gamma h. It is no method of
+// Unlike the p of the interior point nothing here is of the size of gamma h. It is no method of
 // its own: where gamma is small G is next to its bound, and Newton's steps are too short there.
 #include "optim/spectrum/newton.hpp"
 

@@ -8,7 +8,7 @@ namespace kith::spectrum {
 /// The program for the centres clip and flip, by an interior point in alpha alone. `start` (empty:
 /// none) is an alpha inside the box with y'alpha = 0, such as the plain machine's. `best` keeps the
 /// best point found and the iterations spent. Returns whether its certificate meets the tolerance;
-/// where it does not (rounding, usually), the cone program of solve has to do.
+/// where it does not (rounding, usually), the interior point of solve in alpha and p has to do.
 bool solve_norm(const Program& program, const Vector& start, const Settings& settings,
                 const RunContext& ctx, Solution& best);
 

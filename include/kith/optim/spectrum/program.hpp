@@ -90,8 +90,8 @@ struct Solution {
 
 /// For clip and flip a primal-dual interior point in alpha alone, from `start` (empty: none), an
 /// alpha inside the box with y'alpha = 0 such as the plain machine's. Where that ends above the
-/// tolerance, and for the other centres, one on (D) as a second-order cone program, with
-/// Nesterov-Todd scaling. Both take Mehrotra's corrector and factor one n x n matrix in each step.
+/// tolerance, and for the other centres, one on (D) in alpha and p. Both take Mehrotra's corrector
+/// and factor one n x n matrix in each step.
 /// Where a large gamma swallows the last digits (`both`, `similarity`), Newton steps on (D) in
 /// alpha alone follow. Throws Error(kInterrupted) when stopped; else a status: kSolved,
 /// kReducedAccuracy, kIterationLimit, kNumericalFailure.
