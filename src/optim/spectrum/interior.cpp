@@ -237,6 +237,16 @@ class Interior {
     const double own = at_.own.mean_product(d.own, {length, length}) * at_.own.count();
     return (at_.box.products(d.box, length) + own) / count();
   }
+  /// What the equations are still off by, as a complementarity: smaller products would only block
+  /// the steps that mend them.
+  [[nodiscard]] double least_target(double mu) const {
+    constexpr double kShare = 0.01;
+    const engine::BoxPoint& box = at_.box;
+    const Vector off = slope_ - at_.nu * data_.y + box.z_low - box.z_high;
+    const double sum =
+        off.cwiseAbs().dot(box.a.cwiseMin(box.room)) + off_P_.cwiseProduct(at_.P).cwiseAbs().sum();
+    return std::min(mu, kShare * sum / count());
+  }
   bool factor() { return system_.factor(data_, at_, v_); }
   [[nodiscard]] Step direction(double target, const Step* before) const {
     const bool corrects = before != nullptr;
