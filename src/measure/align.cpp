@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "measure/pairs.hpp"
 
@@ -36,10 +36,6 @@ constexpr std::array<KarlinAltschul, 7> kKnownMatrices = {{
     {"pam70", 10, 1, 0.3345, 0.291, 0.091},
     {"pam250", 14, 2, 0.2252, 0.182, 0.024},
 }};
-
-[[noreturn]] void refuse_alignment(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 /// The settings with nothing left open.
 struct Scoring {
@@ -99,16 +95,16 @@ void check_residues(const SequenceData& data, const Scoring& scoring) {
     const std::string& sequence = data.values[i];
     if (sequence.empty() ||
         sequence.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      refuse_alignment(fmt::format("{}: {} has {} residues; an alignment takes 1 to {}",
-                                   data.source, sample_name(data.ids, static_cast<Index>(i)),
-                                   sequence.size(), std::numeric_limits<int>::max()));
+      throw invalid("{}: {} has {} residues; an alignment takes 1 to {}", data.source,
+                    sample_name(data.ids, static_cast<Index>(i)), sequence.size(),
+                    std::numeric_limits<int>::max());
     }
     const std::size_t at = sequence.find_first_not_of(alphabet);
     if (at == std::string::npos) continue;
-    refuse_alignment(fmt::format(
-        "{}: residue {} of {} is {}; matrix {} has {}", place_of(data, i, static_cast<Index>(at)),
-        at + 1, sample_name(data.ids, static_cast<Index>(i)), in_quotes(sequence.substr(at, 1)),
-        scoring.matrix->name, alphabet));
+    throw invalid("{}: residue {} of {} is {}; matrix {} has {}",
+                  place_of(data, i, static_cast<Index>(at)), at + 1,
+                  sample_name(data.ids, static_cast<Index>(i)), in_quotes(sequence.substr(at, 1)),
+                  scoring.matrix->name, alphabet);
   }
 }
 
@@ -183,9 +179,8 @@ std::vector<double> self_alignments(Alignment alignment, const SequenceData& dat
       ctx.check_stop();
       scores[i] = Aligner(alignment, data.values[i], scoring).score(data.values[i]);
       if (scores[i] > 0) continue;
-      refuse_alignment(fmt::format("{}: {} scores {} with itself; it cannot be normalised",
-                                   data.source, sample_name(data.ids, static_cast<Index>(i)),
-                                   scores[i]));
+      throw invalid("{}: {} scores {} with itself; it cannot be normalised", data.source,
+                    sample_name(data.ids, static_cast<Index>(i)), scores[i]);
     }
   });
   return scores;
@@ -238,68 +233,53 @@ std::span<const KarlinAltschul> karlin_altschul() { return kKnownMatrices; }
 AlignSettings with_defaults(Alignment alignment, AlignSettings settings) {
   const std::string name = lower_case(settings.matrix);
   if (parasail_matrix_lookup(name.c_str()) == nullptr) {
-    refuse_alignment(
-        fmt::format("there is no matrix {}; it is blosum30 to blosum100 in steps of 5, "
-                    "blosum62, pam10 to pam500 in steps of 10, dnafull or nuc44",
-                    in_quotes(settings.matrix)));
+    throw invalid(
+        "there is no matrix {}; it is blosum30 to blosum100 in steps of 5, "
+        "blosum62, pam10 to pam500 in steps of 10, dnafull or nuc44",
+        in_quotes(settings.matrix));
   }
   const KarlinAltschul* defaults = known(name);
   if (defaults == nullptr && (!settings.gap_open || !settings.gap_extend)) {
-    refuse_alignment(fmt::format("matrix {} has no usual gap costs{}; give gap-open and gap-extend",
-                                 name, other_unit(name)));
+    throw invalid("matrix {} has no usual gap costs{}; give gap-open and gap-extend", name,
+                  other_unit(name));
   }
   if (!settings.gap_open) settings.gap_open = defaults->gap_open;
   if (!settings.gap_extend) settings.gap_extend = defaults->gap_extend;
   if (settings.score != ScoreForm::kPValue) return settings;
   if (alignment == Alignment::kGlobal) {
-    refuse_alignment(
+    throw invalid(
         "score p-value is for local alignments: the law of Karlin and Altschul says "
         "nothing of global ones");
   }
   const bool usual = defaults != nullptr && *settings.gap_open == defaults->gap_open &&
                      *settings.gap_extend == defaults->gap_extend;
   if (!usual && (!settings.lambda || !settings.karlin_k)) {
-    refuse_alignment(
-        fmt::format("lambda and K are not known here for matrix {} with gap-open {} and "
-                    "gap-extend {}{}; give lambda and karlin-k",
-                    name, *settings.gap_open, *settings.gap_extend, other_unit(name)));
+    throw invalid(
+        "lambda and K are not known here for matrix {} with gap-open {} and "
+        "gap-extend {}{}; give lambda and karlin-k",
+        name, *settings.gap_open, *settings.gap_extend, other_unit(name));
   }
   if (!settings.lambda) settings.lambda = defaults->lambda;
   if (!settings.karlin_k) settings.karlin_k = defaults->k;
   return settings;
 }
 
-RowMatrix align_matrix(Alignment alignment, const SequenceData& samples,
-                       const AlignSettings& settings, const RunContext& ctx) {
+RowMatrix align_matrix(Alignment alignment, const SequenceData& rows, const AlignSettings& settings,
+                       const RunContext& ctx, const SequenceData* columns) {
+  const SequenceData& others = columns != nullptr ? *columns : rows;
   const Scoring scoring = scoring_of(alignment, settings);
-  check_residues(samples, scoring);
-  const Form form(alignment, samples, samples, settings, scoring, ctx);
-  return detail::symmetric_pairs(
-      static_cast<Index>(samples.values.size()), alignment_stage(alignment), ctx, [&](Index row) {
-        const auto i = static_cast<std::size_t>(row);
-        return [&, i, aligner = Aligner(alignment, samples.values[i], scoring)](Index column) {
-          const auto j = static_cast<std::size_t>(column);
-          return form(aligner.score(samples.values[j]), i, j);
-        };
-      });
-}
-
-RowMatrix align_matrix(Alignment alignment, const SequenceData& queries,
-                       const SequenceData& training, const AlignSettings& settings,
-                       const RunContext& ctx) {
-  const Scoring scoring = scoring_of(alignment, settings);
-  check_residues(queries, scoring);
-  check_residues(training, scoring);
-  const Form form(alignment, queries, training, settings, scoring, ctx);
-  return detail::every_pair(
-      static_cast<Index>(queries.values.size()), static_cast<Index>(training.values.size()),
-      alignment_stage(alignment), ctx, [&](Index row) {
-        const auto i = static_cast<std::size_t>(row);
-        return [&, i, aligner = Aligner(alignment, queries.values[i], scoring)](Index column) {
-          const auto j = static_cast<std::size_t>(column);
-          return form(aligner.score(training.values[j]), i, j);
-        };
-      });
+  check_residues(rows, scoring);
+  if (columns != nullptr) check_residues(*columns, scoring);
+  const Form form(alignment, rows, others, settings, scoring, ctx);
+  const auto row_of = [&](Index row) {
+    const auto i = static_cast<std::size_t>(row);
+    return [&, i, aligner = Aligner(alignment, rows.values[i], scoring)](Index column) {
+      const auto j = static_cast<std::size_t>(column);
+      return form(aligner.score(others.values[j]), i, j);
+    };
+  };
+  return detail::all_pairs(std::ssize(rows.values), std::ssize(others.values), columns == nullptr,
+                           alignment_stage(alignment), ctx, row_of);
 }
 
 }  // namespace kith

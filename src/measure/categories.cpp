@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/categories.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
+#include "core/errors.hpp"
+#include "data/formats/checks.hpp"
 #include "data/formats/delimited.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "measure/other_kind.hpp"
 
@@ -37,13 +35,13 @@ class CategoryRows {
     }
     if (cells.size() != width_) {
       throw bad_input({file_, line},
-                      fmt::format("{} cells, but line {} has {}; every row must have equally many",
-                                  cells.size(), first_line_, width_));
+                      "{} cells, but line {} has {}; every row must have equally many",
+                      cells.size(), first_line_, width_);
     }
     for (const Cell& cell : cells) {
       if (is_valid_utf8(cell.text)) continue;
-      throw bad_input(place_in(file_, line, record, cell.offset),
-                      fmt::format("{} is not UTF-8", in_quotes(cell.text)));
+      throw bad_input(place_in(file_, line, record, cell.offset), "{} is not UTF-8",
+                      in_quotes(cell.text));
     }
     if (has_ids_) take_id(cells[0].text, line);
     std::vector<std::string> row;
@@ -57,8 +55,8 @@ class CategoryRows {
   void take_names(std::vector<Cell> cells, std::string_view record, long line) {
     for (std::size_t k = 1; k < cells.size(); ++k) {
       if (!is_valid_utf8(cells[k].text)) {
-        throw bad_input(place_in(file_, line, record, cells[k].offset),
-                        fmt::format("{} is not UTF-8", in_quotes(cells[k].text)));
+        throw bad_input(place_in(file_, line, record, cells[k].offset), "{} is not UTF-8",
+                        in_quotes(cells[k].text));
       }
       data_.columns.push_back(std::move(cells[k].text));
     }
@@ -66,12 +64,7 @@ class CategoryRows {
 
   void take_id(const std::string& id, long line) {
     if (id.empty()) throw bad_input({file_, line, 1}, "the id is empty");
-    const auto [first, is_new] = line_of_.emplace(id, line);
-    if (!is_new) {
-      throw bad_input({file_, line, 1},
-                      fmt::format("the id {} is already on line {}; ids must differ", in_quotes(id),
-                                  first->second));
-    }
+    ids_.add(id, {file_, line, 1});
     data_.ids.push_back(id);
   }
 
@@ -80,7 +73,7 @@ class CategoryRows {
   std::size_t width_ = 0;
   long first_line_ = 0;
   bool has_ids_ = false;
-  std::unordered_map<std::string, long> line_of_;
+  FileIds ids_;
 };
 
 }  // namespace

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -20,8 +19,7 @@ struct NamedColumns {
 };
 
 [[noreturn]] void refuse_column(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument,
-              message + "; columns that have names in both files are matched by name");
+  throw invalid("{}; columns that have names in both files are matched by name", message);
 }
 
 using Positions = std::unordered_map<std::string_view, Index>;
@@ -63,8 +61,7 @@ std::optional<VectorData> in_column_order(const VectorData& queries, const Vecto
   const std::vector<Index> order =
       order_of({queries.columns, queries.source}, {training.columns, training.source});
   if (order.empty()) return std::nullopt;
-  std::vector<Index> all(static_cast<std::size_t>(rows(queries.values)));
-  std::iota(all.begin(), all.end(), Index{0});
+  const std::vector<Index> all = all_positions(rows(queries.values));
   VectorData moved{
       .source = queries.source, .ids = queries.ids, .values = select(queries.values, all, order)};
   moved.absent_is_zero = queries.absent_is_zero;

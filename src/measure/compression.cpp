@@ -70,35 +70,23 @@ std::vector<double> compressed_lengths(std::span<const std::string> texts, Index
 
 }  // namespace
 
-RowMatrix compression_matrix(std::span<const std::string> samples,
-                             const CompressionSettings& settings, const RunContext& ctx) {
-  const std::vector<double> lengths = compressed_lengths(samples, settings.level, ctx);
-  return detail::symmetric_pairs(
-      static_cast<Index>(samples.size()), "compression distances", ctx, [&](Index row) {
-        const auto i = static_cast<std::size_t>(row);
-        return [&, i, zstd = Compressor(settings.level)](Index column) mutable {
-          const auto j = static_cast<std::size_t>(column);
-          return distance_of_lengths(zstd.length_together(samples[i], samples[j]), lengths[i],
-                                     lengths[j]);
-        };
-      });
-}
-
-RowMatrix compression_matrix(std::span<const std::string> queries,
-                             std::span<const std::string> training,
-                             const CompressionSettings& settings, const RunContext& ctx) {
-  const std::vector<double> of_queries = compressed_lengths(queries, settings.level, ctx);
-  const std::vector<double> of_training = compressed_lengths(training, settings.level, ctx);
-  return detail::every_pair(
-      static_cast<Index>(queries.size()), static_cast<Index>(training.size()),
-      "compression distances", ctx, [&](Index row) {
-        const auto i = static_cast<std::size_t>(row);
-        return [&, i, zstd = Compressor(settings.level)](Index column) mutable {
-          const auto j = static_cast<std::size_t>(column);
-          return distance_of_lengths(zstd.length_together(queries[i], training[j]), of_queries[i],
-                                     of_training[j]);
-        };
-      });
+RowMatrix compression_matrix(std::span<const std::string> rows, const CompressionSettings& settings,
+                             const RunContext& ctx,
+                             std::optional<std::span<const std::string>> columns) {
+  const std::span<const std::string> others = columns.value_or(rows);
+  const std::vector<double> of_rows = compressed_lengths(rows, settings.level, ctx);
+  const std::vector<double> of_others =
+      columns ? compressed_lengths(others, settings.level, ctx) : of_rows;
+  const auto row_of = [&](Index row) {
+    const auto i = static_cast<std::size_t>(row);
+    return [&, i, zstd = Compressor(settings.level)](Index column) mutable {
+      const auto j = static_cast<std::size_t>(column);
+      return distance_of_lengths(zstd.length_together(rows[i], others[j]), of_rows[i],
+                                 of_others[j]);
+    };
+  };
+  return detail::all_pairs(std::ssize(rows), std::ssize(others), !columns, "compression distances",
+                           ctx, row_of);
 }
 
 }  // namespace kith

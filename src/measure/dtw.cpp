@@ -217,18 +217,12 @@ double dtw_distance(std::span<const double> a, std::span<const double> b,
   return std::sqrt(warp_alone(a, b, band_of(settings, a.size(), b.size()), row));
 }
 
-RowMatrix dtw_matrix(std::span<const Series> samples, const DtwSettings& settings,
-                     const RunContext& ctx) {
-  return detail::symmetric_pairs(
-      static_cast<Index>(samples.size()), "dtw distances", ctx,
-      [&](Index i) { return WarpRow(samples[static_cast<std::size_t>(i)], samples, settings); });
-}
-
-RowMatrix dtw_matrix(std::span<const Series> queries, std::span<const Series> training,
-                     const DtwSettings& settings, const RunContext& ctx) {
-  return detail::every_pair(
-      static_cast<Index>(queries.size()), static_cast<Index>(training.size()), "dtw distances", ctx,
-      [&](Index i) { return WarpRow(queries[static_cast<std::size_t>(i)], training, settings); });
+RowMatrix dtw_matrix(std::span<const Series> rows, const DtwSettings& settings,
+                     const RunContext& ctx, std::optional<std::span<const Series>> columns) {
+  const std::span<const Series> others = columns.value_or(rows);
+  return detail::all_pairs(
+      std::ssize(rows), std::ssize(others), !columns, "dtw distances", ctx,
+      [&](Index i) { return WarpRow(rows[static_cast<std::size_t>(i)], others, settings); });
 }
 
 }  // namespace kith

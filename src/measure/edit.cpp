@@ -8,8 +8,6 @@
 #include "kith/measure/edit.hpp"
 
 #include <edlib.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/block.hpp"
 #include "measure/pairs.hpp"
@@ -38,14 +36,10 @@ using Alphabet = std::unordered_map<char32_t, unsigned char>;
 
 Text text_of(std::string_view utf8) {
   std::optional<std::u32string> points = code_points(utf8);
-  if (!points) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} is not UTF-8; edit distance counts code points", in_quotes(utf8)));
-  }
+  if (!points) throw invalid("{} is not UTF-8; edit distance counts code points", in_quotes(utf8));
   if (points->size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a string has {} code points; edit distance takes at most {}",
-                            points->size(), std::numeric_limits<int>::max()));
+    throw invalid("a string has {} code points; edit distance takes at most {}", points->size(),
+                  std::numeric_limits<int>::max());
   }
   return {std::move(*points), {}};
 }
@@ -145,8 +139,6 @@ double value_of(Index distance, const Text& a, const Text& b, EditValue value) {
   return static_cast<double>(static_cast<Index>(longest) - distance) / static_cast<double>(longest);
 }
 
-constexpr std::string_view kEditStage = "edit distances";
-
 }  // namespace
 
 Index edit_distance(std::string_view a, std::string_view b) {
@@ -159,41 +151,27 @@ double edit_similarity(std::string_view a, std::string_view b) {
   return value_of(distance(x, y, false), x, y, EditValue::kSimilarity);
 }
 
-RowMatrix edit_matrix(std::span<const std::string> samples, EditValue value,
-                      const RunContext& ctx) {
-  check_dense_fits(static_cast<Index>(samples.size()), static_cast<Index>(samples.size()));
-  std::vector<Text> texts = texts_of(samples);
+RowMatrix edit_matrix(std::span<const std::string> rows, EditValue value, const RunContext& ctx,
+                      std::optional<std::span<const std::string>> columns) {
+  check_dense_fits(std::ssize(rows), std::ssize(columns.value_or(rows)));
+  std::vector<Text> texts = texts_of(rows);
+  std::vector<Text> of_columns = columns ? texts_of(*columns) : std::vector<Text>();
   Alphabet alphabet;
-  const bool common = extend(alphabet, texts);
-  if (common) spell(texts, alphabet);
-  return detail::symmetric_pairs(static_cast<Index>(texts.size()), kEditStage, ctx, [&](Index row) {
-    const Text& a = texts[static_cast<std::size_t>(row)];
-    return [&, row](Index column) {
-      const Text& b = texts[static_cast<std::size_t>(column)];
-      return value_of(row == column ? 0 : distance(a, b, common), a, b, value);
-    };
-  });
-}
-
-RowMatrix edit_matrix(std::span<const std::string> queries, std::span<const std::string> training,
-                      EditValue value, const RunContext& ctx) {
-  check_dense_fits(static_cast<Index>(queries.size()), static_cast<Index>(training.size()));
-  std::vector<Text> rows = texts_of(queries);
-  std::vector<Text> columns = texts_of(training);
-  Alphabet alphabet;
-  const bool common = extend(alphabet, rows) && extend(alphabet, columns);
+  const bool common = extend(alphabet, texts) && extend(alphabet, of_columns);
   if (common) {
-    spell(rows, alphabet);
-    spell(columns, alphabet);
+    spell(texts, alphabet);
+    spell(of_columns, alphabet);
   }
-  return detail::every_pair(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()),
-                            kEditStage, ctx, [&](Index row) {
-                              const Text& a = rows[static_cast<std::size_t>(row)];
-                              return [&](Index column) {
-                                const Text& b = columns[static_cast<std::size_t>(column)];
-                                return value_of(distance(a, b, common), a, b, value);
-                              };
-                            });
+  const std::vector<Text>& others = columns ? of_columns : texts;
+  const auto row_of = [&](Index row) {
+    const Text& a = texts[static_cast<std::size_t>(row)];
+    return [&](Index column) {
+      const Text& b = others[static_cast<std::size_t>(column)];
+      return value_of(&a == &b ? 0 : distance(a, b, common), a, b, value);
+    };
+  };
+  return detail::all_pairs(std::ssize(texts), std::ssize(others), !columns, "edit distances", ctx,
+                           row_of);
 }
 
 }  // namespace kith

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/fasta.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
-#include <unordered_map>
 
-#include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "data/formats/checks.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -25,9 +22,10 @@ class FastaRecords {
       end_record();
       begin_record(line);
     } else if (data_.ids.empty()) {
-      throw bad_input(lines_.place(), fmt::format("{} stands before the first header; a FASTA file "
-                                                  "begins with >id",
-                                                  in_quotes(line)));
+      throw bad_input(lines_.place(),
+                      "{} stands before the first header; a FASTA file "
+                      "begins with >id",
+                      in_quotes(line));
     } else {
       append(line);
     }
@@ -36,8 +34,8 @@ class FastaRecords {
   /// Refuses a header without residues behind it.
   void end_record() const {
     if (data_.values.empty() || !data_.values.back().empty()) return;
-    throw bad_input({lines_.name(), header_line_},
-                    fmt::format("the sequence {} has no residues", in_quotes(data_.ids.back())));
+    throw bad_input({lines_.name(), header_line_}, "the sequence {} has no residues",
+                    in_quotes(data_.ids.back()));
   }
 
  private:
@@ -46,15 +44,7 @@ class FastaRecords {
     const std::string_view header = line.substr(1);
     const std::string_view id = header.substr(0, header.find_first_of(" \t"));
     if (id.empty()) throw bad_input(lines_.place(2), "the header has no id; it must be >id");
-    if (!is_valid_utf8(id)) {
-      throw bad_input(lines_.place(2), fmt::format("the id {} is not UTF-8", in_quotes(id)));
-    }
-    const auto [first, is_new] = first_line_.emplace(id, header_line_);
-    if (!is_new) {
-      throw bad_input(lines_.place(2),
-                      fmt::format("the id {} is already on line {}; ids must differ", in_quotes(id),
-                                  first->second));
-    }
+    ids_.add(id, lines_.place(2));
     data_.ids.emplace_back(id);
     data_.values.emplace_back();
     data_.lines.emplace_back();
@@ -67,8 +57,8 @@ class FastaRecords {
       const char residue = upper_case(c);
       if (!is_residue(residue)) {
         throw bad_input(lines_.place_of({&c, 1}),
-                        fmt::format("{} is no residue; a sequence is letters and *, without gaps",
-                                    in_quotes({&c, 1})));
+                        "{} is no residue; a sequence is letters and *, without gaps",
+                        in_quotes({&c, 1}));
       }
       sequence.push_back(residue);
     }
@@ -76,7 +66,7 @@ class FastaRecords {
 
   const LineReader& lines_;
   SequenceData& data_;
-  std::unordered_map<std::string, long> first_line_;
+  FileIds ids_;
   long header_line_ = 0;
 };
 

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/measure/align.hpp"
 #include "kith/measure/compression.hpp"
@@ -96,15 +95,11 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "rows stand in the order of the enumerators");
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 void check_kind(const RawData& data, Measure measure) {
   const RawKind wanted = measure_info(measure).data;
   if (kind_of(data) == wanted) return;
-  refuse(fmt::format("measure {} takes {}, and {} holds {}", enum_name(measure), enum_name(wanted),
-                     source_of(data), enum_name(kind_of(data))));
+  throw invalid("measure {} takes {}, and {} holds {}", enum_name(measure), enum_name(wanted),
+                source_of(data), enum_name(kind_of(data)));
 }
 
 bool is_of_every_measure(std::string_view setting) {
@@ -127,12 +122,11 @@ void check_sizes(const RawData& data, double least = 0) {
 
 /// "gaussian, laplacian": the measures that take a setting.
 std::string takers(std::string_view setting) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const MeasureInfo& info : kMeasures) {
-    if (!info.takes(setting)) continue;
-    names += (names.empty() ? "" : ", ") + std::string(enum_name(info.measure));
+    if (info.takes(setting)) names.push_back(enum_name(info.measure));
   }
-  return names;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// `values` as wide as `wide_one`, and sparse where that is: its width may be far beyond memory.
@@ -159,8 +153,8 @@ void check_directions(const VectorData& data, Measure measure) {
         sparse != nullptr ? sparse->row(i).values : std::get<DenseBlock>(data.values).row(i);
     const Eigen::Map<const Vector> x(row.data(), std::ssize(row));
     if (!x.isZero(0)) continue;
-    refuse(fmt::format("{}: {} is all zeros; cosine needs a direction", data.source,
-                       sample_name(data.ids, i)));
+    throw invalid("{}: {} is all zeros; cosine needs a direction", data.source,
+                  sample_name(data.ids, i));
   }
 }
 
@@ -173,10 +167,10 @@ RowMatrix vector_rows(const VectorData& queries, const VectorData& training,
   if (wide == columns) return detail::vector_pairs(queries.values, &training.values, settings, ctx);
   const VectorData& narrow = wide < columns ? queries : training;
   if (!narrow.absent_is_zero) {
-    refuse(
-        fmt::format("{} has {} features and {} has {}; they must agree, unless the narrower is "
-                    "LIBSVM text, which leaves out zeros",
-                    queries.source, wide, training.source, columns));
+    throw invalid(
+        "{} has {} features and {} has {}; they must agree, unless the narrower is "
+        "LIBSVM text, which leaves out zeros",
+        queries.source, wide, training.source, columns);
   }
   if (wide < columns) {
     return detail::vector_pairs(widened(queries.values, training.values), &training.values,
@@ -210,86 +204,60 @@ SetSettings set_settings(const MeasureSettings& s) {
   return {.of = of, .alpha = s.alpha, .beta = s.beta, .theta = s.theta};
 }
 
-/// Calls the measure of strings with both sets of samples or with one.
-RowMatrix measure_strings(const StringData& rows, const StringData* columns,
-                          const MeasureSettings& s, const RunContext& ctx) {
-  switch (s.measure) {
-    case Measure::kCompressionDistance: {
-      const CompressionSettings settings{.level = s.level};
-      return columns == nullptr ? compression_matrix(rows.values, settings, ctx)
-                                : compression_matrix(rows.values, columns->values, settings, ctx);
-    }
-    case Measure::kSpectrum: {
-      const SpectrumSettings settings{.kmer = s.kmer, .score = s.score};
-      return columns == nullptr ? spectrum_matrix(rows, settings, ctx)
-                                : spectrum_matrix(rows, *columns, settings, ctx);
-    }
-    default:
-      return columns == nullptr
-                 ? edit_matrix(rows.values, edit_value(s.measure), ctx)
-                 : edit_matrix(rows.values, columns->values, edit_value(s.measure), ctx);
+// For each kind of data all pairs of `rows`, or of `rows` and `columns`.
+
+RowMatrix pairs_of(const StringData& rows, const StringData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  if (s.measure == Measure::kSpectrum) {
+    return spectrum_matrix(rows, {.kmer = s.kmer, .score = s.score}, ctx, columns);
   }
+  std::optional<std::span<const std::string>> others;
+  if (columns != nullptr) others = columns->values;
+  return s.measure == Measure::kCompressionDistance
+             ? compression_matrix(rows.values, {.level = s.level}, ctx, others)
+             : edit_matrix(rows.values, edit_value(s.measure), ctx, others);
 }
 
-RowMatrix all_pairs(const RawData& data, const MeasureSettings& s, const RunContext& ctx) {
-  switch (kind_of(data)) {
-    case RawKind::kStrings:
-      return measure_strings(std::get<StringData>(data), nullptr, s, ctx);
-    case RawKind::kVectors: {
-      const auto& vectors = std::get<VectorData>(data);
-      check_directions(vectors, s.measure);
-      return detail::vector_pairs(vectors.values, nullptr, s, ctx);
-    }
-    case RawKind::kSeries:
-      return dtw_matrix(std::get<SeriesData>(data).values, {.band = s.band}, ctx);
-    case RawKind::kSequences:
-      return align_matrix(alignment_of(s.measure), std::get<SequenceData>(data), align_settings(s),
-                          ctx);
-    case RawKind::kSets:
-      return set_matrix(std::get<SetData>(data), set_settings(s), ctx);
-    case RawKind::kCategories:
-      return value_difference_matrix(std::get<CategoryData>(data), {.exponent = s.exponent}, ctx);
+RowMatrix pairs_of(const VectorData& rows, const VectorData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  if (columns == nullptr) {
+    check_directions(rows, s.measure);
+    return detail::vector_pairs(rows.values, nullptr, s, ctx);
   }
-  assert(false && "every kind of data is measured");
-  return {};
+  const std::optional<VectorData> moved = detail::in_column_order(rows, *columns);
+  return vector_rows(moved ? *moved : rows, *columns, s, ctx);
 }
 
-/// Calls `of` with both tables, the columns of the queries in the order of the training samples'.
-template <class Data, class Function>
-RowMatrix by_columns(const RawData& queries, const RawData& training, const Function& of) {
-  const Data& rows = std::get<Data>(queries);
-  const Data& columns = std::get<Data>(training);
-  const std::optional<Data> moved = detail::in_column_order(rows, columns);
-  return of(moved ? *moved : rows, columns);
+RowMatrix pairs_of(const SeriesData& rows, const SeriesData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  std::optional<std::span<const Series>> others;
+  if (columns != nullptr) others = columns->values;
+  return dtw_matrix(rows.values, {.band = s.band}, ctx, others);
 }
 
-RowMatrix rows_against(const RawData& queries, const RawData& training, const MeasureSettings& s,
-                       const RunContext& ctx) {
-  switch (kind_of(queries)) {
-    case RawKind::kStrings:
-      return measure_strings(std::get<StringData>(queries), &std::get<StringData>(training), s,
-                             ctx);
-    case RawKind::kVectors:
-      return by_columns<VectorData>(queries, training, [&](const auto& rows, const auto& columns) {
-        return vector_rows(rows, columns, s, ctx);
-      });
-    case RawKind::kSeries:
-      return dtw_matrix(std::get<SeriesData>(queries).values, std::get<SeriesData>(training).values,
-                        {.band = s.band}, ctx);
-    case RawKind::kSequences:
-      return align_matrix(alignment_of(s.measure), std::get<SequenceData>(queries),
-                          std::get<SequenceData>(training), align_settings(s), ctx);
-    case RawKind::kSets:
-      return set_matrix(std::get<SetData>(queries), std::get<SetData>(training), set_settings(s),
-                        ctx);
-    case RawKind::kCategories:
-      return by_columns<CategoryData>(
-          queries, training, [&](const auto& rows, const auto& columns) {
-            return value_difference_matrix(rows, columns, {.exponent = s.exponent}, ctx);
-          });
-  }
-  assert(false && "every kind of data is measured");
-  return {};
+RowMatrix pairs_of(const SequenceData& rows, const SequenceData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  return align_matrix(alignment_of(s.measure), rows, align_settings(s), ctx, columns);
+}
+
+RowMatrix pairs_of(const SetData& rows, const SetData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  return set_matrix(rows, set_settings(s), ctx, columns);
+}
+
+RowMatrix pairs_of(const CategoryData& rows, const CategoryData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  const std::optional<CategoryData> moved =
+      columns != nullptr ? detail::in_column_order(rows, *columns) : std::nullopt;
+  return value_difference_matrix(moved ? *moved : rows, {.exponent = s.exponent}, ctx, columns);
+}
+
+RowMatrix pairs_of(const RawData& rows, const RawData* columns, const MeasureSettings& s,
+                   const RunContext& ctx) {
+  const auto of_kind = [&]<class Data>(const Data& own) {
+    return pairs_of(own, std::get_if<Data>(columns), s, ctx);
+  };
+  return std::visit(of_kind, rows);
 }
 
 /// "measure polynomial, gamma 0.5, coef0 1, degree 3".
@@ -309,10 +277,9 @@ void check_finite(const RowMatrix& values, const RawData& rows, const RawData& c
   for (Index i = 0; i < values.rows(); ++i) {
     for (Index j = 0; j < values.cols(); ++j) {
       if (std::isfinite(values(i, j))) continue;
-      refuse(
-          fmt::format("{} of {} in {} and {} in {} is not finite; the numbers are too large for it",
-                      enum_name(measure), sample_name(ids_of(rows), i), source_of(rows),
-                      sample_name(ids_of(columns), j), source_of(columns)));
+      throw invalid("{} of {} in {} and {} in {} is not finite; the numbers are too large for it",
+                    enum_name(measure), sample_name(ids_of(rows), i), source_of(rows),
+                    sample_name(ids_of(columns), j), source_of(columns));
     }
   }
 }
@@ -389,24 +356,24 @@ void check_settings(const MeasureSettings& settings) {
   const Json defaults = settings_json(MeasureSettings{});
   for (const auto& [key, value] : given.items()) {
     if (is_of_every_measure(key) || info.takes(key) || value == defaults[key]) continue;
-    refuse(fmt::format("{} is a setting of {}, not of {}", key, takers(key),
-                       enum_name(settings.measure)));
+    throw invalid("{} is a setting of {}, not of {}", key, takers(key),
+                  enum_name(settings.measure));
   }
   if (settings.score != ScoreForm::kPValue && (settings.lambda || settings.karlin_k)) {
-    refuse("lambda and karlin-k are constants of score p-value; give it with them");
+    throw invalid("lambda and karlin-k are constants of score p-value; give it with them");
   }
   if (info.data == RawKind::kSequences) {
     static_cast<void>(with_defaults(alignment_of(settings.measure), align_settings(settings)));
   }
   if (settings.perturb == Perturb::kCy && !settings.xi) {
-    refuse("perturb cy needs xi, the size of the noise");
+    throw invalid("perturb cy needs xi, the size of the noise");
   }
   if (settings.perturb == Perturb::kNone && settings.xi) {
-    refuse("xi is the size of noise; give perturb cy with it");
+    throw invalid("xi is the size of noise; give perturb cy with it");
   }
   if (settings.perturb == Perturb::kCy && info.values == PairKind::kDistance) {
-    refuse(fmt::format("perturb cy adds noise to similarities, and {} is a distance",
-                       enum_name(settings.measure)));
+    throw invalid("perturb cy adds noise to similarities, and {} is a distance",
+                  enum_name(settings.measure));
   }
 }
 
@@ -434,7 +401,7 @@ SimilaritySet measure(const RawData& data, const MeasureSettings& given, const R
   check_settings(given);
   note_dna(data, given, ctx);
   const MeasureSettings settings = with_defaults(given, data);
-  RowMatrix values = all_pairs(data, settings, ctx);
+  RowMatrix values = pairs_of(data, nullptr, settings, ctx);
   if (settings.perturb == Perturb::kCy)
     detail::perturb_cy(values, *settings.xi, ctx.rng.stream("perturb"));
   return table(std::move(values), data, data, settings);
@@ -450,9 +417,9 @@ SimilaritySet measure(const RawData& queries, const RawData& training, const Mea
   note_dna(training, given, ctx);
   const MeasureSettings settings = with_defaults(given, training);
   if (settings.perturb != Perturb::kNone) {
-    refuse("perturb is for all pairs of one set of samples, not for rows of new ones");
+    throw invalid("perturb is for all pairs of one set of samples, not for rows of new ones");
   }
-  return table(rows_against(queries, training, settings, ctx), queries, training, settings);
+  return table(pairs_of(queries, &training, settings, ctx), queries, training, settings);
 }
 
 }  // namespace kith

@@ -4,20 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/positions.hpp"
 
 namespace kith {
 namespace {
-
-std::vector<Index> every_position(Index count) {
-  std::vector<Index> positions(static_cast<std::size_t>(count));
-  std::iota(positions.begin(), positions.end(), Index{0});
-  return positions;
-}
 
 /// Of each query with itself.
 Vector self_values(const MeasureRule& rule, const RawData& queries, const RunContext& ctx) {
@@ -38,7 +32,7 @@ Vector self_values(const MeasureRule& rule, const RawData& queries, const RunCon
 /// The columns of the rule out of columns for every training sample that it keeps.
 Block wanted_columns(const MeasureRule& rule, Block rows_of_all) {
   if (std::ssize(rule.columns) == size_of(rule.training)) return rows_of_all;
-  return select(rows_of_all, every_position(rows(rows_of_all)), rule.columns);
+  return select(rows_of_all, all_positions(rows(rows_of_all)), rule.columns);
 }
 
 Block transposed_rows(const Block& block) {
@@ -96,9 +90,9 @@ std::string broken_rule(const MeasureRule& rule) {
 
 LearnedMeasure learn_measure(RawMatrix matrix, const Labels& labels, const RunContext& ctx) {
   if (matrix.measure.perturb != Perturb::kNone || matrix.measure.xi) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "perturb is for a matrix of all pairs, and rows of new samples would have no "
-                "noise; measure the matrix first, and train on it");
+    throw invalid(
+        "perturb is for a matrix of all pairs, and rows of new samples would have no "
+        "noise; measure the matrix first, and train on it");
   }
   if (auto* categories = std::get_if<CategoryData>(&matrix.samples)) categories->labels = labels;
   LearnedMeasure learned;
@@ -106,7 +100,7 @@ LearnedMeasure learn_measure(RawMatrix matrix, const Labels& labels, const RunCo
   if (!matrix.name.empty()) learned.pairs.name = std::move(matrix.name);
   // Of all training samples: it must not change with what is kept of them.
   learned.rule.settings = with_defaults(std::move(matrix.measure), matrix.samples);
-  learned.rule.columns = every_position(size_of(matrix.samples));
+  learned.rule.columns = all_positions(size_of(matrix.samples));
   learned.rule.training = std::move(matrix.samples);
   learned.rule.file = matrix.file;
   return learned;
@@ -123,7 +117,7 @@ MeasureRule restricted(const MeasureRule& rule, std::span<const Index> positions
     part.columns = std::move(columns);
   } else {
     part.training = select(rule.training, columns);
-    part.columns = every_position(static_cast<Index>(columns.size()));
+    part.columns = all_positions(static_cast<Index>(columns.size()));
   }
   return part;
 }

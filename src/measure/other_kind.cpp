@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/other_kind.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -82,20 +80,18 @@ void OtherKind::take_fasta(std::string_view line, long number) {
 
 void OtherKind::refuse(const std::string& path, const Reading& reading) const {
   if (libsvm_ && first_pair_ != 0) {
-    throw bad_input(
-        {path, first_pair_},
-        fmt::format("{} is index:value as in LIBSVM text, and every line is of that form, label "
+    throw bad_input({path, first_pair_},
+                    "{} is index:value as in LIBSVM text, and every line is of that form, label "
                     "index:value ...; such a file holds vectors, which have measures of their own "
                     "(gaussian, linear, cosine, euclidean, ...), and its labels would count as a "
                     "part of {}. If the lines are meant as {}, {}",
-                    in_quotes(pair_), reading.samples, reading.samples, reading.as_meant));
+                    in_quotes(pair_), reading.samples, reading.samples, reading.as_meant);
   }
   if (fasta_ && first_header_ != 0 && !after_header_) {
-    throw bad_input(
-        {path, first_header_},
-        fmt::format("a line that begins with > is the name of a sequence in FASTA, and every line "
+    throw bad_input({path, first_header_},
+                    "a line that begins with > is the name of a sequence in FASTA, and every line "
                     "is a name or residues; {}. If the lines are meant as {}, {}",
-                    reading.of_fasta, reading.samples, reading.as_meant));
+                    reading.of_fasta, reading.samples, reading.as_meant);
   }
 }
 

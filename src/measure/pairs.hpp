@@ -87,37 +87,22 @@ void pair_band(Index begin, Index end, const RowOf& row_of, const First& first, 
   }
 }
 
-/// values(i, j) = values(j, i) = row_of(i)(j) for i <= j. `row_of(i)` holds what is made once per
-/// row (a profile, work space) and is used by one thread.
+/// values(i, j) = row_of(i)(j) for every row and column; where `mirrored`, rows and columns are the
+/// same samples, and only i <= j is computed. `row_of(i)` holds what is made once per row (a
+/// profile, work space) and is used by one thread.
 template <class RowOf>
-[[nodiscard]] RowMatrix symmetric_pairs(Index n, std::string_view stage, const RunContext& ctx,
-                                        const RowOf& row_of) {
-  check_dense_fits(n, n);
-  RowMatrix values(n, n);
-  PairProgress progress(stage, n * (n + 1) / 2, ctx);
-  parallel_chunks(static_cast<std::size_t>(n), kPairRows, ctx.threads,
-                  [&](std::size_t begin, std::size_t end) {
-                    pair_band(
-                        static_cast<Index>(begin), static_cast<Index>(end), row_of,
-                        [](Index i) { return i; }, values, progress, ctx);
-                  });
-  mirror_upper(values, ctx);
-  return values;
-}
-
-/// values(i, j) = row_of(i)(j) for every row and column.
-template <class RowOf>
-[[nodiscard]] RowMatrix every_pair(Index rows, Index columns, std::string_view stage,
-                                   const RunContext& ctx, const RowOf& row_of) {
+[[nodiscard]] RowMatrix all_pairs(Index rows, Index columns, bool mirrored, std::string_view stage,
+                                  const RunContext& ctx, const RowOf& row_of) {
   check_dense_fits(rows, columns);
   RowMatrix values(rows, columns);
-  PairProgress progress(stage, rows * columns, ctx);
+  PairProgress progress(stage, mirrored ? rows * (rows + 1) / 2 : rows * columns, ctx);
+  const auto first = [mirrored](Index i) { return mirrored ? i : 0; };
   parallel_chunks(static_cast<std::size_t>(rows), kPairRows, ctx.threads,
                   [&](std::size_t begin, std::size_t end) {
-                    pair_band(
-                        static_cast<Index>(begin), static_cast<Index>(end), row_of,
-                        [](Index) { return Index{0}; }, values, progress, ctx);
+                    pair_band(static_cast<Index>(begin), static_cast<Index>(end), row_of, first,
+                              values, progress, ctx);
                   });
+  if (mirrored) mirror_upper(values, ctx);
   return values;
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/measure/raw_matrix.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/data/similarity_set.hpp"
 
 namespace kith {
@@ -26,11 +24,10 @@ void check_same_count(const std::vector<RawMatrix>& matrices) {
   const RawData& first = matrices.front().samples;
   for (const RawMatrix& other : matrices) {
     if (size_of(other.samples) == size_of(first)) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} has {} samples and {} has {}; files that are matched by position "
-                            "(not all of them have ids) must have the same number",
-                            source_of(first), size_of(first), source_of(other.samples),
-                            size_of(other.samples)));
+    throw invalid(
+        "{} has {} samples and {} has {}; files that are matched by position "
+        "(not all of them have ids) must have the same number",
+        source_of(first), size_of(first), source_of(other.samples), size_of(other.samples));
   }
 }
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/series.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/delimited.hpp"
 #include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "measure/vectors.hpp"
 
@@ -76,22 +73,21 @@ class SeriesLines {
   [[nodiscard]] double number_of(std::string_view field) const {
     if (is_missing_cell(field)) {
       throw bad_input(lines_.place_of(field),
-                      fmt::format("{} inside a series; what is missing may stand at its end only",
-                                  field.empty() ? "an empty cell" : in_quotes(field)));
+                      "{} inside a series; what is missing may stand at its end only",
+                      field.empty() ? "an empty cell" : in_quotes(field));
     }
     const std::optional<double> value = parse_double(field);
     if (value && std::isinf(*value)) {
-      throw bad_input(
-          lines_.place_of(field),
-          fmt::format("{} is infinite; the numbers of a series must be finite", in_quotes(field)));
+      throw bad_input(lines_.place_of(field),
+                      "{} is infinite; the numbers of a series must be finite", in_quotes(field));
     }
     const std::size_t colon = field.find(':');
     if (colon != std::string_view::npos && parse_integer(field.substr(0, colon))) {
       throw bad_input(lines_.place_of(field),
-                      fmt::format("{} is index:value as in LIBSVM text; a series is numbers alone, "
-                                  "and vectors have measures of their own (gaussian, linear, "
-                                  "cosine, euclidean, ...)",
-                                  in_quotes(field)));
+                      "{} is index:value as in LIBSVM text; a series is numbers alone, "
+                      "and vectors have measures of their own (gaussian, linear, "
+                      "cosine, euclidean, ...)",
+                      in_quotes(field));
     }
     return number_in(field, lines_, MissingWord::kRefused);
   }
@@ -99,22 +95,13 @@ class SeriesLines {
   void take_id(std::string_view field) {
     if (field.empty())
       throw bad_input(lines_.place(1), "the id is empty; every line begins with one");
-    if (!is_valid_utf8(field)) {
-      throw bad_input(lines_.place(1), fmt::format("the id {} is not UTF-8", in_quotes(field)));
-    }
     if (parse_double(field)) {
-      throw bad_input(
-          lines_.place(1),
-          fmt::format("{} is a number where the first line has an id; every line begins "
-                      "with an id of letters, or none",
-                      in_quotes(field)));
-    }
-    const auto [first, is_new] = first_line_.emplace(field, lines_.line_number());
-    if (!is_new) {
       throw bad_input(lines_.place(1),
-                      fmt::format("the id {} is already on line {}; ids must differ",
-                                  in_quotes(field), first->second));
+                      "{} is a number where the first line has an id; every line begins "
+                      "with an id of letters, or none",
+                      in_quotes(field));
     }
+    ids_.add(field, lines_.place(1));
     data_.ids.emplace_back(field);
   }
 
@@ -123,7 +110,7 @@ class SeriesLines {
   std::optional<char> separator_;  // none: every line so far was one number
   bool has_ids_ = false;
   std::vector<std::string_view> fields_;
-  std::unordered_map<std::string, long> first_line_;
+  FileIds ids_;
 };
 
 SeriesData series_of_rows(VectorData table) {
@@ -134,15 +121,14 @@ SeriesData series_of_rows(VectorData table) {
     const double* end = row + values.cols();
     while (end > row && std::isnan(end[-1])) --end;
     if (end == row) {
-      throw bad_input({data.source},
-                      fmt::format("row {} has no numbers; a series needs one", i + 1));
+      throw bad_input({data.source}, "row {} has no numbers; a series needs one", i + 1);
     }
     const double* missing = std::find_if(row, end, [](double x) { return std::isnan(x); });
     if (missing != end) {
       throw bad_input({data.source},
-                      fmt::format("row {}, column {} is NaN inside a series; what is missing may "
-                                  "stand at its end only",
-                                  i + 1, missing - row + 1));
+                      "row {}, column {} is NaN inside a series; what is missing may "
+                      "stand at its end only",
+                      i + 1, missing - row + 1);
     }
     data.values.emplace_back(row, end);
   }

@@ -78,40 +78,24 @@ double set_value(const WordNumbers& a, const WordNumbers& b, const SetSettings& 
   return 0;
 }
 
-constexpr std::string_view kSetStage = "similarities of sets";
-
-RowMatrix every_set_pair(const std::vector<WordNumbers>& rows,
-                         const std::vector<WordNumbers>& columns, const SetSettings& settings,
-                         const RunContext& ctx) {
-  return detail::every_pair(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()),
-                            kSetStage, ctx, [&](Index i) {
-                              return [&, i](Index j) {
-                                return set_value(rows[static_cast<std::size_t>(i)],
-                                                 columns[static_cast<std::size_t>(j)], settings);
-                              };
-                            });
-}
-
 }  // namespace
 
-RowMatrix set_matrix(const SetData& samples, const SetSettings& settings, const RunContext& ctx) {
-  const std::vector<WordNumbers> sets = WordTable().of(samples);
-  if (settings.of != SetSimilarity::kJaccard && settings.alpha != settings.beta) {
-    return every_set_pair(sets, sets, settings, ctx);
-  }
-  return detail::symmetric_pairs(static_cast<Index>(sets.size()), kSetStage, ctx, [&](Index i) {
+RowMatrix set_matrix(const SetData& rows, const SetSettings& settings, const RunContext& ctx,
+                     const SetData* columns) {
+  WordTable words;
+  const std::vector<WordNumbers> sets = words.of(rows);
+  const std::vector<WordNumbers> of_columns =
+      columns != nullptr ? words.of(*columns) : std::vector<WordNumbers>();
+  const std::vector<WordNumbers>& others = columns != nullptr ? of_columns : sets;
+  const bool symmetric = settings.of == SetSimilarity::kJaccard || settings.alpha == settings.beta;
+  const auto row_of = [&](Index i) {
     return [&, i](Index j) {
-      return set_value(sets[static_cast<std::size_t>(i)], sets[static_cast<std::size_t>(j)],
+      return set_value(sets[static_cast<std::size_t>(i)], others[static_cast<std::size_t>(j)],
                        settings);
     };
-  });
-}
-
-RowMatrix set_matrix(const SetData& queries, const SetData& training, const SetSettings& settings,
-                     const RunContext& ctx) {
-  WordTable words;
-  const std::vector<WordNumbers> rows = words.of(queries);
-  return every_set_pair(rows, words.of(training), settings, ctx);
+  };
+  return detail::all_pairs(std::ssize(sets), std::ssize(others), columns == nullptr && symmetric,
+                           "similarities of sets", ctx, row_of);
 }
 
 }  // namespace kith

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/sets.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "measure/strings.hpp"
 
@@ -36,10 +34,10 @@ SetData read_sets(const std::string& path, const RunContext& ctx) {
   StringData lines = read_lines(path, kind, ctx);
   if (is_table(lines.values)) {
     throw bad_input({path, 1},
-                    fmt::format("{} has no blank, and neither has any other line: every set would "
-                                "be one word, commas and all. The words of a set are separated by "
-                                "blanks; a table of words is compared by value-difference",
-                                in_quotes(lines.values.front())));
+                    "{} has no blank, and neither has any other line: every set would "
+                    "be one word, commas and all. The words of a set are separated by "
+                    "blanks; a table of words is compared by value-difference",
+                    in_quotes(lines.values.front()));
   }
   SetData data{.source = std::move(lines.source), .ids = std::move(lines.ids), .values = {}};
   data.values.reserve(lines.values.size());

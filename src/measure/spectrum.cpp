@@ -4,15 +4,13 @@
 // exact.
 #include "kith/measure/spectrum.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "measure/pairs.hpp"
 
@@ -43,10 +41,7 @@ class Spectra {
  private:
   KmerCounts of(const std::string& text) {
     const std::optional<std::u32string> points = code_points(text);
-    if (!points) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} is not UTF-8; spectra count code points", in_quotes(text)));
-    }
+    if (!points) throw invalid("{} is not UTF-8; spectra count code points", in_quotes(text));
     std::vector<std::int32_t> kmers;
     for (std::size_t at = 0; at + k_ <= points->size(); ++at) {
       kmers.push_back(numbers_.emplace(points->substr(at, k_), numbers_.size()).first->second);
@@ -88,12 +83,10 @@ std::vector<double> self_scores(const std::vector<KmerCounts>& spectra, const St
   for (const KmerCounts& spectrum : spectra) {
     scores.push_back(common_kmers(spectrum, spectrum));
     if (scores.back() > 0) continue;
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{}: {} is shorter than kmer, {}; its spectrum is empty and cannot be "
-                    "normalised",
-                    data.source, sample_name(data.ids, static_cast<Index>(scores.size()) - 1),
-                    settings.kmer));
+    throw invalid(
+        "{}: {} is shorter than kmer, {}; its spectrum is empty and cannot be "
+        "normalised",
+        data.source, sample_name(data.ids, static_cast<Index>(scores.size()) - 1), settings.kmer);
   }
   return scores;
 }
@@ -105,46 +98,30 @@ double spectrum_value(double common, const std::vector<double>& rows, Index i,
          std::sqrt(rows[static_cast<std::size_t>(i)] * columns[static_cast<std::size_t>(j)]);
 }
 
-void refuse_p_value(const SpectrumSettings& settings) {
-  if (settings.score != ScoreForm::kPValue) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "score p-value is for local alignments; a spectrum is raw or normalised");
-}
-
 }  // namespace
 
-RowMatrix spectrum_matrix(const StringData& samples, const SpectrumSettings& settings,
-                          const RunContext& ctx) {
-  refuse_p_value(settings);
-  const std::vector<KmerCounts> spectra = Spectra(settings.kmer).of(samples, ctx);
-  const std::vector<double> selves = self_scores(spectra, samples, settings);
-  return detail::symmetric_pairs(
-      static_cast<Index>(spectra.size()), "k-mer spectra", ctx, [&](Index i) {
-        return [&, i](Index j) {
-          return spectrum_value(common_kmers(spectra[static_cast<std::size_t>(i)],
-                                             spectra[static_cast<std::size_t>(j)]),
-                                selves, i, selves, j);
-        };
-      });
-}
-
-RowMatrix spectrum_matrix(const StringData& queries, const StringData& training,
-                          const SpectrumSettings& settings, const RunContext& ctx) {
-  refuse_p_value(settings);
+RowMatrix spectrum_matrix(const StringData& rows, const SpectrumSettings& settings,
+                          const RunContext& ctx, const StringData* columns) {
+  if (settings.score == ScoreForm::kPValue) {
+    throw invalid("score p-value is for local alignments; a spectrum is raw or normalised");
+  }
   Spectra spectra(settings.kmer);
-  const std::vector<KmerCounts> rows = spectra.of(queries, ctx);
-  const std::vector<KmerCounts> columns = spectra.of(training, ctx);
-  const std::vector<double> row_selves = self_scores(rows, queries, settings);
-  const std::vector<double> column_selves = self_scores(columns, training, settings);
-  return detail::every_pair(
-      static_cast<Index>(rows.size()), static_cast<Index>(columns.size()), "k-mer spectra", ctx,
-      [&](Index i) {
-        return [&, i](Index j) {
-          return spectrum_value(
-              common_kmers(rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]),
-              row_selves, i, column_selves, j);
-        };
-      });
+  const std::vector<KmerCounts> of_rows = spectra.of(rows, ctx);
+  const std::vector<KmerCounts> of_columns =
+      columns != nullptr ? spectra.of(*columns, ctx) : std::vector<KmerCounts>();
+  const std::vector<KmerCounts>& others = columns != nullptr ? of_columns : of_rows;
+  const std::vector<double> row_selves = self_scores(of_rows, rows, settings);
+  const std::vector<double> column_selves =
+      columns != nullptr ? self_scores(others, *columns, settings) : row_selves;
+  const auto row_of = [&](Index i) {
+    return [&, i](Index j) {
+      return spectrum_value(
+          common_kmers(of_rows[static_cast<std::size_t>(i)], others[static_cast<std::size_t>(j)]),
+          row_selves, i, column_selves, j);
+    };
+  };
+  return detail::all_pairs(std::ssize(of_rows), std::ssize(others), columns == nullptr,
+                           "k-mer spectra", ctx, row_of);
 }
 
 }  // namespace kith

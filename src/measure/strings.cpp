@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <unordered_map>
 
-#include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "data/formats/checks.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -17,8 +16,7 @@ constexpr long kLinesPerProgress = 1 << 14;
 
 void check_utf8(const LineReader& lines, std::string_view line) {
   if (is_valid_utf8(line)) return;
-  throw bad_input(lines.place(),
-                  fmt::format("{} is not UTF-8; strings must be UTF-8 text", in_quotes(line)));
+  throw bad_input(lines.place(), "{} is not UTF-8; strings must be UTF-8 text", in_quotes(line));
 }
 
 /// The id and the string of a line with ids.
@@ -31,25 +29,20 @@ class IdColumn {
     const std::size_t tab = line.find('\t');
     if (tab == std::string_view::npos) {
       throw bad_input(lines.place(),
-                      fmt::format("{} has no tab, but the first line has; every line must be "
-                                  "{}, or none",
-                                  in_quotes(line), kind_.with_id));
+                      "{} has no tab, but the first line has; every line must be "
+                      "{}, or none",
+                      in_quotes(line), kind_.with_id);
     }
     const std::string id(line.substr(0, tab));
     if (id.empty()) throw bad_input(lines.place(1), "the id before the tab is empty");
-    const auto [first, is_new] = first_line_.emplace(id, lines.line_number());
-    if (!is_new) {
-      throw bad_input(lines.place(1),
-                      fmt::format("the id {} is already on line {}; ids must differ", in_quotes(id),
-                                  first->second));
-    }
+    ids_.add(id, lines.place(1));
     data.ids.push_back(id);
     return line.substr(tab + 1);
   }
 
  private:
   const LineKind& kind_;
-  std::unordered_map<std::string, long> first_line_;
+  FileIds ids_;
 };
 
 void check_tabs(const LineReader& lines, const LineKind& kind, std::string_view string,
@@ -77,9 +70,10 @@ StringData read_strings(const std::string& path, const RunContext& ctx) {
 }
 
 void refuse_empty_line(const FilePlace& place, const LineKind& kind) {
-  throw bad_input(place, fmt::format("the line is empty; give every line an id ({}) to have an "
-                                     "empty {} among the samples",
-                                     kind.with_id, kind.sample));
+  throw bad_input(place,
+                  "the line is empty; give every line an id ({}) to have an "
+                  "empty {} among the samples",
+                  kind.with_id, kind.sample);
 }
 
 StringData read_lines(const std::string& path, const LineKind& kind, const RunContext& ctx) {

@@ -4,14 +4,12 @@
 // whose size is the square of their number: there each pair compares the distributions.
 #include "kith/measure/value_difference.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "measure/pairs.hpp"
 
 namespace kith {
@@ -71,11 +69,10 @@ class ValueDifferences {
  public:
   ValueDifferences(const CategoryData& training, const ValueDifferenceSettings& settings) {
     if (!training.labels) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("{}: value-difference needs the labels of the samples, by which values "
-                      "are compared",
-                      training.source));
+      throw invalid(
+          "{}: value-difference needs the labels of the samples, by which values "
+          "are compared",
+          training.source);
     }
     for (std::size_t a = 0; a < training.values.front().size(); ++a) {
       columns_.emplace_back(training, a, settings.exponent);
@@ -87,10 +84,8 @@ class ValueDifferences {
     rows.reserve(data.values.size());
     for (const auto& values : data.values) {
       if (values.size() != columns_.size()) {
-        throw Error(
-            ErrorCode::kInvalidArgument,
-            fmt::format("{} has {} columns, and the training samples have {}; they must agree",
-                        data.source, values.size(), columns_.size()));
+        throw invalid("{} has {} columns, and the training samples have {}; they must agree",
+                      data.source, values.size(), columns_.size());
       }
       std::vector<Index>& row = rows.emplace_back();
       for (std::size_t a = 0; a < values.size(); ++a)
@@ -110,31 +105,21 @@ class ValueDifferences {
 
 }  // namespace
 
-RowMatrix value_difference_matrix(const CategoryData& samples,
-                                  const ValueDifferenceSettings& settings, const RunContext& ctx) {
-  const ValueDifferences metric(samples, settings);
-  const std::vector<std::vector<Index>> rows = metric.numbers_of(samples);
-  return detail::symmetric_pairs(static_cast<Index>(rows.size()), "value differences", ctx,
-                                 [&](Index i) {
-                                   return [&, i](Index j) {
-                                     return metric.distance(rows[static_cast<std::size_t>(i)],
-                                                            rows[static_cast<std::size_t>(j)]);
-                                   };
-                                 });
-}
-
-RowMatrix value_difference_matrix(const CategoryData& queries, const CategoryData& training,
-                                  const ValueDifferenceSettings& settings, const RunContext& ctx) {
-  const ValueDifferences metric(training, settings);
-  const std::vector<std::vector<Index>> rows = metric.numbers_of(queries);
-  const std::vector<std::vector<Index>> columns = metric.numbers_of(training);
-  return detail::every_pair(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()),
-                            "value differences", ctx, [&](Index i) {
-                              return [&, i](Index j) {
-                                return metric.distance(rows[static_cast<std::size_t>(i)],
-                                                       columns[static_cast<std::size_t>(j)]);
-                              };
-                            });
+RowMatrix value_difference_matrix(const CategoryData& rows, const ValueDifferenceSettings& settings,
+                                  const RunContext& ctx, const CategoryData* columns) {
+  using Numbers = std::vector<std::vector<Index>>;
+  const ValueDifferences metric(columns != nullptr ? *columns : rows, settings);
+  const Numbers of_rows = metric.numbers_of(rows);
+  const Numbers of_columns = columns != nullptr ? metric.numbers_of(*columns) : Numbers();
+  const Numbers& others = columns != nullptr ? of_columns : of_rows;
+  const auto row_of = [&](Index i) {
+    return [&, i](Index j) {
+      return metric.distance(of_rows[static_cast<std::size_t>(i)],
+                             others[static_cast<std::size_t>(j)]);
+    };
+  };
+  return detail::all_pairs(std::ssize(of_rows), std::ssize(others), columns == nullptr,
+                           "value differences", ctx, row_of);
 }
 
 }  // namespace kith

@@ -74,8 +74,7 @@ struct Tables {
       return [&, x = X.row(i)](Index j) { return value(x, others.row(j)); };
     };
     constexpr std::string_view kStage = "pairs of vectors";
-    return Z == nullptr ? symmetric_pairs(X.rows(), kStage, ctx, row_of)
-                        : every_pair(X.rows(), Z->rows(), kStage, ctx, row_of);
+    return all_pairs(X.rows(), others.rows(), Z == nullptr, kStage, ctx, row_of);
   }
 
   [[nodiscard]] RowMatrix cosines() const {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/csv_parser.hpp"
 #include "data/formats/idx.hpp"
 #include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/formats.hpp"
 
@@ -53,15 +53,14 @@ void read_entries(const LineReader& lines, const std::vector<std::string_view>& 
     const std::optional<long long> index =
         colon == std::string_view::npos ? std::nullopt : parse_integer(fields[k].substr(0, colon));
     if (index > kGreatestIndex) {
-      throw bad_input(lines.place_of(fields[k]),
-                      fmt::format("the index of {} is too large; the greatest is {}",
-                                  in_quotes(fields[k]), kGreatestIndex));
+      throw bad_input(lines.place_of(fields[k]), "the index of {} is too large; the greatest is {}",
+                      in_quotes(fields[k]), kGreatestIndex);
     }
     if (!index || *index <= before) {
       throw bad_input(lines.place_of(fields[k]),
-                      fmt::format("{} is not index:value with an index above {}; the indices of a "
-                                  "line ascend from 1{}",
-                                  in_quotes(fields[k]), before, kernel_hint(index)));
+                      "{} is not index:value with an index above {}; the indices of a "
+                      "line ascend from 1{}",
+                      in_quotes(fields[k]), before, kernel_hint(index));
     }
     before = *index;
     const double value = number_in(fields[k].substr(colon + 1), lines, MissingWord::kRefused);
@@ -125,8 +124,8 @@ long line_of_row(const std::string& path, Index row) {
                                  ? std::to_string(j + 1)
                                  : in_quotes(data.columns[static_cast<std::size_t>(j)]);
   throw bad_input({data.source, line_of_row(data.source, i)},
-                  fmt::format("{} has no value in column {}; a vector needs all of its numbers",
-                              sample_name(data.ids, i), column));
+                  "{} has no value in column {}; a vector needs all of its numbers",
+                  sample_name(data.ids, i), column);
 }
 
 void refuse_missing(const VectorData& data) {

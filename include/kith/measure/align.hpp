@@ -48,16 +48,13 @@ struct AlignSettings {
 /// Error(kInvalidArgument) naming a matrix that does not exist, and what must be given.
 [[nodiscard]] AlignSettings with_defaults(Alignment alignment, AlignSettings settings);
 
-/// All pairs of `samples` (n x n, symmetric), O(|x| |y|) each. The p-value form, of local
-/// alignments only, is 1 - P = exp(-K |x| |y| exp(-lambda S)). Throws as with_defaults does, and
+/// Each of `rows` with each of `columns`; null: all pairs of `rows` (n x n, symmetric).
+/// O(|x| |y|) each. The p-value form, of local alignments only, is
+/// 1 - P = exp(-K |x| |y| exp(-lambda S)). Throws as with_defaults does, and
 /// Error(kInvalidArgument) naming a residue that is not in the matrix, and a sequence whose score
 /// with itself is not positive and cannot be divided by.
-[[nodiscard]] RowMatrix align_matrix(Alignment alignment, const SequenceData& samples,
-                                     const AlignSettings& settings, const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns).
-[[nodiscard]] RowMatrix align_matrix(Alignment alignment, const SequenceData& queries,
-                                     const SequenceData& training, const AlignSettings& settings,
-                                     const RunContext& ctx);
+[[nodiscard]] RowMatrix align_matrix(Alignment alignment, const SequenceData& rows,
+                                     const AlignSettings& settings, const RunContext& ctx,
+                                     const SequenceData* columns = nullptr);
 
 }  // namespace kith

@@ -7,6 +7,7 @@
 // itself is small, but not 0. What zstd's own header adds weighs on strings of a few letters.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -19,16 +20,10 @@ struct CompressionSettings {
   Index level = 19;  ///< of zstd, 1 .. 22
 };
 
-/// All pairs of `samples` (n x n, symmetric). The bytes of another version of zstd may differ by a
-/// few, and the numbers with them.
-[[nodiscard]] RowMatrix compression_matrix(std::span<const std::string> samples,
-                                           const CompressionSettings& settings,
-                                           const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns).
-[[nodiscard]] RowMatrix compression_matrix(std::span<const std::string> queries,
-                                           std::span<const std::string> training,
-                                           const CompressionSettings& settings,
-                                           const RunContext& ctx);
+/// Each of `rows` with each of `columns`; none: all pairs of `rows` (n x n, symmetric). The bytes
+/// of another version of zstd may differ by a few, and the numbers with them.
+[[nodiscard]] RowMatrix compression_matrix(
+    std::span<const std::string> rows, const CompressionSettings& settings, const RunContext& ctx,
+    std::optional<std::span<const std::string>> columns = std::nullopt);
 
 }  // namespace kith

@@ -41,14 +41,10 @@ struct DtwNeighbour {
                                                     std::span<const Series> training, Index count,
                                                     const DtwSettings& settings = {});
 
-/// All pairs of `samples` (n x n, symmetric, diagonal 0). Every entry is wanted, so that lower
-/// bounds could spare nothing here.
-[[nodiscard]] RowMatrix dtw_matrix(std::span<const Series> samples, const DtwSettings& settings,
-                                   const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns).
-[[nodiscard]] RowMatrix dtw_matrix(std::span<const Series> queries,
-                                   std::span<const Series> training, const DtwSettings& settings,
-                                   const RunContext& ctx);
+/// Each of `rows` with each of `columns`; none: all pairs of `rows` (n x n, symmetric, diagonal 0).
+/// Every entry is wanted, so that lower bounds could spare nothing here.
+[[nodiscard]] RowMatrix dtw_matrix(std::span<const Series> rows, const DtwSettings& settings,
+                                   const RunContext& ctx,
+                                   std::optional<std::span<const Series>> columns = std::nullopt);
 
 }  // namespace kith

@@ -4,6 +4,7 @@
 // inner product, and its matrices are as a rule indefinite.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,13 +23,10 @@ namespace kith {
 
 enum class EditValue { kSimilarity, kDistance };
 
-/// All pairs of `samples` (n x n, symmetric). Exact, hence the same for any number of threads.
-[[nodiscard]] RowMatrix edit_matrix(std::span<const std::string> samples, EditValue value,
-                                    const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns).
-[[nodiscard]] RowMatrix edit_matrix(std::span<const std::string> queries,
-                                    std::span<const std::string> training, EditValue value,
-                                    const RunContext& ctx);
+/// Each of `rows` with each of `columns`; none: all pairs of `rows` (n x n, symmetric). Exact,
+/// hence the same for any number of threads.
+[[nodiscard]] RowMatrix edit_matrix(
+    std::span<const std::string> rows, EditValue value, const RunContext& ctx,
+    std::optional<std::span<const std::string>> columns = std::nullopt);
 
 }  // namespace kith

@@ -7,8 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"

@@ -23,12 +23,8 @@ struct SetSettings {
   double theta = 1;    ///< of contrast, >= 0
 };
 
-/// All pairs of `samples` (n x n). O(|A| + |B|) per pair.
-[[nodiscard]] RowMatrix set_matrix(const SetData& samples, const SetSettings& settings,
-                                   const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns).
-[[nodiscard]] RowMatrix set_matrix(const SetData& queries, const SetData& training,
-                                   const SetSettings& settings, const RunContext& ctx);
+/// Each of `rows` with each of `columns`; null: all pairs of `rows` (n x n). O(|A| + |B|) per pair.
+[[nodiscard]] RowMatrix set_matrix(const SetData& rows, const SetSettings& settings,
+                                   const RunContext& ctx, const SetData* columns = nullptr);
 
 }  // namespace kith

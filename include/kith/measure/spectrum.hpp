@@ -4,10 +4,6 @@
 // hence positive semidefinite.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
 #include "kith/measure/raw_data.hpp"
@@ -20,13 +16,10 @@ struct SpectrumSettings {
   ScoreForm score = ScoreForm::kRaw;  ///< raw or normalised
 };
 
-/// All pairs of `samples` (n x n, symmetric). O(|x| + |y|) per pair. Throws Error(kInvalidArgument)
-/// naming the first string that is too short to be normalised.
-[[nodiscard]] RowMatrix spectrum_matrix(const StringData& samples, const SpectrumSettings& settings,
-                                        const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns).
-[[nodiscard]] RowMatrix spectrum_matrix(const StringData& queries, const StringData& training,
-                                        const SpectrumSettings& settings, const RunContext& ctx);
+/// Each of `rows` with each of `columns`; null: all pairs of `rows` (n x n, symmetric).
+/// O(|x| + |y|) per pair. Throws Error(kInvalidArgument) naming the first string that is too short
+/// to be normalised.
+[[nodiscard]] RowMatrix spectrum_matrix(const StringData& rows, const SpectrumSettings& settings,
+                                        const RunContext& ctx, const StringData* columns = nullptr);
 
 }  // namespace kith

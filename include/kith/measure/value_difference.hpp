@@ -18,17 +18,12 @@ struct ValueDifferenceSettings {
   double exponent = 2;  ///< q > 0
 };
 
-/// All pairs of `samples`, which have labels (n x n, symmetric, diagonal 0). O(columns) per pair.
-/// Throws Error(kInvalidArgument) without labels.
-[[nodiscard]] RowMatrix value_difference_matrix(const CategoryData& samples,
+/// Each of `rows` with each of `columns`, by the labels of `columns`; null: all pairs of `rows` by
+/// their own (n x n, symmetric, diagonal 0). O(columns) per pair. Throws Error(kInvalidArgument)
+/// without labels, and where they have not equally many columns.
+[[nodiscard]] RowMatrix value_difference_matrix(const CategoryData& rows,
                                                 const ValueDifferenceSettings& settings,
-                                                const RunContext& ctx);
-
-/// Each of `queries` (rows) against each of `training` (columns), by the labels of `training`.
-/// Throws Error(kInvalidArgument) too where they have not equally many columns.
-[[nodiscard]] RowMatrix value_difference_matrix(const CategoryData& queries,
-                                                const CategoryData& training,
-                                                const ValueDifferenceSettings& settings,
-                                                const RunContext& ctx);
+                                                const RunContext& ctx,
+                                                const CategoryData* columns = nullptr);
 
 }  // namespace kith

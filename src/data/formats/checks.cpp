@@ -5,15 +5,16 @@
 #include <cmath>
 #include <optional>
 
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
 namespace {
 
 Error infinite(Index row, Index column, double value, const std::string& file) {
-  return bad_input({file}, "row " + std::to_string(row + 1) + ", column " +
-                               std::to_string(column + 1) + " is " + (value > 0 ? "inf" : "-inf") +
-                               "; numbers must be finite (NaN marks a missing pair)");
+  return bad_input({file},
+                   "row {}, column {} is {}; numbers must be finite (NaN marks a missing pair)",
+                   row + 1, column + 1, value > 0 ? "inf" : "-inf");
 }
 
 /// A loop without an early exit, which the compiler turns into vector code.
@@ -41,9 +42,8 @@ void refuse_not_finite(const SparseBlock& block, const std::string& file) {
     for (std::size_t k = begin; k < end; ++k) {
       if (std::isinf(block.values[k])) throw infinite(i, block.columns[k], block.values[k], file);
       if (!std::isnan(block.values[k])) continue;
-      throw bad_input({file}, "row " + std::to_string(i + 1) + ", column " +
-                                  std::to_string(block.columns[k] + 1) +
-                                  " is NaN; a sparse matrix cannot hold missing pairs");
+      throw bad_input({file}, "row {}, column {} is NaN; a sparse matrix cannot hold missing pairs",
+                      i + 1, block.columns[k] + 1);
     }
   }
 }
@@ -54,19 +54,26 @@ double number_in(std::string_view field, const LineReader& lines, MissingWord mi
     std::string point(field);
     std::replace(point.begin(), point.end(), ',', '.');
     const bool comma = point != field && parse_double(point).has_value();
-    throw bad_input(lines.place_of(field),
-                    in_quotes(field) + " is not a number within the range of double" +
-                        (comma ? "; decimal commas are not read, write a point" : ""));
+    throw bad_input(lines.place_of(field), "{} is not a number within the range of double{}",
+                    in_quotes(field), comma ? "; decimal commas are not read, write a point" : "");
   }
   if (std::isinf(*value)) {
-    throw bad_input(lines.place_of(field),
-                    in_quotes(field) + " is infinite; numbers must be finite");
+    throw bad_input(lines.place_of(field), "{} is infinite; numbers must be finite",
+                    in_quotes(field));
   }
   if (std::isnan(*value) && missing == MissingWord::kRefused) {
     throw bad_input(lines.place_of(field),
-                    in_quotes(field) + " is not a number; this format leaves a missing pair out");
+                    "{} is not a number; this format leaves a missing pair out", in_quotes(field));
   }
   return *value;
+}
+
+void FileIds::add(std::string_view id, const FilePlace& place) {
+  if (!is_valid_utf8(id)) throw bad_input(place, "the id {} is not UTF-8", in_quotes(id));
+  const auto [first, is_new] = line_of_.emplace(id, place.line);
+  if (is_new) return;
+  throw bad_input(place, "the id {} is already on line {}; ids must differ", in_quotes(id),
+                  first->second);
 }
 
 std::string_view trimmed_in_place(std::string_view text) {

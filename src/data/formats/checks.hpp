@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "data/formats/stream.hpp"
@@ -24,6 +25,16 @@ enum class MissingWord { kRefused, kNan };
 /// with its place, its text and the rule it breaks; decimal commas are explained.
 [[nodiscard]] double number_in(std::string_view field, const LineReader& lines,
                                MissingWord missing);
+
+/// The ids of a file, which differ and are UTF-8.
+class FileIds {
+ public:
+  /// Throws Error(kBadInput) at `place`, naming the line that had the id before.
+  void add(std::string_view id, const FilePlace& place);
+
+ private:
+  std::unordered_map<std::string, long> line_of_;
+};
 
 /// `text` without blanks around it; what is empty still points to where it stood.
 [[nodiscard]] std::string_view trimmed_in_place(std::string_view text);

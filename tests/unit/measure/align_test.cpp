@@ -134,7 +134,7 @@ TEST(Alignment, IsNormalisedByScoresWithItself) {
   SequenceData rows = data;
   rows.values.resize(3);
   EXPECT_EQ(
-      align_matrix(Alignment::kLocal, rows, data, {.score = ScoreForm::kNormalised}, RunContext{}),
+      align_matrix(Alignment::kLocal, rows, {.score = ScoreForm::kNormalised}, RunContext{}, &data),
       unit.topRows(3));
 }
 

@@ -118,7 +118,7 @@ TEST_P(EditMatrix, HoldsTheValueOfEachPair) {
   const std::vector<std::string> columns = random_texts(12, 30, 30, 0x4e00, GetParam());
   const RunContext ctx{.threads = 2};
   const RowMatrix square = edit_matrix(columns, EditValue::kSimilarity, ctx);
-  const RowMatrix wide = edit_matrix(rows, columns, EditValue::kDistance, ctx);
+  const RowMatrix wide = edit_matrix(rows, EditValue::kDistance, ctx, columns);
   ASSERT_EQ(wide.rows(), 19);
   ASSERT_EQ(wide.cols(), 30);
   for (std::size_t j = 0; j < columns.size(); ++j) {

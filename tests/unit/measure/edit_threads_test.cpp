@@ -19,7 +19,7 @@ TEST_P(EditMatrixThreads, GiveTheSameBytesForAnyNumberOfThreads) {
   const RowMatrix one = edit_matrix(texts, EditValue::kSimilarity, RunContext{.threads = 1});
   for (const int threads : {2, 7}) {
     EXPECT_EQ(edit_matrix(texts, EditValue::kSimilarity, RunContext{.threads = threads}), one);
-    EXPECT_EQ(edit_matrix(texts, texts, EditValue::kSimilarity, RunContext{.threads = threads}),
+    EXPECT_EQ(edit_matrix(texts, EditValue::kSimilarity, RunContext{.threads = threads}, texts),
               one);
   }
 }

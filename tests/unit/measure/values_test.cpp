@@ -80,7 +80,7 @@ TEST(CompressionDistance, TellsKinFromStrangers) {
   EXPECT_LT(D(0, 0), 0.1);
   EXPECT_LT(D(0, 1), 0.4);
   EXPECT_GT(D(0, 2), 0.9);
-  EXPECT_EQ(compression_matrix(std::span(texts).first(2), texts, {}, RunContext{}), D.topRows(2));
+  EXPECT_EQ(compression_matrix(std::span(texts).first(2), {}, RunContext{}, texts), D.topRows(2));
 }
 
 RowMatrix random_vectors(Index n, Index d, std::uint64_t seed) {
@@ -246,7 +246,7 @@ TEST(ValueDifference, ComparesDistributionsOfClasses) {
   EXPECT_DOUBLE_EQ(one(0, 1), 2 * 0.5);
 
   const CategoryData queries{.source = "q", .ids = {}, .values = {{"r", "p"}, {"new", "p"}}};
-  const RowMatrix rows = value_difference_matrix(queries, data, {}, RunContext{});
+  const RowMatrix rows = value_difference_matrix(queries, {}, RunContext{}, &data);
   EXPECT_EQ(rows.row(0), D.row(0));
   EXPECT_DOUBLE_EQ(rows(1, 0), 1) << "a value nobody has gets no class";
 }
