@@ -68,7 +68,8 @@ Problem make_problem() {
 }
 
 std::vector<kith::KrrSettings> whole_grid(kith::Spectrum spectrum) {
-  const std::vector<kith::GridAxis> axes = kith::MethodTraits<kith::KrrSettings>::grid({});
+  const std::vector<kith::GridAxis> axes =
+      kith::MethodTraits<kith::KrrSettings>::grid(kith::KrrSettings{});
   std::vector<kith::KrrSettings> grid;
   for (const std::string& k : axes[0].values) {
     for (const std::string& ridge : axes[1].values) {

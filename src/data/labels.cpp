@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "data/formats/delimited.hpp"
 #include "data/formats/idx.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -47,21 +47,20 @@ std::vector<Record> read_records(detail::ByteSource& source, char separator) {
 void check_cell(const std::string& file, const Record& record, const Cell& cell,
                 std::string_view what) {
   const FilePlace place = detail::place_in(file, record.line, record.text, cell.offset);
-  if (cell.text.empty()) {
-    throw bad_input(place, fmt::format("an empty {}; every line must hold one", what));
-  }
+  if (cell.text.empty()) throw bad_input(place, "an empty {}; every line must hold one", what);
   if (!is_valid_utf8(cell.text)) {
-    throw bad_input(place, fmt::format("the {} {} is not UTF-8; convert the file first, for "
-                                       "example with iconv -f LATIN1 -t UTF-8",
-                                       what, in_quotes(cell.text)));
+    throw bad_input(place,
+                    "the {} {} is not UTF-8; convert the file first, for "
+                    "example with iconv -f LATIN1 -t UTF-8",
+                    what, in_quotes(cell.text));
   }
 }
 
 [[noreturn]] void refuse_cells(const std::string& file, const Record& record, std::size_t found) {
   throw bad_input({file, record.line},
-                  fmt::format("{} holds {} cell{}; every line must hold two, an id and a label, "
-                              "separated by a tab as on the first line",
-                              in_quotes(record.text), found, found == 1 ? "" : "s"));
+                  "{} holds {} cell{}; every line must hold two, an id and a label, "
+                  "separated by a tab as on the first line",
+                  in_quotes(record.text), found, found == 1 ? "" : "s");
 }
 
 [[noreturn]] void refuse_repeated(const std::string& file, const std::string& id, long earlier,
@@ -109,8 +108,7 @@ LabelFile numbers(detail::ByteSource& source) {
   const RowMatrix values = detail::read_idx(source, {});
   if (values.cols() != 1) {
     throw bad_input({source.name()},
-                    fmt::format("its IDX data have {} numbers per sample; labels have one each",
-                                values.cols()));
+                    "its IDX data have {} numbers per sample; labels have one each", values.cols());
   }
   LabelFile file{.source = source.name()};
   for (const double value : values.col(0)) file.labels.push_back(format_double(value));
@@ -119,11 +117,11 @@ LabelFile numbers(detail::ByteSource& source) {
 
 [[noreturn]] void refuse_without_ids(const LabelFile& file, std::span<const std::string> sample_ids,
                                      std::string_view table) {
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{}: it has one label per line, but {} lists pairs of ids, which have no "
-                          "order. Write the id and the label of a sample on each line, separated "
-                          "by a tab, such as {}<TAB>{}",
-                          file.source, table, sample_ids.front(), file.labels.front()));
+  throw broken(
+      "{}: it has one label per line, but {} lists pairs of ids, which have no "
+      "order. Write the id and the label of a sample on each line, separated "
+      "by a tab, such as {}<TAB>{}",
+      file.source, table, sample_ids.front(), file.labels.front());
 }
 
 JoinedLabels join_by_position(const LabelFile& file, std::span<const std::string> sample_ids,
@@ -152,6 +150,14 @@ JoinedLabels join_by_position(const LabelFile& file, std::span<const std::string
 }
 
 }  // namespace
+
+std::vector<std::vector<Index>> Labels::members(std::span<const Index> order) const {
+  std::vector<std::vector<Index>> of_class(names.size());
+  for (const Index i : order) {
+    of_class[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])].push_back(i);
+  }
+  return of_class;
+}
 
 std::vector<Index> Labels::counts() const {
   std::vector<Index> count(names.size(), 0);
@@ -223,9 +229,8 @@ JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sam
     per_sample.push_back(file.labels[found->second]);
   }
   if (!without.empty()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: {} of {} samples have no label: {}; every sample needs one",
-                            file.source, without.size(), sample_ids.size(), list_some(without)));
+    throw broken("{}: {} of {} samples have no label: {}; every sample needs one", file.source,
+                 without.size(), sample_ids.size(), list_some(without));
   }
   JoinedLabels joined{make_labels(per_sample), {}};
   for (std::size_t i = 0; i < file.ids.size(); ++i) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/errors.hpp"
 #include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -17,16 +17,14 @@ namespace {
 Index class_of(std::string_view name, const Labels& labels, const std::string& where) {
   const auto at = std::find(labels.names.begin(), labels.names.end(), name);
   if (at != labels.names.end()) return at - labels.names.begin();
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: there is no class {}; the classes are {}", where, in_quotes(name),
-                          list_some(labels.names, 20)));
+  throw invalid("{}: there is no class {}; the classes are {}", where, in_quotes(name),
+                list_some(labels.names, 20));
 }
 
 double number_of(std::string_view text, NumberRange range, const std::string& where) {
   const auto value = parse_double(trim(text));
   if (value && range.contains(*value)) return *value;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: {} must be a number, {}", where, in_quotes(text), range.text()));
+  throw invalid("{}: {} must be a number, {}", where, in_quotes(text), range.text());
 }
 
 /// An entry of a setting: a line of a file whose columns are separated by tabs, or an item of
@@ -46,9 +44,8 @@ std::vector<Entry> entries_of_file(const std::string& path, std::size_t parts) {
     Entry entry{.where = fmt::format("{}:{}", path, lines.line_number()), .parts = {}};
     for (const std::string_view part : split(line, '\t')) entry.parts.emplace_back(trim(part));
     if (entry.parts.size() != parts) {
-      throw Error(ErrorCode::kBadInput,
-                  fmt::format("{}: {} columns separated by tabs; there must be {}", entry.where,
-                              entry.parts.size(), parts));
+      throw broken("{}: {} columns separated by tabs; there must be {}", entry.where,
+                   entry.parts.size(), parts);
     }
     entries.push_back(std::move(entry));
   }
@@ -62,9 +59,8 @@ bool is_file(const std::string& text) {
 
 [[noreturn]] void refuse_form(const std::string& setting, std::string_view item,
                               const std::string& form) {
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("setting {}: {} is neither a file nor of the form {}", setting,
-                          in_quotes(item), form));
+  throw invalid("setting {}: {} is neither a file nor of the form {}", setting, in_quotes(item),
+                form);
 }
 
 /// Names of classes may contain commas and '=': an item ends at the first comma after a '=', and
@@ -126,14 +122,11 @@ Vector read_priors(const std::string& text, const Labels& labels) {
   }
   for (Index c = 0; c < priors.size(); ++c) {
     if (priors(c) < 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("setting priors: class {} has none",
-                              in_quotes(labels.names[static_cast<std::size_t>(c)])));
+      throw invalid("setting priors: class {} has none",
+                    in_quotes(labels.names[static_cast<std::size_t>(c)]));
     }
   }
-  if (!(priors.sum() > 0)) {
-    throw Error(ErrorCode::kInvalidArgument, "setting priors: at least one must be above 0");
-  }
+  if (!(priors.sum() > 0)) throw invalid("setting priors: at least one must be above 0");
   return priors / priors.sum();
 }
 
@@ -176,8 +169,7 @@ DecisionRule make_decision_rule(const DecisionSettings& settings, const Labels& 
 void apply(const DecisionRule& rule, Prediction& prediction) {
   if (rule.empty()) return;
   if (prediction.probabilities.size() == 0 && !prediction.labels.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "priors and costs need probabilities, which this model does not have");
+    throw invalid("priors and costs need probabilities, which this model does not have");
   }
   Matrix& p = prediction.probabilities;
   const Index classes = p.cols();

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/learner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -46,12 +44,6 @@ double largest(const std::vector<Subproblem>& subproblems, double SolveInfo::*fi
 
 }  // namespace
 
-std::vector<Index> all_positions(Index count) {
-  std::vector<Index> all(static_cast<std::size_t>(count));
-  std::iota(all.begin(), all.end(), Index{0});
-  return all;
-}
-
 QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> columns) {
   QueryBlock chosen = queries;  // shares the numbers
   const auto choose = [&](Block& block) {
@@ -67,13 +59,18 @@ QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> column
 
 void check_columns(Index given, Index needed) {
   if (given == needed) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("queries have {} columns; the model needs {}", given, needed));
+  throw invalid("queries have {} columns; the model needs {}", given, needed);
 }
 
 void check_columns(const QueryMatrix& query, Index needed) {
   check_columns(cols(query.to_training), needed);
   if (query.from_training) check_columns(cols(*query.from_training), needed);
+}
+
+DenseBlock mean_rows(const QueryMatrix& query) {
+  DenseBlock to = to_dense(query.to_training);
+  if (!query.from_training) return to;
+  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
 }
 
 std::vector<std::size_t> FitInfo::listed() const {

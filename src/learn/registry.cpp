@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/boxed_definition.hpp"
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/core/unknown_setting.hpp"
 #include "kith/learn/method_variants.hpp"
@@ -31,18 +31,6 @@ decltype(auto) visit_method(Visitor&& visitor, Any&& any) {
   return std::visit(std::forward<Visitor>(visitor), *any);
 }
 
-template <class Traits>
-constexpr bool several_matrices() {
-  if constexpr (requires { Traits::several_matrices; }) return Traits::several_matrices;
-  return false;
-}
-
-template <class Traits>
-constexpr bool learns_from_vectors() {
-  if constexpr (requires { Traits::learns_from_vectors; }) return Traits::learns_from_vectors;
-  return false;
-}
-
 template <class S>
 MethodInfo info_of(const S& settings) {
   using Traits = MethodTraits<S>;
@@ -51,8 +39,8 @@ MethodInfo info_of(const S& settings) {
           .paper = std::string(Traits::paper),
           .summary = std::string(Traits::summary),
           .probabilities = Traits::probabilities,
-          .several_matrices = several_matrices<Traits>(),
-          .learns_from_vectors = learns_from_vectors<Traits>(),
+          .several_matrices = Traits::several_matrices,
+          .learns_from_vectors = Traits::learns_from_vectors,
           .fields = fields(settings),
           .grid = Traits::grid(settings)};
 }
@@ -72,16 +60,18 @@ std::vector<std::string> names() {
   return all;
 }
 
+[[noreturn]] void refuse_method(std::string_view method) {
+  const std::vector<std::string> all = names();
+  const auto guess = closest(method, all);
+  throw invalid("there is no method {}{}; there are {}", in_quotes(method),
+                guess ? fmt::format(" (did you mean {}?)", *guess) : "", list_some(all, 60));
+}
+
 AnySettings defaults_of(std::string_view method) {
   for (const AnySettings& settings : defaults()) {
     if (method_name(settings) == method) return settings;
   }
-  const std::vector<std::string> all = names();
-  const auto guess = closest(method, all);
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("there is no method {}{}; there are {}", in_quotes(method),
-                  guess ? fmt::format(" (did you mean {}?)", *guess) : "", list_some(all, 60)));
+  refuse_method(method);
 }
 
 void set_any(AnySettings& settings, std::string_view key, std::string_view text) {
@@ -122,13 +112,13 @@ std::vector<std::string> powers_of_ten(int first, int last) {
   return values;
 }
 
-std::vector<GridAxis> machine_axes(const KernelRule& rule) {
-  std::vector<GridAxis> axes = {
-      {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-  if (rule.kernel == VectorKernel::kRbf) {
-    axes.push_back(
-        {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
-  }
+GridAxis decades(std::string field, int first, int last, Simpler simpler) {
+  return {.field = std::move(field), .values = powers_of_ten(first, last), .simpler = simpler};
+}
+
+Grid machine_axes(const KernelRule& rule) {
+  Grid axes = {decades("cost", -3, 3)};
+  if (rule.kernel == VectorKernel::kRbf) axes.push_back(decades("gamma", -3, 3));
   return axes;
 }
 
@@ -139,8 +129,7 @@ std::vector<MethodInfo> all_methods() {
 }
 
 std::string_view method_name(const AnySettings& settings) {
-  return visit_method(
-      [](const auto& own) { return MethodTraits<std::decay_t<decltype(own)>>::name; }, settings);
+  return visit_method([]<class S>(const S&) { return MethodTraits<S>::name; }, settings);
 }
 
 MethodInfo method_info(const AnySettings& settings) {
@@ -160,15 +149,10 @@ MethodChoice parse_method(std::string_view name) {
                         .decision = {},
                         .fixed = {}};
     if (length == name.size() || set_by_choice(choice, name.substr(length + 1))) return choice;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: method {} has no setting with a choice {}; {}", name, head,
-                            in_quotes(name.substr(length + 1)), choices_of(choice)));
+    throw invalid("{}: method {} has no setting with a choice {}; {}", name, head,
+                  in_quotes(name.substr(length + 1)), choices_of(choice));
   }
-  return {.name = std::string(name),
-          .method = std::string(name),
-          .settings = defaults_of(name),  // throws with the closest name
-          .decision = {},
-          .fixed = {}};
+  refuse_method(name);
 }
 
 MethodChoice parse_method(std::string_view name, std::span<const std::string> assignments) {
@@ -178,20 +162,18 @@ MethodChoice parse_method(std::string_view name, std::span<const std::string> as
   for (const std::string& text : assignments) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("setting {} has no '='; it must be key=value", in_quotes(text)));
+      throw invalid("setting {} has no '='; it must be key=value", in_quotes(text));
     }
     const std::string key(trim(std::string_view(text).substr(0, at)));
     if (std::find(by_name.begin(), by_name.end(), key) != by_name.end()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the name {} already fixes setting {}; give [[method={}]] with "
-                              "{}, or leave that out",
-                              name, key, choice.method, in_quotes(text)));
+      throw invalid(
+          "the name {} already fixes setting {}; give [[method={}]] with "
+          "{}, or leave that out",
+          name, key, choice.method, in_quotes(text));
     }
     if (!given.insert(key).second) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: setting {} is given twice, the second time as {}; give it once",
-                              name, key, in_quotes(text)));
+      throw invalid("{}: setting {} is given twice, the second time as {}; give it once", name, key,
+                    in_quotes(text));
     }
     set(choice, key, std::string_view(text).substr(at + 1));
   }
@@ -212,20 +194,14 @@ namespace {
 /// Where one setting takes the place of another, giving both leaves one of them ignored.
 void refuse_ignored(const MethodChoice& choice) {
   const auto pair = visit_method(
-      [](const auto& own) -> std::optional<std::pair<std::string_view, std::string_view>> {
-        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
-        if constexpr (requires { Traits::in_place_of(own); }) return Traits::in_place_of(own);
-        return std::nullopt;
-      },
-      choice.settings);
+      []<class S>(const S& own) { return MethodTraits<S>::in_place_of(own); }, choice.settings);
   if (!pair) return;
   const auto given = [&](std::string_view key) {
     return std::find(choice.fixed.begin(), choice.fixed.end(), key) != choice.fixed.end();
   };
   if (given(pair->first) && given(pair->second)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: {} and {} are both given, but {} is in place of {}: leave one out",
-                            choice.method, pair->first, pair->second, pair->first, pair->second));
+    throw invalid("{}: {} and {} are both given, but {} is in place of {}: leave one out",
+                  choice.method, pair->first, pair->second, pair->first, pair->second);
   }
 }
 
@@ -235,9 +211,7 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   const MethodInfo info = method_info(choice.settings);
   if (key == "priors" || key == "costs") {
     if (!info.probabilities) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("{} has no probabilities, so {} has no meaning for it", choice.method, key));
+      throw invalid("{} has no probabilities, so {} has no meaning for it", choice.method, key);
     }
     set_field(choice.decision, choice.method, key, text);
     return;
@@ -254,23 +228,13 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text) {
 }
 
 bool takes_missing_pairs(const AnySettings& settings) {
-  return visit_method(
-      [](const auto& own) {
-        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
-        if constexpr (requires { Traits::takes_missing_pairs; }) return Traits::takes_missing_pairs;
-        return false;
-      },
-      settings);
+  return visit_method([]<class S>(const S&) { return MethodTraits<S>::takes_missing_pairs; },
+                      settings);
 }
 
 bool takes_both_directions(const AnySettings& settings) {
-  return visit_method(
-      [](const auto& own) {
-        using Traits = MethodTraits<std::decay_t<decltype(own)>>;
-        if constexpr (requires { Traits::one_direction(own); }) return !Traits::one_direction(own);
-        return true;
-      },
-      settings);
+  return visit_method([]<class S>(const S& own) { return !MethodTraits<S>::one_direction(own); },
+                      settings);
 }
 
 bool takes_neighbours(const AnySettings& settings) {
@@ -300,11 +264,8 @@ void switch_evidence(MethodChoice& choice, bool on) {
 }
 
 bool learns_from_vectors(const AnySettings& settings) {
-  return visit_method(
-      [](const auto& own) {
-        return learns_from_vectors<MethodTraits<std::decay_t<decltype(own)>>>();
-      },
-      settings);
+  return visit_method([]<class S>(const S&) { return MethodTraits<S>::learns_from_vectors; },
+                      settings);
 }
 
 namespace {
@@ -320,9 +281,7 @@ std::vector<std::string> names_with(bool MethodInfo::*ability) {
 }  // namespace
 
 void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vectors) {
-  const auto refuse = [&](const std::string& rule) {
-    throw Error(ErrorCode::kInvalidArgument, choice.name + " " + rule);
-  };
+  const auto refuse = [&](const std::string& rule) { throw invalid("{} {}", choice.name, rule); };
   if (learns_from_vectors(choice.settings)) {
     if (!vectors) refuse("learns from vectors, and similarities were given: give [[data]]");
     return;
@@ -386,11 +345,11 @@ void check_finite(const AnyModel& model, std::string_view method) {
   FiniteCheck check;
   archive(model, check);
   if (!check.broken) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: numerical failure: {} of the model has numbers that are not finite, "
-                          "and nothing can be predicted from them; bring similarities and settings "
-                          "nearer to 1",
-                          method, in_quotes(*check.broken)));
+  throw invalid(
+      "{}: numerical failure: {} of the model has numbers that are not finite, "
+      "and nothing can be predicted from them; bring similarities and settings "
+      "nearer to 1",
+      method, in_quotes(*check.broken));
 }
 
 }  // namespace
@@ -462,7 +421,7 @@ namespace {
 template <class Model, class... S>
 constexpr bool is_of_vectors(MethodList<S...>) {
   return ((std::is_same_v<typename MethodTraits<S>::Model, Model> &&
-           learns_from_vectors<MethodTraits<S>>()) ||
+           MethodTraits<S>::learns_from_vectors) ||
           ...);
 }
 
@@ -489,10 +448,9 @@ void archive(AnyModel& model, LoadingArchive& archiver) {
 
 namespace {
 
-/// Whether there is such a function for this very model.
 template <class Model>
-concept MetricModel = requires {
-  static_cast<Matrix (*)(const Model&, const Block&, const RunContext&)>(&learned_similarity);
+concept MetricModel = requires(const Model& model, const Block& vectors, const RunContext& ctx) {
+  learned_similarity(model, vectors, ctx);
 };
 
 }  // namespace
@@ -511,7 +469,7 @@ Matrix learned_similarity(const AnyModel& model, const Block& vectors, const Run
         if constexpr (MetricModel<std::decay_t<decltype(own)>>) {
           return learned_similarity(own, vectors, ctx);
         }
-        throw Error(ErrorCode::kInvalidArgument, "the method learns no metric");
+        throw invalid("the method learns no metric");
       },
       model);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/shared_work.hpp"
 
-#include <fmt/format.h>
-
+#include "core/errors.hpp"
 #include "kith/condition/symmetric.hpp"
-#include "kith/core/error.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
 
 namespace kith {
@@ -20,9 +18,8 @@ SharedWork::~SharedWork() = default;
 SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
   for (const TrainingMatrix& matrix : train.matrices) {
     if (rows(matrix.block) != train.size() || cols(matrix.block) != train.size()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("matrix {} is {} x {}, but there are {} labelled training samples",
-                              matrix.name, rows(matrix.block), cols(matrix.block), train.size()));
+      throw invalid("matrix {} is {} x {}, but there are {} labelled training samples", matrix.name,
+                    rows(matrix.block), cols(matrix.block), train.size());
     }
     parts_.push_back(std::make_unique<Part>());
   }
@@ -30,21 +27,18 @@ SharedWork::SharedWork(const TrainingSet& train) : train_(train) {
 
 const Block& SharedWork::vectors() const {
   if (cols(train_.vectors) == 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the method learns from vectors, and the training samples have none");
+    throw invalid("the method learns from vectors, and the training samples have none");
   }
   if (rows(train_.vectors) != train_.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} vectors for {} labelled training samples", rows(train_.vectors),
-                            train_.size()));
+    throw invalid("{} vectors for {} labelled training samples", rows(train_.vectors),
+                  train_.size());
   }
   return train_.vectors;
 }
 
 SharedWork::Part& SharedWork::part(Index which) {
   if (which < 0 || static_cast<std::size_t>(which) >= parts_.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("matrix {} of {} was asked for", which + 1, parts_.size()));
+    throw invalid("matrix {} of {} was asked for", which + 1, parts_.size());
   }
   return *parts_[static_cast<std::size_t>(which)];
 }

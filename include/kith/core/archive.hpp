@@ -61,9 +61,9 @@ class LoadingArchive {
 ///   template <class A>
 ///   void archive(Archived<A, XModel>& model, A& archiver);
 ///
-/// It is defined beside the method and instantiated there for SavingArchive and LoadingArchive
-/// themselves, not for what derives from them. What only loading does stands under
-/// `if constexpr (A::kLoading)`.
+/// It stands beside the model. Where it is defined in a source, it is instantiated there for
+/// SavingArchive and LoadingArchive themselves, not for what derives from them. What only loading
+/// does stands under `if constexpr (A::kLoading)`.
 template <class A, class Model>
 using Archived = std::conditional_t<A::kLoading, Model, const Model>;
 

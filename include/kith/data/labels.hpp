@@ -24,6 +24,8 @@ struct Labels {
   }
   /// Samples per class.
   [[nodiscard]] std::vector<Index> counts() const;
+  /// Of each class the samples, in the order of `order`.
+  [[nodiscard]] std::vector<std::vector<Index>> members(std::span<const Index> order) const;
   /// Whether there are samples of two classes, without which there is nothing to learn.
   [[nodiscard]] bool has_two_classes() const;
 };

@@ -3,7 +3,6 @@
 // costs.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "kith/core/settings.hpp"

@@ -5,16 +5,15 @@
 
 #include <concepts>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kith/core/archive.hpp"
 #include "kith/core/context.hpp"
 #include "kith/core/json.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/core/status.hpp"
 #include "kith/data/views.hpp"
@@ -81,9 +80,6 @@ struct Prediction {
   Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
 };
 
-/// 0, 1, ..., count - 1.
-[[nodiscard]] std::vector<Index> all_positions(Index count);
-
 /// The queries over these training samples alone, in that order, out of all training samples.
 /// Nothing is copied where these are all.
 [[nodiscard]] QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> columns);
@@ -92,12 +88,27 @@ struct Prediction {
 void check_columns(Index given, Index needed);
 void check_columns(const QueryMatrix& query, Index needed);
 
+/// The mean of both directions where both are known ([TR] 6.2), else the one that is.
+[[nodiscard]] DenseBlock mean_rows(const QueryMatrix& query);
+
+/// The prediction of one model, where several share work: that of a path of one.
+template <class M>
+[[nodiscard]] Prediction predict(const M& model, const QueryBlock& queries,
+                                 RunContext& ctx) requires requires(std::span<const M> models) {
+  predict_path(models, queries, ctx);
+}
+{ return std::move(predict_path(std::span<const M>(&model, 1), queries, ctx).front()); }
+
 /// A method: its settings type S fits to a model type M. A model that does not need the
 /// similarities to every training sample also has
 ///
 ///   std::vector<Index> needed_columns(const M& model);
 ///
 /// Queries have these columns, in that order, and no others.
+/// Models that share work along a path have, in place of `predict`,
+///
+///   std::vector<Prediction> predict_path(std::span<const M> models, const QueryBlock& queries,
+///                                        RunContext& ctx);
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a method says of itself beside its settings: its name, its paper, the grid it is searched
-// over.
+// over. The header of a method needs no other for its declarations.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
+
+#include "kith/learn/learner.hpp"
 
 namespace kith {
 
@@ -23,8 +28,13 @@ struct GridAxis {
   bool at_most_samples = false;
 };
 
+using Grid = std::vector<GridAxis>;
+
 /// 10^first, ..., 10^last as texts.
 [[nodiscard]] std::vector<std::string> powers_of_ten(int first, int last);
+/// An axis of them.
+[[nodiscard]] GridAxis decades(std::string field, int first, int last,
+                               Simpler simpler = Simpler::kSmaller);
 
 /// A work that methods cite.
 struct Reference {
@@ -34,27 +44,52 @@ struct Reference {
 /// All of them. A new key is a line in src/learn/references.cpp.
 [[nodiscard]] std::span<const Reference> references();
 
+/// What methods say of settings that several of them have.
+inline constexpr std::string_view kCostHelp = "penalty C on margin violations";
+inline constexpr std::string_view kProbabilityHelp = "fit probabilities by cross-fitted sigmoids";
+inline constexpr std::string_view kGapHelp = "largest KKT violation and relative gap accepted";
+inline constexpr std::string_view kPrototypesHelp =
+    "how many random training samples the similarities are taken to";
+inline constexpr std::string_view kTiesHelp =
+    "who comes first among equally similar samples: drawn by seed, or as read";
+
 struct KernelRule;  // kith/vectors/feature_scale.hpp
 /// What is searched of a machine on such a kernel: its cost, and gamma where there is one.
-[[nodiscard]] std::vector<GridAxis> machine_axes(const KernelRule& rule);
+[[nodiscard]] Grid machine_axes(const KernelRule& rule);
 
-/// Specialised beside each settings type S:
+/// What most methods with models of type M are. A method states what is different.
+template <class M>
+struct MethodDefaults {
+  using Model = M;
+  static constexpr bool probabilities = true;         ///< whether models can have them
+  static constexpr bool takes_missing_pairs = false;  ///< from sparse, incomplete matrices
+  static constexpr bool several_matrices = false;     ///< learns from one matrix or more
+  static constexpr bool learns_from_vectors = false;  ///< and from no matrix
+  /// Whether it uses S as it is, not its symmetric part.
+  static bool one_direction(const auto& /*settings*/) { return false; }
+  /// The setting that is given, and the one that it takes the place of.
+  static std::optional<std::pair<std::string_view, std::string_view>> in_place_of(
+      const auto& /*settings*/) {
+    return std::nullopt;
+  }
+  static Grid grid(const auto& /*settings*/) { return {}; }
+};
+
+/// Specialised beside each settings type S as a MethodDefaults with
 ///
-///   using Model = ...;
 ///   static constexpr std::string_view name;     // as users type it: "lp-machine"
-///   static constexpr std::string_view title;    // the same with initials in capitals:
-///   "LP-machine" static constexpr std::string_view paper;    // "[KEY] section", KEY one of
-///   `references` static constexpr std::string_view summary; static constexpr bool probabilities;
-///   // whether models can have them static constexpr bool takes_missing_pairs;  // optional: from
-///   sparse, incomplete matrices static constexpr bool several_matrices;     // optional: learns
-///   from one matrix or more static constexpr bool learns_from_vectors;  // optional: from vectors,
-///   and from no matrix static bool one_direction(const S& settings);  // optional: S as it is, not
-///   its symmetric part static std::vector<GridAxis> grid(const S& settings);
+///   static constexpr std::string_view title;    // with initials in capitals: "LP-machine"
+///   static constexpr std::string_view paper;    // "[KEY] section", KEY one of `references`
+///   static constexpr std::string_view summary;
 template <class S>
 struct MethodTraits;
 
+/// Settings that a method learns with.
+template <class S>
+concept MethodSettings = Learner<S, typename MethodTraits<S>::Model>;
+
 /// Methods by the types of their settings.
-template <class... S>
+template <MethodSettings... S>
 struct MethodList {
   using Settings = std::variant<S...>;
   using Model = std::variant<typename MethodTraits<S>::Model...>;

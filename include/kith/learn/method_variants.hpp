@@ -3,8 +3,6 @@
 // of every method, and the others compile quickly.
 #pragma once
 
-#include <variant>
-
 #include "kith/learn/method_list.hpp"
 #include "kith/learn/registry.hpp"
 

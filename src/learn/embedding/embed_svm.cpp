@@ -90,11 +90,9 @@ std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, Sh
 void describe(EmbedSvmSettings& settings, FieldVisitor& field) {
   field("dimensions", settings.dimensions, at_least(1), "all",
         "how many axes of largest positive eigenvalue are kept");
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation and relative gap accepted");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
 std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,

@@ -11,10 +11,6 @@
 
 namespace kith {
 
-GridAxis discriminant_ridge_grid() {
-  return {.field = "ridge", .values = powers_of_ten(-6, 0), .simpler = Simpler::kLarger};
-}
-
 void describe(FeaturesFisherSettings& settings, FieldVisitor& field) {
   field("ridge", settings.ridge, above(0.0),
         "identity added to the covariance, in units of its mean eigenvalue");

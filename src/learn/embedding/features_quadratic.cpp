@@ -15,9 +15,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "kith/core/parallel.hpp"
 #include "kith/learn/embedding/discriminant.hpp"
 
@@ -45,14 +42,6 @@ LowRank decompose(const Matrix& Z) {
   return result;
 }
 
-Matrix rows_of_class(const Matrix& X, const Labels& labels, int c) {
-  std::vector<Index> members;
-  for (Index i = 0; i < X.rows(); ++i) {
-    if (labels.ids[static_cast<std::size_t>(i)] == c) members.push_back(i);
-  }
-  return X(members, Eigen::all);
-}
-
 }  // namespace
 
 void describe(FeaturesQuadraticSettings& settings, FieldVisitor& field) {
@@ -72,9 +61,10 @@ std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
       .means = means.means, .log_prior = means.log_prior, .added = 1, .V = {}, .lambda = {}};
   shared.V.resize(static_cast<std::size_t>(labels.class_count()));
   shared.lambda.resize(shared.V.size());
+  const std::vector<std::vector<Index>> members = labels.members(all_positions(labels.size()));
   parallel_for(shared.V.size(), ctx.threads, [&](std::size_t c) {
     ctx.check_stop();
-    const Matrix own = rows_of_class(centred, labels, static_cast<int>(c));
+    const Matrix own = centred(members[c], Eigen::all);
     if (own.rows() == 0) {
       shared.V[c].resize(X.cols(), 0);
       return;

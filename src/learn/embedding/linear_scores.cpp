@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/embedding/linear_scores.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
-#include "kith/core/error.hpp"
-
 namespace kith {
 
 DenseBlock raw_rows(const QueryBlock& queries, RowKind kind, Index samples) {
   const QueryMatrix& query = queries.matrices.front();
-  const DenseBlock to = to_dense(query.to_training);
-  if (to.cols() != samples) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("queries have {} columns; there are {} training samples", to.cols(), samples));
-  }
-  if (kind == RowKind::kToTraining || !query.from_training) return to;
-  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+  check_columns(query, samples);
+  return kind == RowKind::kToTraining ? to_dense(query.to_training) : mean_rows(query);
 }
 
 Prediction from_scores(Matrix scores, bool posteriors) {
@@ -44,15 +32,5 @@ Prediction predict(const LinearScores& model, const QueryBlock& queries, const R
   scores.rowwise() += model.b.transpose();
   return from_scores(std::move(scores), model.posteriors);
 }
-
-template <class A>
-void archive(Archived<A, LinearScores>& model, A& archiver) {
-  archiver("rows", model.rows);
-  archiver("posteriors", model.posteriors);
-  archiver("coefficients", model.W);
-  archiver("intercepts", model.b);
-}
-template void archive(const LinearScores&, SavingArchive&);
-template void archive(LinearScores&, LoadingArchive&);
 
 }  // namespace kith

@@ -9,14 +9,9 @@
 // (k c with statistics=samples).
 #include "kith/learn/generative/local_sda.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 
-#include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/generative/statistics.hpp"
 
@@ -117,12 +112,10 @@ Posterior nearest_centroid(const LocalSdaModel& model, const Local& local) {
 }
 
 std::vector<Index> statistics_of(const LocalSdaModel& model, const Local& local) {
-  std::vector<Index> positions;
   if (model.settings.statistics == SdaStatistics::kSamples) {
-    positions.resize(local.near.samples.size());
-    std::iota(positions.begin(), positions.end(), Index{0});
-    return positions;
+    return all_positions(std::ssize(local.near.samples));
   }
+  std::vector<Index> positions;
   for (const Index position : local.centroids) {
     if (position >= 0) positions.push_back(position);
   }
@@ -180,11 +173,7 @@ std::vector<Prediction> predict_run(std::span<const LocalSdaModel> models,
                                     const QueryBlock& queries, const RunContext& ctx) {
   const Voters& voters = models.front().voters;
   const NeighbourRows rows(queries.matrices.front());
-  if (rows.samples() != voters.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; there are {} training samples",
-                            rows.samples(), voters.size()));
-  }
+  check_columns(rows.samples(), voters.size());
   Index most = 0;
   std::vector<Prediction> predictions(models.size());
   for (std::size_t m = 0; m < models.size(); ++m) {
@@ -217,31 +206,24 @@ void describe(LocalSdaSettings& settings, FieldVisitor& field) {
                                    "how many neighbours take part");
   field("statistics", settings.statistics,
         "which similarities describe a sample: to the local class centroids, or to all neighbours");
-  field("support", settings.support,
-        "which values a similarity can take: those seen in training, or all between them; auto: "
-        "discrete when there are few");
+  field("support", settings.support, kSupportHelp);
   field("neighbourhood", settings.neighbourhood,
         "the nearest of all training samples, or as many of each class");
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("ties", settings.ties, kTiesHelp);
 }
 
 std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
                                             std::span<const LocalSdaSettings> path,
                                             RunContext& ctx) {
   for (const LocalSdaSettings& settings : path) validate(settings, "local-sda");
-  std::map<SupportRule, Support> supports;
+  Supports supports(work.symmetric());
   std::vector<Fitted<LocalSdaModel>> fitted;
   for (const LocalSdaSettings& settings : path) {
-    if (!supports.contains(settings.support)) {
-      supports.emplace(settings.support, make_support(work.symmetric(), settings.support));
-    }
-    Fitted<LocalSdaModel> one;
-    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
-                 .pairs = {.block = work.dense()},
-                 .support = supports.at(settings.support),
-                 .settings = settings};
-    fitted.push_back(std::move(one));
+    fitted.push_back({{.voters = make_voters(work.train(), settings.ties, ctx),
+                       .pairs = {.block = work.dense()},
+                       .support = supports.of(settings.support),
+                       .settings = settings},
+                      {}});
   }
   return fitted;
 }
@@ -251,23 +233,5 @@ std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
   return predict_in_runs(
       models, [&](std::span<const LocalSdaModel> run) { return predict_run(run, queries, ctx); });
 }
-
-Prediction predict(const LocalSdaModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-template <class A>
-void archive(Archived<A, LocalSdaModel>& model, A& archiver) {
-  archive(model.voters, archiver);
-  archive(model.pairs, archiver);
-  archive(model.support, archiver);
-  archiver("neighbours", model.settings.neighbours);
-  archiver("statistics", model.settings.statistics);
-  archiver("support", model.settings.support);
-  archiver("neighbourhood", model.settings.neighbourhood);
-  archiver("ties", model.settings.ties);
-}
-template void archive(const LocalSdaModel&, SavingArchive&);
-template void archive(LocalSdaModel&, LoadingArchive&);
 
 }  // namespace kith

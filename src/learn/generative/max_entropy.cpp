@@ -99,15 +99,6 @@ double Support::unit(double t) const {
   return std::clamp(u, -kFarthest, kFarthest);
 }
 
-template <class A>
-void archive(Archived<A, Support>& support, A& archiver) {
-  archiver("support_low", support.low);
-  archiver("support_high", support.high);
-  archiver("support_points", support.points);
-}
-template void archive(const Support&, SavingArchive&);
-template void archive(Support&, LoadingArchive&);
-
 Support make_support(const MatrixRef& S, SupportRule rule) {
   Support support;
   if (S.size() == 0) return support;

@@ -16,12 +16,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "kith/core/parallel.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/learn/generative/medoids.hpp"
 #include "kith/learn/generative/statistics.hpp"
 #include "kith/learn/neighbours/nearest.hpp"
@@ -206,7 +206,7 @@ SdaMixture fit_mixture(const MatrixRef& U, const Support& support, const RunCont
   mixture.log_z = Vector::Constant(U.cols(), moments(support, 0).log_z);
   mixture.info.objective = 0;
   if (U.size() == 0) return mixture;
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   const Bounds bounds = bounds_of(U);
   Matrix r = first_responsibilities(U);
   double reached = -std::numeric_limits<double>::infinity();
@@ -235,16 +235,13 @@ SdaMixture fit_mixture(const MatrixRef& U, const Support& support, const RunCont
     mixture.info.status = SolveStatus::kSolved;
   }
   mixture.info.objective = reached;
-  mixture.info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  mixture.info.seconds = clock.seconds();
   return mixture;
 }
 
 void describe(MixtureSdaSettings& settings, FieldVisitor& field) {
   field("components", settings.components, at_least(1), "prototypes of each class");
-  field("support", settings.support,
-        "which values a similarity can take: those seen in training, or all between them; auto: "
-        "discrete when there are few");
+  field("support", settings.support, kSupportHelp);
 }
 
 std::vector<Fitted<MixtureSdaModel>> fit_path(SharedWork& work,
@@ -253,15 +250,12 @@ std::vector<Fitted<MixtureSdaModel>> fit_path(SharedWork& work,
   for (const MixtureSdaSettings& settings : path) validate(settings, "mixture-sda");
   const TrainingSet& train = work.train();
   const TieOrder order = tie_order(train.size(), TieRule::kRandom, ctx);
-  const std::vector<std::vector<Index>> members = members_by_class(train.labels, order.sample_at);
-  std::map<SupportRule, Support> supports;
+  const std::vector<std::vector<Index>> members = train.labels.members(order.sample_at);
+  Supports supports(work.symmetric());
   std::vector<Fitted<MixtureSdaModel>> fitted;
   for (const MixtureSdaSettings& settings : path) {
-    if (!supports.contains(settings.support)) {
-      supports.emplace(settings.support, make_support(work.symmetric(), settings.support));
-    }
     const Problem problem{
-        .S = work.symmetric(), .members = members, .support = supports.at(settings.support)};
+        .S = work.symmetric(), .members = members, .support = supports.of(settings.support)};
     fitted.push_back(fit_one(problem, train.labels, settings.components, ctx));
   }
   return fitted;
@@ -290,18 +284,5 @@ Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries, RunC
 }
 
 std::vector<Index> needed_columns(const MixtureSdaModel& model) { return model.columns; }
-
-template <class A>
-void archive(Archived<A, MixtureSdaModel>& model, A& archiver) {
-  archiver("counts", model.counts);
-  archiver("columns", model.columns);
-  archiver("prototypes", model.prototypes);
-  archive(model.support, archiver);
-  archiver("log_weights", model.log_weights);
-  archiver("lambda", model.lambda);
-  archiver("log_z", model.log_z);
-}
-template void archive(const MixtureSdaModel&, SavingArchive&);
-template void archive(MixtureSdaModel&, LoadingArchive&);
 
 }  // namespace kith

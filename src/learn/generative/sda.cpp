@@ -9,7 +9,6 @@
 #include "kith/learn/generative/sda.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "kith/learn/generative/statistics.hpp"
 #include "kith/learn/neighbours/nearest.hpp"
@@ -66,9 +65,7 @@ void fit_densities(const Matrix& means, SdaModel& model) {
 void describe(SdaSettings& settings, FieldVisitor& field) {
   field("statistics", settings.statistics,
         "which similarities describe a sample: to the class centroids, or to all training samples");
-  field("support", settings.support,
-        "which values a similarity can take: those seen in training, or all between them; auto: "
-        "discrete when there are few");
+  field("support", settings.support, kSupportHelp);
 }
 
 std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSettings> path,
@@ -77,15 +74,12 @@ std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSett
   const TrainingSet& train = work.train();
   const Eigen::Map<const Matrix> S = work.symmetric();
   const TieOrder order = tie_order(train.size(), TieRule::kRandom, ctx);
-  const std::vector<std::vector<Index>> members = members_by_class(train.labels, order.sample_at);
+  const std::vector<std::vector<Index>> members = train.labels.members(order.sample_at);
   const std::vector<Index> centroids = class_centroids(S, members);
-  std::map<SupportRule, Support> supports;
+  Supports supports(S);
   std::vector<Fitted<SdaModel>> fitted;
   for (const SdaSettings& settings : path) {
     ctx.check_stop();
-    if (!supports.contains(settings.support)) {
-      supports.emplace(settings.support, make_support(S, settings.support));
-    }
     Fitted<SdaModel> one;
     one.model.counts = train.labels.counts();
     one.model.columns =
@@ -93,7 +87,7 @@ std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSett
     for (const Index column : one.model.columns) {
       one.model.represents.push_back(train.labels.ids[static_cast<std::size_t>(column)]);
     }
-    one.model.support = supports.at(settings.support);
+    one.model.support = supports.of(settings.support);
     fit_densities(class_means(S, members, one.model.columns, one.model.support), one.model);
     fitted.push_back(std::move(one));
   }
@@ -110,17 +104,5 @@ Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext&
 }
 
 std::vector<Index> needed_columns(const SdaModel& model) { return model.columns; }
-
-template <class A>
-void archive(Archived<A, SdaModel>& model, A& archiver) {
-  archiver("counts", model.counts);
-  archiver("columns", model.columns);
-  archiver("represents", model.represents);
-  archive(model.support, archiver);
-  archiver("lambda", model.lambda);
-  archiver("log_z", model.log_z);
-}
-template void archive(const SdaModel&, SavingArchive&);
-template void archive(SdaModel&, LoadingArchive&);
 
 }  // namespace kith

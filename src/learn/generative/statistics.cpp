@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/generative/statistics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
-
-#include "kith/core/error.hpp"
 
 namespace kith {
 namespace {
@@ -19,15 +15,6 @@ constexpr double kEqualSums = 1e-12;
 constexpr double kImpossible = 1000;
 
 }  // namespace
-
-std::vector<std::vector<Index>> members_by_class(const Labels& labels,
-                                                 std::span<const Index> order) {
-  std::vector<std::vector<Index>> members(static_cast<std::size_t>(labels.class_count()));
-  for (const Index i : order) {
-    members[static_cast<std::size_t>(labels.ids[static_cast<std::size_t>(i)])].push_back(i);
-  }
-  return members;
-}
 
 std::size_t centroid(std::span<const Index> members, const PairFunction& pair) {
   std::vector<double> sums(members.size(), 0.0);
@@ -50,11 +37,7 @@ std::size_t centroid(std::span<const Index> members, const PairFunction& pair) {
 Matrix query_statistics(const QueryBlock& queries, std::span<const Index> columns) {
   const QueryMatrix& query = queries.matrices.front();
   check_columns(query, std::ssize(columns));
-  Matrix statistics = to_dense(query.to_training).values();
-  if (query.from_training) {
-    statistics = 0.5 * (statistics + to_dense(*query.from_training).values());
-  }
-  return statistics;
+  return mean_rows(query).values();
 }
 
 double log_sum_exp(const VectorRef& logs) {

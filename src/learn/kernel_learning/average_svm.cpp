@@ -36,15 +36,13 @@ DenseBlock mean_rows(const std::vector<QueryMatrix>& all, const Rows& rows) {
 }  // namespace
 
 void describe(AverageSvmSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("spectrum", settings.spectrum,
         "what is done to the eigenvalues of the mean before training");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation and relative gap accepted");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
 QueryMatrix average(const QueryBlock& queries) {
@@ -91,13 +89,5 @@ Prediction predict(const AverageSvmModel& model, const QueryBlock& queries, RunC
 std::vector<Index> needed_columns(const AverageSvmModel& model) {
   return needed_columns(model.machine);
 }
-
-template <class A>
-void archive(Archived<A, AverageSvmModel>& model, A& archiver) {
-  archiver("matrices", model.matrices);
-  archive(model.machine, archiver);
-}
-template void archive(const AverageSvmModel&, SavingArchive&);
-template void archive(AverageSvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -15,12 +15,10 @@
 // ball per trial of a step, O(12 n^2) beside them.
 #include "kith/learn/kernel_learning/base_kernels.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/kernel_learning/mkl.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/optim/mkl/radius.hpp"
@@ -82,6 +80,14 @@ std::vector<Matrix> kernels_of_tables(const Matrix& distances, const Matrix& pro
         kernel_of_table(one.rule, one.rule.kernel == VectorKernel::kRbf ? distances : products));
   }
   return kernels;
+}
+
+template <class Settings>
+void describe_machine(Settings& settings, FieldVisitor& field, std::string_view tolerance) {
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
+  field("scaling", settings.scaling, kScalingHelp);
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), tolerance);
 }
 
 /// Kernels are made once for the settings of one scaling. `fit` takes them with the settings.
@@ -180,27 +186,13 @@ std::vector<Matrix> base_kernel_rows(const MatrixRef& X, const MatrixRef& Z, int
 }
 
 void describe(SimpleMklSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("scaling", settings.scaling, kScalingHelp);
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
+  describe_machine(settings, field, "relative duality gap accepted");
 }
 
 void describe(RklSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("scaling", settings.scaling, kScalingHelp);
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation of the machine, and the relative decrease that ends the descent");
-}
-
-std::vector<GridAxis> MethodTraits<SimpleMklSettings>::grid(const SimpleMklSettings& /*unused*/) {
-  return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-}
-std::vector<GridAxis> MethodTraits<RklSettings>::grid(const RklSettings& /*unused*/) {
-  return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  describe_machine(
+      settings, field,
+      "largest KKT violation of the machine, and the relative decrease that ends the descent");
 }
 
 std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
@@ -226,11 +218,9 @@ std::vector<Fitted<RklModel>> fit_path(SharedWork& work, std::span<const RklSett
         const std::vector<BinaryTask> tasks = binary_tasks(kernels.labels);
         const RadiusLearner learner{.set = &kernels, .path = own, .ctx = &ctx};
         const std::vector<TestTransform> unchanged(kBaseKernels.size());
-        std::vector<Fitted<KernelSumModel>> fitted;
-        for (auto& one : fit_tasks(tasks, kernels.labels, own, learner, ctx)) {
-          fitted.push_back(kernel_sum(std::move(one), tasks, kernels, unchanged));
-        }
-        return fitted;
+        return fit_tasks(tasks, kernels.labels, own, learner, ctx, [&](auto solved) {
+          return kernel_sum(std::move(solved), tasks, kernels, unchanged);
+        });
       });
 }
 Prediction predict(const BaseKernelModel& model, const QueryBlock& queries, RunContext& ctx) {
@@ -257,11 +247,11 @@ void archive(Archived<A, BaseKernelModel>& model, A& archiver) {
       model.sum.coefficients.size() == kBaseKernels.size()) {
     return;
   }
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{} samples of {} features for {} columns and {} kernels; there must be "
-                          "one sample per column, of {} features, and {} kernels",
-                          model.samples.rows(), model.samples.cols(), model.sum.columns.size(),
-                          model.sum.coefficients.size(), model.scale.size(), kBaseKernels.size()));
+  throw broken(
+      "{} samples of {} features for {} columns and {} kernels; there must be "
+      "one sample per column, of {} features, and {} kernels",
+      model.samples.rows(), model.samples.cols(), model.sum.columns.size(),
+      model.sum.coefficients.size(), model.scale.size(), kBaseKernels.size());
 }
 template void archive(const BaseKernelModel&, SavingArchive&);
 template void archive(BaseKernelModel&, LoadingArchive&);

@@ -12,8 +12,6 @@
 // Cost: m times that of `eskl` per iteration.
 #include "kith/learn/kernel_learning/emkl.hpp"
 
-#include <utility>
-
 namespace kith {
 
 std::vector<Fitted<EmklModel>> fit_path(SharedWork& work, std::span<const EmklSettings> path,

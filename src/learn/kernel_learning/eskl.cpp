@@ -12,8 +12,6 @@
 // times that (l2), 30 to 100 times (l1).
 #include "kith/learn/kernel_learning/eskl.hpp"
 
-#include <utility>
-
 namespace kith {
 
 std::vector<Fitted<EsklModel>> fit_path(SharedWork& work, std::span<const EsklSettings> path,

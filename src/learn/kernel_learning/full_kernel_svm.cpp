@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "kith/learn/kernel_learning/costs_in_reach.hpp"
 #include "kith/optim/robust/newton.hpp"
@@ -77,8 +76,7 @@ void describe(FullKernelSettings& settings, FieldVisitor& field) {
          Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
 

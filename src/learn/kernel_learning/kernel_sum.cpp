@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/svm/prototypes.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
 
@@ -15,7 +15,7 @@ namespace kith {
 namespace {
 
 void require(bool holds, const char* otherwise) {
-  if (!holds) throw Error(ErrorCode::kBadInput, fmt::format("the model is damaged: {}", otherwise));
+  if (!holds) throw broken("the model is damaged: {}", otherwise);
 }
 
 void check_loaded(const KernelSumModel& model) {
@@ -77,9 +77,8 @@ SparseColumns of_matrix(Index which, std::span<const SumMachine> machines,
 
 void check_query_matrices(const QueryBlock& queries, Index matrices) {
   if (std::ssize(queries.matrices) == matrices) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("queries have rows of {} matrices; the model was trained on {}",
-                          queries.matrices.size(), matrices));
+  throw invalid("queries have rows of {} matrices; the model was trained on {}",
+                queries.matrices.size(), matrices);
 }
 
 Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted,

@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "kith/learn/kernel_learning/average_svm.hpp"
+#include "kith/learn/kernel_learning/kernel_sum.hpp"
 #include "numerics/unit.hpp"
 
 namespace kith {
@@ -125,6 +127,55 @@ struct LearnedLearner {
   }
 };
 
+/// Those of the `count` queries, else `constant`. Throws Error where that is NaN and the treatment
+/// needs them.
+Vector self_similarities(const QueryMatrix& query, Treatment treatment, double constant,
+                         Index count) {
+  if (query.self) return *query.self;
+  if (needs_self(treatment) && std::isnan(constant)) {
+    throw invalid(
+        "test-treatment {} needs the self-similarity of each new sample "
+        "([[self]]): the training matrix has no constant diagonal to take it "
+        "from",
+        enum_name(treatment));
+  }
+  return Vector::Constant(count, constant);
+}
+
+/// The parts of one machine, each named with `suffix`.
+template <class A>
+void archive_machine(Archived<A, LearnedMachine>& machine, std::string_view suffix, A& archiver) {
+  const auto named = [&](const char* part) { return fmt::format("{}_{}", part, suffix); };
+  archiver(named("treatment"), machine.treatment);
+  archiver(named("coefficients"), machine.coefficients);
+  archiver(named("values"), machine.values);
+  archiver(named("vectors"), machine.vectors);
+  archiver(named("rotated"), machine.rotated);
+  archiver(named("intercept"), machine.b);
+}
+
+/// What a prediction of pair `pair` relies on, whoever wrote the file: throws Error unless its
+/// members are positions below `samples`, and its machine is of their number.
+void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,
+                  std::size_t pair) {
+  const auto refuse = [&](const std::string& what) {
+    throw broken("the machine of pair {}: {}", pair + 1, what);
+  };
+  for (const Index member : members) {
+    if (member < 0 || member >= samples) {
+      refuse(fmt::format("member {}; members are positions below {}, the number of samples", member,
+                         samples));
+    }
+  }
+  const Index count = std::ssize(members);
+  const bool fits = needs_self(machine.treatment)
+                        ? machine.vectors.rows() == count &&
+                              machine.vectors.cols() == machine.values.size() &&
+                              machine.rotated.size() == machine.values.size()
+                        : machine.coefficients.size() == count;
+  if (!fits) refuse(fmt::format("its arrays do not fit its {} members", count));
+}
+
 }  // namespace
 
 void check_range(std::string_view what, double value, double unit) {
@@ -152,30 +203,15 @@ std::vector<Fitted<LearnedPairsModel>> fit_learned(SharedWork& work,
     LearnedPairsModel model;
     model.samples = labels.size();
     model.tasks = task_table(tasks, labels);
-    model.self = constant_of(work.symmetric().diagonal());
+    model.self = {constant_of(work.symmetric().diagonal())};
     model.sigmoids = std::move(one.sigmoids);
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       model.members.push_back(tasks[t].samples);
-      model.machines.push_back(std::move(one.machines[t].machine));
+      model.machines.push_back({std::move(one.machines[t].machine)});
     }
     fitted.push_back({std::move(model), std::move(one.info)});
   }
   return fitted;
-}
-
-Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
-                   const RunContext& ctx) {
-  const QueryMatrix& query = queries.matrices.front();
-  const DenseBlock rows = learned_rows(query, model.samples);
-  Matrix values(rows.rows(), std::ssize(model.machines));
-  for (std::size_t p = 0; p < model.machines.size(); ++p) {
-    ctx.check_stop();
-    const Matrix own = rows.values()(Eigen::all, model.members[p]);
-    const LearnedMachine& machine = model.machines[p];
-    const Vector self = self_similarities(query, machine.treatment, model.self, rows.rows());
-    values.col(static_cast<Index>(p)) = decisions(machine, own, self);
-  }
-  return decide(model.tasks, values, model.sigmoids);
 }
 
 double constant_of(const VectorRef& values) {
@@ -185,86 +221,76 @@ double constant_of(const VectorRef& values) {
   return constant ? first : std::numeric_limits<double>::quiet_NaN();
 }
 
-DenseBlock learned_rows(const QueryMatrix& query, Index samples) {
-  const DenseBlock to = to_dense(query.to_training);
-  if (to.cols() != samples) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; the model needs its {} training samples",
-                            to.cols(), samples));
-  }
-  if (!query.from_training) return to;
-  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
-}
-
-Vector self_similarities(const QueryMatrix& query, Treatment treatment, double constant,
-                         Index count) {
-  if (query.self) return *query.self;
-  if (needs_self(treatment) && std::isnan(constant)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("test-treatment {} needs the self-similarity of each new sample "
-                            "([[self]]): the training matrix has no constant diagonal to take it "
-                            "from",
-                            enum_name(treatment)));
-  }
-  return Vector::Constant(count, constant);
-}
-
-template <class A>
-void archive(Archived<A, LearnedMachine>& machine, std::string_view suffix, A& archiver) {
-  const auto named = [&](const char* part) { return fmt::format("{}_{}", part, suffix); };
-  archiver(named("treatment"), machine.treatment);
-  archiver(named("coefficients"), machine.coefficients);
-  archiver(named("values"), machine.values);
-  archiver(named("vectors"), machine.vectors);
-  archiver(named("rotated"), machine.rotated);
-  archiver(named("intercept"), machine.b);
-}
-template void archive(const LearnedMachine&, std::string_view, SavingArchive&);
-template void archive(LearnedMachine&, std::string_view, LoadingArchive&);
-
-void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,
-                  std::size_t pair) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kBadInput, fmt::format("the machine of pair {}: {}", pair + 1, what));
-  };
-  for (const Index member : members) {
-    if (member < 0 || member >= samples) {
-      refuse(fmt::format("member {}; members are positions below {}, the number of samples", member,
-                         samples));
+Matrix decision_values(const LearnedPairsModel& model, const QueryBlock& queries,
+                       const RunContext& ctx) {
+  check_query_matrices(queries, model.matrices);
+  QueryBlock averaged;
+  const bool mean = model.self.size() == 1 && model.matrices > 1;
+  if (mean) averaged.matrices.push_back(average(queries));
+  const std::vector<QueryMatrix>& seen = mean ? averaged.matrices : queries.matrices;
+  Matrix values = Matrix::Zero(queries.size(), std::ssize(model.machines));
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    check_columns(seen[i], model.samples);
+    const DenseBlock rows = mean_rows(seen[i]);
+    for (std::size_t p = 0; p < model.machines.size(); ++p) {
+      ctx.check_stop();
+      const LearnedMachine& machine = model.machines[p][i];
+      const Vector self = self_similarities(seen[i], machine.treatment, model.self[i], rows.rows());
+      const Matrix own = rows.values()(Eigen::all, model.members[p]);
+      values.col(static_cast<Index>(p)) += decisions(machine, own, self);
     }
   }
-  const Index count = std::ssize(members);
-  const bool fits = needs_self(machine.treatment)
-                        ? machine.vectors.rows() == count &&
-                              machine.vectors.cols() == machine.values.size() &&
-                              machine.rotated.size() == machine.values.size()
-                        : machine.coefficients.size() == count;
-  if (!fits) refuse(fmt::format("its arrays do not fit its {} members", count));
+  return values;
+}
+
+Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
+                   const RunContext& ctx) {
+  return decide(model.tasks, decision_values(model, queries, ctx), model.sigmoids);
 }
 
 template <class A>
 void archive(Archived<A, LearnedPairsModel>& model, A& archiver) {
+  Index machines = std::ssize(model.self);
   archiver("samples", model.samples);
+  archiver("matrices", model.matrices);
+  archiver("machines", machines);
   archive(model.tasks, archiver);
   archiver("sigmoids", model.sigmoids);
-  archiver("self", model.self);
   if constexpr (A::kLoading) {
+    const bool known = machines == 1 || machines == model.matrices;
+    if (model.matrices < 1 || !known) {
+      throw broken("the model is damaged: {} machines per pair for {} matrices", machines,
+                   model.matrices);
+    }
     model.members.resize(model.tasks.first.size());
     model.machines.resize(model.tasks.first.size());
+    model.self.clear();
+  }
+  for (Index i = 0; i < machines; ++i) {
+    // One by one: a wrong count then ends at the first that the file does not have.
+    if constexpr (A::kLoading) model.self.push_back(0);
+    archiver(fmt::format("self_{}", i), model.self[static_cast<std::size_t>(i)]);
   }
   for (std::size_t p = 0; p < model.machines.size(); ++p) {
     archiver(fmt::format("members_{}", p), model.members[p]);
-    archive(model.machines[p], std::to_string(p), archiver);
-    if constexpr (A::kLoading) check_loaded(model.machines[p], model.members[p], model.samples, p);
+    if constexpr (A::kLoading) model.machines[p].resize(model.self.size());
+    for (std::size_t i = 0; i < model.machines[p].size(); ++i) {
+      Archived<A, LearnedMachine>& machine = model.machines[p][i];
+      archive_machine<A>(machine, fmt::format("{}_{}", p, i), archiver);
+      if constexpr (A::kLoading) check_loaded(machine, model.members[p], model.samples, p);
+    }
   }
 }
 template void archive(const LearnedPairsModel&, SavingArchive&);
 template void archive(LearnedPairsModel&, LoadingArchive&);
 
 bool needs_self(const LearnedPairsModel& model) {
-  return std::isnan(model.self) &&
-         std::any_of(model.machines.begin(), model.machines.end(),
-                     [](const LearnedMachine& one) { return needs_self(one.treatment); });
+  for (const std::vector<LearnedMachine>& machines : model.machines) {
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+      if (needs_self(machines[i].treatment) && std::isnan(model.self[i])) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace kith

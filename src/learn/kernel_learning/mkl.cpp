@@ -21,12 +21,9 @@
 #include "kith/learn/kernel_learning/mkl.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <tuple>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/spectrum_kernel.hpp"
@@ -64,11 +61,6 @@ struct Answer {
   SolveInfo info;
 };
 
-Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<const Index> columns) {
-  return K(std::vector<Index>(rows.begin(), rows.end()),
-           std::vector<Index>(columns.begin(), columns.end()));
-}
-
 Units units_of(std::span<const Conditioned> kernels, const BinaryTask& task,
                const MklSettings& settings, TraceOf whose) {
   const auto n = static_cast<double>(task.samples.size());
@@ -102,7 +94,7 @@ Problem problem_of(std::span<const Conditioned> kernels, const TrainingSet& trai
   for (std::size_t k = 0; k < units.matrix.size(); ++k) {
     const Matrix& K = kernels[static_cast<std::size_t>(units.matrix[k])].kernel;
     problem.kernels.push_back(
-        std::ssize(task.samples) == K.rows() ? K : sub_matrix(K, task.samples, task.samples));
+        std::ssize(task.samples) == K.rows() ? K : Matrix(K(task.samples, task.samples)));
     problem.kernels.back() *= units.scale[static_cast<Index>(k)];
   }
   problem.y = task.y();
@@ -236,7 +228,7 @@ struct MklLearner {
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
     Block part{.units = whole.units, .problem = {}};
     for (const Matrix& G : whole.problem.kernels) {
-      part.problem.kernels.push_back(sub_matrix(G, samples, samples));
+      part.problem.kernels.emplace_back(G(samples, samples));
     }
     part.problem.y = whole.problem.y(samples);
     part.problem.weights = whole.problem.weights(samples);
@@ -269,8 +261,8 @@ struct MklLearner {
     const Answer& answer = machine.answer;
     Vector f = Vector::Constant(std::ssize(rows), answer.b);
     for (Index i = 0; i < answer.c.cols(); ++i) {
-      f += sub_matrix(whole.problem.kernels[static_cast<std::size_t>(i)], rows, trained_on) *
-           answer.c.col(i);
+      const Matrix block = whole.problem.kernels[static_cast<std::size_t>(i)](rows, trained_on);
+      f += block * answer.c.col(i);
     }
     return f;
   }
@@ -316,7 +308,7 @@ void describe(MklSettings& settings, FieldVisitor& field) {
   field("kind", settings.kind,
         "simple: few kernels in a weighted sum of given trace; mixed: every kernel, by a norm that "
         "bounds each one's part of the machine alike");
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("trace", settings.trace, above(0.0), "auto",
         "trace of the kernel learned for a pair of classes; auto: the mean of those given. Of kind "
         "mixed: every kernel is scaled to it first; auto: they stay as they are");
@@ -324,7 +316,7 @@ void describe(MklSettings& settings, FieldVisitor& field) {
       "spectrum", settings.spectrum,  // all that give a kernel, which none might not
       {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift, Spectrum::kSquare, Spectrum::kDiffusion},
       "what is done to the eigenvalues of each matrix before training");
-  field("probability", settings.probability, "fit probabilities by cross-fitted sigmoids");
+  field("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
 

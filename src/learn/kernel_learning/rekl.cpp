@@ -12,8 +12,6 @@
 // Cost: one decomposition per matrix and pair, then 10 to 40 iterations of m n^3.
 #include "kith/learn/kernel_learning/rekl.hpp"
 
-#include <utility>
-
 namespace kith {
 namespace {
 
@@ -33,7 +31,7 @@ TraceSettings step_of(const ReklSettings& settings) {
 }  // namespace
 
 void describe(ReklSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field.as(FieldRole::kKernelCost)(
       "rho", settings.rho, above(0.0),
       "penalty on the squared differences between the eigenvalues of a kernel and its matrix");
@@ -46,8 +44,7 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment, {Treatment::kMap, Treatment::kSample},
         "what is done to the similarities of new samples: the map from matrix to kernel, or the "
         "nearest completion of the kernel");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "auto",
         "relative duality gap accepted; auto: 1e-6, 0.05 for mirror descent");
 }

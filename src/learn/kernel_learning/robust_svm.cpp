@@ -19,7 +19,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/kernel_learning/costs_in_reach.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/optim/papers/exchange.hpp"
@@ -44,10 +44,10 @@ RobustSvmSettings in_unit(RobustSvmSettings settings, double unit) {
   if (settings.radius) {
     constexpr double kMost = 1e20;
     if (!(*settings.radius / unit <= kMost)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("robust-svm: radius is {:.0e}, and the similarities are near {:.0e}; "
-                              "of what is {:.0e} times smaller nothing is left in a kernel",
-                              *settings.radius, unit, kMost));
+      throw invalid(
+          "robust-svm: radius is {:.0e}, and the similarities are near {:.0e}; "
+          "of what is {:.0e} times smaller nothing is left in a kernel",
+          *settings.radius, unit, kMost);
     }
     *settings.radius /= unit;
     return settings;
@@ -207,15 +207,14 @@ void add_notes(const RobustSvmSettings& settings, Fitted<LearnedPairsModel>& fit
 void check(const RobustSvmSettings& settings) {
   validate(settings, "robust-svm");
   if (settings.radius && settings.solver != RobustSolver::kNewton) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "robust-svm: radius is a constraint that solver newton alone takes");
+    throw invalid("robust-svm: radius is a constraint that solver newton alone takes");
   }
 }
 
 }  // namespace
 
 void describe(RobustSvmSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field.as(FieldRole::kKernelCost)(
       "rho", settings.rho, above(0.0),
       "penalty on the squared distance between the kernel and the matrix");
@@ -232,8 +231,7 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
          Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0),
         "relative duality gap accepted; not below what a printed algorithm stops at, 1e-5 for "
         "exchange and exchange-pruned, 1e-6 for projected-gradient");

@@ -21,12 +21,6 @@ constexpr double kPlainPart = 1e-2;
 /// eigenvalue the second is taken.
 constexpr double kTrustedPart = 1e-3;
 
-Vector as_vector(std::span<const int> signs) {
-  Vector y(std::ssize(signs));
-  for (Index i = 0; i < y.size(); ++i) y(i) = signs[static_cast<std::size_t>(i)];
-  return y;
-}
-
 }  // namespace
 
 SpectrumPair::SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int> signs,
@@ -34,7 +28,7 @@ SpectrumPair::SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int>
     : S_(std::move(S)),
       eigen_(std::move(eigen)),
       signs_(std::move(signs)),
-      y_(as_vector(signs_)),
+      y_(as_numbers(signs_)),
       weights_(std::move(weights)) {}
 
 SpectrumPair SpectrumPair::part(std::span<const Index> samples) const {

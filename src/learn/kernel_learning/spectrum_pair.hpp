@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -11,7 +10,7 @@
 #include "kith/condition/spectrum.hpp"
 #include "kith/core/context.hpp"
 #include "kith/data/folds.hpp"
-#include "kith/learn/calibration.hpp"
+#include "kith/learn/multiclass/binary_tasks.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "kith/optim/spectrum/program.hpp"
 

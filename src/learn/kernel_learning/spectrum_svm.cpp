@@ -188,8 +188,7 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
         "cross-validation, or both where they tie");
   field("test-treatment", settings.test_treatment, {Treatment::kLinear, Treatment::kNone},
         "what is done to the similarities of new samples: the learned map, or nothing");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
 
@@ -200,11 +199,8 @@ std::vector<Fitted<SpectrumSvmModel>> fit_path(SharedWork& work,
   const TrainingSet& train = work.train();
   const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
   const SpectrumLearner learner{.work = &work, .path = path, .ctx = &ctx};
-  std::vector<Fitted<SpectrumSvmModel>> fitted;
-  for (auto& one : fit_tasks(tasks, train.labels, path, learner, ctx)) {
-    fitted.push_back(assemble(std::move(one), tasks, train));
-  }
-  return fitted;
+  return fit_tasks(tasks, train.labels, path, learner, ctx,
+                   [&](auto solved) { return assemble(std::move(solved), tasks, train); });
 }
 
 Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
@@ -215,17 +211,5 @@ Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
 Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
   return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
 }
-
-template <class A>
-void archive(Archived<A, SpectrumSvmModel>& model, A& archiver) {
-  Archived<A, ColumnMachines>& machines = model;
-  archive(machines, archiver);
-  archiver("learned_sizes", model.sizes);
-  archiver("eigenvalues", model.eigenvalues);
-  archiver("multipliers", model.multipliers);
-  archiver("centres", model.centres);
-}
-template void archive(const SpectrumSvmModel&, SavingArchive&);
-template void archive(SpectrumSvmModel&, LoadingArchive&);
 
 }  // namespace kith

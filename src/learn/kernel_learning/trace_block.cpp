@@ -2,10 +2,7 @@
 #include "learn/kernel_learning/trace_block.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/learn/kernel_learning/costs_in_reach.hpp"
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "numerics/unit.hpp"

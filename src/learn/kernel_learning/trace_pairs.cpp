@@ -3,18 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
-#include "kith/learn/kernel_learning/average_svm.hpp"
-#include "kith/learn/kernel_learning/kernel_sum.hpp"
-#include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/multiclass/fit_tasks.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "learn/kernel_learning/repeated_eigenvalues.hpp"
@@ -206,11 +200,11 @@ std::vector<double> constant_selves(SharedWork& work, trace::KernelShape shape) 
 }
 
 /// The machines of all tasks at one step, side by side.
-Fitted<TracePairsModel> put_together(FittedTasks<TraceLearner::Machine>&& solved,
-                                     std::span<const BinaryTask> tasks, const TrainingSet& train,
-                                     const std::vector<double>& self) {
-  Fitted<TracePairsModel> fitted{.model = {}, .info = std::move(solved.info)};
-  TracePairsModel& model = fitted.model;
+Fitted<LearnedPairsModel> put_together(FittedTasks<TraceLearner::Machine>&& solved,
+                                       std::span<const BinaryTask> tasks, const TrainingSet& train,
+                                       const std::vector<double>& self) {
+  Fitted<LearnedPairsModel> fitted{.model = {}, .info = std::move(solved.info)};
+  LearnedPairsModel& model = fitted.model;
   model.samples = train.size();
   model.matrices = std::ssize(train.matrices);
   model.tasks = task_table(tasks, train.labels);
@@ -237,7 +231,7 @@ Fitted<TracePairsModel> put_together(FittedTasks<TraceLearner::Machine>&& solved
 }  // namespace
 
 void describe(TraceSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field.as(FieldRole::kKernelCost)("rho", settings.rho, above(0.0),
                                    "penalty on the distance between a kernel and the matrices");
   field("loss", settings.loss,
@@ -256,20 +250,16 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
         {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, or nothing");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "auto",
         "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 0.05 for mirror descent");
 }
 
-std::vector<GridAxis> trace_grid() {
-  return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller},
-          {.field = "rho", .values = powers_of_ten(-3, 3), .simpler = Simpler::kLarger}};
-}
+Grid trace_grid() { return {decades("cost", -3, 3), decades("rho", -3, 3, Simpler::kLarger)}; }
 
-std::vector<Fitted<TracePairsModel>> fit_trace_pairs(SharedWork& work, trace::KernelShape shape,
-                                                     std::span<const TraceSettings> steps,
-                                                     const RunContext& ctx) {
+std::vector<Fitted<LearnedPairsModel>> fit_trace_pairs(SharedWork& work, trace::KernelShape shape,
+                                                       std::span<const TraceSettings> steps,
+                                                       const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
   const std::vector<double> self = constant_selves(work, shape);
@@ -278,83 +268,10 @@ std::vector<Fitted<TracePairsModel>> fit_trace_pairs(SharedWork& work, trace::Ke
   };
   return fit_in_groups(steps, as_given, order, [&](std::span<const TraceSettings> ordered) {
     const TraceLearner learner{.work = &work, .shape = shape, .steps = ordered, .ctx = &ctx};
-    std::vector<Fitted<TracePairsModel>> fitted;
-    for (auto& one : fit_tasks(tasks, train.labels, ordered, learner, ctx)) {
-      fitted.push_back(put_together(std::move(one), tasks, train, self));
-    }
-    return fitted;
+    return fit_tasks(tasks, train.labels, ordered, learner, ctx, [&](auto solved) {
+      return put_together(std::move(solved), tasks, train, self);
+    });
   });
-}
-
-Matrix decision_values(const TracePairsModel& model, const QueryBlock& queries,
-                       const RunContext& ctx) {
-  check_query_matrices(queries, model.matrices);
-  QueryBlock averaged;
-  const bool mean = model.self.size() == 1 && model.matrices > 1;
-  if (mean) averaged.matrices.push_back(average(queries));
-  const std::vector<QueryMatrix>& seen = mean ? averaged.matrices : queries.matrices;
-  Matrix values = Matrix::Zero(queries.size(), std::ssize(model.machines));
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const DenseBlock rows = learned_rows(seen[i], model.samples);
-    for (std::size_t p = 0; p < model.machines.size(); ++p) {
-      ctx.check_stop();
-      const LearnedMachine& machine = model.machines[p][i];
-      const Vector self = self_similarities(seen[i], machine.treatment, model.self[i], rows.rows());
-      const Matrix own = rows.values()(Eigen::all, model.members[p]);
-      values.col(static_cast<Index>(p)) += decisions(machine, own, self);
-    }
-  }
-  return values;
-}
-
-Prediction predict(const TracePairsModel& model, const QueryBlock& queries, const RunContext& ctx) {
-  return decide(model.tasks, decision_values(model, queries, ctx), model.sigmoids);
-}
-
-template <class A>
-void archive(Archived<A, TracePairsModel>& model, A& archiver) {
-  Index machines = std::ssize(model.self);
-  archiver("samples", model.samples);
-  archiver("matrices", model.matrices);
-  archiver("machines", machines);
-  archive(model.tasks, archiver);
-  archiver("sigmoids", model.sigmoids);
-  if constexpr (A::kLoading) {
-    const bool known = machines == 1 || machines == model.matrices;
-    if (model.matrices < 1 || !known) {
-      throw Error(ErrorCode::kBadInput,
-                  fmt::format("the model is damaged: {} machines per pair for {} matrices",
-                              machines, model.matrices));
-    }
-    model.members.resize(model.tasks.first.size());
-    model.machines.resize(model.tasks.first.size());
-    model.self.clear();
-  }
-  for (Index i = 0; i < machines; ++i) {
-    // One by one: a wrong count then ends at the first that the file does not have.
-    if constexpr (A::kLoading) model.self.push_back(0);
-    archiver(fmt::format("self_{}", i), model.self[static_cast<std::size_t>(i)]);
-  }
-  for (std::size_t p = 0; p < model.machines.size(); ++p) {
-    archiver(fmt::format("members_{}", p), model.members[p]);
-    if constexpr (A::kLoading) model.machines[p].resize(model.self.size());
-    for (std::size_t i = 0; i < model.machines[p].size(); ++i) {
-      Archived<A, LearnedMachine>& machine = model.machines[p][i];
-      archive(machine, fmt::format("{}_{}", p, i), archiver);
-      if constexpr (A::kLoading) check_loaded(machine, model.members[p], model.samples, p);
-    }
-  }
-}
-template void archive(const TracePairsModel&, SavingArchive&);
-template void archive(TracePairsModel&, LoadingArchive&);
-
-bool needs_self(const TracePairsModel& model) {
-  for (const std::vector<LearnedMachine>& machines : model.machines) {
-    for (std::size_t i = 0; i < machines.size(); ++i) {
-      if (needs_self(machines[i].treatment) && std::isnan(model.self[i])) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace kith

@@ -26,10 +26,6 @@ void describe(LinearMsvmSettings& settings, FieldVisitor& field) {
   field("scaling", settings.scaling, kScalingHelp);
 }
 
-std::vector<GridAxis> MethodTraits<LinearMsvmSettings>::grid(const LinearMsvmSettings& /*unused*/) {
-  return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-}
-
 std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
                                               std::span<const LinearMsvmSettings> path,
                                               RunContext& ctx) {
@@ -71,14 +67,5 @@ Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
   const ScaledVectors rows(model.scale, vectors);
   return metric_similarity(model.pairs, [&](const MatrixRef& B) { return rows.times(B); });
 }
-
-template <class A>
-void archive(Archived<A, LinearMsvmModel>& model, A& archiver) {
-  archive(model.scale, archiver);
-  archive(model.pairs, archiver);
-  check_columns(model.pairs, model.scale.size());
-}
-template void archive(const LinearMsvmModel&, SavingArchive&);
-template void archive(LinearMsvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
 #include "kith/optim/metric/neighbour_maps.hpp"
 #include "kith/vectors/scaled_vectors.hpp"
@@ -130,42 +130,13 @@ std::vector<Fitted<Model>> fit_maps(SharedWork& work, std::span<const Settings> 
     if (is_new) found->second = learn_map(work, settings, ctx);
     const MapOfFeatures& map = found->second;
     Fitted<Model> one;
-    one.model.mapped = {.scale = map.scale, .map = map.map, .images = map.images, .knn = {}};
-    one.model.mapped.knn.voters = make_voters(work.train(), settings.ties, ctx);
-    one.model.mapped.knn.neighbours = std::min(settings.neighbours, work.train().size());
+    one.model = {{.scale = map.scale, .map = map.map, .images = map.images, .knn = {}}};
+    one.model.knn.voters = make_voters(work.train(), settings.ties, ctx);
+    one.model.knn.neighbours = std::min(settings.neighbours, work.train().size());
     one.info.subproblems.push_back({"map", map.info});
     fitted.push_back(std::move(one));
   }
   return fitted;
-}
-
-Prediction vote(const MappedNeighbours& mapped, const QueryBlock& queries, RunContext& ctx) {
-  const Matrix images = ScaledVectors(mapped.scale, queries.vectors).times(mapped.map.transpose());
-  const Matrix distances = kernel_table(VectorKernel::kRbf, images, mapped.images, ctx.threads);
-  QueryBlock near;
-  near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-distances)),
-                           .from_training = std::nullopt,
-                           .self = std::nullopt});
-  return predict(mapped.knn, near, ctx);
-}
-
-Matrix similarity_of(const MappedNeighbours& mapped, const Block& vectors) {
-  Matrix images = ScaledVectors(mapped.scale, vectors).times(mapped.map.transpose());
-  images.rowwise() -= Eigen::RowVectorXd(mapped.images.colwise().mean());
-  return images * images.transpose();
-}
-
-template <class A>
-void archive(Archived<A, MappedNeighbours>& mapped, A& archiver) {
-  kith::archive(mapped.scale, archiver);
-  archiver("map", mapped.map);
-  archiver("images", mapped.images);
-  kith::archive(mapped.knn, archiver);
-  if (mapped.map.cols() == mapped.scale.size() && mapped.images.cols() == mapped.map.rows() &&
-      mapped.images.rows() == mapped.knn.voters.size()) {
-    return;
-  }
-  throw Error(ErrorCode::kBadInput, "the map, its images and the voters do not fit each other");
 }
 
 }  // namespace
@@ -178,8 +149,7 @@ void describe(NcaKnnSettings& settings, FieldVisitor& field) {
         "rows of the map: all, a number, or energy:0.9 for as many as hold that share of the "
         "energy");
   field("scaling", settings.scaling, kScalingHelp);
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("ties", settings.ties, kTiesHelp);
   field("iterations", settings.iterations, at_least(1), "most steps of the optimisation");
 }
 
@@ -190,8 +160,7 @@ void describe(LmnnKnnSettings& settings, FieldVisitor& field) {
         "how many samples of its class each sample is pulled towards");
   field("push", settings.push, between(0, 1), "weight of the margin violations beside the pull");
   field("scaling", settings.scaling, kScalingHelp);
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("ties", settings.ties, kTiesHelp);
   field("solver", settings.solver,
         "descent: subgradient steps that end early; convex: the optimum, to a relative gap of "
         "tolerance");
@@ -202,12 +171,12 @@ void describe(LmnnKnnSettings& settings, FieldVisitor& field) {
                                     "bound the optimum from below after a descent");
 }
 
-std::vector<GridAxis> MethodTraits<NcaKnnSettings>::grid(const NcaKnnSettings& /*unused*/) {
+Grid MethodTraits<NcaKnnSettings>::grid(const NcaKnnSettings& /*unused*/) {
   return {{.field = "start", .values = {"identity", "random"}, .simpler = Simpler::kSmaller},
           few_neighbours()};
 }
 
-std::vector<GridAxis> MethodTraits<LmnnKnnSettings>::grid(const LmnnKnnSettings& /*unused*/) {
+Grid MethodTraits<LmnnKnnSettings>::grid(const LmnnKnnSettings& /*unused*/) {
   return {few_neighbours()};
 }
 
@@ -215,36 +184,42 @@ std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work, std::span<const NcaK
                                           RunContext& ctx) {
   return fit_maps<NcaKnnModel>(work, path, ctx);
 }
-Prediction predict(const NcaKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return vote(model.mapped, queries, ctx);
-}
-Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
-                          const RunContext& /*ctx*/) {
-  return similarity_of(model.mapped, vectors);
-}
-template <class A>
-void archive(Archived<A, NcaKnnModel>& model, A& archiver) {
-  archive(model.mapped, archiver);
-}
-template void archive(const NcaKnnModel&, SavingArchive&);
-template void archive(NcaKnnModel&, LoadingArchive&);
 
 std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work, std::span<const LmnnKnnSettings> path,
                                            RunContext& ctx) {
   return fit_maps<LmnnKnnModel>(work, path, ctx);
 }
-Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return vote(model.mapped, queries, ctx);
+
+Prediction predict(const MappedNeighbours& model, const QueryBlock& queries, RunContext& ctx) {
+  const Matrix images = ScaledVectors(model.scale, queries.vectors).times(model.map.transpose());
+  const Matrix distances = kernel_table(VectorKernel::kRbf, images, model.images, ctx.threads);
+  QueryBlock near;
+  near.matrices.push_back({.to_training = DenseBlock(RowMatrix(-distances)),
+                           .from_training = std::nullopt,
+                           .self = std::nullopt});
+  return predict(model.knn, near, ctx);
 }
-Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
+
+Matrix learned_similarity(const MappedNeighbours& model, const Block& vectors,
                           const RunContext& /*ctx*/) {
-  return similarity_of(model.mapped, vectors);
+  Matrix images = ScaledVectors(model.scale, vectors).times(model.map.transpose());
+  images.rowwise() -= Eigen::RowVectorXd(model.images.colwise().mean());
+  return images * images.transpose();
 }
+
 template <class A>
-void archive(Archived<A, LmnnKnnModel>& model, A& archiver) {
-  archive(model.mapped, archiver);
+void archive(Archived<A, MappedNeighbours>& model, A& archiver) {
+  archive(model.scale, archiver);
+  archiver("map", model.map);
+  archiver("images", model.images);
+  archive(model.knn, archiver);
+  if (model.map.cols() == model.scale.size() && model.images.cols() == model.map.rows() &&
+      model.images.rows() == model.knn.voters.size()) {
+    return;
+  }
+  throw broken("the map, its images and the voters do not fit each other");
 }
-template void archive(const LmnnKnnModel&, SavingArchive&);
-template void archive(LmnnKnnModel&, LoadingArchive&);
+template void archive(const MappedNeighbours&, SavingArchive&);
+template void archive(MappedNeighbours&, LoadingArchive&);
 
 }  // namespace kith

@@ -158,8 +158,7 @@ MetricPart metric_part(const MetricRows& source, const Matrix& rows, const Matri
     part.features = centred(features);
     part.rows = rows;
   }
-  part.y.resize(std::ssize(signs));
-  for (Index i = 0; i < part.y.size(); ++i) part.y(i) = signs[static_cast<std::size_t>(i)];
+  part.y = as_numbers(signs);
   part.weights = std::move(weights);
   return part;
 }

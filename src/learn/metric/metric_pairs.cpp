@@ -2,12 +2,11 @@
 // What metric_machine.cpp learns for each pair of classes, calibrated and put together.
 #include "kith/learn/metric/metric_pairs.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
+#include "kith/learn/method.hpp"
 #include "kith/learn/multiclass/fit_tasks.hpp"
 #include "learn/metric/metric_machine.hpp"
 
@@ -125,7 +124,7 @@ Fitted<MetricPairs> assemble(FittedTasks<MetricLearner::Machine>&& solved,
 }  // namespace
 
 void describe(MetricSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, kCostRange, "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, kCostRange, kCostHelp);
   field("dimensions", settings.dimensions,
         "rows of the map: all, a number, or energy:0.9 for as many as hold that share of the "
         "energy");
@@ -139,8 +138,7 @@ void describe(MetricSettings& settings, FieldVisitor& field) {
         "into the unit ball: scaled (10) or exact (9) of the paper");
   field("tolerance", settings.tolerance, above(0.0),
         "relative decrease of the objective at which the descent ends");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field.as(FieldRole::kCertificate)(
       "certificate", settings.certificate,
       "compute the convex lower bound and the projected gradient of a descent");
@@ -155,10 +153,10 @@ DimensionRule parse_dimensions(std::string_view method, std::string_view text) {
   } else if (const auto count = parse_integer(text); count && *count >= 1) {
     return {.count = static_cast<Index>(*count), .energy = {}};
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: dimensions is {}; it must be all, a number of at least 1, or "
-                          "energy:SHARE with a share above 0 and at most 1",
-                          method, in_quotes(text)));
+  throw invalid(
+      "{}: dimensions is {}; it must be all, a number of at least 1, or "
+      "energy:SHARE with a share above 0 and at most 1",
+      method, in_quotes(text));
 }
 
 std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const TrainingSet& train,
@@ -171,11 +169,9 @@ std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const Trai
   }
   const MetricLearner learner{
       .source = &rows, .train = &train, .path = path, .dimensions = dimensions, .ctx = &ctx};
-  std::vector<Fitted<MetricPairs>> fitted;
-  for (auto& one : fit_tasks(tasks, train.labels, path, learner, ctx)) {
-    fitted.push_back(assemble(std::move(one), tasks, rows, train.labels));
-  }
-  return fitted;
+  return fit_tasks(tasks, train.labels, path, learner, ctx, [&](auto solved) {
+    return assemble(std::move(solved), tasks, rows, train.labels);
+  });
 }
 
 void express(MetricPairs& pairs, const VectorSpan& span) {
@@ -240,18 +236,14 @@ void archive(Archived<A, MetricPairs>& pairs, A& archiver) {
       std::ssize(pairs.map_ends) == count &&
       std::is_sorted(pairs.map_ends.begin(), pairs.map_ends.end()) &&
       (count == 0 || (pairs.map_ends.front() >= 0 && pairs.map_ends.back() == pairs.maps.rows()));
-  if (!fits) {
-    throw Error(ErrorCode::kBadInput,
-                "the maps, directions and intercepts of a metric do not fit each other");
-  }
+  if (!fits) throw broken("the maps, directions and intercepts of a metric do not fit each other");
 }
 template void archive(const MetricPairs&, SavingArchive&);
 template void archive(MetricPairs&, LoadingArchive&);
 
 void check_columns(const MetricPairs& pairs, Index columns) {
   if (pairs.directions.rows() == columns) return;
-  throw Error(ErrorCode::kBadInput, fmt::format("directions over {} columns; there must be {}",
-                                                pairs.directions.rows(), columns));
+  throw broken("directions over {} columns; there must be {}", pairs.directions.rows(), columns);
 }
 
 }  // namespace kith

@@ -12,13 +12,10 @@
 // O(n^2) per step of the descent.
 #include "kith/learn/metric/nonlinear_msvm.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/path_groups.hpp"
 
 namespace kith {
@@ -47,11 +44,6 @@ void describe(NonlinearMsvmSettings& settings, FieldVisitor& field) {
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
   field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
-}
-
-std::vector<GridAxis> MethodTraits<NonlinearMsvmSettings>::grid(
-    const NonlinearMsvmSettings& settings) {
-  return machine_axes(settings.kernel);
 }
 
 std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,
@@ -113,8 +105,8 @@ void archive(Archived<A, NonlinearMsvmModel>& model, A& archiver) {
   archive(model.pairs, archiver);
   check_columns(model.pairs, model.samples.rows());
   if (model.samples.cols() != model.scale.size()) {
-    throw Error(ErrorCode::kBadInput, fmt::format("samples of {} features, scaled as if of {}",
-                                                  model.samples.cols(), model.scale.size()));
+    throw broken("samples of {} features, scaled as if of {}", model.samples.cols(),
+                 model.scale.size());
   }
 }
 template void archive(const NonlinearMsvmModel&, SavingArchive&);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/multiclass/binary_tasks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -141,27 +139,24 @@ bool is_one_vs_rest(const TaskTable& table) {
 /// What a decision relies on, whoever wrote the file.
 void check_loaded(const TaskTable& table) {
   if (table.first.size() != table.second.size() || table.present.empty()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} first and {} second classes of pairs, {} classes present; there "
-                            "must be as many first as second ones, and a class",
-                            table.first.size(), table.second.size(), table.present.size()));
+    throw broken(
+        "{} first and {} second classes of pairs, {} classes present; there "
+        "must be as many first as second ones, and a class",
+        table.first.size(), table.second.size(), table.present.size());
   }
   const bool rest = is_one_vs_rest(table);
   const auto check = [&](const std::vector<int>& list, bool may_be_rest) {
     for (const int c : list) {
       if (may_be_rest && rest && c == kRest) continue;
       if (c >= 0 && c < table.classes && !(may_be_rest && rest)) continue;
-      throw Error(
-          ErrorCode::kBadInput,
-          fmt::format("class {} of a pair; classes are counted from 0 below {}", c, table.classes));
+      throw broken("class {} of a pair; classes are counted from 0 below {}", c, table.classes);
     }
   };
   check(table.first, false);
   check(table.second, true);
   check(table.present, false);
   if (rest && table.first != table.present) {
-    throw Error(ErrorCode::kBadInput,
-                "machines of one class against the rest are not those of the classes present");
+    throw broken("machines of one class against the rest are not those of the classes present");
   }
 }
 
@@ -197,9 +192,11 @@ std::vector<int> classes_present(const Labels& labels) {
 
 }  // namespace
 
-Vector BinaryTask::y() const {
+Vector as_numbers(std::span<const int> signs) {
   return Eigen::Map<const Eigen::VectorXi>(signs.data(), std::ssize(signs)).cast<double>();
 }
+
+Vector BinaryTask::y() const { return as_numbers(signs); }
 
 std::vector<BinaryTask> binary_tasks(const Labels& labels, Multiclass rule) {
   const std::vector<int> present = classes_present(labels);
@@ -209,10 +206,7 @@ std::vector<BinaryTask> binary_tasks(const Labels& labels, Multiclass rule) {
     return tasks;
   }
   // By class, so that many small classes do not each look at every sample.
-  std::vector<std::vector<Index>> members(static_cast<std::size_t>(labels.class_count()));
-  for (Index i = 0; i < labels.size(); ++i) {
-    members[static_cast<std::size_t>(labels.ids[static_cast<std::size_t>(i)])].push_back(i);
-  }
+  const std::vector<std::vector<Index>> members = labels.members(all_positions(labels.size()));
   for (std::size_t a = 0; a < present.size(); ++a) {
     for (std::size_t b = a + 1; b < present.size(); ++b) {
       tasks.push_back(pair_of(members, present[a], present[b]));

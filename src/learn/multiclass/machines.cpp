@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/multiclass/machines.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -27,11 +25,10 @@ void check_loaded(const Machines& machines) {
       (sigmoids.size() == 0 || (sigmoids.rows() == 2 && sigmoids.cols() == tasks))) {
     return;
   }
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("the model is damaged: {} columns of coefficients, {} intercepts and {} "
-                          "sigmoids for {} pairs of classes",
-                          machines.coefficients.cols(), machines.intercepts.size(), sigmoids.cols(),
-                          tasks));
+  throw broken(
+      "the model is damaged: {} columns of coefficients, {} intercepts and {} "
+      "sigmoids for {} pairs of classes",
+      machines.coefficients.cols(), machines.intercepts.size(), sigmoids.cols(), tasks);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/multiclass/sparse_columns.hpp"
+#include "kith/core/positions.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -20,16 +21,14 @@ void check_loaded(const SparseColumns& columns, std::string_view name) {
                     columns.values.size() == entries;
   const auto inside = [&](int row) { return row >= 0 && row < columns.rows; };
   if (fits && std::all_of(columns.at.begin(), columns.at.end(), inside)) return;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("the model is damaged: the parts of {} do not fit each other", name));
+  throw broken("the model is damaged: the parts of {} do not fit each other", name);
 }
 
 }  // namespace
 
 SparseColumns::SparseColumns(const MatrixRef& dense) {
   SparseColumnsBuilder builder(dense.rows());
-  std::vector<Index> all(static_cast<std::size_t>(dense.rows()));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+  const std::vector<Index> all = all_positions(dense.rows());
   for (Index j = 0; j < dense.cols(); ++j) builder.add(all, dense.col(j));
   *this = builder.done();
 }

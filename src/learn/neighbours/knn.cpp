@@ -29,8 +29,7 @@ template <class Settings>
 void describe_neighbours(Settings& settings, FieldVisitor& field) {
   field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
                                    "how many neighbours vote");
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
+  field("ties", settings.ties, kTiesHelp);
 }
 
 template <class Model, class Settings>
@@ -61,12 +60,6 @@ std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlo
   });
 }
 
-template <class Model, class A>
-void archive_neighbours(Model& model, A& archiver) {
-  archive(model.voters, archiver);
-  archiver("neighbours", model.neighbours);
-}
-
 }  // namespace
 
 void describe(KnnSettings& settings, FieldVisitor& field) { describe_neighbours(settings, field); }
@@ -85,17 +78,6 @@ std::vector<Prediction> predict_path(std::span<const KnnModel> models, const Que
   return vote_along(models, queries, equal_weights, ctx);
 }
 
-Prediction predict(const KnnModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-template <class A>
-void archive(Archived<A, KnnModel>& model, A& archiver) {
-  archive_neighbours(model, archiver);
-}
-template void archive(const KnnModel&, SavingArchive&);
-template void archive(KnnModel&, LoadingArchive&);
-
 std::vector<Fitted<AffinityKnnModel>> fit_path(SharedWork& work,
                                                std::span<const AffinityKnnSettings> path,
                                                RunContext& ctx) {
@@ -106,16 +88,5 @@ std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                      const QueryBlock& queries, RunContext& ctx) {
   return vote_along(models, queries, affinity_weights, ctx);
 }
-
-Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-template <class A>
-void archive(Archived<A, AffinityKnnModel>& model, A& archiver) {
-  archive_neighbours(model, archiver);
-}
-template void archive(const AffinityKnnModel&, SavingArchive&);
-template void archive(AffinityKnnModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -11,10 +11,9 @@
 #include "kith/learn/neighbours/kri.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/numerics/psd.hpp"
 #include "learn/neighbours/local_method.hpp"
 
@@ -96,7 +95,7 @@ linear::SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettin
   return solve(program_of(kernel, settings), settings);
 }
 
-std::vector<GridAxis> MethodTraits<KriSettings>::grid(const KriSettings& /*settings*/) {
+Grid MethodTraits<KriSettings>::grid(const KriSettings& /*settings*/) {
   std::vector<std::string> ridges = powers_of_ten(-6, 1);
   ridges.push_back("1e6");
   return {neighbour_grid(), {.field = "ridge", .values = ridges, .simpler = Simpler::kLarger}};
@@ -122,8 +121,7 @@ std::vector<Fitted<KriModel>> fit_path(SharedWork& work, std::span<const KriSett
     const KriSettings& settings = one.model.settings;
     if (settings.spectrum != Spectrum::kNone) continue;
     if (settings.regulariser == KriRegulariser::kEntropy) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
+      throw invalid(
           "kri: regulariser entropy needs a convex program; give spectrum clip, flip or shift");
     }
     one.info.subproblems.push_back(
@@ -140,18 +138,5 @@ std::vector<Prediction> predict_path(std::span<const KriModel> models, const Que
   for (Prediction& one : predictions) one.probabilities = one.scores;
   return predictions;
 }
-
-Prediction predict(const KriModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-template <class A>
-void archive(Archived<A, KriModel>& model, A& archiver) {
-  archive_local(model, archiver);
-  archiver("ridge", model.settings.ridge);
-  archiver("regulariser", model.settings.regulariser);
-}
-template void archive(const KriModel&, SavingArchive&);
-template void archive(KriModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kith/core/error.hpp"
 #include "learn/neighbours/local_method.hpp"
 
 namespace kith {
@@ -64,11 +63,6 @@ Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
   return kernel.U * rotated;
 }
 
-std::vector<GridAxis> MethodTraits<KrrSettings>::grid(const KrrSettings& /*settings*/) {
-  return {neighbour_grid(),
-          {.field = "ridge", .values = powers_of_ten(-3, 1), .simpler = Simpler::kLarger}};
-}
-
 void describe(KrrSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
                                    "how many neighbours take part");
@@ -88,17 +82,5 @@ std::vector<Prediction> predict_path(std::span<const KrrModel> models, const Que
                                      RunContext& ctx) {
   return predict_neighbourhoods(models, queries, regress, ctx);
 }
-
-Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-template <class A>
-void archive(Archived<A, KrrModel>& model, A& archiver) {
-  archive_local(model, archiver);
-  archiver("ridge", model.settings.ridge);
-}
-template void archive(const KrrModel&, SavingArchive&);
-template void archive(KrrModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/neighbours/local_kernel.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -127,11 +125,7 @@ void for_each_neighbourhood(const Voters& voters, const TrainingPairs& pairs,
                             std::span<const Index> counts, const QueryBlock& queries,
                             const NeighbourhoodFunction& body, const RunContext& ctx) {
   const NeighbourRows rows(queries.matrices.front());
-  if (rows.samples() != voters.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; there are {} training samples",
-                            rows.samples(), voters.size()));
-  }
+  check_columns(rows.samples(), voters.size());
   std::map<Index, std::vector<std::size_t>> steps_of;
   for (std::size_t step = 0; step < counts.size(); ++step) steps_of[counts[step]].push_back(step);
   const Index most = steps_of.empty() ? 0 : steps_of.rbegin()->first;

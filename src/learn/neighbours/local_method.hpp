@@ -21,11 +21,8 @@ template <class Settings, class Model = typename MethodTraits<Settings>::Model>
   std::vector<Fitted<Model>> fitted;
   for (const Settings& settings : path) {
     validate(settings, MethodTraits<Settings>::name);
-    Fitted<Model> one;
-    one.model = {.voters = make_voters(work.train(), settings.ties, ctx),
-                 .pairs = training_pairs(work),
-                 .settings = settings};
-    fitted.push_back(std::move(one));
+    fitted.push_back(
+        {{{make_voters(work.train(), settings.ties, ctx), training_pairs(work), settings}}, {}});
   }
   return fitted;
 }
@@ -79,18 +76,7 @@ template <class Settings>
 void describe_treatment_and_ties(Settings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment, {Treatment::kLinear, Treatment::kNone},
         "what is done to the query's similarities: as the block's spectrum, or nothing");
-  field("ties", settings.ties,
-        "who comes first among equally similar samples: drawn by seed, or as read");
-}
-
-/// The parts that all of them have.
-template <class Model, class A>
-void archive_local(Model& model, A& archiver) {
-  archive(model.voters, archiver);
-  archive(model.pairs, archiver);
-  archiver("neighbours", model.settings.neighbours);
-  archiver("spectrum", model.settings.spectrum);
-  archiver("test_treatment", model.settings.test_treatment);
+  field("ties", settings.ties, kTiesHelp);
 }
 
 }  // namespace kith

@@ -24,12 +24,11 @@ SparseBlock mean_of(const SparseBlock& a, const SparseBlock& b) {
 }
 
 Block mean_of(const QueryMatrix& query) {
-  if (!query.from_training) return query.to_training;
+  if (!query.from_training) return query.to_training;  // sparse or dense
   const auto* to = std::get_if<SparseBlock>(&query.to_training);
   const auto* from = std::get_if<SparseBlock>(&*query.from_training);
   if (to != nullptr && from != nullptr) return mean_of(*to, *from);
-  return DenseBlock(
-      0.5 * (to_dense(query.to_training).values() + to_dense(*query.from_training).values()));
+  return mean_rows(query);
 }
 
 struct NearSample {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/neighbours/voters.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 
 namespace kith {
@@ -42,20 +39,6 @@ Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx
           .labels = train.labels.ids,
           .ties = tie_order(train.size(), rule, ctx)};
 }
-
-template <class A>
-void archive(Archived<A, Voters>& voters, A& archiver) {
-  Index classes = voters.classes;
-  archiver("classes", classes);
-  archiver("labels", voters.labels);
-  archiver("tie_places", voters.ties.place);
-  if constexpr (A::kLoading) {
-    voters.classes = static_cast<int>(classes);
-    voters.ties = tie_order(std::move(voters.ties.place));
-  }
-}
-template void archive(const Voters&, SavingArchive&);
-template void archive(Voters&, LoadingArchive&);
 
 GridAxis neighbour_grid() {
   GridAxis axis{.field = "neighbours", .values = {}, .simpler = Simpler::kLarger};
@@ -105,11 +88,7 @@ std::vector<Prediction> predict_by_weights(const Voters& voters, std::span<const
                                            const QueryBlock& queries, const WeightFunction& weights,
                                            const RunContext& ctx) {
   const NeighbourRows rows(queries.matrices.front());
-  if (rows.samples() != voters.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("queries have {} columns; there are {} training samples",
-                            rows.samples(), voters.size()));
-  }
+  check_columns(rows.samples(), voters.size());
   std::vector<Prediction> predictions(counts.size(),
                                       empty_prediction(rows.queries(), voters.classes));
   const Index most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());

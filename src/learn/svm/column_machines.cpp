@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -24,8 +24,7 @@ void check_loaded(const ColumnMachines& model) {
   if (mapped && model.coefficients.rows == over && std::all_of(at.begin(), at.end(), inside)) {
     return;
   }
-  throw Error(ErrorCode::kBadInput,
-              "the model is damaged: coefficients, map and columns do not fit each other");
+  throw broken("the model is damaged: coefficients, map and columns do not fit each other");
 }
 
 }  // namespace

@@ -11,11 +11,8 @@
 // one dual solution per pair, cost and gamma.
 #include "kith/learn/svm/feature_svm.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/kernel_learner.hpp"
@@ -92,25 +89,21 @@ auto feature_kernel_key(const FeatureSvmSettings& s) {
 
 }  // namespace
 
-std::vector<GridAxis> MethodTraits<FeatureSvmSettings>::grid(const FeatureSvmSettings& settings) {
+Grid MethodTraits<FeatureSvmSettings>::grid(const FeatureSvmSettings& settings) {
   if (settings.kernel == FeatureKernel::kLinear) {
-    return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
+    return {decades("cost", -3, 5)};
   }
-  return {{.field = "cost", .values = powers_of_ten(-3, 1), .simpler = Simpler::kSmaller},
-          {.field = "gamma", .values = powers_of_ten(-5, 1), .simpler = Simpler::kSmaller}};
+  return {decades("cost", -3, 1), decades("gamma", -5, 1)};
 }
 
 void describe(FeatureSvmSettings& settings, FieldVisitor& field) {
   field("kernel", settings.kernel, "how the vectors of similarities are compared");
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("gamma", settings.gamma, above(0.0),
         "of kernel rbf: exp(-gamma |f - g|^2) for vectors of similarities f and g");
-  field("prototypes", settings.prototypes, at_least(1), "all",
-        "how many random training samples the similarities are taken to");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation and relative gap accepted");
+  field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
 std::vector<Fitted<FeatureSvmModel>> fit_path(SharedWork& work,
@@ -148,18 +141,5 @@ Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries, RunC
   const Matrix distances = squared_distances(rows.values(), model.supports, ctx.threads);
   return predict(machines, RowMatrix(rbf(distances, model.gamma)));
 }
-
-template <class A>
-void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
-  archiver("columns", model.columns);
-  archiver("map", model.map);
-  archiver("kernel", model.kernel);
-  archiver("gamma", model.gamma);
-  archiver("supports", model.supports);
-  Archived<A, Machines>& machines = model;
-  archive(machines, archiver);
-}
-template void archive(const FeatureSvmModel&, SavingArchive&);
-template void archive(FeatureSvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/svm/kernel_learner.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "kith/numerics/extreme_eigen.hpp"
@@ -104,11 +103,9 @@ Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
 std::vector<Fitted<Machines>> train_machines(const KernelLearner& learner,
                                              std::span<const BinaryTask> tasks) {
   const Labels& labels = learner.train->labels;
-  std::vector<Fitted<Machines>> all;
-  for (auto& fitted : fit_tasks(tasks, labels, learner.ascending, learner, *learner.ctx)) {
-    all.push_back(put_together(std::move(fitted), tasks, labels, labels.size()));
-  }
-  return all;
+  return fit_tasks(tasks, labels, learner.ascending, learner, *learner.ctx, [&](auto solved) {
+    return put_together(std::move(solved), tasks, labels, labels.size());
+  });
 }
 
 }  // namespace kith

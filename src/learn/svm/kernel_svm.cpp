@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/augmented.hpp"
 #include "kith/learn/svm/kernel_learner.hpp"
@@ -160,9 +160,9 @@ std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const SvmS
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
   if (first.test_treatment == Treatment::kAugmented) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "svm: test-treatment augmented adds a new sample to the whole training block; it "
-                "needs scope all");
+    throw invalid(
+        "svm: test-treatment augmented adds a new sample to the whole training block; it "
+        "needs scope all");
   }
   const std::vector<BinaryTask> tasks = binary_tasks(train.labels, first.multiclass);
   const std::vector<MachineSettings> machines = machine_settings(ascending);
@@ -186,7 +186,7 @@ auto svm_kernel_key(const SvmSettings& s) {
 }  // namespace
 
 void describe(SvmSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("spectrum", settings.spectrum, "what is done to the eigenvalues before training");
   field("test-treatment", settings.test_treatment,
         {Treatment::kLinear, Treatment::kAugmented, Treatment::kNone, Treatment::kMap},
@@ -198,10 +198,8 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
         "a machine for each pair of classes, or for each class against the rest");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation and relative gap accepted");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
 std::vector<Fitted<SvmModel>> fit_path(SharedWork& work, std::span<const SvmSettings> path,
@@ -222,9 +220,9 @@ DenseBlock treated_rows(const SvmModel& model, const QueryBlock& queries, const 
   DenseBlock rows = query_rows(query, model.spectrum);
   if (model.test_treatment != Treatment::kAugmented) return rows;
   if (!query.self) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "svm: test-treatment augmented needs the self-similarity of each new sample "
-                "([[self]])");
+    throw invalid(
+        "svm: test-treatment augmented needs the self-similarity of each new sample "
+        "([[self]])");
   }
   return augmented_rows(model, rows, *query.self, ctx);
 }
@@ -240,19 +238,5 @@ Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext&
   const ColumnMachines& machines = model;
   return predict(machines, treated_rows(model, queries, ctx));
 }
-
-template <class A>
-void archive(Archived<A, SvmModel>& model, A& archiver) {
-  Archived<A, ColumnMachines>& machines = model;
-  archive(machines, archiver);
-  archiver("spectrum", model.spectrum);
-  archiver("test_treatment", model.test_treatment);
-  archiver("beta", model.beta);
-  archiver("augmented_lambda", model.lambda);
-  archiver("augmented_vectors", model.U);
-  archiver("augmented_square", model.square);
-}
-template void archive(const SvmModel&, SavingArchive&);
-template void archive(SvmModel&, LoadingArchive&);
 
 }  // namespace kith

@@ -93,11 +93,9 @@ struct LpLearner {
 }  // namespace
 
 void describe(LpMachineSettings& settings, FieldVisitor& field) {
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
-  field("prototypes", settings.prototypes, at_least(1), "all",
-        "how many random training samples the similarities are taken to");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
+  field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
 

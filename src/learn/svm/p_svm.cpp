@@ -154,21 +154,14 @@ void add_notes(const PSvmSettings& settings, Fitted<PSvmModel>& fitted) {
 
 }  // namespace
 
-std::vector<GridAxis> MethodTraits<PSvmSettings>::grid(const PSvmSettings&) {
-  return {{.field = "epsilon", .values = powers_of_ten(-4, 1), .simpler = Simpler::kLarger},
-          {.field = "cost", .values = powers_of_ten(0, 4), .simpler = Simpler::kSmaller}};
-}
-
 void describe(PSvmSettings& settings, FieldVisitor& field) {
   field("epsilon", settings.epsilon, above(0.0),
         "price of a coefficient's size; larger: fewer similarities are used");
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0),
                              "bound C on the size of every coefficient");
-  field("prototypes", settings.prototypes, at_least(1), "all",
-        "how many random training samples the similarities are taken to");
+  field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
   field("intercept", settings.intercept, "add a constant to the decision value");
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0),
         "largest relative KKT violation accepted, and a tenth of the largest relative gap");
 }

@@ -2,6 +2,7 @@
 #include "kith/learn/svm/spectrum_kernel.hpp"
 
 #include "kith/core/error.hpp"
+#include "kith/learn/learner.hpp"
 
 namespace kith {
 
@@ -32,9 +33,7 @@ DenseBlock rows_as_new(SharedWork& work, Spectrum spectrum, Index which) {
 }
 
 DenseBlock query_rows(const QueryMatrix& query, Spectrum spectrum) {
-  const DenseBlock to = to_dense(query.to_training);
-  if (!query.from_training || spectrum == Spectrum::kSquare) return to;
-  return DenseBlock(0.5 * (to.values() + to_dense(*query.from_training).values()));
+  return spectrum == Spectrum::kSquare ? to_dense(query.to_training) : mean_rows(query);
 }
 
 }  // namespace kith

@@ -14,7 +14,6 @@
 #include <set>
 #include <tuple>
 
-#include "kith/core/error.hpp"
 #include "kith/learn/multiclass/binary_tasks.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
@@ -39,8 +38,7 @@ std::vector<double> pair_decisions(const BinaryTask& pair, const Matrix& K, cons
   const Matrix block = K(pair.samples, pair.samples);
   const Vector row = k(pair.samples);
   dual::SvmDual dual{
-      .K = dual::SymmetricView::dense(block), .y = Vector(row.size()), .cost = {}, .linear = {}};
-  for (Index i = 0; i < row.size(); ++i) dual.y(i) = pair.signs[static_cast<std::size_t>(i)];
+      .K = dual::SymmetricView::dense(block), .y = pair.y(), .cost = {}, .linear = {}};
   const long most = 20000 + 200 * row.size();  // far beyond any solvable problem of this size
   std::vector<double> decisions;
   std::optional<Vector> start;
@@ -128,20 +126,14 @@ bool settle_at_once(const LocalTask<SvmKnnModel>& task) {
 
 }  // namespace
 
-std::vector<GridAxis> MethodTraits<SvmKnnSettings>::grid(const SvmKnnSettings& /*settings*/) {
-  return {neighbour_grid(),
-          {.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
-}
-
 void describe(SvmKnnSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
                                    "how many neighbours take part");
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("spectrum", settings.spectrum, {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift},
         "what is done to a block that is not positive semidefinite");
   describe_treatment_and_ties(settings, field);
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation and relative gap accepted");
+  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
 std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work, std::span<const SvmKnnSettings> path,
@@ -157,18 +149,5 @@ std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const 
   };
   return predict_neighbourhoods(models, queries, solve, ctx);
 }
-
-Prediction predict(const SvmKnnModel& model, const QueryBlock& queries, RunContext& ctx) {
-  return std::move(predict_path(std::span(&model, 1), queries, ctx).front());
-}
-
-template <class A>
-void archive(Archived<A, SvmKnnModel>& model, A& archiver) {
-  archive_local(model, archiver);
-  archiver("cost", model.settings.cost);
-  archiver("tolerance", model.settings.tolerance);
-}
-template void archive(const SvmKnnModel&, SavingArchive&);
-template void archive(SvmKnnModel&, LoadingArchive&);
 
 }  // namespace kith

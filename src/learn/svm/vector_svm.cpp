@@ -15,14 +15,12 @@
 // p = 2 and a kernel of rank r.
 #include "kith/learn/svm/vector_svm.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/kernel_learner.hpp"
 #include "kith/numerics/pivoted_cholesky.hpp"
@@ -195,9 +193,9 @@ std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matri
                                  .train = shared.train,
                                  .path = machines,
                                  .ctx = &ctx};
-    for (auto& one : fit_tasks(shared.tasks, labels, learner.path, learner, ctx)) {
-      trained.push_back(put_together(std::move(one), shared.tasks, labels, labels.size()));
-    }
+    trained = fit_tasks(shared.tasks, labels, learner.path, learner, ctx, [&](auto solved) {
+      return put_together(std::move(solved), shared.tasks, labels, labels.size());
+    });
   }
   std::vector<Fitted<VectorSvmModel>> fitted;
   for (Fitted<Machines>& one : trained) {
@@ -220,18 +218,12 @@ auto vector_kernel_key(const VectorSvmSettings& s) {
 void describe(VectorSvmSettings& settings, FieldVisitor& field) {
   field("kernel", settings.kernel.kernel, "how two vectors are compared");
   field("loss", settings.loss, "of a margin violation: itself or its square");
-  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), "penalty C on margin violations");
+  field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
   field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
-  field.as(FieldRole::kProbability)("probability", settings.probability,
-                                    "fit probabilities by cross-fitted sigmoids");
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest KKT violation and relative gap accepted");
-}
-
-std::vector<GridAxis> MethodTraits<VectorSvmSettings>::grid(const VectorSvmSettings& settings) {
-  return machine_axes(settings.kernel);
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
 std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
@@ -284,8 +276,7 @@ void archive(Archived<A, VectorSvmModel>& model, A& archiver) {
   if (model.coefficients.rows == rows && (over_features || model.supports.cols() == features)) {
     return;
   }
-  throw Error(ErrorCode::kBadInput, fmt::format("coefficients over {} numbers; there must be {}",
-                                                model.coefficients.rows, rows));
+  throw broken("coefficients over {} numbers; there must be {}", model.coefficients.rows, rows);
 }
 template void archive(const VectorSvmModel&, SavingArchive&);
 template void archive(VectorSvmModel&, LoadingArchive&);

@@ -62,12 +62,4 @@ Prediction predict(const SkeletonModel& model, const QueryBlock& queries, RunCon
   return from_scores(std::move(scores), false);
 }
 
-template <class A>
-void archive(Archived<A, SkeletonModel>& model, A& archiver) {
-  archiver("members", model.members);
-  archiver("offsets", model.offsets);
-}
-template void archive(const SkeletonModel&, SavingArchive&);
-template void archive(SkeletonModel&, LoadingArchive&);
-
 }  // namespace kith

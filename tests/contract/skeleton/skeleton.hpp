@@ -3,10 +3,6 @@
 // CONTRIBUTING.md says where a copy goes; the contract tests run over this one too.
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -32,19 +28,19 @@ struct SkeletonModel {
 [[nodiscard]] Prediction predict(const SkeletonModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 template <class A>
-void archive(Archived<A, SkeletonModel>& model, A& archiver);
-
-static_assert(Learner<SkeletonSettings, SkeletonModel>);
+void archive(Archived<A, SkeletonModel>& model, A& archiver) {
+  archiver("members", model.members);
+  archiver("offsets", model.offsets);
+}
 
 template <>
-struct MethodTraits<SkeletonSettings> {
-  using Model = SkeletonModel;
+struct MethodTraits<SkeletonSettings> : MethodDefaults<SkeletonModel> {
   static constexpr std::string_view name = "skeleton";
   static constexpr std::string_view title = "skeleton";
   static constexpr std::string_view paper = "[TR] 2.1";
   static constexpr std::string_view summary = "the class that is most similar on average";
   static constexpr bool probabilities = false;
-  static std::vector<GridAxis> grid(const SkeletonSettings& /*settings*/) {
+  static Grid grid(const SkeletonSettings& /*settings*/) {
     return {{.field = "spread", .values = {"0", "0.5", "1"}, .simpler = Simpler::kSmaller}};
   }
 };

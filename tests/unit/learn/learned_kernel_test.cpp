@@ -478,7 +478,7 @@ TEST(LearnedPairs, RefusesAFileWhoseMembersOrArraysDoNotFit) {
   expect_refused([](LearnedPairsModel& m) { m.members[1][0] = 30; }, "member 30");
   expect_refused([](LearnedPairsModel& m) { m.members[1][0] = -1; }, "member -1");
   expect_refused([](LearnedPairsModel& m) { m.members[0].pop_back(); }, "arrays");
-  expect_refused([](LearnedPairsModel& m) { m.machines[2].rotated.conservativeResize(1); },
+  expect_refused([](LearnedPairsModel& m) { m.machines[2][0].rotated.conservativeResize(1); },
                  "arrays");
   expect_refused([](LearnedPairsModel& m) { m.tasks.first[0] = 3; }, "class 3");
 }

@@ -75,7 +75,7 @@ TEST(Eskl, IsTheRobustMachineForOneMatrixAndItsTrace) {
   const Views views = only(make_views(40, 2, 3), 1);
   const RobustSvmSettings settings{.cost = 2, .rho = 0.5, .probability = false};
   const Fitted<RobustSvmModel> robust = fit_views(views, settings);
-  const double trace = robust.model.machines[0].values.sum();
+  const double trace = robust.model.machines[0][0].values.sum();
   const TraceSettings learn{.cost = 2, .rho = 0.5, .trace = trace, .probability = false};
   const Fitted<EsklModel> shared = fit_views(views, EsklSettings{learn});
   const double value = robust.info.objective();

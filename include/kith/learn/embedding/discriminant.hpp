@@ -3,8 +3,6 @@
 // one for each (quadratic), both regularised by a multiple of the identity.
 #pragma once
 
-#include <vector>
-
 #include "kith/core/types.hpp"
 #include "kith/data/labels.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"

@@ -3,10 +3,6 @@
 // vector machine; new samples are projected into the same space.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "kith/learn/embedding/pe_fisher.hpp"
 #include "kith/learn/svm/column_machines.hpp"
 
@@ -31,21 +27,14 @@ struct EmbedSvmModel : ColumnMachines {};
 [[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 
-static_assert(Learner<EmbedSvmSettings, EmbedSvmModel>);
-
 template <>
-struct MethodTraits<EmbedSvmSettings> {
-  using Model = EmbedSvmModel;
+struct MethodTraits<EmbedSvmSettings> : MethodDefaults<EmbedSvmModel> {
   static constexpr std::string_view name = "embed-svm";
   static constexpr std::string_view title = "embed-SVM";
   static constexpr std::string_view paper = "[TR] 2.1.3";
   static constexpr std::string_view summary =
       "classical scaling into Euclidean space, then a linear support vector machine";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const EmbedSvmSettings& /*settings*/) {
-    return {dimension_grid(),
-            {.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
-  }
+  static Grid grid(const auto&) { return {dimension_grid(), decades("cost", -3, 5)}; }
 };
 
 }  // namespace kith

@@ -3,9 +3,6 @@
 // densities with a regularised covariance for each class.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "kith/learn/embedding/features_fisher.hpp"
 
 namespace kith {
@@ -33,21 +30,15 @@ struct FeaturesQuadraticModel {
 template <class A>
 void archive(Archived<A, FeaturesQuadraticModel>& model, A& archiver);
 
-static_assert(Learner<FeaturesQuadraticSettings, FeaturesQuadraticModel>);
-
 template <>
-struct MethodTraits<FeaturesQuadraticSettings> {
-  using Model = FeaturesQuadraticModel;
+struct MethodTraits<FeaturesQuadraticSettings> : MethodDefaults<FeaturesQuadraticModel> {
   static constexpr std::string_view name = "features-quadratic";
   static constexpr std::string_view title = "features-quadratic";
   static constexpr std::string_view paper = "[TR] 3";
   static constexpr std::string_view summary =
       "regularised quadratic discriminant on the rows of similarities";
-  static constexpr bool probabilities = true;
-  static bool one_direction(const FeaturesQuadraticSettings& /*settings*/) { return true; }
-  static std::vector<GridAxis> grid(const FeaturesQuadraticSettings& /*settings*/) {
-    return {discriminant_ridge_grid()};
-  }
+  static bool one_direction(const auto&) { return true; }
+  static Grid grid(const auto&) { return {decades("ridge", -6, 0, Simpler::kLarger)}; }
 };
 
 }  // namespace kith

@@ -2,8 +2,6 @@
 // Methods whose scores are linear in the raw row: one column of coefficients per class.
 #pragma once
 
-#include <vector>
-
 #include "kith/learn/learner.hpp"
 
 namespace kith {
@@ -35,6 +33,11 @@ struct LinearScores {
                                  const RunContext& ctx);
 [[nodiscard]] Prediction from_scores(Matrix scores, bool posteriors);
 template <class A>
-void archive(Archived<A, LinearScores>& model, A& archiver);
+void archive(Archived<A, LinearScores>& model, A& archiver) {
+  archiver("rows", model.rows);
+  archiver("posteriors", model.posteriors);
+  archiver("coefficients", model.W);
+  archiver("intercepts", model.b);
+}
 
 }  // namespace kith

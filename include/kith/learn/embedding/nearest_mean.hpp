@@ -2,9 +2,6 @@
 // `nearest-mean` ([TR] 2.1): the class whose mean is nearest in the pseudo-Euclidean space of S.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "kith/learn/embedding/linear_scores.hpp"
 #include "kith/learn/method.hpp"
 
@@ -18,18 +15,14 @@ struct NearestMeanModel : LinearScores {};
 [[nodiscard]] std::vector<Fitted<NearestMeanModel>> fit_path(
     SharedWork& work, std::span<const NearestMeanSettings> path, RunContext& ctx);
 
-static_assert(Learner<NearestMeanSettings, NearestMeanModel>);
-
 template <>
-struct MethodTraits<NearestMeanSettings> {
-  using Model = NearestMeanModel;
+struct MethodTraits<NearestMeanSettings> : MethodDefaults<NearestMeanModel> {
   static constexpr std::string_view name = "nearest-mean";
   static constexpr std::string_view title = "nearest-mean";
   static constexpr std::string_view paper = "[TR] 2.1";
   static constexpr std::string_view summary =
       "the class whose mean is nearest in pseudo-Euclidean space";
   static constexpr bool probabilities = false;
-  static std::vector<GridAxis> grid(const NearestMeanSettings& /*settings*/) { return {}; }
 };
 
 }  // namespace kith

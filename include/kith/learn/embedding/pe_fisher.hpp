@@ -2,10 +2,6 @@
 // `pe-fisher` ([TR] 2.1): Fisher's linear discriminant in the pseudo-Euclidean space of S.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "kith/learn/embedding/linear_scores.hpp"
 #include "kith/learn/method.hpp"
 
@@ -24,23 +20,17 @@ struct PeFisherModel : LinearScores {};
                                                           std::span<const PeFisherSettings> path,
                                                           RunContext& ctx);
 
-static_assert(Learner<PeFisherSettings, PeFisherModel>);
-
 /// {2, 5, 10, 20, 50, all}, the smaller being simpler.
 [[nodiscard]] GridAxis dimension_grid();
 
 template <>
-struct MethodTraits<PeFisherSettings> {
-  using Model = PeFisherModel;
+struct MethodTraits<PeFisherSettings> : MethodDefaults<PeFisherModel> {
   static constexpr std::string_view name = "pe-fisher";
   static constexpr std::string_view title = "PE-fisher";
   static constexpr std::string_view paper = "[TR] 2.1";
   static constexpr std::string_view summary =
       "Fisher's linear discriminant in pseudo-Euclidean space";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const PeFisherSettings& /*settings*/) {
-    return {dimension_grid()};
-  }
+  static Grid grid(const auto&) { return {dimension_grid()}; }
 };
 
 }  // namespace kith

@@ -2,11 +2,6 @@
 // `local-sda` ([TR] 5.1): similarity discriminant analysis over the neighbours of each query.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "kith/learn/generative/sda.hpp"
 #include "kith/learn/neighbours/local_kernel.hpp"
 
@@ -38,28 +33,29 @@ struct LocalSdaModel {
 [[nodiscard]] std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
                                                           std::span<const LocalSdaSettings> path,
                                                           RunContext& ctx);
-[[nodiscard]] Prediction predict(const LocalSdaModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
 /// One search per query serves every model with the same ties.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 template <class A>
-void archive(Archived<A, LocalSdaModel>& model, A& archiver);
-
-static_assert(Learner<LocalSdaSettings, LocalSdaModel>);
+void archive(Archived<A, LocalSdaModel>& model, A& archiver) {
+  archive(model.voters, archiver);
+  archive(model.pairs, archiver);
+  archive(model.support, archiver);
+  archiver("neighbours", model.settings.neighbours);
+  archiver("statistics", model.settings.statistics);
+  archiver("support", model.settings.support);
+  archiver("neighbourhood", model.settings.neighbourhood);
+  archiver("ties", model.settings.ties);
+}
 
 template <>
-struct MethodTraits<LocalSdaSettings> {
-  using Model = LocalSdaModel;
+struct MethodTraits<LocalSdaSettings> : MethodDefaults<LocalSdaModel> {
   static constexpr std::string_view name = "local-sda";
   static constexpr std::string_view title = "local-SDA";
   static constexpr std::string_view paper = "[TR] 5.1";
   static constexpr std::string_view summary =
       "similarity discriminant analysis over the nearest neighbours of each sample";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const LocalSdaSettings& /*settings*/) {
-    return {neighbour_grid()};
-  }
+  static Grid grid(const auto&) { return {neighbour_grid()}; }
 };
 
 }  // namespace kith

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string_view>
-#include <vector>
 
 #include "kith/core/settings.hpp"
 #include "kith/core/types.hpp"
@@ -21,6 +21,11 @@ struct EnumNames<SupportRule> {
   static constexpr std::array<std::string_view, 3> names = {"auto", "discrete", "interval"};
 };
 
+/// What methods say of their setting `support`.
+inline constexpr std::string_view kSupportHelp =
+    "which values a similarity can take: those seen in training, or all between them; auto: "
+    "discrete when there are few";
+
 /// A support moved to [0, 1]: u = (t - low) / (high - low).
 struct Support {
   double low = 0;
@@ -34,11 +39,30 @@ struct Support {
   [[nodiscard]] double unit(double t) const;
 };
 template <class A>
-void archive(Archived<A, Support>& support, A& archiver);
+void archive(Archived<A, Support>& support, A& archiver) {
+  archiver("support_low", support.low);
+  archiver("support_high", support.high);
+  archiver("support_points", support.points);
+}
 
 /// Of all pairs of training samples, each with itself included; `S` symmetric. `auto` is discrete
 /// when there are at most 128 distinct values, and four pairs or more for each.
 [[nodiscard]] Support make_support(const MatrixRef& S, SupportRule rule);
+
+/// The supports of one matrix, each made once.
+class Supports {
+ public:
+  explicit Supports(const Eigen::Map<const Matrix>& S) : S_(S) {}
+  [[nodiscard]] const Support& of(SupportRule rule) {
+    const auto [at, is_new] = made_.try_emplace(rule);
+    if (is_new) at->second = make_support(S_, rule);
+    return at->second;
+  }
+
+ private:
+  Eigen::Map<const Matrix> S_;
+  std::map<SupportRule, Support> made_;
+};
 
 /// p(u) = exp(lambda u - log_z) on the unit support.
 struct Exponential {

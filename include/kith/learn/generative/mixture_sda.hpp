@@ -2,12 +2,7 @@
 // `mixture-sda` ([TR] (19)): similarity discriminant analysis with several prototypes per class.
 #pragma once
 
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "kith/learn/generative/max_entropy.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -48,20 +43,24 @@ struct MixtureSdaModel {
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const MixtureSdaModel& model);
 template <class A>
-void archive(Archived<A, MixtureSdaModel>& model, A& archiver);
-
-static_assert(Learner<MixtureSdaSettings, MixtureSdaModel>);
+void archive(Archived<A, MixtureSdaModel>& model, A& archiver) {
+  archiver("counts", model.counts);
+  archiver("columns", model.columns);
+  archiver("prototypes", model.prototypes);
+  archive(model.support, archiver);
+  archiver("log_weights", model.log_weights);
+  archiver("lambda", model.lambda);
+  archiver("log_z", model.log_z);
+}
 
 template <>
-struct MethodTraits<MixtureSdaSettings> {
-  using Model = MixtureSdaModel;
+struct MethodTraits<MixtureSdaSettings> : MethodDefaults<MixtureSdaModel> {
   static constexpr std::string_view name = "mixture-sda";
   static constexpr std::string_view title = "mixture-SDA";
   static constexpr std::string_view paper = "[TR] (19)";
   static constexpr std::string_view summary =
       "similarity discriminant analysis with several prototypes for each class";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const MixtureSdaSettings& /*settings*/) {
+  static Grid grid(const MixtureSdaSettings& /*settings*/) {
     return {{.field = "components",
              .values = {"1", "2", "3", "4", "5", "6", "7", "8"},
              .simpler = Simpler::kSmaller}};

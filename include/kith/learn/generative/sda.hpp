@@ -3,13 +3,7 @@
 // are distributed.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "kith/learn/generative/max_entropy.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -44,21 +38,23 @@ struct SdaModel {
 [[nodiscard]] Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SdaModel& model);
 template <class A>
-void archive(Archived<A, SdaModel>& model, A& archiver);
-
-static_assert(Learner<SdaSettings, SdaModel>);
+void archive(Archived<A, SdaModel>& model, A& archiver) {
+  archiver("counts", model.counts);
+  archiver("columns", model.columns);
+  archiver("represents", model.represents);
+  archive(model.support, archiver);
+  archiver("lambda", model.lambda);
+  archiver("log_z", model.log_z);
+}
 
 template <>
-struct MethodTraits<SdaSettings> {
-  using Model = SdaModel;
+struct MethodTraits<SdaSettings> : MethodDefaults<SdaModel> {
   static constexpr std::string_view name = "sda";
   static constexpr std::string_view title = "SDA";
   static constexpr std::string_view paper = "[TR] 5";
   static constexpr std::string_view summary =
       "similarity discriminant analysis: maximum-entropy densities of the similarities to class "
       "centroids";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const SdaSettings& /*settings*/) { return {}; }
 };
 
 }  // namespace kith

@@ -12,10 +12,6 @@
 
 namespace kith {
 
-/// The training samples of each class, in the order of `order`.
-[[nodiscard]] std::vector<std::vector<Index>> members_by_class(const Labels& labels,
-                                                               std::span<const Index> order);
-
 /// The position in `members` of the sample with the largest sum of similarities to all of them.
 /// Sums that agree to rounding are equal: the first of them is taken. `members` not empty.
 using PairFunction = std::function<double(Index i, Index j)>;

@@ -2,11 +2,6 @@
 // The support vector machine on the mean of several similarity matrices: `average-svm`.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 
@@ -33,31 +28,28 @@ struct AverageSvmModel {
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AverageSvmModel& model);
 template <class A>
-void archive(Archived<A, AverageSvmModel>& model, A& archiver);
+void archive(Archived<A, AverageSvmModel>& model, A& archiver) {
+  archiver("matrices", model.matrices);
+  archive(model.machine, archiver);
+}
 
 /// The mean of the rows of all matrices, as the rows of one. Both directions where one matrix has
 /// both, self-similarities where all have them.
 [[nodiscard]] QueryMatrix average(const QueryBlock& queries);
 
-static_assert(Learner<AverageSvmSettings, AverageSvmModel>);
-
 template <>
-struct MethodTraits<AverageSvmSettings> {
-  using Model = AverageSvmModel;
+struct MethodTraits<AverageSvmSettings> : MethodDefaults<AverageSvmModel> {
   static constexpr std::string_view name = "average-svm";
   static constexpr std::string_view title = "average-SVM";
   static constexpr std::string_view paper = "[KTBB] 4.3";
   static constexpr std::string_view summary =
       "support vector machine on the mean of the matrices after its spectrum has been made "
       "positive";
-  static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
   static bool one_direction(const AverageSvmSettings& settings) {
     return settings.spectrum == Spectrum::kSquare;  // S S' is of the rows as they are
   }
-  static std::vector<GridAxis> grid(const AverageSvmSettings& /*settings*/) {
-    return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-  }
+  static Grid grid(const auto&) { return {decades("cost", -3, 3)}; }
 };
 
 }  // namespace kith

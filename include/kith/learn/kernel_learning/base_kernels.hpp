@@ -3,12 +3,7 @@
 // of [ZGZZ] IV.A, seven Gaussians (gamma 1e-3 to 1e3) and five polynomials (degree 1 to 5).
 #pragma once
 
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "kith/learn/kernel_learning/kernel_sum.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/vectors/feature_scale.hpp"
 
@@ -64,32 +59,25 @@ struct RklModel : BaseKernelModel {};
                                                      std::span<const RklSettings> path,
                                                      RunContext& ctx);
 
-static_assert(Learner<SimpleMklSettings, SimpleMklModel>);
-static_assert(Learner<RklSettings, RklModel>);
-
 template <>
-struct MethodTraits<SimpleMklSettings> {
-  using Model = SimpleMklModel;
+struct MethodTraits<SimpleMklSettings> : MethodDefaults<SimpleMklModel> {
   static constexpr std::string_view name = "simple-mkl";
   static constexpr std::string_view title = "simple-MKL";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "support vector machine on the best combination of twelve kernels of vectors";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const SimpleMklSettings& settings);
+  static Grid grid(const auto&) { return {decades("cost", -3, 3)}; }
 };
 template <>
-struct MethodTraits<RklSettings> {
-  using Model = RklModel;
+struct MethodTraits<RklSettings> : MethodDefaults<RklModel> {
   static constexpr std::string_view name = "rkl";
   static constexpr std::string_view title = "RKL";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "twelve kernels of vectors combined by the ratio of margin and radius";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const RklSettings& settings);
+  static Grid grid(const auto&) { return {decades("cost", -3, 3)}; }
 };
 
 }  // namespace kith

@@ -3,37 +3,29 @@
 // `emkl`.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "kith/learn/kernel_learning/trace_pairs.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
 
 struct EmklSettings : TraceSettings {};
 
-struct EmklModel : TracePairsModel {};
+struct EmklModel : LearnedPairsModel {};
 
 /// A solution serves every larger cost where none of its coefficients is at its bound.
 [[nodiscard]] std::vector<Fitted<EmklModel>> fit_path(SharedWork& work,
                                                       std::span<const EmklSettings> path,
                                                       RunContext& ctx);
 
-static_assert(Learner<EmklSettings, EmklModel>);
-
 template <>
-struct MethodTraits<EmklSettings> {
-  using Model = EmklModel;
+struct MethodTraits<EmklSettings> : MethodDefaults<EmklModel> {
   static constexpr std::string_view name = "emkl";
   static constexpr std::string_view title = "EMKL";
   static constexpr std::string_view paper = "[KTBB] (6)";
   static constexpr std::string_view summary =
       "support vector machine and one kernel of given trace near each matrix, learned together";
-  static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
-  static std::vector<GridAxis> grid(const EmklSettings& /*settings*/) { return trace_grid(); }
+  static Grid grid(const auto&) { return trace_grid(); }
 };
 
 }  // namespace kith

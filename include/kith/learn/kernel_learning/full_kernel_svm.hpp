@@ -2,11 +2,7 @@
 // The machine and its whole kernel matrix learned together: `full-kernel-svm`.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -26,20 +22,15 @@ struct FullKernelModel : LearnedPairsModel {};
 [[nodiscard]] std::vector<Fitted<FullKernelModel>> fit_path(
     SharedWork& work, std::span<const FullKernelSettings> path, RunContext& ctx);
 
-static_assert(Learner<FullKernelSettings, FullKernelModel>);
-
 template <>
-struct MethodTraits<FullKernelSettings> {
-  using Model = FullKernelModel;
+struct MethodTraits<FullKernelSettings> : MethodDefaults<FullKernelModel> {
   static constexpr std::string_view name = "full-kernel-svm";
   static constexpr std::string_view title = "full-kernel-SVM";
   static constexpr std::string_view paper = "[CGR] (7), (8)";
   static constexpr std::string_view summary =
       "support vector machine and its whole kernel matrix learned together, near the matrix";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const FullKernelSettings& /*settings*/) {
-    return {{.field = "eta", .values = powers_of_ten(-4, 0), .simpler = Simpler::kLarger},
-            {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  static Grid grid(const auto&) {
+    return {decades("eta", -4, 0, Simpler::kLarger), decades("gamma", -3, 3)};
   }
 };
 

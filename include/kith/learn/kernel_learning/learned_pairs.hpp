@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One learned kernel and its machine for each pair of classes: what the methods that learn a whole
-// kernel matrix share.
+// Learned kernels and the machine on them for each pair of classes: what the methods that learn
+// whole kernel matrices share.
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -18,13 +17,17 @@
 namespace kith {
 
 struct LearnedPairsModel {
-  Index samples = 0;  ///< of the training set
+  Index samples = 0;   ///< of the training set
+  Index matrices = 1;  ///< likewise
   TaskTable tasks;
   std::vector<std::vector<Index>> members;  ///< samples of each task
-  std::vector<LearnedMachine> machines;     ///< one per task
-  Matrix sigmoids;                          ///< 2 x tasks (slope, offset); empty: no probabilities
-  /// The self-similarity of every training sample where they agree, else NaN.
-  double self = std::numeric_limits<double>::quiet_NaN();
+  /// Of each task one machine on the mean of the rows, or one on the rows of each matrix: the
+  /// decision value is their sum.
+  std::vector<std::vector<LearnedMachine>> machines;
+  Matrix sigmoids;  ///< 2 x tasks (slope, offset); empty: no probabilities
+  /// For each machine of a task: the self-similarity of every training sample in what it sees where
+  /// they agree, else NaN.
+  std::vector<double> self;
 };
 
 /// Whether new rows need the self-similarities of their samples: the treatment of a row asks for
@@ -71,8 +74,10 @@ void check_range(std::string_view what, double value, double unit);
                                                                  std::span<const LearnedStep> steps,
                                                                  const KernelProblem& learn,
                                                                  const RunContext& ctx);
-/// Throws Error where treatment sample needs self-similarities that neither the queries nor a
-/// constant diagonal of the training matrix give.
+/// Decision values, queries x tasks. Throws Error where a treatment needs self-similarities that
+/// neither the queries nor a constant diagonal of the training matrix give.
+[[nodiscard]] Matrix decision_values(const LearnedPairsModel& model, const QueryBlock& queries,
+                                     const RunContext& ctx);
 [[nodiscard]] Prediction predict(const LearnedPairsModel& model, const QueryBlock& queries,
                                  const RunContext& ctx);
 template <class A>
@@ -80,19 +85,5 @@ void archive(Archived<A, LearnedPairsModel>& model, A& archiver);
 
 /// What all values are, up to rounding, else NaN.
 [[nodiscard]] double constant_of(const VectorRef& values);
-/// The mean of both directions, where both are known. Throws Error unless there are `samples`
-/// columns.
-[[nodiscard]] DenseBlock learned_rows(const QueryMatrix& query, Index samples);
-/// Those of the `count` queries, else `constant`. Throws Error where that is NaN and the treatment
-/// needs them.
-[[nodiscard]] Vector self_similarities(const QueryMatrix& query, Treatment treatment,
-                                       double constant, Index count);
-/// The parts of one machine, each named with `suffix`.
-template <class A>
-void archive(Archived<A, LearnedMachine>& machine, std::string_view suffix, A& archiver);
-/// What a prediction of pair `pair` relies on, whoever wrote the file: throws Error unless its
-/// members are positions below `samples`, and its machine is of their number.
-void check_loaded(const LearnedMachine& machine, std::span<const Index> members, Index samples,
-                  std::size_t pair);
 
 }  // namespace kith

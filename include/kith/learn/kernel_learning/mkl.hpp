@@ -2,13 +2,7 @@
 // The machine and the weights of several kernels learned together: `mkl`.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "kith/learn/kernel_learning/kernel_sum.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -46,24 +40,18 @@ enum class TraceOf { kPair, kSample };
                                                            std::span<const MklSettings> path,
                                                            TraceOf whose, const RunContext& ctx);
 
-static_assert(Learner<MklSettings, MklModel>);
-
 template <>
-struct MethodTraits<MklSettings> {
-  using Model = MklModel;
+struct MethodTraits<MklSettings> : MethodDefaults<MklModel> {
   static constexpr std::string_view name = "mkl";
   static constexpr std::string_view title = "MKL";
   static constexpr std::string_view paper = "[KTBB] (5), (10), [CY] (25)";
   static constexpr std::string_view summary =
       "support vector machine on the best combination of several kernels";
-  static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
   static bool one_direction(const MklSettings& settings) {
     return settings.spectrum == Spectrum::kSquare;  // S S' is of the rows as they are
   }
-  static std::vector<GridAxis> grid(const MklSettings& /*settings*/) {
-    return {{.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
-  }
+  static Grid grid(const auto&) { return {decades("cost", -3, 3)}; }
 };
 
 }  // namespace kith

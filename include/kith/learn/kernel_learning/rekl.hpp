@@ -2,13 +2,7 @@
 // The spectra of several matrices learned with the machine on all: `rekl`.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "kith/learn/kernel_learning/trace_pairs.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -25,26 +19,22 @@ struct ReklSettings {
 };
 void describe(ReklSettings& settings, FieldVisitor& field);
 
-struct ReklModel : TracePairsModel {};
+struct ReklModel : LearnedPairsModel {};
 
 /// A solution serves every larger cost where none of its coefficients is at its bound.
 [[nodiscard]] std::vector<Fitted<ReklModel>> fit_path(SharedWork& work,
                                                       std::span<const ReklSettings> path,
                                                       RunContext& ctx);
 
-static_assert(Learner<ReklSettings, ReklModel>);
-
 template <>
-struct MethodTraits<ReklSettings> {
-  using Model = ReklModel;
+struct MethodTraits<ReklSettings> : MethodDefaults<ReklModel> {
   static constexpr std::string_view name = "rekl";
   static constexpr std::string_view title = "REKL";
   static constexpr std::string_view paper = "[KTBB] (7)";
   static constexpr std::string_view summary =
       "support vector machine and the spectra of several matrices learned together";
-  static constexpr bool probabilities = true;
   static constexpr bool several_matrices = true;
-  static std::vector<GridAxis> grid(const ReklSettings& /*settings*/) { return trace_grid(); }
+  static Grid grid(const auto&) { return trace_grid(); }
 };
 
 }  // namespace kith

@@ -2,15 +2,7 @@
 // The machine whose kernel is learned with it near an indefinite similarity matrix: `robust-svm`.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "kith/learn/kernel_learning/learned_pairs.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 
 namespace kith {
@@ -41,33 +33,24 @@ struct RobustSvmModel : LearnedPairsModel {};
                                                            std::span<const RobustSvmSettings> path,
                                                            RunContext& ctx);
 
-static_assert(Learner<RobustSvmSettings, RobustSvmModel>);
-
 template <>
-struct MethodTraits<RobustSvmSettings> {
-  using Model = RobustSvmModel;
+struct MethodTraits<RobustSvmSettings> : MethodDefaults<RobustSvmModel> {
   static constexpr std::string_view name = "robust-svm";
   static constexpr std::string_view title = "robust-SVM";
   static constexpr std::string_view paper = "[LA], [CY], [TR] 2.1.2";
   static constexpr std::string_view summary =
       "support vector machine and its kernel learned together, at a squared distance from the "
       "matrix";
-  static constexpr bool probabilities = true;
   static std::optional<std::pair<std::string_view, std::string_view>> in_place_of(
       const RobustSvmSettings& settings) {
     if (!settings.radius) return std::nullopt;
     return std::pair<std::string_view, std::string_view>{"radius", "rho"};
   }
-  static std::vector<GridAxis> grid(const RobustSvmSettings& settings) {
-    std::vector<GridAxis> axes;
+  static Grid grid(const RobustSvmSettings& settings) {
+    Grid axes;
     // The printed algorithms are compared as [CY] 6 does it: C = 1.
-    if (settings.solver == RobustSolver::kNewton) {
-      axes.push_back(
-          {.field = "cost", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller});
-    }
-    if (!settings.radius) {
-      axes.push_back({.field = "rho", .values = powers_of_ten(-3, 3), .simpler = Simpler::kLarger});
-    }
+    if (settings.solver == RobustSolver::kNewton) axes.push_back(decades("cost", -3, 3));
+    if (!settings.radius) axes.push_back(decades("rho", -3, 3, Simpler::kLarger));
     return axes;
   }
 };

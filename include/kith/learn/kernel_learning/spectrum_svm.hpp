@@ -3,12 +3,6 @@
 // `spectrum-svm`.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
 #include "kith/learn/treatment.hpp"
@@ -46,13 +40,17 @@ struct SpectrumSvmModel : ColumnMachines {
 [[nodiscard]] Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
 template <class A>
-void archive(Archived<A, SpectrumSvmModel>& model, A& archiver);
-
-static_assert(Learner<SpectrumSvmSettings, SpectrumSvmModel>);
+void archive(Archived<A, SpectrumSvmModel>& model, A& archiver) {
+  Archived<A, ColumnMachines>& machines = model;
+  archive(machines, archiver);
+  archiver("learned_sizes", model.sizes);
+  archiver("eigenvalues", model.eigenvalues);
+  archiver("multipliers", model.multipliers);
+  archiver("centres", model.centres);
+}
 
 template <>
-struct MethodTraits<SpectrumSvmSettings> {
-  using Model = SpectrumSvmModel;
+struct MethodTraits<SpectrumSvmSettings> : MethodDefaults<SpectrumSvmModel> {
   static constexpr std::string_view name = "spectrum-svm";
   static constexpr std::string_view title = "spectrum-SVM";
   static constexpr std::string_view paper = "[CGR] (12), 3.4";
@@ -60,10 +58,8 @@ struct MethodTraits<SpectrumSvmSettings> {
       "support vector machine that learns a multiplier for each eigenvalue of the matrix, where "
       "clip "
       "and flip fix them in advance";
-  static constexpr bool probabilities = true;
-  static std::vector<GridAxis> grid(const SpectrumSvmSettings& /*settings*/) {
-    return {{.field = "eta", .values = powers_of_ten(-4, 0), .simpler = Simpler::kLarger},
-            {.field = "gamma", .values = powers_of_ten(-3, 3), .simpler = Simpler::kSmaller}};
+  static Grid grid(const auto&) {
+    return {decades("eta", -4, 0, Simpler::kLarger), decades("gamma", -3, 3)};
   }
 };
 

@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "kith/learn/kernel_learning/learned_kernel.hpp"
+#include "kith/learn/kernel_learning/learned_pairs.hpp"
 #include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
-#include "kith/learn/multiclass/binary_tasks.hpp"
-#include "kith/learn/treatment.hpp"
 #include "kith/optim/papers/mirror_descent.hpp"
 #include "kith/optim/trace/kernel.hpp"
 
@@ -52,33 +50,9 @@ void describe(TraceSettings& settings, FieldVisitor& field);
 /// cost and rho 1e-3 ... 1e3.
 [[nodiscard]] std::vector<GridAxis> trace_grid();
 
-struct TracePairsModel {
-  Index samples = 0;   ///< of the training set
-  Index matrices = 1;  ///< likewise
-  TaskTable tasks;
-  std::vector<std::vector<Index>> members;  ///< samples of each task
-  /// Of each task one machine on the mean of the rows, or one on the rows of each matrix: the
-  /// decision value is their sum.
-  std::vector<std::vector<LearnedMachine>> machines;
-  Matrix sigmoids;  ///< 2 x tasks (slope, offset); empty: no probabilities
-  /// For each machine of a task: the self-similarity of every training sample in what it sees where
-  /// they agree, else NaN.
-  std::vector<double> self;
-};
-/// Whether new rows need the self-similarities of their samples.
-[[nodiscard]] bool needs_self(const TracePairsModel& model);
-
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit,
 /// by the exact solver.
-[[nodiscard]] std::vector<Fitted<TracePairsModel>> fit_trace_pairs(
+[[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_trace_pairs(
     SharedWork& work, trace::KernelShape shape, std::span<const TraceSettings> steps,
     const RunContext& ctx);
-/// Decision values, queries x tasks.
-[[nodiscard]] Matrix decision_values(const TracePairsModel& model, const QueryBlock& queries,
-                                     const RunContext& ctx);
-[[nodiscard]] Prediction predict(const TracePairsModel& model, const QueryBlock& queries,
-                                 const RunContext& ctx);
-template <class A>
-void archive(Archived<A, TracePairsModel>& model, A& archiver);
-
 }  // namespace kith

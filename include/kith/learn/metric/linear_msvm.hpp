@@ -3,11 +3,6 @@
 // learned together.
 #pragma once
 
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
 #include "kith/vectors/feature_scale.hpp"
@@ -34,21 +29,21 @@ struct LinearMsvmModel {
 [[nodiscard]] Matrix learned_similarity(const LinearMsvmModel& model, const Block& vectors,
                                         const RunContext& ctx);
 template <class A>
-void archive(Archived<A, LinearMsvmModel>& model, A& archiver);
-
-static_assert(Learner<LinearMsvmSettings, LinearMsvmModel>);
+void archive(Archived<A, LinearMsvmModel>& model, A& archiver) {
+  archive(model.scale, archiver);
+  archive(model.pairs, archiver);
+  check_columns(model.pairs, model.scale.size());
+}
 
 template <>
-struct MethodTraits<LinearMsvmSettings> {
-  using Model = LinearMsvmModel;
+struct MethodTraits<LinearMsvmSettings> : MethodDefaults<LinearMsvmModel> {
   static constexpr std::string_view name = "linear-msvm";
   static constexpr std::string_view title = "linear-MSVM";
   static constexpr std::string_view paper = "[ZGZZ] Alg. 1";
   static constexpr std::string_view summary =
       "linear map of the features learned together with a support vector machine";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const LinearMsvmSettings& settings);
+  static Grid grid(const auto&) { return {decades("cost", -3, 3)}; }
 };
 
 }  // namespace kith

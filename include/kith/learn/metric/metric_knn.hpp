@@ -2,13 +2,6 @@
 // `nca-knn` and `lmnn-knn`: nearest neighbours under a learned linear map of the features.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/optim/metric/problem.hpp"
@@ -52,61 +45,43 @@ struct MappedNeighbours {
   Matrix images;  ///< training samples x d
   KnnModel knn;
 };
-struct NcaKnnModel {
-  MappedNeighbours mapped;
-};
-struct LmnnKnnModel {
-  MappedNeighbours mapped;
-};
+struct NcaKnnModel : MappedNeighbours {};
+struct LmnnKnnModel : MappedNeighbours {};
 
 /// One map serves every number of neighbours.
 [[nodiscard]] std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work,
                                                         std::span<const NcaKnnSettings> path,
                                                         RunContext& ctx);
-[[nodiscard]] Prediction predict(const NcaKnnModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-/// The inner products of images.
-[[nodiscard]] Matrix learned_similarity(const NcaKnnModel& model, const Block& vectors,
-                                        const RunContext& ctx);
-template <class A>
-void archive(Archived<A, NcaKnnModel>& model, A& archiver);
-
 [[nodiscard]] std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work,
                                                          std::span<const LmnnKnnSettings> path,
                                                          RunContext& ctx);
-[[nodiscard]] Prediction predict(const LmnnKnnModel& model, const QueryBlock& queries,
+[[nodiscard]] Prediction predict(const MappedNeighbours& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] Matrix learned_similarity(const LmnnKnnModel& model, const Block& vectors,
+/// The inner products of images.
+[[nodiscard]] Matrix learned_similarity(const MappedNeighbours& model, const Block& vectors,
                                         const RunContext& ctx);
 template <class A>
-void archive(Archived<A, LmnnKnnModel>& model, A& archiver);
-
-static_assert(Learner<NcaKnnSettings, NcaKnnModel>);
-static_assert(Learner<LmnnKnnSettings, LmnnKnnModel>);
+void archive(Archived<A, MappedNeighbours>& model, A& archiver);
 
 template <>
-struct MethodTraits<NcaKnnSettings> {
-  using Model = NcaKnnModel;
+struct MethodTraits<NcaKnnSettings> : MethodDefaults<NcaKnnModel> {
   static constexpr std::string_view name = "nca-knn";
   static constexpr std::string_view title = "NCA-KNN";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "nearest neighbours under the map of neighbourhood components analysis";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const NcaKnnSettings& settings);
+  static Grid grid(const NcaKnnSettings& settings);
 };
 template <>
-struct MethodTraits<LmnnKnnSettings> {
-  using Model = LmnnKnnModel;
+struct MethodTraits<LmnnKnnSettings> : MethodDefaults<LmnnKnnModel> {
   static constexpr std::string_view name = "lmnn-knn";
   static constexpr std::string_view title = "LMNN-KNN";
   static constexpr std::string_view paper = "[ZGZZ] baseline";
   static constexpr std::string_view summary =
       "nearest neighbours under the large-margin nearest neighbour metric";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const LmnnKnnSettings& settings);
+  static Grid grid(const LmnnKnnSettings& settings);
 };
 
 }  // namespace kith

@@ -3,11 +3,6 @@
 // matrix.
 #pragma once
 
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/metric/metric_pairs.hpp"
 #include "kith/vectors/feature_scale.hpp"
@@ -39,19 +34,15 @@ struct NonlinearMsvmModel {
 template <class A>
 void archive(Archived<A, NonlinearMsvmModel>& model, A& archiver);
 
-static_assert(Learner<NonlinearMsvmSettings, NonlinearMsvmModel>);
-
 template <>
-struct MethodTraits<NonlinearMsvmSettings> {
-  using Model = NonlinearMsvmModel;
+struct MethodTraits<NonlinearMsvmSettings> : MethodDefaults<NonlinearMsvmModel> {
   static constexpr std::string_view name = "nonlinear-msvm";
   static constexpr std::string_view title = "nonlinear-MSVM";
   static constexpr std::string_view paper = "[ZGZZ] Alg. 2";
   static constexpr std::string_view summary =
       "linear map in the space of a kernel learned together with a support vector machine";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const NonlinearMsvmSettings& settings);
+  static Grid grid(const NonlinearMsvmSettings& settings) { return machine_axes(settings.kernel); }
 };
 
 }  // namespace kith

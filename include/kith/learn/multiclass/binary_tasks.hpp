@@ -34,6 +34,9 @@ struct BinaryTask {
   [[nodiscard]] Vector y() const;  ///< the signs as numbers
 };
 
+/// Signs as numbers.
+[[nodiscard]] Vector as_numbers(std::span<const int> signs);
+
 /// One-vs-one: every pair of classes that both have samples, in order (0,1), (0,2), ..., (1,2), ...
 /// One-vs-rest: every class that has samples. With two such classes they are the same one task.
 [[nodiscard]] std::vector<BinaryTask> binary_tasks(const Labels& labels,

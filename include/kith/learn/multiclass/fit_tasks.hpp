@@ -22,6 +22,7 @@
 #include <concepts>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -156,6 +157,18 @@ template <BinaryLearner L, class Step>
     }
   }
   return fitted;
+}
+
+/// What `assemble` makes of each of these results.
+template <BinaryLearner L, class Step, class Assemble>
+[[nodiscard]] auto fit_tasks(std::span<const BinaryTask> tasks, const Labels& labels,
+                             std::span<const Step> path, const L& learner, const RunContext& ctx,
+                             const Assemble& assemble) {
+  std::vector<std::invoke_result_t<Assemble, FittedTasks<typename L::Machine>>> models;
+  for (auto& one : fit_tasks(tasks, labels, path, learner, ctx)) {
+    models.push_back(assemble(std::move(one)));
+  }
+  return models;
 }
 
 }  // namespace kith

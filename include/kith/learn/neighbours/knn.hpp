@@ -3,10 +3,6 @@
 // or with its similarity to the query.
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/voters.hpp"
 
@@ -23,62 +19,48 @@ struct AffinityKnnSettings {
 void describe(KnnSettings& settings, FieldVisitor& field);
 void describe(AffinityKnnSettings& settings, FieldVisitor& field);
 
-struct KnnModel {
+struct NearestVoters {
   Voters voters;
   Index neighbours = 1;
 };
-struct AffinityKnnModel {
-  Voters voters;
-  Index neighbours = 1;
-};
+template <class A>
+void archive(Archived<A, NearestVoters>& model, A& archiver) {
+  archive(model.voters, archiver);
+  archiver("neighbours", model.neighbours);
+}
+struct KnnModel : NearestVoters {};
+struct AffinityKnnModel : NearestVoters {};
 
 [[nodiscard]] std::vector<Fitted<KnnModel>> fit_path(SharedWork& work,
                                                      std::span<const KnnSettings> path,
                                                      RunContext& ctx);
-[[nodiscard]] Prediction predict(const KnnModel& model, const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Fitted<AffinityKnnModel>> fit_path(
+    SharedWork& work, std::span<const AffinityKnnSettings> path, RunContext& ctx);
 /// Models that differ in the number of neighbours alone share one search per query.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-template <class A>
-void archive(Archived<A, KnnModel>& model, A& archiver);
-
-[[nodiscard]] std::vector<Fitted<AffinityKnnModel>> fit_path(
-    SharedWork& work, std::span<const AffinityKnnSettings> path, RunContext& ctx);
-[[nodiscard]] Prediction predict(const AffinityKnnModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
-template <class A>
-void archive(Archived<A, AffinityKnnModel>& model, A& archiver);
-
-static_assert(Learner<KnnSettings, KnnModel>);
-static_assert(Learner<AffinityKnnSettings, AffinityKnnModel>);
 
 template <>
-struct MethodTraits<KnnSettings> {
-  using Model = KnnModel;
+struct MethodTraits<KnnSettings> : MethodDefaults<KnnModel> {
   static constexpr std::string_view name = "knn";
   static constexpr std::string_view title = "KNN";
   static constexpr std::string_view paper = "[TR] 4";
   static constexpr std::string_view summary =
       "the most frequent class among the nearest neighbours";
-  static constexpr bool probabilities = true;
   static constexpr bool takes_missing_pairs = true;
-  static std::vector<GridAxis> grid(const KnnSettings& /*settings*/) { return {neighbour_grid()}; }
+  static Grid grid(const auto&) { return {neighbour_grid()}; }
 };
 template <>
-struct MethodTraits<AffinityKnnSettings> {
-  using Model = AffinityKnnModel;
+struct MethodTraits<AffinityKnnSettings> : MethodDefaults<AffinityKnnModel> {
   static constexpr std::string_view name = "affinity-knn";
   static constexpr std::string_view title = "affinity-KNN";
   static constexpr std::string_view paper = "[TR] 4";
   static constexpr std::string_view summary =
       "nearest neighbours that vote with their similarity to the sample";
-  static constexpr bool probabilities = true;
   static constexpr bool takes_missing_pairs = true;
-  static std::vector<GridAxis> grid(const AffinityKnnSettings& /*settings*/) {
-    return {neighbour_grid()};
-  }
+  static Grid grid(const auto&) { return {neighbour_grid()}; }
 };
 
 }  // namespace kith

@@ -3,12 +3,6 @@
 // over the simplex that prefers neighbours alike to the query and unlike each other.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/local_kernel.hpp"
 #include "kith/optim/linear/simplex_qp.hpp"
@@ -33,11 +27,7 @@ struct KriSettings {
 };
 void describe(KriSettings& settings, FieldVisitor& field);
 
-struct KriModel {
-  Voters voters;
-  TrainingPairs pairs;
-  KriSettings settings;
-};
+struct KriModel : LocalModel<KriSettings> {};
 
 /// The weights of one neighbourhood with their certificate.
 [[nodiscard]] linear::SimplexQpSolution kri_weights(const LocalKernel& kernel,
@@ -46,19 +36,19 @@ struct KriModel {
 [[nodiscard]] std::vector<Fitted<KriModel>> fit_path(SharedWork& work,
                                                      std::span<const KriSettings> path,
                                                      RunContext& ctx);
-[[nodiscard]] Prediction predict(const KriModel& model, const QueryBlock& queries, RunContext& ctx);
 /// One search per query and one decomposition per query and number of neighbours serve every
 /// setting.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KriModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 template <class A>
-void archive(Archived<A, KriModel>& model, A& archiver);
-
-static_assert(Learner<KriSettings, KriModel>);
+void archive(Archived<A, KriModel>& model, A& archiver) {
+  archive_local(model, archiver);
+  archiver("ridge", model.settings.ridge);
+  archiver("regulariser", model.settings.regulariser);
+}
 
 template <>
-struct MethodTraits<KriSettings> {
-  using Model = KriModel;
+struct MethodTraits<KriSettings> : MethodDefaults<KriModel> {
   static constexpr std::string_view name = "kri";
   static constexpr std::string_view title = "KRI";
   static constexpr std::string_view paper = "[TR] (9)-(11)";
@@ -66,9 +56,8 @@ struct MethodTraits<KriSettings> {
       "nearest neighbours weighted by kernel ridge interpolation: alike to the sample, diverse "
       "among "
       "themselves";
-  static constexpr bool probabilities = true;
   static constexpr bool takes_missing_pairs = true;
-  static std::vector<GridAxis> grid(const KriSettings& settings);
+  static Grid grid(const KriSettings& settings);
 };
 
 }  // namespace kith

@@ -2,12 +2,6 @@
 // `krr` ([TR] (12)): neighbours weighted by kernel ridge regression of the query on them.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/local_kernel.hpp"
 
@@ -23,11 +17,7 @@ struct KrrSettings {
 };
 void describe(KrrSettings& settings, FieldVisitor& field);
 
-struct KrrModel {
-  Voters voters;
-  TrainingPairs pairs;
-  KrrSettings settings;
-};
+struct KrrModel : LocalModel<KrrSettings> {};
 
 /// The weights of one neighbourhood. `ridge` above 0.
 [[nodiscard]] Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
@@ -36,19 +26,18 @@ struct KrrModel {
 [[nodiscard]] std::vector<Fitted<KrrModel>> fit_path(SharedWork& work,
                                                      std::span<const KrrSettings> path,
                                                      RunContext& ctx);
-[[nodiscard]] Prediction predict(const KrrModel& model, const QueryBlock& queries, RunContext& ctx);
 /// One search per query and one decomposition per query and number of neighbours serve every ridge
 /// and spectrum.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KrrModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 template <class A>
-void archive(Archived<A, KrrModel>& model, A& archiver);
-
-static_assert(Learner<KrrSettings, KrrModel>);
+void archive(Archived<A, KrrModel>& model, A& archiver) {
+  archive_local(model, archiver);
+  archiver("ridge", model.settings.ridge);
+}
 
 template <>
-struct MethodTraits<KrrSettings> {
-  using Model = KrrModel;
+struct MethodTraits<KrrSettings> : MethodDefaults<KrrModel> {
   static constexpr std::string_view name = "krr";
   static constexpr std::string_view title = "KRR";
   static constexpr std::string_view paper = "[TR] (12)";
@@ -56,7 +45,9 @@ struct MethodTraits<KrrSettings> {
       "nearest neighbours weighted by kernel ridge regression; weights may be negative";
   static constexpr bool probabilities = false;
   static constexpr bool takes_missing_pairs = true;
-  static std::vector<GridAxis> grid(const KrrSettings& settings);
+  static Grid grid(const auto&) {
+    return {neighbour_grid(), decades("ridge", -3, 1, Simpler::kLarger)};
+  }
 };
 
 }  // namespace kith

@@ -3,11 +3,8 @@
 // similarities to them: what kri and krr work on ([TR] 4.3).
 #pragma once
 
-#include <array>
 #include <functional>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "kith/condition/spectrum.hpp"
 #include "kith/learn/neighbours/voters.hpp"
@@ -26,6 +23,23 @@ struct TrainingPairs {
 [[nodiscard]] TrainingPairs training_pairs(SharedWork& work);
 template <class A>
 void archive(Archived<A, TrainingPairs>& pairs, A& archiver);
+
+/// The model of a method that does all of its work on the neighbours of a query.
+template <class Settings>
+struct LocalModel {
+  Voters voters;
+  TrainingPairs pairs;
+  Settings settings;
+};
+/// The parts that these models have beside settings of their own.
+template <class Model, class A>
+void archive_local(Model& model, A& archiver) {
+  archive(model.voters, archiver);
+  archive(model.pairs, archiver);
+  archiver("neighbours", model.settings.neighbours);
+  archiver("spectrum", model.settings.spectrum);
+  archiver("test_treatment", model.settings.test_treatment);
+}
 
 /// block = U diag(lambda) U'; the query's similarities in that basis.
 struct LocalKernel {

@@ -22,7 +22,16 @@ struct Voters {
 };
 [[nodiscard]] Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx);
 template <class A>
-void archive(Archived<A, Voters>& voters, A& archiver);
+void archive(Archived<A, Voters>& voters, A& archiver) {
+  Index classes = voters.classes;
+  archiver("classes", classes);
+  archiver("labels", voters.labels);
+  archiver("tie_places", voters.ties.place);
+  if constexpr (A::kLoading) {
+    voters.classes = static_cast<int>(classes);
+    voters.ties = tie_order(std::move(voters.ties.place));
+  }
+}
 
 /// The sum of the weights of each class among `neighbours`.
 [[nodiscard]] Vector class_sums(const Voters& voters, std::span<const Index> neighbours,

@@ -34,14 +34,11 @@ template <class Model, BinaryLearner L, class Step>
                                                      const TrainingSet& train,
                                                      std::span<const Index> prototypes,
                                                      const RunContext& ctx) {
-  std::vector<Fitted<Model>> fitted;
-  for (auto& one : fit_tasks(tasks, train.labels, path, learner, ctx)) {
+  return fit_tasks(tasks, train.labels, path, learner, ctx, [&](auto solved) -> Fitted<Model> {
     Fitted<Machines> all =
-        put_together(std::move(one), tasks, train.labels, std::ssize(prototypes));
-    fitted.push_back(
-        {{column_machines(std::move(all.model), train.size(), prototypes)}, std::move(all.info)});
-  }
-  return fitted;
+        put_together(std::move(solved), tasks, train.labels, std::ssize(prototypes));
+    return {{column_machines(std::move(all.model), train.size(), prototypes)}, std::move(all.info)};
+  });
 }
 
 /// The decision values of rows over the columns of the model, before and after they are decided.

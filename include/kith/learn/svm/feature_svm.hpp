@@ -2,13 +2,6 @@
 // `features-svm` ([TR] (3)): a support vector machine on similarities as features.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
 
@@ -45,21 +38,25 @@ struct FeatureSvmModel : ColumnMachines {
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 template <class A>
-void archive(Archived<A, FeatureSvmModel>& model, A& archiver);
-
-static_assert(Learner<FeatureSvmSettings, FeatureSvmModel>);
+void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
+  archiver("columns", model.columns);
+  archiver("map", model.map);
+  archiver("kernel", model.kernel);
+  archiver("gamma", model.gamma);
+  archiver("supports", model.supports);
+  Archived<A, Machines>& machines = model;
+  archive(machines, archiver);
+}
 
 template <>
-struct MethodTraits<FeatureSvmSettings> {
-  using Model = FeatureSvmModel;
+struct MethodTraits<FeatureSvmSettings> : MethodDefaults<FeatureSvmModel> {
   static constexpr std::string_view name = "features-svm";
   static constexpr std::string_view title = "features-SVM";
   static constexpr std::string_view paper = "[TR] (3), 3.1";
   static constexpr std::string_view summary =
       "support vector machine on the similarities to training samples as features";
-  static constexpr bool probabilities = true;
-  static bool one_direction(const FeatureSvmSettings& /*settings*/) { return true; }
-  static std::vector<GridAxis> grid(const FeatureSvmSettings& settings);
+  static bool one_direction(const auto&) { return true; }
+  static Grid grid(const FeatureSvmSettings& settings);
 };
 
 }  // namespace kith

@@ -2,13 +2,7 @@
 // The support vector machine on a similarity matrix whose spectrum is modified first: `svm`.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "kith/condition/spectrum.hpp"
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
 #include "kith/learn/treatment.hpp"
@@ -57,30 +51,33 @@ struct SvmModel : ColumnMachines {
 [[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
 template <class A>
-void archive(Archived<A, SvmModel>& model, A& archiver);
+void archive(Archived<A, SvmModel>& model, A& archiver) {
+  Archived<A, ColumnMachines>& machines = model;
+  archive(machines, archiver);
+  archiver("spectrum", model.spectrum);
+  archiver("test_treatment", model.test_treatment);
+  archiver("beta", model.beta);
+  archiver("augmented_lambda", model.lambda);
+  archiver("augmented_vectors", model.U);
+  archiver("augmented_square", model.square);
+}
 
 /// Whether new rows need the self-similarities of their samples.
 [[nodiscard]] inline bool needs_self(const SvmModel& model) {
   return model.test_treatment == Treatment::kAugmented;
 }
 
-static_assert(Learner<SvmSettings, SvmModel>);
-
 template <>
-struct MethodTraits<SvmSettings> {
-  using Model = SvmModel;
+struct MethodTraits<SvmSettings> : MethodDefaults<SvmModel> {
   static constexpr std::string_view name = "svm";
   static constexpr std::string_view title = "SVM";
   static constexpr std::string_view paper = "[TR] 2, [CGR] 2";
   static constexpr std::string_view summary =
       "support vector machine on the matrix after its spectrum has been made positive";
-  static constexpr bool probabilities = true;
   static bool one_direction(const SvmSettings& settings) {
     return settings.spectrum == Spectrum::kSquare;  // S S' is of the rows as they are
   }
-  static std::vector<GridAxis> grid(const SvmSettings& /*settings*/) {
-    return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
-  }
+  static Grid grid(const auto&) { return {decades("cost", -3, 5)}; }
 };
 
 }  // namespace kith

@@ -2,12 +2,6 @@
 // `lp-machine` ([TR] (4)): a linear machine on similarities as features, made sparse by a 1-norm.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
 
@@ -29,21 +23,15 @@ struct LpMachineModel : ColumnMachines {};
                                                            std::span<const LpMachineSettings> path,
                                                            RunContext& ctx);
 
-static_assert(Learner<LpMachineSettings, LpMachineModel>);
-
 template <>
-struct MethodTraits<LpMachineSettings> {
-  using Model = LpMachineModel;
+struct MethodTraits<LpMachineSettings> : MethodDefaults<LpMachineModel> {
   static constexpr std::string_view name = "lp-machine";
   static constexpr std::string_view title = "LP-machine";
   static constexpr std::string_view paper = "[TR] (4)";
   static constexpr std::string_view summary =
       "linear machine on similarities as features that needs few of them";
-  static constexpr bool probabilities = true;
-  static bool one_direction(const LpMachineSettings& /*settings*/) { return true; }
-  static std::vector<GridAxis> grid(const LpMachineSettings& /*settings*/) {
-    return {{.field = "cost", .values = powers_of_ten(-3, 5), .simpler = Simpler::kSmaller}};
-  }
+  static bool one_direction(const auto&) { return true; }
+  static Grid grid(const auto&) { return {decades("cost", -3, 5)}; }
 };
 
 }  // namespace kith

@@ -3,12 +3,6 @@
 // similarities as features.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
 
@@ -32,19 +26,17 @@ struct PSvmModel : ColumnMachines {};
                                                       std::span<const PSvmSettings> path,
                                                       RunContext& ctx);
 
-static_assert(Learner<PSvmSettings, PSvmModel>);
-
 template <>
-struct MethodTraits<PSvmSettings> {
-  using Model = PSvmModel;
+struct MethodTraits<PSvmSettings> : MethodDefaults<PSvmModel> {
   static constexpr std::string_view name = "p-svm";
   static constexpr std::string_view title = "P-SVM";
   static constexpr std::string_view paper = "[TR] (5)";
   static constexpr std::string_view summary =
       "potential support vector machine: labels regressed on few of the similarities";
-  static constexpr bool probabilities = true;
-  static bool one_direction(const PSvmSettings& /*settings*/) { return true; }
-  static std::vector<GridAxis> grid(const PSvmSettings& settings);
+  static bool one_direction(const auto&) { return true; }
+  static Grid grid(const auto&) {
+    return {decades("epsilon", -4, 1, Simpler::kLarger), decades("cost", 0, 4)};
+  }
 };
 
 }  // namespace kith

@@ -2,12 +2,6 @@
 // `svm-knn` ([TR] 2.1.4): a support vector machine on the neighbours of each query.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/neighbours/local_kernel.hpp"
 
@@ -23,29 +17,24 @@ struct SvmKnnSettings {
 };
 void describe(SvmKnnSettings& settings, FieldVisitor& field);
 
-struct SvmKnnModel {
-  Voters voters;
-  TrainingPairs pairs;
-  SvmKnnSettings settings;
-};
+struct SvmKnnModel : LocalModel<SvmKnnSettings> {};
 
 [[nodiscard]] std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work,
                                                         std::span<const SvmKnnSettings> path,
                                                         RunContext& ctx);
-[[nodiscard]] Prediction predict(const SvmKnnModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
 /// One search per query, one decomposition per query and number of neighbours, and warm starts from
 /// cost to cost.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 template <class A>
-void archive(Archived<A, SvmKnnModel>& model, A& archiver);
-
-static_assert(Learner<SvmKnnSettings, SvmKnnModel>);
+void archive(Archived<A, SvmKnnModel>& model, A& archiver) {
+  archive_local(model, archiver);
+  archiver("cost", model.settings.cost);
+  archiver("tolerance", model.settings.tolerance);
+}
 
 template <>
-struct MethodTraits<SvmKnnSettings> {
-  using Model = SvmKnnModel;
+struct MethodTraits<SvmKnnSettings> : MethodDefaults<SvmKnnModel> {
   static constexpr std::string_view name = "svm-knn";
   static constexpr std::string_view title = "SVM-KNN";
   static constexpr std::string_view paper = "[TR] 2.1.4";
@@ -53,7 +42,7 @@ struct MethodTraits<SvmKnnSettings> {
       "a support vector machine on the nearest neighbours of each sample";
   static constexpr bool probabilities = false;
   static constexpr bool takes_missing_pairs = true;
-  static std::vector<GridAxis> grid(const SvmKnnSettings& settings);
+  static Grid grid(const auto&) { return {neighbour_grid(), decades("cost", -3, 5)}; }
 };
 
 }  // namespace kith

@@ -2,12 +2,6 @@
 // `vector-svm`: a support vector machine on vectors, the baselines of [ZGZZ].
 #pragma once
 
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "kith/learn/learner.hpp"
 #include "kith/learn/method.hpp"
 #include "kith/learn/multiclass/machines.hpp"
 #include "kith/vectors/feature_scale.hpp"
@@ -47,18 +41,14 @@ struct VectorSvmModel : Machines {
 template <class A>
 void archive(Archived<A, VectorSvmModel>& model, A& archiver);
 
-static_assert(Learner<VectorSvmSettings, VectorSvmModel>);
-
 template <>
-struct MethodTraits<VectorSvmSettings> {
-  using Model = VectorSvmModel;
+struct MethodTraits<VectorSvmSettings> : MethodDefaults<VectorSvmModel> {
   static constexpr std::string_view name = "vector-svm";
   static constexpr std::string_view title = "vector-SVM";
   static constexpr std::string_view paper = "[ZGZZ] (1)";
   static constexpr std::string_view summary = "support vector machine on vectors";
-  static constexpr bool probabilities = true;
   static constexpr bool learns_from_vectors = true;
-  static std::vector<GridAxis> grid(const VectorSvmSettings& settings);
+  static Grid grid(const VectorSvmSettings& settings) { return machine_axes(settings.kernel); }
 };
 
 }  // namespace kith
