@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <memory>
 #include <span>
 
 #include "commands.hpp"
 #include "console.hpp"
 #include "input_options.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/inspect/inspect_json.hpp"
 #include "kith/report/inspection.hpp"
@@ -32,7 +32,7 @@ int run(const InspectOptions& options) {
   const OutputFile page{"--html", options.html};
   refuse_overwriting(std::span(&page, 1), files_of(options.input));
   if (!options.html.empty()) check_has_page();
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   Session session(options.common);
   const MatchedSets matrices = read_matrices(options.input, session.context);
   const std::optional<JoinedLabels> joined =
@@ -43,8 +43,7 @@ int run(const InspectOptions& options) {
       inspect(matrices, joined, options.input.condition,
               options.html.empty() ? Portraits::kNone : Portraits::kDrawn, session.context);
   Inspection& inspection = inspected.inspection;
-  inspection.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  inspection.seconds = clock.seconds();
   if (!options.html.empty()) write_page(options.html, inspection, inspected.portraits);
   if (options.common.json) {
     print_json(spelled_json(inspection_json(inspection), as_flag));

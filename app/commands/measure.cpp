@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/measure/measure.hpp"
+#include "kith/core/stopwatch.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -71,14 +71,14 @@ Measured measured(const MeasureOptions& options, const RunContext& ctx) {
 }
 
 int run(const MeasureOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   const OutputFile out{"--out", options.output.path};
   refuse_overwriting(std::span(&out, 1), std::array{options.data, options.against, options.labels});
   static_cast<void>(writable_format(options.output.path, options.output.format));
   const Session session(options.common);
   const auto [set, settings] = measured(options, session.context);
   write_similarity(options.output.path, options.output.format, set, {}, session.context);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  const double taken = clock.seconds();
 
   const std::string_view kind = set.kind == PairKind::kDistance ? "distances" : "similarities";
   if (options.common.json) {
@@ -88,7 +88,7 @@ int run(const MeasureOptions& options) {
                 {"out", options.output.path},
                 {"rows", set.rows()},
                 {"cols", set.cols()},
-                {"timing", {{"seconds", taken.count()}}}});
+                {"timing", {{"seconds", taken}}}});
   } else {
     session.context.message(fmt::format("{} x {} {} ({}) of {} written to {}", set.rows(),
                                         set.cols(), kind, enum_name(options.settings.measure),

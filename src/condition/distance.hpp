@@ -14,6 +14,11 @@
 
 namespace kith::detail {
 
+[[nodiscard]] inline bool is_double_centred(const InputRule& rule) {
+  return rule.kind == PairKind::kDistance &&
+         rule.settings.from_distance == FromDistance::kDoubleCentre;
+}
+
 /// Measures what the rule needs on the training distances, then converts them in place. Missing
 /// pairs stay missing, save with double-centre, which needs a table without them.
 void fit_distances(Table& table, InputRule& rule, int threads);

@@ -2,9 +2,9 @@
 // What is known of a fitted rule without data: what it needs of new rows, its parts, its file form.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "condition/distance.hpp"
 #include "condition/symmetrise.hpp"
 #include "kith/condition/pipeline.hpp"
 #include "kith/core/error.hpp"
@@ -87,8 +87,7 @@ const NamedTensor* find(std::span<const NamedTensor> tensors, std::string_view n
 /// The vectors a rule of these settings must have.
 bool uses(const InputRule& rule, std::string_view name) {
   if (name == "input.row_mean" || name == "input.column_mean") {
-    return rule.kind == PairKind::kDistance &&
-           rule.settings.from_distance == FromDistance::kDoubleCentre;
+    return detail::is_double_centred(rule);
   }
   if (name == "input.root_diagonal") return rule.settings.scale == ScaleRule::kCosine;
   return rule.settings.transform == InputTransform::kRowsRbf;
@@ -126,9 +125,7 @@ bool needs_self(const InputRule& rule) {
 }
 
 std::optional<InputRule> restricted(const InputRule& rule, std::span<const Index> columns) {
-  const bool is_double_centred = rule.kind == PairKind::kDistance &&
-                                 rule.settings.from_distance == FromDistance::kDoubleCentre;
-  if (is_double_centred || rule.settings.transform == InputTransform::kRowsRbf ||
+  if (detail::is_double_centred(rule) || rule.settings.transform == InputTransform::kRowsRbf ||
       rule.settings.diagonal == DiagonalRule::kMaxRow) {
     return std::nullopt;
   }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "condition/missing.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith::detail {
 namespace {
@@ -64,11 +61,9 @@ void refuse_missing(const Table& table, const PairNames& names, const std::strin
   const auto first = first_missing(table);
   assert(first.has_value() && "called only when a pair is missing");
   const std::int64_t count = missing_pairs(table);
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("{}{} of {} pairs {} missing, the first from {} to {}; {}", names.prefix(), count,
-                  rows(table) * cols(table), count == 1 ? "is" : "are", names.row(first->first),
-                  names.column(first->second), advice));
+  throw invalid("{}{} of {} pairs {} missing, the first from {} to {}; {}", names.prefix(), count,
+                rows(table) * cols(table), count == 1 ? "is" : "are", names.row(first->first),
+                names.column(first->second), advice);
 }
 
 void fill_missing(Table& table, double value, int threads) {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "condition/distance.hpp"
@@ -13,8 +11,9 @@
 #include "condition/scale.hpp"
 #include "condition/symmetrise.hpp"
 #include "condition/table.hpp"
+#include "core/errors.hpp"
 #include "kith/condition/symmetric.hpp"
-#include "kith/core/error.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -39,11 +38,6 @@ struct Work {
     return {name, name};
   }
 };
-
-bool is_double_centred(const InputRule& rule) {
-  return rule.kind == PairKind::kDistance &&
-         rule.settings.from_distance == FromDistance::kDoubleCentre;
-}
 
 /// True when the block reaches the learner as it was given and nothing is measured on it.
 bool nothing_to_do(const InputRule& rule, const Block& block) {
@@ -253,17 +247,15 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
                                     const RunContext& ctx, MissingPairs missing) {
   validate(settings, "input");
   if (set.rows() != set.cols()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("similarities are {} x {}; a training block must be square", set.rows(),
-                            set.cols()));
+    throw invalid("similarities are {} x {}; a training block must be square", set.rows(),
+                  set.cols());
   }
   Work work;
   work.rule.settings = settings;
   work.rule.kind = set.kind;
   work.rule.given_samples = set.rows();
   work.applied = std::move(set.applied);
-  work.kept.resize(static_cast<std::size_t>(set.rows()));
-  std::iota(work.kept.begin(), work.kept.end(), Index{0});
+  work.kept = all_positions(set.rows());
   work.ids = std::move(set.row_ids);
   work.threads = ctx.threads;
   if (!combines(settings.symmetrise)) {

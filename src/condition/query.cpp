@@ -11,18 +11,14 @@
 #include "condition/scale.hpp"
 #include "condition/symmetrise.hpp"
 #include "condition/table.hpp"
+#include "core/errors.hpp"
 #include "kith/condition/pipeline.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
 namespace {
 
 using namespace detail;
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 struct Work {
   const InputRule& rule;
@@ -57,8 +53,8 @@ struct Work {
 Block training_columns(const InputRule& rule, Block block, const char* what) {
   if (cols(block) == rule.samples) return block;
   if (cols(block) != rule.given_samples) {
-    refuse(fmt::format("{} have {} columns; the training block has {} samples", what, cols(block),
-                       rule.samples));
+    throw invalid("{} have {} columns; the training block has {} samples", what, cols(block),
+                  rule.samples);
   }
   std::vector<Index> all(static_cast<std::size_t>(rows(block)));
   for (std::size_t q = 0; q < all.size(); ++q) all[q] = static_cast<Index>(q);
@@ -68,19 +64,19 @@ Block training_columns(const InputRule& rule, Block block, const char* what) {
 void check_shapes(const QueryMatrix& raw) {
   const Index count = rows(raw.to_training);
   if (raw.from_training && rows(*raw.from_training) != count) {
-    refuse(fmt::format("there are {} rows of similarities to the training samples and {} from them",
-                       count, rows(*raw.from_training)));
+    throw invalid("there are {} rows of similarities to the training samples and {} from them",
+                  count, rows(*raw.from_training));
   }
   if (!raw.self) return;
   if (raw.self->size() != count) {
-    refuse(fmt::format("there are {} queries and {} self-similarities", count, raw.self->size()));
+    throw invalid("there are {} queries and {} self-similarities", count, raw.self->size());
   }
   for (Index q = 0; q < count; ++q) {
     if (!(std::abs((*raw.self)[q]) <= kLargestNumber)) {
-      refuse(
-          fmt::format("the self-similarity of query {} is {}; it must be a number of size {} at "
-                      "most",
-                      q + 1, format_short((*raw.self)[q]), format_short(kLargestNumber)));
+      throw invalid(
+          "the self-similarity of query {} is {}; it must be a number of size {} at "
+          "most",
+          q + 1, format_short((*raw.self)[q]), format_short(kLargestNumber));
     }
   }
 }
@@ -106,9 +102,8 @@ void check_missing(const Work& work, const Table& table, const PairNames& names)
   if (work.rule.keeps_missing && std::holds_alternative<SparseBlock>(table)) return;
   const bool is_filled = work.rule.settings.missing == MissingRule::kZero ||
                          work.rule.settings.missing == MissingRule::kMin;
-  const bool needs_distance = work.rule.kind == PairKind::kDistance &&
-                              work.rule.settings.from_distance == FromDistance::kDoubleCentre &&
-                              work.rule.settings.missing == MissingRule::kZero;
+  const bool needs_distance =
+      is_double_centred(work.rule) && work.rule.settings.missing == MissingRule::kZero;
   if (is_filled && !needs_distance) return;
   refuse_missing(
       table, names,
@@ -149,9 +144,8 @@ void diagonal_step(Work& work) {
       for (Index q = 0; q < work.size(); ++q) {
         const std::optional<double> of_row = row_maximum(work.to, q);
         if (!of_row && !work.self) {
-          refuse(fmt::format(
-              "{} has no similarity at all, so [[diagonal=max-row]] has no value for it",
-              work.query_name(q)));
+          throw invalid("{} has no similarity at all, so [[diagonal=max-row]] has no value for it",
+                        work.query_name(q));
         }
         most[q] = of_row.value_or((*work.self)[q]);
         if (work.self) most[q] = std::max(most[q], (*work.self)[q]);
@@ -164,7 +158,7 @@ void diagonal_step(Work& work) {
 
 void cosine(Work& work) {
   if (!work.self) {
-    refuse(
+    throw invalid(
         "[[scale=cosine]] divides by self-similarities: new rows need theirs ([[self]]), or a "
         "model "
         "trained with [[diagonal=one]] or [[diagonal=max-row]]");
@@ -172,8 +166,8 @@ void cosine(Work& work) {
   Vector root(work.size());
   for (Index q = 0; q < work.size(); ++q) {
     if (!((*work.self)[q] > 0)) {
-      refuse(fmt::format("the self-similarity of {} is {}; [[scale=cosine]] needs positive ones",
-                         work.query_name(q), format_short((*work.self)[q])));
+      throw invalid("the self-similarity of {} is {}; [[scale=cosine]] needs positive ones",
+                    work.query_name(q), format_short((*work.self)[q]));
     }
     root[q] = std::sqrt((*work.self)[q]);
   }
@@ -210,7 +204,7 @@ QueryMatrix result_of(Work work) {
   check_values(work.to, work.to_names());
   if (work.from) check_values(*work.from, work.from_names());
   if (work.self && !(work.self->array().abs() <= kLargestNumber).all()) {
-    refuse(
+    throw invalid(
         "a self-similarity is too large once the input is conditioned; divide all given values by "
         "a constant");
   }

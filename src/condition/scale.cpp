@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -16,10 +16,8 @@ std::string fit_unit(Table& table, InputRule& rule, int threads) {
   rule.low = range->low;
   rule.span = range->high - range->low;
   if (!std::isfinite(rule.span)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("similarities reach from {} to {}; that range is too wide for [[scale=unit]]",
-                    format_short(range->low), format_short(range->high)));
+    throw invalid("similarities reach from {} to {}; that range is too wide for [[scale=unit]]",
+                  format_short(range->low), format_short(range->high));
   }
   apply_unit(rule, table, threads);
   return fmt::format("scaled from [{}, {}] to [0, 1]", format_short(range->low),
@@ -40,11 +38,10 @@ void fit_cosine(Table& table, InputRule& rule, const PairNames& names, int threa
   for (Index i = 0; i < rows(table); ++i) {
     const std::optional<double> self = diagonal_value(table, i);
     if (!self || !(*self > 0)) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("the self-similarity of {} is {}; [[scale=cosine]] needs positive ones "
-                      "([[diagonal=one]] or [[diagonal=max-row]] set them)",
-                      names.row(i), self ? format_short(*self) : "missing"));
+      throw invalid(
+          "the self-similarity of {} is {}; [[scale=cosine]] needs positive ones "
+          "([[diagonal=one]] or [[diagonal=max-row]] set them)",
+          names.row(i), self ? format_short(*self) : "missing");
     }
     rule.root_diagonal[i] = std::sqrt(*self);
   }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/condition/spectrum.hpp"
 
-#include <fmt/format.h>
-
 #include <cassert>
 #include <cmath>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "kith/condition/symmetric.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
 #include "kith/numerics/psd.hpp"
@@ -27,10 +25,10 @@ double largest_magnitude(const VectorRef& lambda) {
 Vector diffused(const VectorRef& lambda, double beta) {
   const Vector values = (beta * lambda.array()).exp();
   if (!values.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("exp(beta S) overflows: beta is {} and the largest eigenvalue {}; beta "
-                            "times it must stay below 709",
-                            format_short(beta), format_short(lambda.maxCoeff())));
+    throw invalid(
+        "exp(beta S) overflows: beta is {} and the largest eigenvalue {}; beta "
+        "times it must stay below 709",
+        format_short(beta), format_short(lambda.maxCoeff()));
   }
   return values;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "condition/table.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -234,23 +232,22 @@ void check_values(const Table& table, const PairNames& names) {
   const auto bad =
       first_pair(table, [](double value) { return !(std::abs(value) <= kLargestNumber); });
   if (!bad) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}the similarity of {} to {} is {} once the input is conditioned, and "
-                          "the largest that can be computed with is {}: the given values are too "
-                          "large; divide all by a constant",
-                          names.prefix(), names.row(bad->row), names.column(bad->column),
-                          format_short(bad->value), format_short(kLargestNumber)));
+  throw invalid(
+      "{}the similarity of {} to {} is {} once the input is conditioned, and "
+      "the largest that can be computed with is {}: the given values are too "
+      "large; divide all by a constant",
+      names.prefix(), names.row(bad->row), names.column(bad->column), format_short(bad->value),
+      format_short(kLargestNumber));
 }
 
 void check_not_negative(const Table& table, const PairNames& names) {
   const auto bad = first_pair(table, [](double value) { return value < 0; });
   if (!bad) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("the distance of {} to {} is {}; distances that are squared must not be "
-                  "negative (are these similarities? [[from-distance=max-minus]], negative and exp "
-                  "take negative ones)",
-                  names.row(bad->row), names.column(bad->column), format_short(bad->value)));
+  throw invalid(
+      "the distance of {} to {} is {}; distances that are squared must not be "
+      "negative (are these similarities? [[from-distance=max-minus]], negative and exp "
+      "take negative ones)",
+      names.row(bad->row), names.column(bad->column), format_short(bad->value));
 }
 
 }  // namespace kith::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/core/rng.hpp"
+#include "kith/core/positions.hpp"
 
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace kith {
 namespace {
@@ -75,8 +75,7 @@ double Rng::normal() {
 }
 
 std::vector<Index> Rng::permutation(Index count) {
-  std::vector<Index> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = all_positions(count);
   shuffle(std::span<Index>(order));
   return order;
 }

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/core/unknown_setting.hpp"
 
@@ -18,9 +18,7 @@ namespace {
 std::string bound(double value) { return format_short(value, 6); }
 
 std::string choice_list(std::span<const std::string_view> names) {
-  std::string list;
-  for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
-  return list;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string with_word(const std::string& rule, std::string_view absent_word) {
@@ -44,8 +42,7 @@ std::string number_text(T value) {
 
 Error bad_value(std::string_view subject, std::string_view key, std::string_view shown,
                 std::string_view rule) {
-  return Error(ErrorCode::kInvalidArgument,
-               fmt::format("{}: setting {} is {}; it must be {}", subject, key, shown, rule));
+  return invalid("{}: setting {} is {}; it must be {}", subject, key, shown, rule);
 }
 
 class TableVisitor final : public FieldVisitor {
@@ -322,18 +319,16 @@ void refuse_setting(std::string_view subject, std::string_view key,
   const std::string ours(own_name(key));
   const bool known = std::find(there_are.begin(), there_are.end(), ours) != there_are.end();
   const std::optional<std::string> guess = known ? ours : closest(key, there_are);
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} has no setting {}{}; it has {}", subject, in_quotes(key),
-                          guess ? " (did you mean " + *guess + "?)" : "",
-                          there_are.empty() ? "none" : list_some(there_are, 30)));
+  throw invalid("{} has no setting {}{}; it has {}", subject, in_quotes(key),
+                guess ? " (did you mean " + *guess + "?)" : "",
+                there_are.empty() ? "none" : list_some(there_are, 30));
 }
 
 namespace detail {
 
 void refuse_choice(std::string_view subject, std::string_view text,
                    std::span<const std::string_view> names) {
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is {}; it must be one of {}", subject,
-                                                       in_quotes(text), choice_list(names)));
+  throw invalid("{} is {}; it must be one of {}", subject, in_quotes(text), choice_list(names));
 }
 
 std::vector<FieldInfo> fields(void* settings, DescribeFunction describe) {

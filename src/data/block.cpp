@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/data/block.hpp"
+#include "kith/core/positions.hpp"
 
-#include <fmt/format.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -9,11 +9,10 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -125,11 +124,10 @@ double largest_magnitude(const Block& block) {
 
 void check_size(double largest, std::string_view whose) {
   if (largest == 0 || (largest <= kLargestNumber && largest >= 1 / kLargestNumber)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} reach {:.3g} in size; what can be computed with reaches from {:.0e} "
-                          "to {:.0e}: {} all by a constant",
-                          whose, largest, 1 / kLargestNumber, kLargestNumber,
-                          largest > 1 ? "divide" : "multiply"));
+  throw invalid(
+      "{} reach {:.3g} in size; what can be computed with reaches from {:.0e} "
+      "to {:.0e}: {} all by a constant",
+      whose, largest, 1 / kLargestNumber, kLargestNumber, largest > 1 ? "divide" : "multiply");
 }
 
 void check_dense_fits(Index rows, Index cols) {
@@ -137,10 +135,10 @@ void check_dense_fits(Index rows, Index cols) {
   const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
   const double available = available_memory();
   if (bytes <= available) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{0} x {1} numbers need {2:.1f} GiB as a dense matrix, and {3:.1f} "
-                          "GiB of memory are available",
-                          rows, cols, bytes / kGibibyte, available / kGibibyte));
+  throw invalid(
+      "{0} x {1} numbers need {2:.1f} GiB as a dense matrix, and {3:.1f} "
+      "GiB of memory are available",
+      rows, cols, bytes / kGibibyte, available / kGibibyte);
 }
 
 DenseBlock::DenseBlock(RowMatrix values)
@@ -238,9 +236,7 @@ Block select(const Block& block, std::span<const Index> row_order,
 Block select_rows(const Block& block, std::span<const Index> positions) {
   if (const auto* sparse = std::get_if<SparseBlock>(&block)) return select_rows(*sparse, positions);
   const auto& dense = std::get<DenseBlock>(block);
-  std::vector<Index> columns(static_cast<std::size_t>(dense.cols()));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  return select_dense(dense, positions, columns);
+  return select_dense(dense, positions, all_positions(dense.cols()));
 }
 
 // Nothing here may be as wide as a sparse block: its last column may be the two-billionth.

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -23,10 +22,6 @@ std::string described(const SimilaritySet& set) {
   return set.name.empty() ? std::string("the matrix") : in_quotes(set.name);
 }
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 /// Where each id stands. Throws when one stands twice.
 Positions positions_of(std::span<const std::string> ids, std::string_view source,
                        std::string_view what) {
@@ -35,8 +30,8 @@ Positions positions_of(std::span<const std::string> ids, std::string_view source
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto [found, is_new] = positions.try_emplace(ids[i], static_cast<Index>(i));
     if (is_new) continue;
-    refuse(fmt::format("{}: {} id {} stands at {} {} and {}; ids must be unique", source, what,
-                       in_quotes(ids[i]), what, found->second + 1, i + 1));
+    throw invalid("{}: {} id {} stands at {} {} and {}; ids must be unique", source, what,
+                  in_quotes(ids[i]), what, found->second + 1, i + 1);
   }
   return positions;
 }
@@ -58,16 +53,10 @@ std::vector<Index> order_of(std::span<const std::string> ids, const Positions& p
   return order;
 }
 
-std::vector<Index> everything(Index count) {
-  std::vector<Index> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), Index{0});
-  return order;
-}
-
 void check_id_count(const std::vector<std::string>& ids, Index count, const SimilaritySet& set,
                     std::string_view what) {
   if (ids.empty() || static_cast<Index>(ids.size()) == count) return;
-  refuse(fmt::format("{}: {} {} ids for {} {}s", described(set), ids.size(), what, count, what));
+  throw invalid("{}: {} {} ids for {} {}s", described(set), ids.size(), what, count, what);
 }
 
 /// Throws unless `positions`, those of `other`, have every one of `samples`.
@@ -75,8 +64,8 @@ void check_all_known(const KnownSamples& samples, const KnownSamples& other,
                      const Positions& positions) {
   const std::vector<std::string> absent = unknown_ids(samples.ids, positions);
   if (absent.empty()) return;
-  refuse(fmt::format("{} of the {} samples of {} are not in {}: {}", absent.size(),
-                     samples.ids.size(), samples.source, other.source, list_some(absent)));
+  throw invalid("{} of the {} samples of {} are not in {}: {}", absent.size(), samples.ids.size(),
+                samples.source, other.source, list_some(absent));
 }
 
 void match_by_id(std::vector<SimilaritySet>& sets) {
@@ -97,16 +86,16 @@ void match_by_position(const std::vector<SimilaritySet>& sets) {
       std::find_if(sets.begin(), sets.end(), [](const SimilaritySet& set) { return !set.ordered; });
   for (const SimilaritySet& other : sets) {
     if (unordered != sets.end() && other.row_ids.empty()) {
-      refuse(
-          fmt::format("{} lists pairs of ids, which have no order, and {} has no ids; their "
-                      "samples cannot be matched. Use a matrix with ids",
-                      described(*unordered), described(other)));
+      throw invalid(
+          "{} lists pairs of ids, which have no order, and {} has no ids; their "
+          "samples cannot be matched. Use a matrix with ids",
+          described(*unordered), described(other));
     }
     if (other.rows() == sets.front().rows()) continue;
-    refuse(
-        fmt::format("{} has {} samples and {} has {}; matrices that are matched by position "
-                    "(not all of them have ids) must have the same number",
-                    described(sets.front()), sets.front().rows(), described(other), other.rows()));
+    throw invalid(
+        "{} has {} samples and {} has {}; matrices that are matched by position "
+        "(not all of them have ids) must have the same number",
+        described(sets.front()), sets.front().rows(), described(other), other.rows());
   }
 }
 
@@ -119,10 +108,10 @@ std::string SimilaritySet::row_id(Index i) const {
 
 SimilaritySet square(SimilaritySet set) {
   if (set.rows() != set.cols()) {
-    refuse(
-        fmt::format("{}: the table is {} x {}; similarities between training samples must be "
-                    "square",
-                    described(set), set.rows(), set.cols()));
+    throw invalid(
+        "{}: the table is {} x {}; similarities between training samples must be "
+        "square",
+        described(set), set.rows(), set.cols());
   }
   check_id_count(set.row_ids, set.rows(), set, "row");
   check_id_count(set.column_ids, set.cols(), set, "column");
@@ -135,10 +124,10 @@ SimilaritySet square(SimilaritySet set) {
   const Positions columns = positions_of(set.column_ids, described(set), "column");
   const std::vector<std::string> unknown = unknown_ids(set.row_ids, columns);
   if (!unknown.empty()) {
-    refuse(fmt::format("{}: {} of {} rows have no column of the same id: {}", described(set),
-                       unknown.size(), set.rows(), list_some(unknown)));
+    throw invalid("{}: {} of {} rows have no column of the same id: {}", described(set),
+                  unknown.size(), set.rows(), list_some(unknown));
   }
-  set.block = select(set.block, everything(set.rows()), order_of(set.row_ids, columns));
+  set.block = select(set.block, all_positions(set.rows()), order_of(set.row_ids, columns));
   set.column_ids = set.row_ids;
   set.applied.emplace_back("columns put into the order of the rows by id");
   return set;

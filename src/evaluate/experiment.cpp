@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/evaluate/experiment.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cmath>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "core/errors.hpp"
 #include "evaluate/unit.hpp"
 #include "kith/condition/symmetric.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/data/folds.hpp"
 #include "kith/evaluate/portraits.hpp"
 #include "kith/measure/measure_rule.hpp"
@@ -27,9 +23,9 @@ using detail::FoldPart;
 
 template <class Work>
 double seconds_of(const Work& work) {
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return clock.seconds();
 }
 
 std::vector<Index> at(std::span<const Index> samples, std::span<const Index> positions) {
@@ -134,12 +130,10 @@ class Runner {
   /// No method can learn from one class: that is a matter of the partition.
   void check_classes(int partition, std::span<const Index> train) const {
     if (select(data_.labels, train).has_two_classes()) return;
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format(
-            "partition {}: the {} samples of a training part are all of one class; "
-            "[[stratify=auto]] or [[stratify=yes]] keeps every class in every training part",
-            partition + 1, train.size()));
+    throw invalid(
+        "partition {}: the {} samples of a training part are all of one class; "
+        "[[stratify=auto]] or [[stratify=yes]] keeps every class in every training part",
+        partition + 1, train.size());
   }
 
   RunContext context_of(int partition, int fold) const {
@@ -271,8 +265,7 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
     data.input.missing = MissingRule::kError;
   }
   if (!data.labels.has_two_classes()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the samples are all of one class; a comparison needs at least two");
+    throw invalid("the samples are all of one class; a comparison needs at least two");
   }
   for (const SimilaritySet& set : data.matrices.sets) {
     data.symmetric.push_back(exactly_symmetric(set.block));
@@ -370,9 +363,7 @@ void apply(ProtocolName protocol, Candidate& candidate) {
 std::vector<ConditionedInput> check_input(const ExperimentData& data,
                                           std::span<const Candidate> candidates,
                                           Transforms transforms, RunContext& ctx) {
-  if (candidates.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "there is no method to evaluate");
-  }
+  if (candidates.empty()) throw invalid("there is no method to evaluate");
   for (const Candidate& candidate : candidates) {
     check_input_kind(candidate.choice, data.matrices.sets.size(), cols(data.vectors) > 0);
     (void)make_decision_rule(candidate.choice.decision, data.labels);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/evaluate/experiment.hpp"
 
 namespace kith {
@@ -55,7 +55,7 @@ std::vector<Partition> read_partitions(const std::string& path, const Experiment
   try {
     return without_dropped(std::move(partitions), data);
   } catch (const Error& error) {
-    throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", path, error.what()));
+    throw broken("{}: {}", path, error.what());
   }
 }
 

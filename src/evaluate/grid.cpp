@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -77,10 +77,7 @@ Candidate parse_candidate(std::string_view text) {
   const std::size_t at = text.find('=');
   const std::string_view method = at == std::string_view::npos ? text : text.substr(at + 1);
   const std::string_view name = at == std::string_view::npos ? text : text.substr(0, at);
-  if (name.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the method {} has no name before its '='", in_quotes(text)));
-  }
+  if (name.empty()) throw invalid("the method {} has no name before its '='", in_quotes(text));
   Candidate candidate{.name = std::string(name), .choice = parse_method(method), .axes = {}};
   switch_evidence(candidate.choice, false);
   candidate.axes = axes_of(candidate.choice, {});
@@ -91,15 +88,13 @@ std::vector<Candidate> parse_candidates(std::string_view list) {
   std::vector<Candidate> candidates;
   for (const std::string_view text : split(list, ',')) {
     if (trim(text).empty()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the methods {} have an empty name among them", in_quotes(list)));
+      throw invalid("the methods {} have an empty name among them", in_quotes(list));
     }
     Candidate candidate = parse_candidate(trim(text));
     for (const Candidate& other : candidates) {
       if (other.name != candidate.name) continue;
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} stands twice among the methods; give one another name: mine={}",
-                              in_quotes(other.name), candidate.choice.name));
+      throw invalid("{} stands twice among the methods; give one another name: mine={}",
+                    in_quotes(other.name), candidate.choice.name);
     }
     candidates.push_back(std::move(candidate));
   }
@@ -117,10 +112,7 @@ void fix(Candidate& candidate, std::string_view key, std::string_view text) {
 }
 
 void search(Candidate& candidate, std::string_view key, std::span<const std::string> values) {
-  if (values.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: no values of {} to search", candidate.name, key));
-  }
+  if (values.empty()) throw invalid("{}: no values of {} to search", candidate.name, key);
   for (const std::string& value : values) {
     MethodChoice trial = candidate.choice;
     set(trial, key, value);  // throws on a value the setting refuses
@@ -151,10 +143,10 @@ void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> sear
   }
   const auto take = [&](const SettingWish& wish, const Candidate& candidate) {
     if (given.emplace(candidate.name, wish.key).second) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: {} of {} is fixed or searched already, by the name of the method "
-                            "or as asked before; give it once",
-                            wish.said, wish.key, candidate.name));
+    throw invalid(
+        "{}: {} of {} is fixed or searched already, by the name of the method "
+        "or as asked before; give it once",
+        wish.said, wish.key, candidate.name);
   };
   for (const SettingWish& wish : fixed) {
     for (Candidate* one : meant_by(wish, candidates)) {

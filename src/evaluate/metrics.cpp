@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/evaluate/metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/evaluate/statistics.hpp"
 
 namespace kith {
@@ -23,12 +21,12 @@ void check(std::span<const int> truth, const Prediction& prediction, int classes
   };
   if (prediction.labels.size() != truth.size() || !fits(prediction.scores) ||
       !fits(prediction.probabilities) || positive < 0 || positive >= std::max(classes, 1)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a prediction of {} labels, {} x {} scores and {} x {} probabilities "
-                            "does not fit {} samples of {} classes (positive: {})",
-                            prediction.labels.size(), prediction.scores.rows(),
-                            prediction.scores.cols(), prediction.probabilities.rows(),
-                            prediction.probabilities.cols(), truth.size(), classes, positive));
+    throw invalid(
+        "a prediction of {} labels, {} x {} scores and {} x {} probabilities "
+        "does not fit {} samples of {} classes (positive: {})",
+        prediction.labels.size(), prediction.scores.rows(), prediction.scores.cols(),
+        prediction.probabilities.rows(), prediction.probabilities.cols(), truth.size(), classes,
+        positive);
   }
 }
 
@@ -147,17 +145,16 @@ bool smaller_is_better(Metric metric) {
 
 Matrix confusion(std::span<const int> truth, std::span<const int> said, int classes) {
   if (truth.size() != said.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} true labels and {} predicted ones; they must come in pairs",
-                            truth.size(), said.size()));
+    throw invalid("{} true labels and {} predicted ones; they must come in pairs", truth.size(),
+                  said.size());
   }
   Matrix counts = Matrix::Zero(classes, classes);
   for (std::size_t i = 0; i < truth.size(); ++i) {
     if (std::min(truth[i], said[i]) < 0 || std::max(truth[i], said[i]) >= classes) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("sample {} has the true class {} and the predicted one {}; classes "
-                              "are 0 to {}",
-                              i, truth[i], said[i], classes - 1));
+      throw invalid(
+          "sample {} has the true class {} and the predicted one {}; classes "
+          "are 0 to {}",
+          i, truth[i], said[i], classes - 1);
     }
     counts(truth[i], said[i]) += 1;
   }

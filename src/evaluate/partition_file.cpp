@@ -4,8 +4,8 @@
 
 #include <unordered_map>
 
+#include "core/errors.hpp"
 #include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/evaluate/partitions.hpp"
@@ -21,8 +21,7 @@ int parse_cell(std::string_view cell, const FilePlace& place) {
   if (cell == "-") return kUnused;
   const std::optional<long long> fold = parse_integer(cell);
   if (fold && *fold >= 1 && *fold <= 1000) return static_cast<int>(*fold) - 1;
-  throw bad_input(place,
-                  fmt::format("{} must be `test`, a fold (1 to 1000) or `-`", in_quotes(cell)));
+  throw bad_input(place, "{} must be `test`, a fold (1 to 1000) or `-`", in_quotes(cell));
 }
 
 /// Which sample a line is about.
@@ -36,12 +35,12 @@ class SampleNames {
     if (position_.empty()) {
       const std::optional<long long> at = parse_integer(name);
       if (at && *at >= 1 && *at <= samples_) return static_cast<std::size_t>(*at - 1);
-      throw bad_input(place, fmt::format("{} must be the position of a sample, 1 to {}",
-                                         in_quotes(name), samples_));
+      throw bad_input(place, "{} must be the position of a sample, 1 to {}", in_quotes(name),
+                      samples_);
     }
     const auto found = position_.find(std::string(name));
     if (found != position_.end()) return found->second;
-    throw bad_input(place, fmt::format("{} is not among the samples", in_quotes(name)));
+    throw bad_input(place, "{} is not among the samples", in_quotes(name));
   }
 
  private:
@@ -71,13 +70,11 @@ std::vector<std::vector<int>> read_cells(const std::string& path, std::span<cons
       continue;
     }
     if (parts.size() != columns) {
-      throw bad_input(lines.place(),
-                      fmt::format("{} cells; the first line has {}", parts.size(), columns));
+      throw bad_input(lines.place(), "{} cells; the first line has {}", parts.size(), columns);
     }
     std::vector<int>& row = cells[names.find(parts.front(), lines.place_of(parts.front()))];
     if (!row.empty()) {
-      throw bad_input(lines.place(),
-                      fmt::format("sample {} stands twice", in_quotes(parts.front())));
+      throw bad_input(lines.place(), "sample {} stands twice", in_quotes(parts.front()));
     }
     for (std::size_t i = 1; i < columns; ++i) {
       row.push_back(parse_cell(parts[i], lines.place_of(parts[i])));
@@ -131,10 +128,10 @@ void write_partitions(const std::string& path, std::span<const Partition> partit
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string name = ids.empty() ? std::to_string(i + 1) : ids[i];
     if (name.find_first_of("\t\r\n") != std::string::npos || name.starts_with('#')) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: the id {} cannot stand in a partition file (tab, line end or a "
-                              "leading #)",
-                              path, in_quotes(name)));
+      throw invalid(
+          "{}: the id {} cannot stand in a partition file (tab, line end or a "
+          "leading #)",
+          path, in_quotes(name));
     }
     text += name;
     for (const std::string& cell : cells[i]) text += "\t" + cell;

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/data/folds.hpp"
 
 namespace kith {
@@ -109,10 +110,7 @@ bool loses_a_class(std::span<const int> class_ids, std::span<const int> fold_of,
 /// As many samples of every class as the smallest has, and of each of them the fraction, rounded
 /// up, for testing. What is not drawn stands in neither part.
 Partition equal_classes(const Labels& labels, double test_fraction, Rng rng) {
-  std::vector<std::vector<Index>> members(static_cast<std::size_t>(labels.class_count()));
-  for (const Index i : rng.permutation(labels.size())) {
-    members[static_cast<std::size_t>(labels.ids[static_cast<std::size_t>(i)])].push_back(i);
-  }
+  std::vector<std::vector<Index>> members = labels.members(rng.permutation(labels.size()));
   std::erase_if(members, [](const std::vector<Index>& one) { return one.empty(); });
   std::size_t size = members.front().size();
   for (const std::vector<Index>& one : members) size = std::min(size, one.size());
@@ -120,11 +118,11 @@ Partition equal_classes(const Labels& labels, double test_fraction, Rng rng) {
   const auto test =
       static_cast<std::size_t>(std::ceil(test_fraction * static_cast<double>(size) - 1e-9));
   if (test < 1 || test >= size) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the smallest class has {} samples, of which {} would test "
-                            "(test-fraction {}); with equal classes both parts need at least one "
-                            "of each class",
-                            size, test, test_fraction));
+    throw invalid(
+        "the smallest class has {} samples, of which {} would test "
+        "(test-fraction {}); with equal classes both parts need at least one "
+        "of each class",
+        size, test, test_fraction);
   }
   Partition partition;
   for (const std::vector<Index>& one : members) {
@@ -142,18 +140,17 @@ void check_sizes(Index samples, const PartitionSettings& settings) {
   const auto test =
       static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
   if (test < 1 || test >= samples) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("test-fraction {} of {} samples is a test part of {}; both parts need "
-                            "at least one sample",
-                            settings.test_fraction, samples, test));
+    throw invalid(
+        "test-fraction {} of {} samples is a test part of {}; both parts need "
+        "at least one sample",
+        settings.test_fraction, samples, test);
   }
 }
 
 void check_folds(Index training, Index folds) {
   if (training >= folds) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} folds of a training part of {} samples; a fold needs at least one",
-                          folds, training));
+  throw invalid("{} folds of a training part of {} samples; a fold needs at least one", folds,
+                training);
 }
 
 }  // namespace
@@ -201,20 +198,18 @@ Partition draw_partition(const Labels& labels, const PartitionSettings& settings
   if (!stratified) {
     partition.test = random_subset(samples, test, rng.stream("partition", index));
     partition.train = others(samples, partition.test);
-    std::vector<Index> everyone(static_cast<std::size_t>(samples));
-    std::iota(everyone.begin(), everyone.end(), Index{0});
     stratified = settings.stratify == Stratify::kAuto &&
                  present(labels.ids, partition.train, labels.class_count()) !=
-                     present(labels.ids, everyone, labels.class_count());
+                     present(labels.ids, all_positions(samples), labels.class_count());
   }
   if (!stratified) return partition;
   partition.test = stratified_subset(labels.ids, test, rng.stream("stratified partition", index));
   if (partition.test.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} samples in {} classes: a class keeps its last sample for "
-                            "training, so nothing is left to test on; [[stratify=no]] does not "
-                            "keep them",
-                            samples, labels.class_count()));
+    throw invalid(
+        "{} samples in {} classes: a class keeps its last sample for "
+        "training, so nothing is left to test on; [[stratify=no]] does not "
+        "keep them",
+        samples, labels.class_count());
   }
   partition.train = others(samples, partition.test);
   return partition;
@@ -240,9 +235,9 @@ std::vector<Partition> draw_partitions(const Labels& labels, const PartitionSett
 
 void check_partitions(std::span<const Partition> partitions, Index samples) {
   const auto refuse = [](std::size_t partition, const std::string& rule) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("partition {}: {}", partition + 1, rule));
+    throw invalid("partition {}: {}", partition + 1, rule);
   };
-  if (partitions.empty()) throw Error(ErrorCode::kInvalidArgument, "there are no partitions");
+  if (partitions.empty()) throw invalid("there are no partitions");
   for (std::size_t p = 0; p < partitions.size(); ++p) {
     const Partition& partition = partitions[p];
     if (partition.train.empty()) refuse(p, "no sample is for training");

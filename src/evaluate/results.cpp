@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/evaluate/results.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/statistics.hpp"
 #include "kith/learn/learner.hpp"
@@ -24,20 +22,11 @@ int positive_class(const ExperimentRecord& record, const std::string& positive) 
   if (positive.empty()) return 1;
   const auto found = std::find(names.begin(), names.end(), positive);
   if (found == names.end()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the positive class {} is no class of {}; its classes are {} and {}",
-                            in_quotes(positive), in_quotes(record.name), in_quotes(names[0]),
-                            in_quotes(names[1])));
+    throw invalid("the positive class {} is no class of {}; its classes are {} and {}",
+                  in_quotes(positive), in_quotes(record.name), in_quotes(names[0]),
+                  in_quotes(names[1]));
   }
   return static_cast<int>(found - names.begin());
-}
-
-std::vector<double> existing(std::span<const double> values) {
-  std::vector<double> result;
-  for (const double value : values) {
-    if (!std::isnan(value)) result.push_back(value);
-  }
-  return result;
 }
 
 /// The parts of `chosen` that were searched.
@@ -70,14 +59,6 @@ void find_usual(MethodResult& result, const Json& grid) {
   }
 }
 
-std::optional<SolveStatus> status_named(std::string_view text) {
-  for (int i = 0; i <= static_cast<int>(SolveStatus::kNumericalFailure); ++i) {
-    const auto status = static_cast<SolveStatus>(i);
-    if (name(status) == text) return status;
-  }
-  return std::nullopt;
-}
-
 double number_or_nan(const Json& object, const char* key) {
   const auto at = object.find(key);
   return at != object.end() && at->is_number() ? at->get<double>()
@@ -88,7 +69,7 @@ double number_or_nan(const Json& object, const char* key) {
 void add_certificate(FitInfo& all, const Json& certificate) {
   if (!certificate.is_object() || !certificate.contains("status")) return;
   SolveInfo info;
-  info.status = status_named(certificate.at("status").get<std::string>())
+  info.status = status_of(certificate.at("status").get<std::string>())
                     .value_or(SolveStatus::kNumericalFailure);
   info.gap = number_or_nan(certificate, "gap");
   info.kkt_residual = number_or_nan(certificate, "kkt_residual");
@@ -181,7 +162,7 @@ void compare(std::vector<MethodResult>& methods, Metric metric) {
 
 bool MethodResult::ended_as_asked() const {
   if (worst_status.empty()) return true;
-  const std::optional<SolveStatus> status = status_named(worst_status);
+  const std::optional<SolveStatus> status = status_of(worst_status);
   return status && kith::ended_as_asked(*status);
 }
 

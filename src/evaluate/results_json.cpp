@@ -20,13 +20,9 @@ Json reals(std::span<const double> values) {
 
 /// Mean, sd and values of one metric; null where no partition has it.
 Json metric_json(std::span<const double> values) {
-  std::vector<double> existing;
-  for (const double value : values) {
-    if (!std::isnan(value)) existing.push_back(value);
-  }
-  if (existing.empty()) return {};
-  return {
-      {"mean", mean(existing)}, {"sd", standard_deviation(existing)}, {"values", reals(values)}};
+  const std::vector<double> found = existing(values);
+  if (found.empty()) return {};
+  return {{"mean", mean(found)}, {"sd", standard_deviation(found)}, {"values", reals(values)}};
 }
 
 Json confusion_json(const Matrix& counts) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/evaluate/statistics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -31,16 +29,13 @@ struct Differences {
 
 Differences differences(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a signed-rank test of {} values against {}; they must come in pairs",
-                            a.size(), b.size()));
+    throw invalid("a signed-rank test of {} values against {}; they must come in pairs", a.size(),
+                  b.size());
   }
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("pair {} of a signed-rank test is {}, {}; both must be finite", i,
-                              a[i], b[i]));
+      throw invalid("pair {} of a signed-rank test is {}, {}; both must be finite", i, a[i], b[i]);
     }
     largest = std::max({largest, std::abs(a[i]), std::abs(b[i])});
   }
@@ -114,6 +109,13 @@ double range_quantile(double probability, int k) {
 
 }  // namespace
 
+std::vector<double> existing(std::span<const double> values) {
+  std::vector<double> result;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(result),
+               [](double value) { return !std::isnan(value); });
+  return result;
+}
+
 double mean(std::span<const double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -157,10 +159,10 @@ double wilcoxon_larger(std::span<const double> a, std::span<const double> b) {
 
 double critical_difference(int methods, int data_sets, double alpha) {
   if (methods < 2 || data_sets < 1 || !(alpha > 0 && alpha < 1)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a critical difference of {} methods over {} data sets at level {}; it "
-                            "needs two methods, one data set and a level between 0 and 1",
-                            methods, data_sets, alpha));
+    throw invalid(
+        "a critical difference of {} methods over {} data sets at level {}; it "
+        "needs two methods, one data set and a level between 0 and 1",
+        methods, data_sets, alpha);
   }
   const double k = methods;
   const double q = range_quantile(1 - alpha, methods) / std::numbers::sqrt2;

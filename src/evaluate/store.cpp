@@ -7,10 +7,10 @@
 #include <mutex>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "evaluate/store_differences.hpp"
 #include "evaluate/store_file.hpp"
 #include "evaluate/store_rows.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -99,9 +99,8 @@ Error no_such(std::string_view what, std::int64_t number, const std::string& pat
 void check_kind(const UnitKey& key, bool test) {
   const bool fits = test ? key.fold == kTestFold : key.fold >= 0;
   if (key.partition >= 0 && fits) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("a result of {} cannot belong to partition {}, fold {}",
-                          test ? "a test part" : "an inner fold", key.partition, key.fold));
+  throw invalid("a result of {} cannot belong to partition {}, fold {}",
+                test ? "a test part" : "an inner fold", key.partition, key.fold);
 }
 
 /// One name stands for one method with one grid.
@@ -109,10 +108,10 @@ void refuse_other(const CandidateRecord& known, const CandidateRecord& record,
                   const std::string& path) {
   const std::vector<std::string> differ = detail::differences(known, record);
   if (differ.empty()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: the store has {} already, but with other settings: {}. Give it "
-                          "another name, the same settings, or use another store",
-                          path, in_quotes(record.name), fmt::join(differ, "; ")));
+  throw invalid(
+      "{}: the store has {} already, but with other settings: {}. Give it "
+      "another name, the same settings, or use another store",
+      path, in_quotes(record.name), fmt::join(differ, "; "));
 }
 
 }  // namespace
@@ -162,9 +161,10 @@ ExperimentRecord Store::Implementation::experiment(std::int64_t number) {
   for (std::int64_t i = 0; i < partitions; ++i) {
     const std::optional<SqlRow> part = row(kSelectPartition, {number, i});
     if (!part) {
-      throw bad_input({path}, fmt::format("the store is damaged (partition {} of data set {} is "
-                                          "missing)",
-                                          i + 1, in_quotes(record.name)));
+      throw bad_input({path},
+                      "the store is damaged (partition {} of data set {} is "
+                      "missing)",
+                      i + 1, in_quotes(record.name));
     }
     StoredRow part_cells(*part, path);
     part_cells.skip(2);
@@ -193,11 +193,11 @@ void Store::Implementation::check_same(const ExperimentRecord& stored,
                                        const ExperimentRecord& now) const {
   const std::vector<std::string> found = detail::differences(stored, now);
   if (found.empty()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: the store has data set {} already, but not the same: {}. Results of "
-                          "the two cannot be mixed; use another store, or repeat what this one "
-                          "was made with",
-                          connection.path(), in_quotes(now.name), fmt::join(found, "; ")));
+  throw invalid(
+      "{}: the store has data set {} already, but not the same: {}. Results of "
+      "the two cannot be mixed; use another store, or repeat what this one "
+      "was made with",
+      connection.path(), in_quotes(now.name), fmt::join(found, "; "));
 }
 
 void Store::Implementation::check_addition(const ExperimentRecord& record, NewData rule) {
@@ -209,19 +209,18 @@ void Store::Implementation::check_addition(const ExperimentRecord& record, NewDa
     const std::vector<std::string> found =
         detail::json_differences(stored.protocol, record.protocol);
     if (found.empty()) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: data set {} cannot be added under another protocol than data set "
-                            "{}: {}. Data sets of one store are compared, which needs one "
-                            "protocol; use the same, or another store",
-                            connection.path(), in_quotes(record.name), names.back(),
-                            fmt::join(found, "; ")));
+    throw invalid(
+        "{}: data set {} cannot be added under another protocol than data set "
+        "{}: {}. Data sets of one store are compared, which needs one "
+        "protocol; use the same, or another store",
+        connection.path(), in_quotes(record.name), names.back(), fmt::join(found, "; "));
   }
   if (names.empty() || rule == NewData::kAppend) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: the store holds {} {}, not {}; [[append]] adds another data set to "
-                          "it, or use another store",
-                          connection.path(), names.size() == 1 ? "data set" : "data sets",
-                          list_some(names), in_quotes(record.name)));
+  throw invalid(
+      "{}: the store holds {} {}, not {}; [[append]] adds another data set to "
+      "it, or use another store",
+      connection.path(), names.size() == 1 ? "data set" : "data sets", list_some(names),
+      in_quotes(record.name));
 }
 
 void Store::Implementation::put(const UnitKey& key, std::string_view sql, SqlRow row) {

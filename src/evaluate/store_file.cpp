@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith::detail {
 namespace {
@@ -85,7 +85,7 @@ Error not_a_store(const std::string& path) {
 }
 
 void check_file(const std::string& path, StoreAccess access) {
-  if (path.empty()) throw Error(ErrorCode::kInvalidArgument, "the name of the store is empty");
+  if (path.empty()) throw invalid("the name of the store is empty");
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT && access == StoreAccess::kReadWrite) return;
@@ -109,9 +109,9 @@ void check_magic(const SqlConnection& connection) {
 
 [[noreturn]] void damaged(const SqlConnection& connection, const std::string& how) {
   throw bad_input({connection.path()},
-                  fmt::format("the store is damaged ({}); bring back a copy of the file, or delete "
-                              "it and evaluate again",
-                              how));
+                  "the store is damaged ({}); bring back a copy of the file, or delete "
+                  "it and evaluate again",
+                  how);
 }
 
 /// Inside a transaction: whether there is a store; throws Error where there is something else.
@@ -125,9 +125,10 @@ bool is_store(SqlConnection& connection) {
     throw bad_input({path}, "an SQLite database, but not a store of kith; give another name");
   }
   if (version != kVersion) {
-    throw bad_input({path}, fmt::format("a store of version {} was written by another kith (this "
-                                        "one reads version {}); use that kith, or another store",
-                                        version, kVersion));
+    throw bad_input({path},
+                    "a store of version {} was written by another kith (this "
+                    "one reads version {}); use that kith, or another store",
+                    version, kVersion);
   }
   if (tables == 0) damaged(connection, "it has no tables");
   return true;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/xxh64.hpp"
 
@@ -70,9 +70,7 @@ Blob positions_blob(const std::vector<Index>& positions) {
   narrow.reserve(positions.size());
   for (const Index position : positions) {
     if (position < 0 || position > std::numeric_limits<std::int32_t>::max()) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          "a partition holds sample " + std::to_string(position) + ", which a store cannot hold");
+      throw invalid("a partition holds sample {}, which a store cannot hold", position);
     }
     narrow.push_back(static_cast<std::int32_t>(position));
   }
@@ -92,8 +90,7 @@ Blob matrix_blob(const Matrix& matrix) {
 
 std::string checked_text(const std::string& text) {
   if (!is_valid_utf8(text)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                in_quotes(text) + " is not UTF-8; names and ids in a store must be");
+    throw invalid("{} is not UTF-8; names and ids in a store must be", in_quotes(text));
   }
   return text;
 }

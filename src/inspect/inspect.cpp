@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/inspect/inspect.hpp"
 
-#include <chrono>
-
 #include "kith/condition/pipeline.hpp"
+#include "kith/core/stopwatch.hpp"
 
 namespace kith {
 namespace {
@@ -36,7 +35,7 @@ std::vector<std::string> kept_ids(const std::vector<std::string>& ids,
 
 Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>& joined,
                   const InputSettings& settings, Portraits portraits, const RunContext& ctx) {
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   Inspected result;
   Inspection& inspection = result.inspection;
   std::vector<TrainingMatrix> complete;
@@ -67,8 +66,7 @@ Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>
   }
   inspection.advice = advise(inspection.matrices, joined ? &joined->labels : nullptr);
   inspection.blas_threads = ctx.blas_threads;
-  inspection.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  inspection.seconds = clock.seconds();
   return result;
 }
 

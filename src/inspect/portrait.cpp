@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
 
 namespace kith {
@@ -40,8 +40,7 @@ bool has_unlisted_zeros(const Block& block) {
 
 /// `sign` makes larger mean nearer.
 std::vector<Index> picture_order(const Block& block, double sign, const Labels* labels) {
-  std::vector<Index> order(static_cast<std::size_t>(rows(block)));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = all_positions(rows(block));
   if (labels == nullptr) return order;
   std::vector<double> sum(order.size());
   std::vector<double> count(order.size());

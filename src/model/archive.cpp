@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -105,7 +105,7 @@ const Tensor& ArchiveReader::tensor(std::string_view name) {
   const std::string full = prefix_ + std::string(name);
   const auto found = file_.tensors.find(full);
   if (found == file_.tensors.end()) {
-    throw bad_input({source_}, fmt::format("part {} is absent", in_quotes(full)));
+    throw bad_input({source_}, "part {} is absent", in_quotes(full));
   }
   read_.insert(full);
   return found->second;
@@ -119,9 +119,8 @@ const Tensor& ArchiveReader::expect(std::string_view name, TensorType type, std:
                                     std::string_view kind) {
   const Tensor& found = tensor(name);
   if (found.type != type || found.shape.size() != dimensions) {
-    throw bad_input({source_},
-                    fmt::format("part {} is {}; {} was expected",
-                                in_quotes(prefix_ + std::string(name)), found.text(), kind));
+    throw bad_input({source_}, "part {} is {}; {} was expected",
+                    in_quotes(prefix_ + std::string(name)), found.text(), kind);
   }
   return found;
 }
@@ -135,8 +134,8 @@ void ArchiveReader::operator()(std::string_view name, Index& value) {
 void ArchiveReader::operator()(std::string_view name, bool& value) {
   const auto stored = number_of<unsigned char>(expect(name, TensorType::kU8, 0, "one U8 number"));
   if (stored > 1) {
-    throw bad_input({source_}, fmt::format("part {} is {}; 0 or 1 was expected",
-                                           in_quotes(prefix_ + std::string(name)), stored));
+    throw bad_input({source_}, "part {} is {}; 0 or 1 was expected",
+                    in_quotes(prefix_ + std::string(name)), stored);
   }
   value = stored == 1;
 }
@@ -172,8 +171,8 @@ void ArchiveReader::texts(std::string_view name, std::vector<std::string>& value
     begin = end;
   }
   if (values.size() != ends.size() || begin != static_cast<Index>(bytes.size())) {
-    throw bad_input({source_}, fmt::format("the ends of the texts {} do not fit its bytes",
-                                           in_quotes(prefix_ + std::string(name))));
+    throw bad_input({source_}, "the ends of the texts {} do not fit its bytes",
+                    in_quotes(prefix_ + std::string(name)));
   }
 }
 
@@ -188,8 +187,7 @@ std::vector<std::string> ArchiveReader::unread() const {
 void ArchiveReader::finish() const {
   const std::vector<std::string> names = unread();
   if (names.empty()) return;
-  throw bad_input({source_}, fmt::format("{} parts are not of this method: {}", names.size(),
-                                         list_some(names)));
+  throw bad_input({source_}, "{} parts are not of this method: {}", names.size(), list_some(names));
 }
 
 }  // namespace kith

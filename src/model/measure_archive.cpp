@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/measure_archive.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
 namespace {
 
 [[noreturn]] void refuse(const std::string& name, const std::string& rule) {
-  throw Error(ErrorCode::kBadInput, fmt::format("part {} {}", in_quotes(name), rule));
+  throw broken("part {} {}", in_quotes(name), rule);
 }
 
 /// Lists of any length one after the other, and where each ends.
@@ -237,22 +235,11 @@ bool same_samples(const RawData& a, const RawData& b) {
       a);
 }
 
-RawData nothing_of(RawKind kind) {
-  switch (kind) {
-    case RawKind::kStrings:
-      return StringData{};
-    case RawKind::kVectors:
-      return VectorData{};
-    case RawKind::kSeries:
-      return SeriesData{};
-    case RawKind::kSequences:
-      return SequenceData{};
-    case RawKind::kSets:
-      return SetData{};
-    case RawKind::kCategories:
-      return CategoryData{};
-  }
-  return {};
+template <std::size_t... K>
+RawData nothing_of(RawKind kind, std::index_sequence<K...>) {
+  RawData data;
+  (void)((static_cast<std::size_t>(kind) == K && (data.emplace<K>(), true)) || ...);
+  return data;
 }
 
 }  // namespace
@@ -269,7 +256,7 @@ MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix,
                          const MeasureEntry& entry, const ModelRecord& record,
                          std::span<const ModelMatrix> before) {
   if (!entry.settings.is_object() || !entry.settings.contains("measure")) {
-    throw Error(ErrorCode::kBadInput, "a measure is no JSON object with a name");
+    throw broken("a measure is no JSON object with a name");
   }
   MeasureRule rule;
   rule.file = entry.file;
@@ -277,11 +264,8 @@ MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix,
   try {
     check_settings(rule.settings);
   } catch (const Error& error) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format(
-            "its measure, {}, is refused by this version of kith: {}; train the model again",
-            enum_name(rule.settings.measure), error.what()));
+    throw broken("its measure, {}, is refused by this version of kith: {}; train the model again",
+                 enum_name(rule.settings.measure), error.what());
   }
   const RawKind kind = measure_info(rule.settings.measure).data;
   arrays(prefix + "columns", rule.columns);
@@ -292,7 +276,7 @@ MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix,
     rule.training = first->training;
     return rule;
   }
-  rule.training = nothing_of(kind);
+  rule.training = nothing_of(kind, std::make_index_sequence<std::variant_size_v<RawData>>());
   visit_samples(arrays, prefix, rule.training);
   // Messages name what was read, and what a user has in hand is the model.
   std::visit([&](auto& data) { data.source = arrays.source(); }, rule.training);

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <numeric>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/xxh64.hpp"
 #include "model/measure_archive.hpp"
@@ -165,7 +165,7 @@ class Texts {
 
  private:
   [[noreturn]] void refuse(const char* key, const std::string& rule) const {
-    throw bad_input({source_}, fmt::format("metadata {} {}", in_quotes(key), rule));
+    throw bad_input({source_}, "metadata {} {}", in_quotes(key), rule);
   }
 
   std::map<std::string, std::string> texts_;
@@ -180,8 +180,8 @@ InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
     if (!name.starts_with(prefix)) continue;
     const Tensor& found = arrays.tensor(name);
     if (found.type != TensorType::kF64 || found.shape.size() != 2) {
-      throw bad_input({arrays.source()},
-                      fmt::format("part {} is {}; a matrix was expected", name, found.text()));
+      throw bad_input({arrays.source()}, "part {} is {}; a matrix was expected", name,
+                      found.text());
     }
     const auto* data = reinterpret_cast<const double*>(found.bytes.data());
     parts.push_back({name.substr(prefix.size()),
@@ -189,8 +189,8 @@ InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
   }
   InputRule rule = restore_rule(json, parts);
   if (rule_tensors(rule).size() != parts.size()) {
-    throw bad_input({arrays.source()},
-                    fmt::format("there are parts {}* that its input rule does not use", prefix));
+    throw bad_input({arrays.source()}, "there are parts {}* that its input rule does not use",
+                    prefix);
   }
   return rule;
 }
@@ -265,8 +265,7 @@ RequiredColumns required_columns(std::span<const InputRule> rules, std::span<con
     required.rules.push_back(*std::move(part));
   }
   if (required.rules.size() == rules.size()) return required;
-  required.positions.resize(static_cast<std::size_t>(samples));
-  std::iota(required.positions.begin(), required.positions.end(), Index{0});
+  required.positions = all_positions(samples);
   required.rules.assign(rules.begin(), rules.end());
   return required;
 }

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -39,7 +39,7 @@ class Rules {
 
  private:
   [[noreturn]] void refuse(const std::string& rule) const {
-    throw Error(ErrorCode::kBadInput, fmt::format("{} breaks a rule: {}", subject_, rule));
+    throw broken("{} breaks a rule: {}", subject_, rule);
   }
 
   std::string subject_;
@@ -57,10 +57,9 @@ J parse_strict(std::string_view text, const std::string& subject) {
       return true;
     });
   } catch (const typename J::parse_error& error) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} is not valid JSON at byte {}", subject, error.byte));
+    throw broken("{} is not valid JSON at byte {}", subject, error.byte);
   } catch (const typename J::exception&) {
-    throw Error(ErrorCode::kBadInput, fmt::format("{} has a number out of range", subject));
+    throw broken("{} has a number out of range", subject);
   }
 }
 

@@ -14,8 +14,8 @@
 #include <functional>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/model/xxh64.hpp"
@@ -69,11 +69,11 @@ void write_to(const std::function<void(std::string_view)>& sink, const TensorFil
 
 [[noreturn]] void refuse_foreign(const std::string& name, const TensorFormat& format,
                                  std::string_view why) {
-  throw bad_input({name}, fmt::format("this is no {} file: {}", format.name, why));
+  throw bad_input({name}, "this is no {} file: {}", format.name, why);
 }
 
 [[noreturn]] void refuse_truncated(const std::string& name, std::string_view what) {
-  throw bad_input({name}, fmt::format("the file is truncated: it ends inside {}", what));
+  throw bad_input({name}, "the file is truncated: it ends inside {}", what);
 }
 
 /// `size` bytes, with memory that grows with what has really been read.
@@ -121,9 +121,10 @@ void take_version(TensorHeader& header, const std::string& name, const TensorFor
   const auto version = stored.empty() ? std::nullopt : parse_integer(stored.mapped());
   if (!version || *version < 1) throw bad_input({name}, "the format version is absent or no count");
   if (*version != format.version) {
-    throw bad_input({name}, fmt::format("format version {} was written by another kith (this one "
-                                        "reads version {}); make it again, or use that kith",
-                                        *version, format.version));
+    throw bad_input({name},
+                    "format version {} was written by another kith (this one "
+                    "reads version {}); make it again, or use that kith",
+                    *version, format.version);
   }
 }
 

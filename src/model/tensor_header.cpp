@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "model/strict_json.hpp"
 
@@ -22,7 +22,7 @@ constexpr std::int64_t kLargestDimension = std::numeric_limits<std::int32_t>::ma
 
 [[noreturn]] void refuse(const std::string& file, std::string_view tensor,
                          const std::string& rule) {
-  throw bad_input({file}, fmt::format("array {}: {}", in_quotes(tensor), rule));
+  throw bad_input({file}, "array {}: {}", in_quotes(tensor), rule);
 }
 
 TensorType type_of(const nlohmann::json& stored, const std::string& file, std::string_view name) {
@@ -130,10 +130,8 @@ std::string header_text(const TensorFile& file,
   std::string text = strict_text(header, kHeaderSubject);
   text.append((8 - text.size() % 8) % 8, ' ');
   if (text.size() > kLargestHeader) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("the names and texts of a model take {} bytes; at most {} can be stored",
-                    text.size(), kLargestHeader));
+    throw invalid("the names and texts of a model take {} bytes; at most {} can be stored",
+                  text.size(), kLargestHeader);
   }
   return text;
 }
@@ -154,9 +152,7 @@ TensorHeader parse_header(std::string_view text, const std::string& file) {
     }
     if (!value.is_object()) throw bad_input({file}, "__metadata__ is no JSON object");
     for (const auto& [key, content] : value.items()) {
-      if (!content.is_string()) {
-        throw bad_input({file}, fmt::format("metadata {} is no text", in_quotes(key)));
-      }
+      if (!content.is_string()) throw bad_input({file}, "metadata {} is no text", in_quotes(key));
       header.metadata.emplace(key, content.get<std::string>());
     }
   }

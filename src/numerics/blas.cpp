@@ -2,11 +2,9 @@
 #include "kith/numerics/blas.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <string>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/parallel.hpp"
 
 namespace kith {
@@ -55,10 +53,7 @@ int usual_blas_threads(Index n) {
 }
 
 BlasThreads::BlasThreads(int threads) : before_(blas_threads()) {
-  if (threads < 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} BLAS threads; there must be at least 1", threads));
-  }
+  if (threads < 1) throw invalid("{} BLAS threads; there must be at least 1", threads);
   if (open_blas().set_threads == nullptr) {
     before_ = 0;
   } else {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/cholesky.hpp"
 
-#include <algorithm>
-
 #include "numerics/lapack.hpp"
 
 namespace kith {

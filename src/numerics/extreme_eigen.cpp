@@ -14,8 +14,6 @@
 // A Cholesky factorisation costs 1/30 of a full decomposition, a Lanczos step one product with S.
 #include "kith/numerics/extreme_eigen.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "numerics/lanczos.hpp"
 #include "numerics/lapack.hpp"
@@ -53,9 +51,8 @@ double rounding_floor(Index n) { return 4 * std::sqrt(static_cast<double>(n)) * 
 /// Row-sum norm of the symmetric matrix in the lower triangle of S.
 double checked_norm(const MatrixRef& S) {
   if (S.rows() != S.cols()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the matrix is {} x {}; extreme eigenvalues need a square one",
-                            S.rows(), S.cols()));
+    throw invalid("the matrix is {} x {}; extreme eigenvalues need a square one", S.rows(),
+                  S.cols());
   }
   const Index n = S.rows();
   Vector sums = Vector::Zero(n);
@@ -69,9 +66,8 @@ double checked_norm(const MatrixRef& S) {
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) {
       if (!std::isfinite(S(i, j))) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("entry ({}, {}) of the matrix is {}; it must be finite", i + 1,
-                                j + 1, S(i, j)));
+        throw invalid("entry ({}, {}) of the matrix is {}; it must be finite", i + 1, j + 1,
+                      S(i, j));
       }
     }
   }
@@ -345,9 +341,8 @@ ExtremePairs extreme_eigenpairs(const MatrixRef& S, Index count, SpectrumEnd end
                                 const RunContext& ctx) {
   const double norm = checked_norm(S);
   if (count < 0 || count > S.rows()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} extreme eigenpairs of a {} x {} matrix; between 0 and {} exist",
-                            count, S.rows(), S.cols(), S.rows()));
+    throw invalid("{} extreme eigenpairs of a {} x {} matrix; between 0 and {} exist", count,
+                  S.rows(), S.cols(), S.rows());
   }
   ctx.check_stop();
   ExtremePairs pairs;

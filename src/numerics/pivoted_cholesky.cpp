@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/numerics/pivoted_cholesky.hpp"
 
-#include <fmt/format.h>
-
 #include <Eigen/Dense>
 #include <limits>
-#include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
 
 PivotedFactor pivoted_cholesky(Matrix K) {
   if (K.rows() != K.cols() || K.rows() > std::numeric_limits<int>::max() || !K.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the matrix to factor is {} x {}; it must be square and finite",
-                            K.rows(), K.cols()));
+    throw invalid("the matrix to factor is {} x {}; it must be square and finite", K.rows(),
+                  K.cols());
   }
   const auto n = static_cast<int>(K.rows());
   PivotedFactor factor;

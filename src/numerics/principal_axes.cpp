@@ -3,10 +3,10 @@
 
 #include <Eigen/QR>
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "kith/core/positions.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
 namespace kith {
@@ -37,8 +37,7 @@ Vector centre(Matrix& X) {
 
 std::vector<Index> columns_by_falling_norm(const Matrix& X) {
   const Vector norms = X.colwise().norm();
-  std::vector<Index> order(static_cast<std::size_t>(X.cols()));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = all_positions(X.cols());
   std::stable_sort(order.begin(), order.end(),
                    [&](Index i, Index j) { return norms(i) > norms(j); });
   return order;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/numerics/psd.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -10,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 
 namespace kith {
 namespace {
@@ -20,9 +18,7 @@ constexpr Index kBlock = 256;
 
 void check_sizes(Index columns, Index values) {
   if (columns == values) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} eigenvectors with {} multipliers; there must be one for each",
-                          columns, values));
+  throw invalid("{} eigenvectors with {} multipliers; there must be one for each", columns, values);
 }
 
 std::vector<Index> positions(const Vector& values, bool (*wanted)(double)) {

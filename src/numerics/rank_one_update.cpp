@@ -12,7 +12,7 @@
 #include <limits>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
@@ -136,15 +136,14 @@ RankOneUpdater::RankOneUpdater(Vector lambda) : lambda_(std::move(lambda)) {
 
 RankOneDecomposition RankOneUpdater::update(const VectorRef& z) const {
   if (!std::isfinite(z.squaredNorm())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a rank-one update whose square is beyond the range of numbers");
+    throw invalid("a rank-one update whose square is beyond the range of numbers");
   }
   const Index n = lambda_.size();
   if (z.size() != n || !z.allFinite()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a rank-one update of {} eigenvalues by a vector of {} entries; it "
-                            "must have as many, all finite",
-                            n, z.size()));
+    throw invalid(
+        "a rank-one update of {} eigenvalues by a vector of {} entries; it "
+        "must have as many, all finite",
+        n, z.size());
   }
   RankOneDecomposition result{.value = lambda_,
                               .rise = Vector::Zero(n),

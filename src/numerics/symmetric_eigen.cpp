@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
@@ -22,26 +22,23 @@ std::int64_t full_workspace(std::int64_t n) { return 1 + 6 * n + 2 * n * n; }
 
 void check_square_and_finite(const Matrix& S) {
   if (S.rows() != S.cols()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("the matrix to decompose is {} x {}; it must be square", S.rows(), S.cols()));
+    throw invalid("the matrix to decompose is {} x {}; it must be square", S.rows(), S.cols());
   }
   const Index n = S.rows();
   if (n > 0 && full_workspace(n) > std::numeric_limits<int>::max()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the matrix to decompose is {0} x {0}; LAPACK's 32-bit workspace ends "
-                            "at 32766 samples",
-                            n));
+    throw invalid(
+        "the matrix to decompose is {0} x {0}; LAPACK's 32-bit workspace ends "
+        "at 32766 samples",
+        n);
   }
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) {
       if (!std::isfinite(S(i, j))) {
-        throw Error(
-            ErrorCode::kInvalidArgument,
-            fmt::format("entry ({}, {}) of the matrix to decompose is {}; it must be finite. Where "
-                        "it was computed from finite similarities they are too large: divide all "
-                        "by a constant",
-                        i + 1, j + 1, S(i, j)));
+        throw invalid(
+            "entry ({}, {}) of the matrix to decompose is {}; it must be finite. Where "
+            "it was computed from finite similarities they are too large: divide all "
+            "by a constant",
+            i + 1, j + 1, S(i, j));
       }
     }
   }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/errors.hpp"
 #include "data/formats/stream.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -36,9 +36,8 @@ std::vector<Index> match_ids(const ModelRecord& record, std::span<const std::str
     }
   }
   if (absent.empty()) return columns;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{}: {} of the {} training samples the model needs have no {}: {}", file,
-                          absent.size(), record.ids.size(), what, list_some(absent)));
+  throw broken("{}: {} of the {} training samples the model needs have no {}: {}", file,
+               absent.size(), record.ids.size(), what, list_some(absent));
 }
 
 /// The same without ids: the file has the columns of the fit, those given to it, or just the needed
@@ -55,12 +54,10 @@ std::vector<Index> match_positions(const ModelRecord& record, Index given, const
     return columns;
   }
   if (given == needed) return all_positions(needed);
-  throw Error(
-      ErrorCode::kBadInput,
-      fmt::format(
-          "{}: {} {}s; without ids there must be {}, one per training sample{}", file, given, what,
-          record.given_samples,
-          needed == record.samples ? "" : fmt::format(", or the {} that the model needs", needed)));
+  throw broken(
+      "{}: {} {}s; without ids there must be {}, one per training sample{}", file, given, what,
+      record.given_samples,
+      needed == record.samples ? "" : fmt::format(", or the {} that the model needs", needed));
 }
 
 std::vector<Index> match_columns(const ModelRecord& record, std::span<const std::string> ids,
@@ -138,19 +135,18 @@ SelfFile read_self(const std::string& path) {
     const auto value = parse_double(number);
     if (!value || !any_number().contains(*value)) {
       throw bad_input(lines.place(),
-                      fmt::format("{} is no finite number; a line is a self-similarity, or "
-                                  "id<TAB>self-similarity",
-                                  in_quotes(number)));
+                      "{} is no finite number; a line is a self-similarity, or "
+                      "id<TAB>self-similarity",
+                      in_quotes(number));
     }
     file.values.push_back(*value);
   }
   if (!file.ids.empty() && file.ids.size() != file.values.size()) {
-    throw Error(ErrorCode::kBadInput,
-                path + ": some lines have an id and some have none; all or none must");
+    throw broken("{}: some lines have an id and some have none; all or none must", path);
   }
   file.positions = positions_of(file.ids);
   if (file.positions.size() != file.ids.size()) {
-    throw Error(ErrorCode::kBadInput, path + ": an id stands there more than once");
+    throw broken("{}: an id stands there more than once", path);
   }
   return file;
 }
@@ -162,17 +158,13 @@ std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const Na
   const auto named = std::count_if(files.begin(), files.end(),
                                    [](const NamedFile& file) { return !file.name.empty(); });
   if (named != 0 && named != std::ssize(files)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("some files of {} have a name and some have none; all or none must", flag));
+    throw invalid("some files of {} have a name and some have none; all or none must", flag);
   }
   if (named == 0) {
     if (files.size() == record.matrices.size()) return all_positions(std::ssize(files));
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} file{} of {}; the model was trained on {} matri{}: {}", files.size(),
-                    files.size() == 1 ? "" : "s", flag, record.matrices.size(),
-                    record.matrices.size() == 1 ? "x" : "ces", names_of_matrices(record)));
+    throw invalid("{} file{} of {}; the model was trained on {} matri{}: {}", files.size(),
+                  files.size() == 1 ? "" : "s", flag, record.matrices.size(),
+                  record.matrices.size() == 1 ? "x" : "ces", names_of_matrices(record));
   }
   std::vector<Index> chosen(record.matrices.size(), -1);
   for (std::size_t f = 0; f < files.size(); ++f) {
@@ -180,15 +172,11 @@ std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const Na
         std::find_if(record.matrices.begin(), record.matrices.end(),
                      [&](const ModelMatrix& one) { return one.name == files[f].name; });
     if (matrix == record.matrices.end()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: the model has no matrix {}; it has {}", flag,
-                              in_quotes(files[f].name), names_of_matrices(record)));
+      throw invalid("{}: the model has no matrix {}; it has {}", flag, in_quotes(files[f].name),
+                    names_of_matrices(record));
     }
     Index& at = chosen[static_cast<std::size_t>(matrix - record.matrices.begin())];
-    if (at >= 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: two files for matrix {}", flag, in_quotes(files[f].name)));
-    }
+    if (at >= 0) throw invalid("{}: two files for matrix {}", flag, in_quotes(files[f].name));
     at = static_cast<Index>(f);
   }
   return chosen;
@@ -285,10 +273,10 @@ struct Input {
       if (!by_id || own == id) return;
       waiting.emplace(own, row);
     }
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: there is no row for query {}, which {} has; every matrix must "
-                            "hold the same queries",
-                            path, by_id ? in_quotes(id) : std::to_string(position), first));
+    throw broken(
+        "{}: there is no row for query {}, which {} has; every matrix must "
+        "hold the same queries",
+        path, by_id ? in_quotes(id) : std::to_string(position), first);
   }
 
   /// After the last query of the file `first`.
@@ -298,10 +286,8 @@ struct Input {
     const bool more = next(row, own);
     if (waiting.empty() && !more) return;
     const std::string extra = waiting.empty() ? own : waiting.begin()->first;
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("{}: {} is not in {}; every matrix must hold the same queries", path,
-                    extra.empty() ? "a further query" : "query " + in_quotes(extra), first));
+    throw broken("{}: {} is not in {}; every matrix must hold the same queries", path,
+                 extra.empty() ? "a further query" : "query " + in_quotes(extra), first);
   }
 };
 
@@ -311,12 +297,10 @@ Index place_of(const std::string& id, bool has_id, Index done, const Positions& 
   if (has_id && !positions.empty()) {
     const auto at = positions.find(id);
     if (at != positions.end()) return at->second;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: there is nothing for query {}", file, in_quotes(id)));
+    throw broken("{}: there is nothing for query {}", file, in_quotes(id));
   }
   if (done < count) return done;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{}: there are {} queries here and more in {}", file, count, queries));
+  throw broken("{}: there are {} queries here and more in {}", file, count, queries);
 }
 
 /// Rows of one matrix while a chunk grows.
@@ -408,9 +392,8 @@ struct QueryReader::Impl {
       if (!input.self || !input.self->ids.empty() || std::ssize(input.self->values) == done) {
         continue;
       }
-      throw Error(ErrorCode::kBadInput,
-                  fmt::format("{}: {} self-similarities for {} queries", input.self->path,
-                              input.self->values.size(), done));
+      throw broken("{}: {} self-similarities for {} queries", input.self->path,
+                   input.self->values.size(), done);
     }
   }
 };
@@ -418,18 +401,16 @@ struct QueryReader::Impl {
 QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, const RunContext& ctx)
     : impl_(std::make_unique<Impl>()) {
   if (files.matrices.size() != record.matrices.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} files of new rows; the model was trained on {} matri{}",
-                            files.matrices.size(), record.matrices.size(),
-                            record.matrices.size() == 1 ? "x" : "ces"));
+    throw invalid("{} files of new rows; the model was trained on {} matri{}",
+                  files.matrices.size(), record.matrices.size(),
+                  record.matrices.size() == 1 ? "x" : "ces");
   }
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
     const bool distances = record.matrices[m].rule.kind == PairKind::kDistance;
     if (record.matrices[m].rule.kind != files.matrices[m].kind) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the model was trained on {}: give new rows with {}",
-                              distances ? "distances" : "similarities",
-                              distances ? "[[distance]]" : "[[similarity]]"));
+      throw invalid("the model was trained on {}: give new rows with {}",
+                    distances ? "distances" : "similarities",
+                    distances ? "[[distance]]" : "[[similarity]]");
     }
     impl_->inputs.emplace_back(record, files.matrices[m], files.read, ctx);
   }

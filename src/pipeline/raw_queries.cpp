@@ -7,16 +7,12 @@
 #include <numeric>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "measure/columns.hpp"
 
 namespace kith {
 namespace {
-
-[[noreturn]] void refuse_files(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 /// What is to be measured of new samples, before they are read.
 std::vector<RawMatrix> unread_matrices(const ModelRecord& record) {
@@ -66,9 +62,10 @@ Block of_width(const VectorData& data, Index features) {
   const Index own = cols(data.values);
   if (own == features) return data.values;
   if (!data.absent_is_zero) {
-    throw bad_input({data.source}, fmt::format("vectors of {} features; the model was trained on "
-                                               "{}",
-                                               own, features));
+    throw bad_input({data.source},
+                    "vectors of {} features; the model was trained on "
+                    "{}",
+                    own, features);
   }
   if (const auto* sparse = std::get_if<SparseBlock>(&data.values)) return cut(*sparse, features);
   const auto& dense = std::get<DenseBlock>(data.values);
@@ -93,33 +90,31 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
                                       std::string_view flag) {
   const Index wanted = files_of_samples(record);
   if (wanted == 0) {
-    refuse_files(
+    throw invalid(
         "the model was trained on a matrix and cannot measure raw samples: give their rows with "
         "[[similarity]] or [[distance]], or train it with [[data]] and [[measure]]");
   }
   if (wanted == 1 && record.matrices.size() != 1) {
     if (files.size() == 1 && files.front().name.empty()) return {files.front().path};
     if (record.features > 0) {
-      refuse_files(
-          fmt::format("{} files of {}; the model takes vectors from one file without a name",
-                      files.size(), flag));
+      throw invalid("{} files of {}; the model takes vectors from one file without a name",
+                    files.size(), flag);
     }
-    refuse_files(fmt::format(
+    throw invalid(
         "the model measures all of its {} matrices from one file, and {}; give {} FILE once, "
         "without name=",
         record.matrices.size(),
         files.size() == 1 ? fmt::format("{} is given for {} alone", in_quotes(files.front().path),
                                         in_quotes(files.front().name))
                           : fmt::format("{} are given", files.size()),
-        flag));
+        flag);
   }
   std::vector<std::string> paths;
   for (const Index f : files_by_matrix(record, files, flag)) {
     if (f < 0) {
       const std::string& name = record.matrices[paths.size()].name;
-      refuse_files(
-          fmt::format("there are no new samples for matrix {} of the model; give {} {}=FILE",
-                      in_quotes(name), flag, name));
+      throw invalid("there are no new samples for matrix {} of the model; give {} {}=FILE",
+                    in_quotes(name), flag, name);
     }
     paths.push_back(files[static_cast<std::size_t>(f)].path);
   }

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/fingerprint.hpp"
 #include "pipeline/matrix_errors.hpp"
@@ -31,12 +30,10 @@ std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
 
 void check_classes(const Labels& labels) {
   if (labels.has_two_classes()) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("the {} training samples are all of one class{}; a classifier needs at "
-                  "least two",
-                  labels.size(),
-                  labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")"));
+  throw invalid(
+      "the {} training samples are all of one class{}; a classifier needs at "
+      "least two",
+      labels.size(), labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")");
 }
 
 Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -205,18 +202,16 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   Json settings = settings_json(choice.settings);
   const std::optional<FieldInfo> field = field_with(choice.settings, FieldRole::kProbability);
   if (!decision.empty() && field && field->default_value == "no") {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: priors and costs need probabilities; set {}=yes", choice.method,
-                            field->name));
+    throw invalid("{}: priors and costs need probabilities; set {}=yes", choice.method,
+                  field->name);
   }
   if (!choice.decision.priors.empty()) settings["priors"] = choice.decision.priors;
   if (!choice.decision.costs.empty()) settings["costs"] = choice.decision.costs;
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   SharedWork work(set);
   Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
   Training training;
-  training.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  training.seconds = clock.seconds();
   training.info = std::move(fitted.info);
 
   ModelRecord& record = training.model.record;
@@ -235,12 +230,12 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
 }
 
 Json certificate_json(const FitInfo& info) {
-  Json json = {{"objective", real(info.objective())},
-               {"gap", real(info.gap())},
-               {"kkt_residual", real(info.kkt_residual())},
-               {"iterations", info.iterations()},
-               {"status", name(info.status())},
-               {"consistency", real(info.consistency)}};
+  Json json = info_json({.status = info.status(),
+                         .iterations = info.iterations(),
+                         .objective = info.objective(),
+                         .gap = info.gap(),
+                         .kkt_residual = info.kkt_residual()});
+  json["consistency"] = real(info.consistency);
   const double offset = info.objective_offset();
   if (std::isfinite(offset)) json["objective_offset"] = offset;
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
@@ -397,9 +392,8 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
                             std::span<const QueryNames> names) {
   const ModelRecord& record = model.record;
   if (raw.matrices.size() != record.matrices.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} matrices of new rows; the model was trained on {}",
-                            raw.matrices.size(), record.matrices.size()));
+    throw invalid("{} matrices of new rows; the model was trained on {}", raw.matrices.size(),
+                  record.matrices.size());
   }
   if (!raw.matrices.empty() && cols(raw.matrices.front().to_training) == record.samples) {
     raw = over_columns(raw, record.positions);

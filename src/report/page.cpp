@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/evaluate/details.hpp"
 #include "kith/inspect/inspect_json.hpp"
 #include "kith/report/results_table.hpp"
@@ -129,8 +129,7 @@ bool has_page() { return !page_source().empty(); }
 
 void check_has_page() {
   if (has_page()) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
+  throw invalid(
       "this kith was built without its HTML page (KITH_REPORT_BUNDLE): build it again where npm "
       "is installed and can fetch packages. Results and inspections as text and JSON need no page");
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/vectors/feature_scale.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "numerics/distances.hpp"
 
 namespace kith {
@@ -129,9 +126,8 @@ FeatureScale learn_full_scale(const Block& vectors, FeatureScaling scaling) {
 
 Block kept_features(const FeatureScale& scale, const Block& vectors) {
   if (cols(vectors) != scale.width) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("vectors of {} features; the model was trained on {}", cols(vectors),
-                            scale.width));
+    throw invalid("vectors of {} features; the model was trained on {}", cols(vectors),
+                  scale.width);
   }
   if (scale.kept.empty()) return vectors;
   if (const auto* sparse = std::get_if<SparseBlock>(&vectors)) {
@@ -155,9 +151,8 @@ void archive(Archived<A, FeatureScale>& scale, A& archiver) {
   archiver("features_kept", scale.kept);
   archiver("feature_other_factor", scale.other_factor);
   if (scale.offset.size() != scale.factor.size()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} offsets and {} factors of features; there must be one of each",
-                            scale.offset.size(), scale.factor.size()));
+    throw broken("{} offsets and {} factors of features; there must be one of each",
+                 scale.offset.size(), scale.factor.size());
   }
   const bool ascending =
       std::ranges::adjacent_find(scale.kept, std::ranges::greater_equal{}) == scale.kept.end();
@@ -166,10 +161,10 @@ void archive(Archived<A, FeatureScale>& scale, A& archiver) {
                           : std::ssize(scale.kept) == scale.size() && ascending &&
                                 scale.kept.front() >= 0 && scale.kept.back() < scale.width;
   if (inside) return;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{} of {} features are kept, and {} are scaled; those that are kept "
-                          "ascend, one for each scale",
-                          scale.kept.size(), scale.width, scale.size()));
+  throw broken(
+      "{} of {} features are kept, and {} are scaled; those that are kept "
+      "ascend, one for each scale",
+      scale.kept.size(), scale.width, scale.size());
 }
 template void archive(const FeatureScale&, SavingArchive&);
 template void archive(FeatureScale&, LoadingArchive&);

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <span>
-#include <string>
 
 #include "kith/core/settings.hpp"
 #include "kith/learn/learner.hpp"

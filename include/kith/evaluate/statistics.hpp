@@ -9,6 +9,9 @@
 
 namespace kith {
 
+/// Those that are not NaN.
+[[nodiscard]] std::vector<double> existing(std::span<const double> values);
+
 /// NaN without values.
 [[nodiscard]] double mean(std::span<const double> values);
 /// With divisor count - 1; 0 for a single value, NaN without values.

@@ -4,10 +4,10 @@
 // unrelated pairs out; the first is a matter of --duplicates, the second of --missing.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/pair_list.hpp"
 #include "data/formats/readers.hpp"
@@ -48,15 +48,11 @@ ScoreColumn score_column(const std::string& wanted) {
   } else {
     const std::optional<long long> number = parse_integer(wanted);
     if (!number || *number < 1 || *number > 100000) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the score column " + in_quotes(wanted) + " is not known" + rule);
+      throw invalid("the score column {} is not known{}", in_quotes(wanted), rule);
     }
     chosen = {static_cast<std::size_t>(*number), false};
   }
-  if (chosen.column < 3) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the score column " + in_quotes(wanted) + " holds ids" + rule);
-  }
+  if (chosen.column < 3) throw invalid("the score column {} holds ids{}", in_quotes(wanted), rule);
   return chosen;
 }
 
@@ -110,18 +106,15 @@ SimilaritySet read_blast(ByteSource& source, const ReadSettings& settings, const
     const std::size_t count = split_tabs(line, needed, fields);
     if (count < needed) {
       throw bad_input(lines.place(),
-                      in_quotes(line) + " has " + std::to_string(count) +
-                          " tab-separated columns where at least " + std::to_string(needed) +
-                          " are needed" +
-                          (score.named ? " (outfmt 6); name the score column by number in tables "
-                                         "of other columns"
-                                       : " for the score column"));
+                      "{} has {} tab-separated columns where at least {} are needed{}",
+                      in_quotes(line), count, needed,
+                      score.named ? " (outfmt 6); name the score column by number in tables "
+                                    "of other columns"
+                                  : " for the score column");
     }
     for (std::size_t i = 0; i < 2; ++i) {
       fields[i] = trimmed_in_place(fields[i]);
-      if (fields[i].empty()) {
-        throw bad_input(lines.place_of(fields[i]), "the id is empty");
-      }
+      if (fields[i].empty()) throw bad_input(lines.place_of(fields[i]), "the id is empty");
     }
     const double value =
         number_in(trimmed_in_place(fields[score.column - 1]), lines, MissingWord::kRefused);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices as delimited text; csv_layout.hpp states how a file is understood.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <unordered_map>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "data/formats/csv_parser.hpp"
 #include "data/formats/readers.hpp"
 #include "kith/core/text.hpp"
@@ -39,8 +38,8 @@ void refuse_repeated(const std::vector<std::string>& ids, std::span<const long> 
     const auto [earlier, fresh] = seen.emplace(ids[i], i);
     if (!fresh) {
       throw bad_input({file, lines[i], 1},
-                      fmt::format("the row id {} stands on lines {} and {}; ids must differ",
-                                  in_quotes(ids[i]), lines[earlier->second], lines[i]));
+                      "the row id {} stands on lines {} and {}; ids must differ", in_quotes(ids[i]),
+                      lines[earlier->second], lines[i]);
     }
   }
 }

@@ -25,9 +25,7 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "data/formats/delimited.hpp"
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -78,9 +79,9 @@ bool CsvParser::read_record(std::string_view& record) {
     line_ = records_.line_number();
     if (started && blank > 0) {
       throw bad_input({source_->name(), blank},
-                      fmt::format("a blank line between the rows (the next row is on line {}); "
-                                  "every line must hold one row",
-                                  line_));
+                      "a blank line between the rows (the next row is on line {}); "
+                      "every line must hold one row",
+                      line_);
     }
     return true;
   }

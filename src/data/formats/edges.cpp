@@ -3,7 +3,6 @@
 // Lines that begin with # are comments, except those of kith itself, which carry what a bare list
 // cannot: `#kith directed`, `#kith bipartite`, `#kith absent zero`, and `#kith id|row|column NAME`,
 // which fix the order of the samples and keep those without a pair.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -91,9 +90,7 @@ void add_pair(std::string_view line, Separator separator, const LineReader& line
                                                                          : "blanks"));
   }
   for (std::size_t i = 0; i < 2; ++i) {
-    if (fields.text[i].empty()) {
-      throw bad_input(lines.place_of(fields.text[i]), "the id is empty");
-    }
+    if (fields.text[i].empty()) throw bad_input(lines.place_of(fields.text[i]), "the id is empty");
   }
   if (list.empty() && !parse_double(fields.text[2])) {
     throw bad_input(

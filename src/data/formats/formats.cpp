@@ -2,17 +2,15 @@
 // Which format a file has, and who reads or writes it.
 #include "kith/data/formats.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
 #include <variant>
 
+#include "core/errors.hpp"
 #include "data/formats/csv_layout.hpp"
 #include "data/formats/readers.hpp"
-#include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -188,15 +186,14 @@ std::unique_ptr<RowReader> open_rows(const std::string& path, const ReadSettings
 Format writable_format(const std::string& path, std::optional<Format> format) {
   const std::optional<Format> chosen = format ? format : format_of_name(path);
   if (!chosen) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("cannot tell the format to write from the name {}; end it in {}, or "
-                            "name the format",
-                            in_quotes(path), writable_endings()));
+    throw invalid(
+        "cannot tell the format to write from the name {}; end it in {}, or "
+        "name the format",
+        in_quotes(path), writable_endings());
   }
   if (*chosen == Format::kPhylip || *chosen == Format::kBlast || *chosen == Format::kMat) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: the format {} can be read but not written; use {}", path,
-                            enum_name(*chosen), writable_endings()));
+    throw invalid("{}: the format {} can be read but not written; use {}", path, enum_name(*chosen),
+                  writable_endings());
   }
   return *chosen;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/idx.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -11,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/data/block.hpp"
 
 namespace kith::detail {
@@ -64,8 +62,7 @@ double idx_value(const unsigned char* bytes, unsigned char type) {
 
 void read_exactly(ByteSource& source, std::span<unsigned char> bytes, std::string_view what) {
   if (source.read({reinterpret_cast<char*>(bytes.data()), bytes.size()}) == bytes.size()) return;
-  throw bad_input({source.name()},
-                  fmt::format("the file ends inside the {} of its IDX data", what));
+  throw bad_input({source.name()}, "the file ends inside the {} of its IDX data", what);
 }
 
 struct IdxShape {
@@ -83,11 +80,10 @@ IdxShape read_shape(ByteSource& source, int dimensions) {
       shape.rows = size;
       if (size == 0) throw bad_input({source.name()}, "the IDX data hold no samples");
     } else if (size == 0 || shape.columns > std::numeric_limits<std::int32_t>::max() / size) {
-      throw bad_input(
-          {source.name()},
-          fmt::format("dimension {} of the IDX data is {}; the features of a sample must "
+      throw bad_input({source.name()},
+                      "dimension {} of the IDX data is {}; the features of a sample must "
                       "be at least 1 and fewer than 2^31",
-                      k + 1, size));
+                      k + 1, size);
     } else {
       shape.columns *= size;
     }
@@ -113,18 +109,16 @@ RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
   const Index bytes_of_row = shape.columns * static_cast<Index>(width);
   // Below 2^32 rows of at most 2^34 bytes: their product need not be a number.
   if (shape.rows > (std::numeric_limits<Index>::max() - bytes_before) / bytes_of_row) {
-    throw bad_input({source.name()},
-                    fmt::format("its IDX header says {} x {} values, which no file holds",
-                                shape.rows, shape.columns));
+    throw bad_input({source.name()}, "its IDX header says {} x {} values, which no file holds",
+                    shape.rows, shape.columns);
   }
   const Index bytes_in_all = shape.rows * bytes_of_row;
   if (const std::optional<std::int64_t> size = source.plain_size();
       size && *size != bytes_before + bytes_in_all) {
-    throw bad_input(
-        {source.name()},
-        fmt::format("the file has {} bytes, but its IDX header says {} x {} values, which "
+    throw bad_input({source.name()},
+                    "the file has {} bytes, but its IDX header says {} x {} values, which "
                     "take {}",
-                    *size, shape.rows, shape.columns, bytes_before + bytes_in_all));
+                    *size, shape.rows, shape.columns, bytes_before + bytes_in_all);
   }
   check_dense_fits(shape.rows, shape.columns);
   RowMatrix values(shape.rows, shape.columns);
@@ -135,8 +129,7 @@ RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
     for (Index j = 0; j < shape.columns; ++j) {
       const double value = idx_value(row.data() + static_cast<std::size_t>(j) * width, type);
       if (!std::isfinite(value)) {
-        throw bad_input({source.name()},
-                        fmt::format("row {}, value {} is not finite", i + 1, j + 1));
+        throw bad_input({source.name()}, "row {}, value {} is not finite", i + 1, j + 1);
       }
       values(i, j) = value;
     }

@@ -4,11 +4,11 @@
 // rows of a square table are not in serial order the numbers become ids.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/readers.hpp"
 #include "data/formats/text_out.hpp"
@@ -65,9 +65,9 @@ class LibsvmLines {
     const std::optional<Pair> pair = split_pair(field);
     if (!pair || pair->position != "0") {
       throw bad_input(lines_.place_of(field),
-                      in_quotes(field) +
-                          " is not 0:serial; a line of precomputed similarities "
-                          "is label 0:serial 1:value 2:value ...");
+                      "{} is not 0:serial; a line of precomputed similarities is label 0:serial "
+                      "1:value 2:value ...",
+                      in_quotes(field));
     }
     return number_in(pair->value, lines_, MissingWord::kRefused);
   }
@@ -77,8 +77,9 @@ class LibsvmLines {
         pair ? parse_integer(pair->position) : std::optional<long long>();
     if (!found || *found != position) {
       throw bad_input(lines_.place_of(field),
-                      in_quotes(field) + " stands where position " + std::to_string(position) +
-                          " is due; precomputed similarities list every position in order");
+                      "{} stands where position {} is due; precomputed similarities list every "
+                      "position in order",
+                      in_quotes(field), position);
     }
     return number_in(pair->value, lines_, MissingWord::kNan);
   }
@@ -86,9 +87,8 @@ class LibsvmLines {
     if (width == 0) throw bad_input(lines_.place(), "the line has no similarities");
     if (cols_ == 0) cols_ = width;
     if (width == cols_) return;
-    throw bad_input(lines_.place(), "the line has " + std::to_string(width) +
-                                        " similarities where the first has " +
-                                        std::to_string(cols_));
+    throw bad_input(lines_.place(), "the line has {} similarities where the first has {}", width,
+                    cols_);
   }
 
   LineReader lines_;
@@ -179,9 +179,7 @@ std::unique_ptr<RowReader> libsvm_rows(ByteSource source, const ReadSettings& /*
 void write_libsvm(AtomicFile& file, const SimilaritySet& set, std::span<const int> class_ids,
                   const RunContext& ctx) {
   if (!class_ids.empty() && static_cast<Index>(class_ids.size()) != set.rows()) {
-    throw Error(ErrorCode::kInvalidArgument, file.path() + ": " + std::to_string(class_ids.size()) +
-                                                 " labels for " + std::to_string(set.rows()) +
-                                                 " rows");
+    throw invalid("{}: {} labels for {} rows", file.path(), class_ids.size(), set.rows());
   }
   TextOut out(file);
   std::vector<double> row(static_cast<std::size_t>(set.cols()));

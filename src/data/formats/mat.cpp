@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -70,45 +71,13 @@ Error corrupt(const std::string& file, const std::string& what) {
 }
 
 std::string_view class_word(matio_classes type) {
-  switch (type) {
-    case MAT_C_CELL:
-      return "cell array";
-    case MAT_C_STRUCT:
-      return "struct";
-    case MAT_C_OBJECT:
-      return "object";
-    case MAT_C_CHAR:
-      return "char";
-    case MAT_C_SPARSE:
-      return "sparse";
-    case MAT_C_DOUBLE:
-      return "double";
-    case MAT_C_SINGLE:
-      return "single";
-    case MAT_C_INT8:
-      return "int8";
-    case MAT_C_UINT8:
-      return "uint8";
-    case MAT_C_INT16:
-      return "int16";
-    case MAT_C_UINT16:
-      return "uint16";
-    case MAT_C_INT32:
-      return "int32";
-    case MAT_C_UINT32:
-      return "uint32";
-    case MAT_C_INT64:
-      return "int64";
-    case MAT_C_UINT64:
-      return "uint64";
-    case MAT_C_FUNCTION:
-      return "function handle";
-    case MAT_C_OPAQUE:
-      return "opaque object";
-    case MAT_C_EMPTY:
-      return "empty";
-  }
-  return "unknown";
+  static_assert(MAT_C_EMPTY == 0 && MAT_C_SPARSE == 5 && MAT_C_OPAQUE == 17);
+  constexpr std::array<std::string_view, 18> kWords = {
+      "empty",  "cell array", "struct",          "object",       "char",   "sparse", "double",
+      "single", "int8",       "uint8",           "int16",        "uint16", "int32",  "uint32",
+      "int64",  "uint64",     "function handle", "opaque object"};
+  const auto at = static_cast<std::size_t>(type);
+  return at < kWords.size() ? kWords[at] : "unknown";
 }
 
 std::string_view name_of(const matvar_t& variable) {
@@ -163,9 +132,7 @@ MatVariable choose(std::vector<MatVariable> variables, const std::string& wanted
     const auto thin = [](const MatVariable& v) { return v->dims[0] == 1 || v->dims[1] == 1; };
     if (!std::all_of(variables.begin(), variables.end(), thin)) std::erase_if(variables, thin);
   }
-  if (variables.empty()) {
-    throw bad_input({file}, "there is no real matrix of two dimensions" + has);
-  }
+  if (variables.empty()) throw bad_input({file}, "there is no real matrix of two dimensions" + has);
   if (variables.size() > 1) {
     throw bad_input({file}, "several variables could be meant; name one" + has);
   }

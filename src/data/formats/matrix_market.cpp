@@ -4,12 +4,12 @@
 // `%kith absent missing`, which is honoured when it is read.
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/pair_list.hpp"
 #include "data/formats/readers.hpp"
@@ -72,13 +72,13 @@ void read_banner(MarketLines& text, MarketHeader& header) {
   for (const std::string_view field : text.fields) words.push_back(lower(field));
   if (words.size() != 5 || words[0] != kBanner || words[1] != "matrix") {
     throw bad_input(text.lines.place(),
-                    in_quotes(line) +
-                        " is not the banner %%MatrixMarket matrix, followed by coordinate or "
-                        "array, real, integer or pattern, and general or symmetric");
+                    "{} is not the banner %%MatrixMarket matrix, followed by coordinate or array, "
+                    "real, integer or pattern, and general or symmetric",
+                    in_quotes(line));
   }
   const auto refuse = [&](std::size_t word, const std::string& rule) {
-    return bad_input(text.lines.place_of(text.fields[word]),
-                     in_quotes(words[word]) + " cannot be read; " + rule);
+    return bad_input(text.lines.place_of(text.fields[word]), "{} cannot be read; {}",
+                     in_quotes(words[word]), rule);
   };
   if (words[2] != "coordinate" && words[2] != "array") {
     throw refuse(2, "coordinate and array can");
@@ -102,26 +102,23 @@ void read_sizes(MarketLines& text, MarketHeader& header, const RunContext& ctx) 
     const std::optional<long long> size = parse_integer(text.fields[i]);
     if (!size || *size < 0) {
       throw bad_input(text.lines.place_of(text.fields[i]),
-                      in_quotes(text.fields[i]) + " is not a size; a whole number from 0 is");
+                      "{} is not a size; a whole number from 0 is", in_quotes(text.fields[i]));
     }
     sizes.push_back(*size);
   }
   if (sizes.size() != wanted) {
-    throw bad_input(text.lines.place(),
-                    std::to_string(sizes.size()) + " sizes where rows, columns" +
-                        (header.coordinate ? " and entries" : "") + " are expected");
+    throw bad_input(text.lines.place(), "{} sizes where rows, columns{} are expected", sizes.size(),
+                    header.coordinate ? " and entries" : "");
   }
   header.absent = text.says_missing ? Absent::kMissing : Absent::kZero;
   header.rows = sizes[0];
   header.cols = sizes[1];
   if (header.rows == 0 || header.cols == 0) {
-    throw bad_input(text.lines.place(), "the matrix is empty (" + std::to_string(header.rows) +
-                                            " x " + std::to_string(header.cols) + ")");
+    throw bad_input(text.lines.place(), "the matrix is empty ({} x {})", header.rows, header.cols);
   }
   if (header.symmetric && header.rows != header.cols) {
-    throw bad_input(text.lines.place(), "a symmetric matrix of " + std::to_string(header.rows) +
-                                            " x " + std::to_string(header.cols) +
-                                            "; it must be square");
+    throw bad_input(text.lines.place(), "a symmetric matrix of {} x {}; it must be square",
+                    header.rows, header.cols);
   }
   if (header.coordinate) header.entries = sizes[2];
 }
@@ -132,41 +129,39 @@ void check_sizes(MarketHeader& header, const MarketLines& text, const ByteSource
                             std::to_string(header.cols) + " numbers";
   if (header.coordinate) {
     if (std::max(header.rows, header.cols) > std::numeric_limits<std::int32_t>::max()) {
-      throw bad_input(text.lines.place(), claim + "; at most 2147483647 rows or columns are read");
+      throw bad_input(text.lines.place(), "{}; at most 2147483647 rows or columns are read", claim);
     }
   } else {
     const bool overflow = __builtin_mul_overflow(header.rows, header.cols, &header.entries) ||
                           header.entries > std::numeric_limits<std::int64_t>::max() / 16;
-    if (overflow) throw bad_input(text.lines.place(), claim + ", more than any memory holds");
+    if (overflow) throw bad_input(text.lines.place(), "{}, more than any memory holds", claim);
     if (header.symmetric) header.entries = header.rows * (header.rows + 1) / 2;
   }
   // The shortest entry is "1 1" or "0", and a line end.
   const std::int64_t shortest = header.coordinate ? 4 : 2;
   const std::optional<std::int64_t> size = source.plain_size();
   if (size && header.entries > (*size + 1) / shortest) {
-    throw bad_input(text.lines.place(),
-                    claim + (header.coordinate ? " with " : ", ") + std::to_string(header.entries) +
-                        " entries; a file of " + std::to_string(*size) + " bytes cannot hold them");
+    throw bad_input(text.lines.place(), "{}{}{} entries; a file of {} bytes cannot hold them",
+                    claim, header.coordinate ? " with " : ", ", header.entries, *size);
   }
 }
 
 Error too_many(const MarketLines& text, const MarketHeader& header) {
-  return bad_input(text.lines.place(), "more entries than the " + std::to_string(header.entries) +
-                                           " the header claims");
+  return bad_input(text.lines.place(), "more entries than the {} the header claims",
+                   header.entries);
 }
 
 Error too_few(const MarketLines& text, const MarketHeader& header, std::int64_t found) {
-  return bad_input({text.lines.name()}, "the file ends after " + std::to_string(found) +
-                                            " of the " + std::to_string(header.entries) +
-                                            " entries the header claims");
+  return bad_input({text.lines.name()},
+                   "the file ends after {} of the {} entries the header claims", found,
+                   header.entries);
 }
 
 std::int32_t position_in(const MarketLines& text, std::size_t field, std::int64_t count) {
   const std::optional<long long> position = parse_integer(text.fields[field]);
   if (!position || *position < 1 || *position > count) {
-    throw bad_input(text.lines.place_of(text.fields[field]),
-                    in_quotes(text.fields[field]) + " is not a " + (field == 0 ? "row" : "column") +
-                        "; they go from 1 to " + std::to_string(count));
+    throw bad_input(text.lines.place_of(text.fields[field]), "{} is not a {}; they go from 1 to {}",
+                    in_quotes(text.fields[field]), field == 0 ? "row" : "column", count);
   }
   return static_cast<std::int32_t>(*position - 1);
 }
@@ -178,9 +173,8 @@ SparseBlock read_coordinates(MarketLines& text, const MarketHeader& header, cons
   while (text.next(ctx)) {
     if (++found > header.entries) throw too_many(text, header);
     if (text.fields.size() != width) {
-      throw bad_input(text.lines.place(),
-                      std::to_string(text.fields.size()) + " fields where row, column" +
-                          (header.pattern ? "" : " and value") + " are expected");
+      throw bad_input(text.lines.place(), "{} fields where row, column{} are expected",
+                      text.fields.size(), header.pattern ? "" : " and value");
     }
     const std::int32_t row = position_in(text, 0, header.rows);
     const std::int32_t column = position_in(text, 1, header.cols);
@@ -198,16 +192,14 @@ SparseBlock read_coordinates(MarketLines& text, const MarketHeader& header, cons
   constexpr std::int64_t kFreeRows = 1'000'000;
   constexpr std::int64_t kRowsPerEntry = 100;
   if (std::max(header.rows, header.cols) > kFreeRows + kRowsPerEntry * found) {
-    throw bad_input({text.lines.name()}, "the header claims " + std::to_string(header.rows) +
-                                             " x " + std::to_string(header.cols) + " for only " +
-                                             std::to_string(found) + " entries");
+    throw bad_input({text.lines.name()}, "the header claims {} x {} for only {} entries",
+                    header.rows, header.cols, found);
   }
   const DuplicateError duplicate = [&](const PairEntry& entry, std::int64_t first,
                                        std::int64_t line) {
     return bad_input({text.lines.name(), static_cast<long>(line)},
-                     "row " + std::to_string(entry.row + 1) + ", column " +
-                         std::to_string(entry.column + 1) +
-                         " is listed a second time (first in line " + std::to_string(first) + ")");
+                     "row {}, column {} is listed a second time (first in line {})", entry.row + 1,
+                     entry.column + 1, first);
   };
   return compress(std::move(pairs), header.rows, header.cols, header.absent, Duplicates::kError,
                   duplicate);

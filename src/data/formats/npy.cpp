@@ -4,12 +4,11 @@
 // further than its header says.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/mapped_file.hpp"
 #include "data/formats/npy_header.hpp"
@@ -26,11 +25,9 @@ struct NpyContent {
 };
 
 Error wrong_size(const NpyHeader& header, const std::string& has, const std::string& file) {
-  return bad_input({file}, "the npy header claims " + std::to_string(header.rows) + " x " +
-                               std::to_string(header.cols) + " numbers of " +
-                               std::to_string(header.item_size) + " bytes (" +
-                               std::to_string(header.data_bytes()) + " bytes), but the file has " +
-                               has);
+  return bad_input(
+      {file}, "the npy header claims {} x {} numbers of {} bytes ({} bytes), but the file has {}",
+      header.rows, header.cols, header.item_size, header.data_bytes(), has);
 }
 
 NpyContent map_content(const std::string& path) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -63,9 +63,9 @@ class Literal {
     if (at_ != text_.size()) throw broken("text behind the closing brace");
   }
   [[nodiscard]] Error broken(const std::string& what) const {
-    return bad_input({file_}, "the npy header is not the dictionary NumPy writes: " + what +
-                                  " at byte " + std::to_string(at_) + " of " +
-                                  in_quotes(trim(text_), 120));
+    return bad_input({file_},
+                     "the npy header is not the dictionary NumPy writes: {} at byte {} of {}", what,
+                     at_, in_quotes(trim(text_), 120));
   }
 
  private:
@@ -89,9 +89,10 @@ class Literal {
 };
 
 void set_type(NpyHeader& header, std::string_view descr, const std::string& file) {
-  const Error unknown =
-      bad_input({file}, "numbers of npy type " + in_quotes(descr) +
-                            " cannot be read; real types f4, f8, i1 to i8, u1 to u8 and bool can");
+  const Error unknown = bad_input(
+      {file},
+      "numbers of npy type {} cannot be read; real types f4, f8, i1 to i8, u1 to u8 and bool can",
+      in_quotes(descr));
   if (descr.size() != 3) throw unknown;
   const char order = descr[0];
   const std::string_view type = descr.substr(1);
@@ -122,20 +123,20 @@ void set_shape(NpyHeader& header, const std::vector<long long>& shape, const std
   }
   words += shape.size() == 1 ? ",)" : ")";
   if (shape.size() != 2) {
-    throw bad_input({file}, "an array of shape " + words + " has " + std::to_string(shape.size()) +
-                                " dimensions; a table of pairs has 2");
+    throw bad_input({file}, "an array of shape {} has {} dimensions; a table of pairs has 2", words,
+                    shape.size());
   }
   for (const long long extent : shape) {
-    if (extent < 0) throw bad_input({file}, "the npy header claims the negative shape " + words);
-    if (extent == 0) throw bad_input({file}, "an array of shape " + words + " has no pairs");
+    if (extent < 0) throw bad_input({file}, "the npy header claims the negative shape {}", words);
+    if (extent == 0) throw bad_input({file}, "an array of shape {} has no pairs", words);
   }
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::uint64_t>(shape[0]),
                              static_cast<std::uint64_t>(shape[1]), &elements) ||
       __builtin_mul_overflow(elements, std::uint64_t{8}, &bytes) || (bytes >> 63U) != 0) {
-    throw bad_input({file},
-                    "the npy header claims the shape " + words + ", more than any memory holds");
+    throw bad_input({file}, "the npy header claims the shape {}, more than any memory holds",
+                    words);
   }
   header.rows = static_cast<Index>(shape[0]);
   header.cols = static_cast<Index>(shape[1]);
@@ -154,15 +155,13 @@ std::size_t npy_data_offset(std::string_view start, const std::string& file) {
   };
   const std::size_t major = byte(6);
   if (major < 1 || major > 3) {
-    throw bad_input({file}, "npy version " + std::to_string(major) + "." + std::to_string(byte(7)) +
-                                " is not known; 1.0, 2.0 and 3.0 are");
+    throw bad_input({file}, "npy version {}.{} is not known; 1.0, 2.0 and 3.0 are", major, byte(7));
   }
   const std::size_t text = major == 1 ? byte(8) | byte(9) << 8U
                                       : byte(8) | byte(9) << 8U | byte(10) << 16U | byte(11) << 24U;
   if (text > kNpyLongestHeader) {
-    throw bad_input({file}, "the npy header claims to be " + std::to_string(text) +
-                                " bytes long; at most " + std::to_string(kNpyLongestHeader) +
-                                " are read");
+    throw bad_input({file}, "the npy header claims to be {} bytes long; at most {} are read", text,
+                    kNpyLongestHeader);
   }
   return (major == 1 ? kNpyShortPrefix : kNpyLongPrefix) + text;
 }

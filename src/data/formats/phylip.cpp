@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "data/formats/id_table.hpp"
 #include "data/formats/readers.hpp"
@@ -94,8 +95,7 @@ class PhylipReader {
     std::string_view line;
     while (lines_.next(line)) {
       if (trim(line).empty()) continue;
-      throw bad_input(lines_.place(), in_quotes(line) + " follows the last of " +
-                                          std::to_string(count_) + " samples");
+      throw bad_input(lines_.place(), "{} follows the last of {} samples", in_quotes(line), count_);
     }
     SimilaritySet set;
     set.row_ids = ids_.strings();
@@ -122,17 +122,17 @@ class PhylipReader {
     if (!next_line(line)) throw bad_input({lines_.name()}, "the file is empty");
     const std::optional<long long> count = parse_integer(trim(line));
     if (!count || *count < 1 || *count > std::numeric_limits<std::int32_t>::max()) {
-      throw bad_input(
-          lines_.place_of(trim(line)),
-          in_quotes(trim(line)) + " is not the number of samples, a whole number from 1");
+      throw bad_input(lines_.place_of(trim(line)),
+                      "{} is not the number of samples, a whole number from 1",
+                      in_quotes(trim(line)));
     }
     // Each sample takes a name of one letter and a line end at least, each distance two bytes.
     const double least = 2.0 * static_cast<double>(*count) +
                          static_cast<double>(*count) * static_cast<double>(*count - 1);
     if (plain_size_ && least > static_cast<double>(*plain_size_) + 1) {
       throw bad_input(lines_.place_of(trim(line)),
-                      "the file claims " + std::to_string(*count) + " samples; its " +
-                          std::to_string(*plain_size_) + " bytes cannot hold their distances");
+                      "the file claims {} samples; its {} bytes cannot hold their distances",
+                      *count, *plain_size_);
     }
     count_ = static_cast<Index>(*count);
   }
@@ -140,8 +140,7 @@ class PhylipReader {
   void read_row(Index i) {
     std::string_view line;
     if (!next_line(line)) {
-      throw bad_input({lines_.name()}, "the file ends after " + std::to_string(i) + " of " +
-                                           std::to_string(count_) + " samples");
+      throw bad_input({lines_.name()}, "the file ends after {} of {} samples", i, count_);
     }
     const Row row = choose_row(line, [&](Index found) {
       if (i > 0) return found == row_length(layout_, i, count_);
@@ -151,8 +150,8 @@ class PhylipReader {
     const std::int32_t number = ids_.intern(row.name);
     if (number != static_cast<std::int32_t>(i)) {
       throw bad_input(lines_.place_of(row.name),
-                      "the name " + in_quotes(row.name) + " of sample " + std::to_string(i + 1) +
-                          " is also that of sample " + std::to_string(number + 1));
+                      "the name {} of sample {} is also that of sample {}", in_quotes(row.name),
+                      i + 1, number + 1);
     }
     const Index wanted = row_length(layout_, i, count_);
     Index found = 0;
@@ -160,9 +159,8 @@ class PhylipReader {
     std::vector<std::string_view> fields;
     while (found < wanted) {
       if (!next_line(line)) {
-        throw bad_input({lines_.name()}, "the file ends inside sample " + std::to_string(i + 1) +
-                                             ", after " + std::to_string(found) + " of " +
-                                             std::to_string(wanted) + " distances");
+        throw bad_input({lines_.name()}, "the file ends inside sample {}, after {} of {} distances",
+                        i + 1, found, wanted);
       }
       split_blanks(line, fields);
       add_values(fields, i, found, wanted);
@@ -181,9 +179,8 @@ class PhylipReader {
                   Index wanted) {
     for (std::size_t k = 0; k < fields.size(); ++k) {
       if (found == wanted) {
-        throw bad_input(lines_.place_of(fields[k]),
-                        in_quotes(fields[k]) + " is one distance too many; sample " +
-                            std::to_string(sample + 1) + " has " + std::to_string(wanted));
+        throw bad_input(lines_.place_of(fields[k]), "{} is one distance too many; sample {} has {}",
+                        in_quotes(fields[k]), sample + 1, wanted);
       }
       values_.push_back(number_in(fields[k], lines_, MissingWord::kNan));
       ++found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/stream.hpp"
+#include "core/errors.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -150,15 +151,14 @@ struct ByteSource::Impl {
   bool next_gzip_member();
   std::string_view left() const { return {stored.data() + stored_at, stored_end - stored_at}; }
   [[nodiscard]] Error damaged(std::string_view kind, std::string_view what) const {
-    return bad_input({file.name()},
-                     fmt::format("damaged {} data near stored byte {}: {}", kind,
-                                 file.position() - static_cast<std::int64_t>(left().size()), what));
+    return bad_input({file.name()}, "damaged {} data near stored byte {}: {}", kind,
+                     file.position() - static_cast<std::int64_t>(left().size()), what);
   }
   [[nodiscard]] Error truncated(std::string_view kind) const {
     return bad_input({file.name()},
-                     fmt::format("truncated {} data: the file ends after {} bytes, before the end "
-                                 "of the compressed stream",
-                                 kind, file.position()));
+                     "truncated {} data: the file ends after {} bytes, before the end "
+                     "of the compressed stream",
+                     kind, file.position());
   }
 
   StoredBytes file;
@@ -197,9 +197,10 @@ void ByteSource::Impl::start() {
     if (zstd == nullptr) throw Error(ErrorCode::kInternal, "zstd could not be started");
     compression = Compression::kZstd;
   } else if (const std::string_view packing = unread_packing(left()); !packing.empty()) {
-    throw bad_input({file.name()}, fmt::format("packed with {}, which is not read; unpack it, or "
-                                               "pack it with gzip or zstd",
-                                               packing));
+    throw bad_input({file.name()},
+                    "packed with {}, which is not read; unpack it, or "
+                    "pack it with gzip or zstd",
+                    packing);
   }
 }
 
@@ -344,9 +345,8 @@ void LineReader::refill() {
   begin_ = 0;
   if (filled_ == buffer_.size()) {
     if (filled_ >= longest_line_) {
-      throw bad_input(
-          {name(), last_line_ + 1},
-          fmt::format("a line of more than {} bytes; is this a text file?", longest_line_));
+      throw bad_input({name(), last_line_ + 1},
+                      "a line of more than {} bytes; is this a text file?", longest_line_);
     }
     buffer_.resize(buffer_.size() * 2);
   }
