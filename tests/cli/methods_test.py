@@ -30,6 +30,20 @@ def test_every_method_has_name_paper_settings_and_a_page(kith):
             assert setting["help"] and setting["rule"], setting
 
 
+def test_the_table_of_the_readme_has_every_method_once_beside_its_page(kith):
+    readme = (SOURCE / "README.md").read_text(encoding="utf-8")
+    table = readme.split("\n| methods | what they are |\n")[1].split("\n\n")[0]
+    listed = {}
+    for names, page in re.findall(r"\[([^]]+)\]\((docs/methods/[^)]+)\)", table):
+        for name in names.split(", "):
+            assert name not in listed, f"{name} stands twice"
+            listed[name] = (SOURCE / page).read_text(encoding="utf-8")
+    methods = [method["name"] for method in kith.json("methods")["methods"]]
+    assert sorted(listed) == sorted(methods)
+    for name in methods:
+        assert listed[name] == page_of(name), name
+
+
 def test_grids_name_settings_that_exist(kith):
     for method in kith.json("methods")["methods"]:
         names = [setting["name"] for setting in method["settings"]]
