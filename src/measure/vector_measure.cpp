@@ -121,10 +121,21 @@ RowMatrix measured(const Tables<Table>& of, const MeasureSettings& s) {
           [&](const auto& x, const auto& z) { return std::exp(-gamma * absolute_distance(x, z)); });
     case Measure::kManhattan:
       return of.pairs([](const auto& x, const auto& z) { return absolute_distance(x, z); });
-    default:
-      assert(false && "every Measure of vectors is computed");
-      return {};
+    case Measure::kEdit:
+    case Measure::kEditDistance:
+    case Measure::kCompressionDistance:
+    case Measure::kSpectrum:
+    case Measure::kDtw:
+    case Measure::kSmithWaterman:
+    case Measure::kNeedlemanWunsch:
+    case Measure::kJaccard:
+    case Measure::kTverskyRatio:
+    case Measure::kTverskyContrast:
+    case Measure::kValueDifference:
+      break;
   }
+  assert(false && "a measure of other data than vectors");
+  return {};
 }
 
 }  // namespace
