@@ -215,20 +215,20 @@ KITH_INLINE void add4_body(Index n, const Scalar* const* columns, const double* 
   constexpr Index kWidth = Lanes<double, kBytes>::kCount;
   Index k = 0;
   for (; k + kWidth <= n; k += kWidth) {
-    D sum, part[4];
+    D sum, c[4];
     load(sum, g + k);
-    for (int c = 0; c < 4; ++c) {
+    for (int i = 0; i < 4; ++i) {
       C column;
-      load(column, columns[c] + k);
-      part[c] = w[c] * __builtin_convertvector(column, D);
+      load(column, columns[i] + k);
+      c[i] = __builtin_convertvector(column, D);
     }
-    sum += (part[0] + part[1]) + (part[2] + part[3]);
+    sum += (w[0] * c[0] + w[1] * c[1]) + (w[2] * c[2] + w[3] * c[3]);
     store(g + k, sum);
   }
   for (; k < n; ++k) {
-    double part[4];
-    for (int c = 0; c < 4; ++c) part[c] = w[c] * static_cast<double>(columns[c][k]);
-    g[k] += (part[0] + part[1]) + (part[2] + part[3]);
+    double c[4];
+    for (int i = 0; i < 4; ++i) c[i] = static_cast<double>(columns[i][k]);
+    g[k] += (w[0] * c[0] + w[1] * c[1]) + (w[2] * c[2] + w[3] * c[3]);
   }
 }
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "kith/optim/dual/certificate.hpp"
@@ -38,23 +39,121 @@ constexpr int kMostSteps = 100;
 constexpr long kPatience = 6;  // steps without progress
 constexpr double kAim = 1e-2;  // of the tolerance: the last steps gain digits quickly
 
-/// s and l of the three kinds of constraints, in their order; also a step.
 struct Iterate {
   Vector c;
   double b = 0, t = 1;
-  engine::ManyPartners<3> own;
-  [[nodiscard]] const Vector& s(std::size_t k) const { return own[k].x; }
-  [[nodiscard]] const Vector& l(std::size_t k) const { return own[k].z; }
+  Vector s1, s2, s3, l1, l2, l3;
+
+  [[nodiscard]] double mu() const {
+    return (s1.dot(l1) + s2.dot(l2) + s3.dot(l3)) / static_cast<double>(3 * s1.size());
+  }
 };
-using Step = Iterate;
-using Three = std::array<Vector, 3>;
+
+struct Step {
+  Vector c;
+  double b = 0, t = 0;
+  Vector s1, s2, s3, l1, l2, l3;
+};
+
+/// The system of one iterate.
+class NewtonSystem {
+ public:
+  NewtonSystem(const Matrix& U, const linear::SignedSamples& samples, const Iterate& x)
+      : U_(U), y_(samples.y), x_(x) {
+    const Vector F = U * x.c;
+    half_ = 0.5 * samples.cost.cwiseInverse();
+    D1_ = x.l1.cwiseQuotient(x.s1);
+    D2_ = x.l2.cwiseQuotient(x.s2);
+    denominator_ = x.s3 + half_.cwiseProduct(x.l3);
+    D3_ = x.l3.cwiseQuotient(denominator_);
+    rp1_ = x.t - F.array() - x.s1.array();
+    rp2_ = x.t + F.array() - x.s2.array();
+    rp3_ = y_.array() * (F.array() + x.b) - 1 + half_.array() * x.l3.array() - x.s3.array();
+    rd1_ = x.t - x.l1.sum() - x.l2.sum();
+    rd2_.noalias() = U.transpose() * (x.l1 - x.l2 - y_.cwiseProduct(x.l3));
+    rd3_ = y_.dot(x.l3);
+    factor();
+  }
+  [[nodiscard]] bool good() const { return good_; }
+
+  /// `r` are what l s is to become less what it is.
+  [[nodiscard]] Step solve(const Vector& r1, const Vector& r2, const Vector& r3) const {
+    const Index k = U_.cols();
+    const Vector e1 = r1.cwiseQuotient(x_.s1) - D1_.cwiseProduct(rp1_);
+    const Vector e2 = r2.cwiseQuotient(x_.s2) - D2_.cwiseProduct(rp2_);
+    const Vector e3 = (r3 - x_.l3.cwiseProduct(rp3_)).cwiseQuotient(denominator_);
+    Vector right(k + 2);
+    right.head(k) = -rd2_ - U_.transpose() * (e1 - e2 - y_.cwiseProduct(e3));
+    right(k) = -rd1_ + e1.sum() + e2.sum();
+    right(k + 1) = rd3_ + y_.dot(e3);
+    Vector step = back_solve(factor_, right);
+    step += back_solve(
+        factor_, Vector(right - H_.selfadjointView<Eigen::Lower>() * step));  // one refinement
+    Step d;
+    d.c = step.head(k);
+    d.t = step(k);
+    d.b = step(k + 1);
+    const Vector dF = U_ * d.c;
+    d.s1 = d.t - dF.array() + rp1_.array();
+    d.s2 = d.t + dF.array() + rp2_.array();
+    d.l1 = e1.array() - D1_.array() * (d.t - dF.array());
+    d.l2 = e2.array() - D2_.array() * (d.t + dF.array());
+    d.l3 = e3.array() - D3_.array() * y_.array() * (dF.array() + d.b);
+    d.s3 = y_.array() * (dF.array() + d.b) + half_.array() * d.l3.array() + rp3_.array();
+    return d;
+  }
+
+ private:
+  void factor() {
+    const Index k = U_.cols();
+    H_ = Matrix::Zero(k + 2, k + 2);
+    const Matrix scaled = (D1_ + D2_ + D3_).cwiseSqrt().asDiagonal() * U_;
+    H_.topLeftCorner(k, k).selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+    H_.row(k).head(k).noalias() = (D2_ - D1_).transpose() * U_;
+    H_.row(k + 1).head(k).noalias() = D3_.transpose() * U_;
+    H_(k, k) = 1 + D1_.sum() + D2_.sum();
+    H_(k + 1, k + 1) = D3_.sum();
+    factor_ = H_;
+    good_ = H_.allFinite() && cholesky_with_ridge(factor_);
+  }
+
+  const Matrix& U_;
+  const Vector& y_;
+  const Iterate& x_;
+  Vector half_, D1_, D2_, D3_, denominator_, rp1_, rp2_, rp3_, rd2_;
+  double rd1_ = 0, rd3_ = 0;
+  Matrix H_, factor_;
+  bool good_ = false;
+};
+
+double step_to_bound(const Iterate& x, const Step& d) {
+  double step = std::numeric_limits<double>::infinity();
+  for (const auto& [value, change] :
+       {std::pair(&x.s1, &d.s1), std::pair(&x.s2, &d.s2), std::pair(&x.s3, &d.s3),
+        std::pair(&x.l1, &d.l1), std::pair(&x.l2, &d.l2), std::pair(&x.l3, &d.l3)}) {
+    step = std::min(step, engine::largest_step(*value, *change));
+  }
+  return step;
+}
+
+void advance(Iterate& x, const Step& d, double step) {
+  x.c += step * d.c;
+  x.b += step * d.b;
+  x.t += step * d.t;
+  x.s1 += step * d.s1;
+  x.s2 += step * d.s2;
+  x.s3 += step * d.s3;
+  x.l1 += step * d.l1;
+  x.l2 += step * d.l2;
+  x.l3 += step * d.l3;
+}
 
 Iterate first_iterate(const linear::SignedSamples& samples, Index span) {
   const Index n = samples.y.size();
   Iterate x;
   x.c = Vector::Zero(span);
-  // Products s l of one size, whatever the cost.
-  for (engine::Partners<Vector>& one : x.own) one = {Vector::Ones(n), 4 * samples.cost};
+  x.s1 = x.s2 = x.s3 = Vector::Ones(n);
+  x.l1 = x.l2 = x.l3 = 4 * samples.cost;  // products s l of one size, whatever the cost
   return x;
 }
 
@@ -77,8 +176,15 @@ double dual_value(const linear::SignedSamples& samples, const VectorRef& a, cons
 /// that direction: the value is never negative.
 void dual_point(const Matrix& U, const linear::SignedSamples& samples, const Iterate& x,
                 MarginRadiusSolution& solution) {
-  solution.a = engine::balanced(samples.y, x.l(2));
-  solution.m = x.l(0) - x.l(1);
+  const Vector positive = (samples.y.array() > 0).select(x.l3, 0);
+  const double above = positive.sum();
+  const double below = x.l3.sum() - above;
+  solution.a = x.l3;
+  for (Index i = 0; i < x.l3.size(); ++i) {
+    if (samples.y(i) > 0 && above > below) solution.a(i) *= below / above;
+    if (samples.y(i) < 0 && below > above) solution.a(i) *= above / below;
+  }
+  solution.m = x.l1 - x.l2;
   for (int again = 0; again < 2; ++again) {
     const Vector off = U.transpose() * (solution.m - samples.y.cwiseProduct(solution.a));
     solution.m -= U * off;
@@ -145,82 +251,38 @@ class Interior {
   [[nodiscard]] MarginRadiusSolution& best() { return best_; }
   [[nodiscard]] const Vector& best_c() const { return best_c_; }
 
-  [[nodiscard]] double complementarity() const { return x_.own.mean_product(); }
+  [[nodiscard]] double complementarity() const { return x_.mu(); }
   [[nodiscard]] double complementarity(const Step& d, double length) const {
-    return x_.own.mean_product(d.own, {length, length});
+    Iterate there = x_;
+    metric::advance(there, d, length);
+    return there.mu();
   }
   bool factor() {
-    const Vector& y = samples_.y;
-    const Vector half = 0.5 * samples_.cost.cwiseInverse();
-    off_ = constraints(U_ * x_.c, x_.b, x_.t);
-    off_[2].array() += half.array() * x_.l(2).array() - 1;
-    for (std::size_t i = 0; i < 3; ++i) {
-      denominator_[i] = x_.s(i);
-      if (i == 2) denominator_[i] += half.cwiseProduct(x_.l(i));
-      D_[i] = x_.l(i).cwiseQuotient(denominator_[i]);
-      off_[i] -= x_.s(i);
-    }
-    const Index k = U_.cols();
-    rest_.resize(k + 2);
-    rest_.head(k).noalias() = -U_.transpose() * (x_.l(0) - x_.l(1) - y.cwiseProduct(x_.l(2)));
-    rest_(k) = x_.l(0).sum() + x_.l(1).sum() - x_.t;
-    rest_(k + 1) = y.dot(x_.l(2));
-    H_ = Matrix::Zero(k + 2, k + 2);
-    const Matrix scaled = (D_[0] + D_[1] + D_[2]).cwiseSqrt().asDiagonal() * U_;
-    H_.topLeftCorner(k, k).selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-    H_.row(k).head(k).noalias() = (D_[1] - D_[0]).transpose() * U_;
-    H_.row(k + 1).head(k).noalias() = D_[2].transpose() * U_;
-    H_(k, k) = 1 + D_[0].sum() + D_[1].sum();
-    H_(k + 1, k + 1) = D_[2].sum();
-    factor_ = H_;
-    return H_.allFinite() && cholesky_with_ridge(factor_);
+    system_.emplace(U_, samples_, x_);
+    return system_->good();
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    const Vector& y = samples_.y;
-    const Index k = U_.cols();
-    const Three r = x_.own.missing(target, before != nullptr ? &before->own : nullptr);
-    Three e;
-    for (std::size_t i = 0; i < 3; ++i) {
-      e[i] = (r[i] - x_.l(i).cwiseProduct(off_[i])).cwiseQuotient(denominator_[i]);
-    }
-    Vector right = rest_;
-    right.head(k) -= U_.transpose() * (e[0] - e[1] - y.cwiseProduct(e[2]));
-    right(k) += e[0].sum() + e[1].sum();
-    right(k + 1) += y.dot(e[2]);
-    Vector step = back_solve(factor_, right);
-    step += back_solve(
-        factor_, Vector(right - H_.selfadjointView<Eigen::Lower>() * step));  // one refinement
-    Step d;
-    d.c = step.head(k);
-    d.t = step(k);
-    d.b = step(k + 1);
-    const Three moved = constraints(U_ * d.c, d.b, d.t);
-    for (std::size_t i = 0; i < 3; ++i) {
-      d.own[i].z = e[i] - D_[i].cwiseProduct(moved[i]);
-      d.own[i].x = moved[i] + off_[i];
-    }
-    d.own[2].x += 0.5 * d.l(2).cwiseQuotient(samples_.cost);
-    return d;
+    const auto wanted = [&](const Vector& s, const Vector& l, const Vector* ds, const Vector* dl) {
+      Vector r = target - s.array() * l.array();
+      if (ds != nullptr) r -= ds->cwiseProduct(*dl);
+      return r;
+    };
+    const bool corrects = before != nullptr;
+    return system_->solve(
+        wanted(x_.s1, x_.l1, corrects ? &before->s1 : nullptr, corrects ? &before->l1 : nullptr),
+        wanted(x_.s2, x_.l2, corrects ? &before->s2 : nullptr, corrects ? &before->l2 : nullptr),
+        wanted(x_.s3, x_.l3, corrects ? &before->s3 : nullptr, corrects ? &before->l3 : nullptr));
   }
   [[nodiscard]] double reach(const Step& d, double fraction) const {
-    const engine::Lengths longest = x_.own.largest_steps(d.own);
-    return std::min(1.0, fraction * std::min(longest.x, longest.z));
+    return std::min(1.0, fraction * step_to_bound(x_, d));
   }
   bool advance(const Step& d, double length) {
-    if (!d.c.allFinite() || !d.l(0).allFinite() || !d.l(2).allFinite()) return false;
-    x_.c += length * d.c;
-    x_.b += length * d.b;
-    x_.t += length * d.t;
-    x_.own.advance(d.own, {length, length});
+    if (!d.c.allFinite() || !d.l1.allFinite() || !d.l3.allFinite()) return false;
+    metric::advance(x_, d, length);
     return true;
   }
 
  private:
-  /// t - F, t + F and y (F + b).
-  [[nodiscard]] Three constraints(const Vector& F, double b, double t) const {
-    return {t - F.array(), t + F.array(), samples_.y.array() * (F.array() + b)};
-  }
-
   const Matrix& U_;
   const linear::SignedSamples& samples_;
   double aim_;
@@ -228,10 +290,7 @@ class Interior {
   double merit_ = 0;
   MarginRadiusSolution now_, best_;
   Vector best_c_;
-  // Of the Newton system: D, what the constraints and the other conditions miss, its matrix.
-  Three D_, denominator_, off_;
-  Vector rest_;
-  Matrix H_, factor_;
+  std::optional<NewtonSystem> system_;
 };
 
 }  // namespace
