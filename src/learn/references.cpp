@@ -6,7 +6,7 @@
 namespace kith {
 
 std::span<const Reference> references() {
-  static constexpr std::array<Reference, 6> kAll = {
+  static constexpr std::array<Reference, 7> kAll = {
       {{"TR", "Chen, Garcia, Gupta, Rahimi, Cazzanti: Similarity-based classification"},
        {"CGR", "Chen, Gupta, Recht: Learning kernels from indefinite similarities, ICML 2009"},
        {"CY", "Chen, Ye: Training SVM with indefinite kernels, 2008"},
@@ -15,7 +15,8 @@ std::span<const Reference> references() {
        {"KTBB",
         "Kundu, Tankasali, Bhattacharyya, Ben-Tal: Efficient algorithms for learning kernels from "
         "multiple similarity matrices with general convex loss functions"},
-       {"ZGZZ", "Zhu, Gong, Zhao, Zhang: Learning similarity metric with SVM"}}};
+       {"ZGZZ", "Zhu, Gong, Zhao, Zhang: Learning similarity metric with SVM"},
+       {"RYP", "Rifkin, Yeo, Poggio: Regularized least-squares classification, 2003"}}};
   return kAll;
 }
 

@@ -26,6 +26,7 @@
 #include "kith/learn/neighbours/knn.hpp"
 #include "kith/learn/neighbours/kri.hpp"
 #include "kith/learn/neighbours/krr.hpp"
+#include "kith/learn/ridge/ridge.hpp"
 #include "kith/learn/svm/feature_svm.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
 #include "kith/learn/svm/lp_machine.hpp"
@@ -37,11 +38,11 @@ namespace kith {
 
 using Methods = MethodList<  //
     KnnSettings, AffinityKnnSettings, KriSettings, KrrSettings, SdaSettings, LocalSdaSettings,
-    MixtureSdaSettings, SvmSettings, SvmKnnSettings, FeatureSvmSettings, LpMachineSettings,
-    PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings, NearestMeanSettings,
-    PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings, SpectrumSvmSettings,
-    AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings, VectorSvmSettings,
-    LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings, SimpleMklSettings,
-    RklSettings>;
+    MixtureSdaSettings, SvmSettings, RidgeSettings, SvmKnnSettings, FeatureSvmSettings,
+    LpMachineSettings, PSvmSettings, FeaturesFisherSettings, FeaturesQuadraticSettings,
+    NearestMeanSettings, PeFisherSettings, EmbedSvmSettings, FullKernelSettings, RobustSvmSettings,
+    SpectrumSvmSettings, AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings,
+    VectorSvmSettings, LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings,
+    SimpleMklSettings, RklSettings>;
 
 }  // namespace kith
