@@ -46,6 +46,7 @@ bool locale_is_utf8() {
 }  // namespace
 
 std::string as_flag(std::string_view id, std::string_view value) {
+  if (id == "multiclass") return fmt::format("--set {}={}", id, value);  // a method's own
   return fmt::format("--{}{}{}", id, value.empty() ? "" : " ", value);
 }
 

@@ -125,7 +125,7 @@ std::string training_text(const Training& training, const std::optional<Selectio
                                         : fmt::format("similarities to {} of {} training samples",
                                                       record.positions.size(), record.samples));
   for (const std::string& sentence : record.applied) text += line("applied", sentence);
-  for (const std::string& note : info.notes) text += line("note", note);
+  for (const std::string& note : info.notes) text += line("note", spelled(note, as_flag));
   if (!options.model.empty()) text += line("model", options.model);
   return text;
 }
@@ -214,6 +214,7 @@ int run(const TrainOptions& options) {
   session.end_progress();
   if (options.common.json) {
     Json json = training_json(training);
+    if (json.contains("notes")) json["notes"] = spelled_json(json["notes"], as_flag);
     if (!options.model.empty()) json["model"] = options.model;
     print_json(json);
   } else {

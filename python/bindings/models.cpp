@@ -40,13 +40,19 @@ InputSettings input_settings(const Texts& given) {
   return settings;
 }
 
+/// Notes on a fit mention settings by their ids.
+Json with_spelled_notes(Json json) {
+  if (json.contains("notes")) json["notes"] = spelled_json(json["notes"], as_keyword);
+  return json;
+}
+
 Model fitted(TrainedModel trained, std::string fit_json) {
   return {std::make_shared<const TrainedModel>(std::move(trained)), std::move(fit_json)};
 }
 
 Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   Training training = train(prepared, choice, ctx);
-  std::string json = training_json(training).dump();
+  std::string json = with_spelled_notes(training_json(training)).dump();
   return fitted(std::move(training.model), std::move(json));
 }
 
@@ -285,7 +291,7 @@ Json record_json(const ModelRecord& record) {
           {"seed", record.seed},
           {"blas_threads", record.blas_threads},
           {"applied", record.applied},
-          {"certificate", record.certificate},
+          {"certificate", with_spelled_notes(record.certificate)},
           {"kith", record.kith_version}};
 }
 

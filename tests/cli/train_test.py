@@ -37,6 +37,27 @@ def test_several_classes_have_subproblems_and_no_single_objective(kith):
     assert found["iterations"] == sum(part["iterations"] for part in found["subproblems"])
 
 
+def test_very_many_classes_are_better_not_told_apart_in_pairs(kith):
+    kith.write("s.csv", csv(np.eye(201)))
+    kith.write("l.txt", "".join(f"c{i}\n" for i in range(201)))
+    given = ("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", "svm", "--set", "probability=no")
+    (note,) = kith.json(*given)["notes"]
+    assert "20100 pairs" in note and "--set multiclass=one-vs-rest" in note
+    assert note in kith(*given).stdout
+    found = kith.json(*given, "--set", "multiclass=one-vs-rest")
+    assert "notes" not in found and len(found["subproblems"]) == 201
+
+
+def test_ridge_says_what_it_has_chosen(kith):
+    found = Problem(classes=3).write(kith).train(kith, "--method", "ridge")
+    (note,) = found["notes"]
+    learned = found["learned"]
+    at = learned["squared_errors"].index(min(learned["squared_errors"]))
+    assert learned["ridge"] == learned["tried"][at] and "squared error" in note
+    assert found["status"] == "solved" and found["kkt_residual"] <= 1e-8
+    assert [part["name"] for part in found["subproblems"]] == ["a | rest", "b | rest", "c | rest"]
+
+
 @pytest.mark.parametrize("method, settings", (
     ("robust-svm", ()), ("full-kernel-svm", ()), ("spectrum-svm", ("--set", "centre=both"))))
 def test_learned_kernels_have_the_offset_of_each_objective(kith, method, settings):

@@ -263,3 +263,9 @@ def test_scores_are_there_before_the_fit():
         assert hasattr(kind(), "decision_function")
         with pytest.raises(NotFittedError):
             kind().decision_function(np.eye(3))
+
+
+def test_notes_spell_settings_as_keywords():
+    model = kith.SVM(probability=False).fit(np.eye(201), [f"c{i}" for i in range(201)])
+    (note,) = model.certificate_["notes"]
+    assert "20100 pairs" in note and "multiclass='one-vs-rest'" in note

@@ -54,6 +54,7 @@ Vector kept(const Vector& lambda, const std::optional<Index>& dimensions) {
 
 /// All settings have the same dimensions and ascend in cost.
 std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, SharedWork& work,
+                                             std::span<const BinaryTask> tasks,
                                              std::span<const EmbedSvmSettings> ascending,
                                              const RunContext& ctx) {
   const TrainingSet& train = work.train();
@@ -73,7 +74,7 @@ std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, Sh
   const KernelLearner learner{
       .K = &space.kernel, .train = &train, .ascending = machines, .ctx = &ctx};
   std::vector<Fitted<EmbedSvmModel>> fitted;
-  for (Fitted<Machines>& one : train_machines(learner, binary_tasks(train.labels))) {
+  for (Fitted<Machines>& one : train_machines(learner, tasks)) {
     EmbedSvmModel model{column_machines(std::move(one.model), train.size(),
                                         all_positions(train.size()), times_map)};
     const DenseBlock means(RowMatrix(scaling.row_means(model.columns).transpose()));
@@ -91,6 +92,7 @@ void describe(EmbedSvmSettings& settings, FieldVisitor& field) {
   field("dimensions", settings.dimensions, at_least(1), "all",
         "how many axes of largest positive eigenvalue are kept");
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
@@ -101,10 +103,15 @@ std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
   for (const EmbedSvmSettings& settings : path) validate(settings, "embed-svm");
   const ClassicalScaling scaling = classical_scaling(work);
   const auto dimensions = [](const EmbedSvmSettings& settings) { return settings.dimensions; };
-  return fit_in_groups(path, dimensions, by_cost, [&](std::span<const EmbedSvmSettings> ascending) {
-    ctx.check_stop();
-    return fit_space(scaling, work, ascending, ctx);
-  });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const EmbedSvmSettings> same_rule) {
+    return fit_in_groups(same_rule, dimensions, by_cost,
+                         [&](std::span<const EmbedSvmSettings> ascending) {
+                           ctx.check_stop();
+                           return fit_space(scaling, work, tasks, ascending, ctx);
+                         });
+  };
+  return fit_with_tasks(work.train().labels, path, fit_rule);
 }
 
 Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries, RunContext& ctx) {

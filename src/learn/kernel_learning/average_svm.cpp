@@ -19,6 +19,7 @@ namespace {
 SvmSettings on_the_mean(const AverageSvmSettings& settings) {
   return {.cost = settings.cost,
           .spectrum = settings.spectrum,
+          .multiclass = settings.multiclass,
           .beta = settings.beta,
           .probability = settings.probability,
           .tolerance = settings.tolerance};
@@ -41,6 +42,7 @@ void describe(AverageSvmSettings& settings, FieldVisitor& field) {
         "what is done to the eigenvalues of the mean before training");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }

@@ -86,6 +86,7 @@ template <class Settings>
 void describe_machine(Settings& settings, FieldVisitor& field, std::string_view tolerance) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("scaling", settings.scaling, kScalingHelp);
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), tolerance);
 }
@@ -204,6 +205,7 @@ std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
         for (const SimpleMklSettings& one : own) {
           settings.push_back({.cost = one.cost,
                               .trace = 1,
+                              .multiclass = one.multiclass,
                               .probability = one.probability,
                               .tolerance = one.tolerance});
         }
@@ -215,12 +217,15 @@ std::vector<Fitted<RklModel>> fit_path(SharedWork& work, std::span<const RklSett
                                        RunContext& ctx) {
   return fit_on_kernels<RklModel>(
       work, path, ctx, [&](const TrainingSet& kernels, std::span<const RklSettings> own) {
-        const std::vector<BinaryTask> tasks = binary_tasks(kernels.labels);
-        const RadiusLearner learner{.set = &kernels, .path = own, .ctx = &ctx};
         const std::vector<TestTransform> unchanged(kBaseKernels.size());
-        return fit_tasks(tasks, kernels.labels, own, learner, ctx, [&](auto solved) {
-          return kernel_sum(std::move(solved), tasks, kernels, unchanged);
-        });
+        const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                                  std::span<const RklSettings> same_rule) {
+          const RadiusLearner learner{.set = &kernels, .path = same_rule, .ctx = &ctx};
+          return fit_tasks(tasks, kernels.labels, same_rule, learner, ctx, [&](auto solved) {
+            return kernel_sum(std::move(solved), tasks, kernels, unchanged);
+          });
+        };
+        return fit_with_tasks(kernels.labels, own, fit_rule);
       });
 }
 Prediction predict(const BaseKernelModel& model, const QueryBlock& queries, RunContext& ctx) {

@@ -76,6 +76,7 @@ void describe(FullKernelSettings& settings, FieldVisitor& field) {
          Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
@@ -84,14 +85,18 @@ std::vector<Fitted<FullKernelModel>> fit_path(SharedWork& work,
                                               std::span<const FullKernelSettings> path,
                                               RunContext& ctx) {
   for (const FullKernelSettings& settings : path) validate(settings, "full-kernel-svm");
-  std::vector<LearnedStep> steps;
-  for (const FullKernelSettings& settings : path) {
-    steps.push_back({settings.test_treatment, settings.probability, settings.tolerance});
-  }
-  const auto learn = [&](const LearnedTask& task) {
-    return learn_block(task, path[task.step], ctx);
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const FullKernelSettings> own) {
+    std::vector<LearnedStep> steps;
+    for (const FullKernelSettings& settings : own) {
+      steps.push_back({settings.test_treatment, settings.probability, settings.tolerance});
+    }
+    const auto learn = [&](const LearnedTask& task) {
+      return learn_block(task, own[task.step], ctx);
+    };
+    return as_models<FullKernelModel>(fit_learned(work, tasks, steps, learn, ctx));
   };
-  return as_models<FullKernelModel>(fit_learned(work, steps, learn, ctx));
+  return fit_with_tasks(work.train().labels, path, fit_rule);
 }
 
 }  // namespace kith

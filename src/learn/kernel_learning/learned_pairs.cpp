@@ -192,11 +192,11 @@ void check_range(std::string_view what, double value, double unit) {
 }
 
 std::vector<Fitted<LearnedPairsModel>> fit_learned(SharedWork& work,
+                                                   std::span<const BinaryTask> tasks,
                                                    std::span<const LearnedStep> steps,
                                                    const KernelProblem& learn,
                                                    const RunContext& ctx) {
   const Labels& labels = work.train().labels;
-  const std::vector<BinaryTask> tasks = binary_tasks(labels);
   const LearnedLearner learner{.work = &work, .steps = steps, .learn = &learn, .ctx = &ctx};
   std::vector<Fitted<LearnedPairsModel>> fitted;
   for (auto& one : fit_tasks(tasks, labels, steps, learner, ctx)) {

@@ -316,6 +316,7 @@ void describe(MklSettings& settings, FieldVisitor& field) {
       "spectrum", settings.spectrum,  // all that give a kernel, which none might not
       {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift, Spectrum::kSquare, Spectrum::kDiffusion},
       "what is done to the eigenvalues of each matrix before training");
+  describe_multiclass(settings.multiclass, field);
   field("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
 }
@@ -329,8 +330,8 @@ std::vector<Fitted<KernelSumModel>> fit_sums(SharedWork& work, std::span<const M
                                              TraceOf whose, const RunContext& ctx) {
   for (const MklSettings& settings : path) validate(settings, "mkl");
   const TrainingSet& train = work.train();
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
-  const auto fit_kernels = [&](std::span<const MklSettings> same_kernels) {
+  const auto fit_kernels = [&](std::span<const BinaryTask> tasks,
+                               std::span<const MklSettings> same_kernels) {
     const Spectrum spectrum = same_kernels.front().spectrum;
     const Kernels kernels = kernels_of(work, spectrum, ctx);
     return fit_in_groups(
@@ -352,7 +353,13 @@ std::vector<Fitted<KernelSumModel>> fit_sums(SharedWork& work, std::span<const M
         });
   };
   const auto kernels = [](const MklSettings& settings) { return settings.spectrum; };
-  return fit_in_groups(path, kernels, as_given, fit_kernels);
+  return fit_with_tasks(
+      train.labels, path,
+      [&](std::span<const BinaryTask> tasks, std::span<const MklSettings> same_rule) {
+        return fit_in_groups(same_rule, kernels, as_given, [&](std::span<const MklSettings> own) {
+          return fit_kernels(tasks, own);
+        });
+      });
 }
 
 }  // namespace kith

@@ -23,6 +23,7 @@ TraceSettings step_of(const ReklSettings& settings) {
   step.solver = settings.solver;
   step.iterations = settings.iterations;
   step.test_treatment = settings.test_treatment;
+  step.multiclass = settings.multiclass;
   step.probability = settings.probability;
   step.tolerance = settings.tolerance;
   return step;
@@ -44,6 +45,7 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment, {Treatment::kMap, Treatment::kSample},
         "what is done to the similarities of new samples: the map from matrix to kernel, or the "
         "nearest completion of the kernel");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "auto",
         "relative duality gap accepted; auto: 1e-6, 0.05 for mirror descent");

@@ -231,6 +231,7 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
          Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0),
         "relative duality gap accepted; not below what a printed algorithm stops at, 1e-5 for "
@@ -241,16 +242,24 @@ std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
                                              std::span<const RobustSvmSettings> path,
                                              RunContext& ctx) {
   for (const RobustSvmSettings& settings : path) check(settings);
-  return fit_in_groups(path, as_given, robust_order, [&](std::span<const RobustSvmSettings> own) {
+  const auto fit_ordered = [&](std::span<const BinaryTask> tasks,
+                               std::span<const RobustSvmSettings> own) {
     std::vector<LearnedStep> steps;
     for (const RobustSvmSettings& one : own) {
       steps.push_back({one.test_treatment, one.probability, one.tolerance});
     }
     const auto learn = [&](const LearnedTask& task) { return learn_block(task, own, ctx); };
-    std::vector<Fitted<LearnedPairsModel>> solved = fit_learned(work, steps, learn, ctx);
+    std::vector<Fitted<LearnedPairsModel>> solved = fit_learned(work, tasks, steps, learn, ctx);
     for (std::size_t k = 0; k < own.size(); ++k) add_notes(own[k], solved[k]);
     return as_models<RobustSvmModel>(std::move(solved));
-  });
+  };
+  return fit_with_tasks(
+      work.train().labels, path,
+      [&](std::span<const BinaryTask> tasks, std::span<const RobustSvmSettings> same_rule) {
+        return fit_in_groups(
+            same_rule, as_given, robust_order,
+            [&](std::span<const RobustSvmSettings> own) { return fit_ordered(tasks, own); });
+      });
 }
 
 }  // namespace kith

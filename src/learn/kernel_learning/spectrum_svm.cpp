@@ -188,6 +188,7 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
         "cross-validation, or both where they tie");
   field("test-treatment", settings.test_treatment, {Treatment::kLinear, Treatment::kNone},
         "what is done to the similarities of new samples: the learned map, or nothing");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
@@ -197,10 +198,13 @@ std::vector<Fitted<SpectrumSvmModel>> fit_path(SharedWork& work,
                                                RunContext& ctx) {
   for (const SpectrumSvmSettings& settings : path) validate(settings, "spectrum-svm");
   const TrainingSet& train = work.train();
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
-  const SpectrumLearner learner{.work = &work, .path = path, .ctx = &ctx};
-  return fit_tasks(tasks, train.labels, path, learner, ctx,
-                   [&](auto solved) { return assemble(std::move(solved), tasks, train); });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const SpectrumSvmSettings> own) {
+    const SpectrumLearner learner{.work = &work, .path = own, .ctx = &ctx};
+    return fit_tasks(tasks, train.labels, own, learner, ctx,
+                     [&](auto solved) { return assemble(std::move(solved), tasks, train); });
+  };
+  return fit_with_tasks(train.labels, path, fit_rule);
 }
 
 Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,

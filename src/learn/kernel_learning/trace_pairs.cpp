@@ -250,6 +250,7 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
         {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, or nothing");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "auto",
         "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 0.05 for mirror descent");
@@ -261,17 +262,20 @@ std::vector<Fitted<LearnedPairsModel>> fit_trace_pairs(SharedWork& work, trace::
                                                        std::span<const TraceSettings> steps,
                                                        const RunContext& ctx) {
   const TrainingSet& train = work.train();
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
   const std::vector<double> self = constant_selves(work, shape);
   const auto order = [](const TraceSettings& s) {
     return std::tuple_cat(trace_problem_key(s), std::tuple(s.cost));
   };
-  return fit_in_groups(steps, as_given, order, [&](std::span<const TraceSettings> ordered) {
-    const TraceLearner learner{.work = &work, .shape = shape, .steps = ordered, .ctx = &ctx};
-    return fit_tasks(tasks, train.labels, ordered, learner, ctx, [&](auto solved) {
-      return put_together(std::move(solved), tasks, train, self);
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const TraceSettings> same_rule) {
+    return fit_in_groups(same_rule, as_given, order, [&](std::span<const TraceSettings> ordered) {
+      const TraceLearner learner{.work = &work, .shape = shape, .steps = ordered, .ctx = &ctx};
+      return fit_tasks(tasks, train.labels, ordered, learner, ctx, [&](auto solved) {
+        return put_together(std::move(solved), tasks, train, self);
+      });
     });
-  });
+  };
+  return fit_with_tasks(train.labels, steps, fit_rule);
 }
 
 }  // namespace kith

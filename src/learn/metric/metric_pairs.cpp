@@ -138,6 +138,7 @@ void describe(MetricSettings& settings, FieldVisitor& field) {
         "into the unit ball: scaled (10) or exact (9) of the paper");
   field("tolerance", settings.tolerance, above(0.0),
         "relative decrease of the objective at which the descent ends");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field.as(FieldRole::kCertificate)(
       "certificate", settings.certificate,
@@ -162,16 +163,19 @@ DimensionRule parse_dimensions(std::string_view method, std::string_view text) {
 std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const TrainingSet& train,
                                               std::span<const MetricSettings> path,
                                               const RunContext& ctx) {
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
-  std::vector<DimensionRule> dimensions;
-  for (const MetricSettings& settings : path) {
-    dimensions.push_back(parse_dimensions("metric", settings.dimensions));
-  }
-  const MetricLearner learner{
-      .source = &rows, .train = &train, .path = path, .dimensions = dimensions, .ctx = &ctx};
-  return fit_tasks(tasks, train.labels, path, learner, ctx, [&](auto solved) {
-    return assemble(std::move(solved), tasks, rows, train.labels);
-  });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const MetricSettings> own) {
+    std::vector<DimensionRule> dimensions;
+    for (const MetricSettings& settings : own) {
+      dimensions.push_back(parse_dimensions("metric", settings.dimensions));
+    }
+    const MetricLearner learner{
+        .source = &rows, .train = &train, .path = own, .dimensions = dimensions, .ctx = &ctx};
+    return fit_tasks(tasks, train.labels, own, learner, ctx, [&](auto solved) {
+      return assemble(std::move(solved), tasks, rows, train.labels);
+    });
+  };
+  return fit_with_tasks(train.labels, path, fit_rule);
 }
 
 void express(MetricPairs& pairs, const VectorSpan& span) {

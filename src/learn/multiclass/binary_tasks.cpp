@@ -221,6 +221,21 @@ std::string task_name(const BinaryTask& task, const Labels& labels) {
   return first + " | " + labels.names[static_cast<std::size_t>(task.second)];
 }
 
+void describe_multiclass(Multiclass& rule, FieldVisitor& field) {
+  field("multiclass", rule,
+        "a machine for each pair of classes, or for each class against the rest");
+}
+
+void note_many_pairs(const Labels& labels, Multiclass rule, FitInfo& info) {
+  constexpr std::size_t kMany = 200;
+  const std::size_t classes = classes_present(labels).size();
+  if (rule != Multiclass::kOneVsOne || classes <= kMany) return;
+  info.notes.push_back(fmt::format(
+      "{} classes make {} pairs with a machine each; [[multiclass=one-vs-rest]] has one for each "
+      "class, and the method ridge is made for many",
+      classes, classes * (classes - 1) / 2));
+}
+
 Vector weights_of(const TrainingSet& train, const BinaryTask& task) {
   if (train.weights.size() == 0) return Vector::Ones(task.size());
   return train.weights(task.samples);

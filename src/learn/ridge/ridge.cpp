@@ -362,13 +362,4 @@ Prediction predict(const RidgeModel& model, const QueryBlock& queries, RunContex
   return predict(machines, ridge_rows(model, queries));
 }
 
-template <class A>
-void archive(Archived<A, RidgeModel>& model, A& archiver) {
-  Archived<A, ColumnMachines>& machines = model;
-  archive(machines, archiver);
-  archiver("ridge", model.ridge);
-}
-template void archive(const RidgeModel&, SavingArchive&);
-template void archive(RidgeModel&, LoadingArchive&);
-
 }  // namespace kith

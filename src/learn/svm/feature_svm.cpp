@@ -39,7 +39,7 @@ struct Shared {
   const TrainingSet* train = nullptr;
   std::vector<Index> columns;
   DenseBlock features;
-  std::vector<BinaryTask> tasks;
+  std::span<const BinaryTask> tasks;
 };
 
 FeatureSvmModel machine_model(const Shared& shared, const FeatureSvmSettings& settings,
@@ -102,6 +102,7 @@ void describe(FeatureSvmSettings& settings, FieldVisitor& field) {
   field("gamma", settings.gamma, above(0.0),
         "of kernel rbf: exp(-gamma |f - g|^2) for vectors of similarities f and g");
   field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
@@ -110,12 +111,13 @@ std::vector<Fitted<FeatureSvmModel>> fit_path(SharedWork& work,
                                               std::span<const FeatureSvmSettings> path,
                                               RunContext& ctx) {
   for (const FeatureSvmSettings& settings : path) validate(settings, "features-svm");
-  const auto fit_features = [&](std::span<const FeatureSvmSettings> same_features) {
+  const auto fit_features = [&](std::span<const BinaryTask> tasks,
+                                std::span<const FeatureSvmSettings> same_features) {
     const FeatureSvmSettings& first = same_features.front();
     Shared shared{.train = &work.train(),
                   .columns = choose_prototypes(first.prototypes, work.train().size(), ctx),
                   .features = {},
-                  .tasks = binary_tasks(work.train().labels)};
+                  .tasks = tasks};
     shared.features = columns_of(work.dense(), shared.columns);
     const bool linear = first.kernel == FeatureKernel::kLinear;
     const Matrix products = linear ? inner_products(shared.features)
@@ -128,7 +130,14 @@ std::vector<Fitted<FeatureSvmModel>> fit_path(SharedWork& work,
                                                    ascending, ctx);
                          });
   };
-  return fit_in_groups(path, feature_key, as_given, fit_features);
+  return fit_with_tasks(
+      work.train().labels, path,
+      [&](std::span<const BinaryTask> tasks, std::span<const FeatureSvmSettings> same_rule) {
+        return fit_in_groups(same_rule, feature_key, as_given,
+                             [&](std::span<const FeatureSvmSettings> same_features) {
+                               return fit_features(tasks, same_features);
+                             });
+      });
 }
 
 Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries, RunContext& ctx) {

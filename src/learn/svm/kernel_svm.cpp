@@ -70,7 +70,8 @@ Fitted<SvmModel> svm_model(Fitted<Machines> fitted, const SvmSettings& settings,
 }
 
 /// One step of a path with scope=all: settings that differ in cost alone, ascending.
-std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSettings> ascending,
+std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const BinaryTask> tasks,
+                                        std::span<const SvmSettings> ascending,
                                         const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
@@ -82,8 +83,7 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const SvmSet
                               .convex = is_convex(first.spectrum),
                               .ctx = &ctx};
   std::vector<Fitted<SvmModel>> fitted;
-  for (Fitted<Machines>& one :
-       train_machines(learner, binary_tasks(train.labels, first.multiclass))) {
+  for (Fitted<Machines>& one : train_machines(learner, tasks)) {
     if (first.test_treatment != Treatment::kAugmented) {
       one.info.consistency = treated.consistency;
     }
@@ -155,7 +155,8 @@ struct OwnKernelLearner {
   }
 };
 
-std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const SvmSettings> ascending,
+std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const BinaryTask> tasks,
+                                          std::span<const SvmSettings> ascending,
                                           const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
@@ -164,7 +165,6 @@ std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const SvmS
         "svm: test-treatment augmented adds a new sample to the whole training block; it "
         "needs scope all");
   }
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels, first.multiclass);
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const OwnKernelLearner learner{
       .train = &train, .ascending = ascending, .machines = machines, .ctx = &ctx};
@@ -179,7 +179,7 @@ std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const SvmS
 /// What settings share that differ in cost alone. Those with another tolerance stand apart: a loose
 /// solution must not be passed on for a tight one.
 auto svm_kernel_key(const SvmSettings& s) {
-  return std::tuple(s.spectrum, s.test_treatment, s.scope, s.multiclass,
+  return std::tuple(s.spectrum, s.test_treatment, s.scope,
                     s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt, s.tolerance);
 }
 
@@ -194,8 +194,7 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
         "block's, the modified spectrum of both together, nothing, or linear with K S^+ s for "
         "shift");
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
-  field("multiclass", settings.multiclass,
-        "a machine for each pair of classes, or for each class against the rest");
+  describe_multiclass(settings.multiclass, field);
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
@@ -205,10 +204,16 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
 std::vector<Fitted<SvmModel>> fit_path(SharedWork& work, std::span<const SvmSettings> path,
                                        RunContext& ctx) {
   for (const SvmSettings& settings : path) validate(settings, "svm");
-  return fit_in_groups(path, svm_kernel_key, by_cost, [&](std::span<const SvmSettings> ascending) {
-    return ascending.front().scope == SpectrumScope::kAll ? fit_whole(work, ascending, ctx)
-                                                          : fit_by_task(work, ascending, ctx);
-  });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const SvmSettings> same_rule) {
+    return fit_in_groups(same_rule, svm_kernel_key, by_cost,
+                         [&](std::span<const SvmSettings> ascending) {
+                           return ascending.front().scope == SpectrumScope::kAll
+                                      ? fit_whole(work, tasks, ascending, ctx)
+                                      : fit_by_task(work, tasks, ascending, ctx);
+                         });
+  };
+  return fit_with_tasks(work.train().labels, path, fit_rule);
 }
 
 namespace {

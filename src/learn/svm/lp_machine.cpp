@@ -95,6 +95,7 @@ struct LpLearner {
 void describe(LpMachineSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
 }
@@ -104,14 +105,20 @@ std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
                                              RunContext& ctx) {
   for (const LpMachineSettings& settings : path) validate(settings, "lp-machine");
   const TrainingSet& train = work.train();
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
   const auto prototypes = [](const LpMachineSettings& settings) { return settings.prototypes; };
-  return fit_in_groups(path, prototypes, by_cost, [&](std::span<const LpMachineSettings> own) {
-    const std::vector<Index> columns = choose_prototypes(own.front().prototypes, train.size(), ctx);
-    const DenseBlock features = columns_of(work.dense(), columns);
-    const LpLearner learner{.features = &features, .train = &train, .ascending = own, .ctx = &ctx};
-    return fit_columns<LpMachineModel>(learner, own, tasks, train, columns, ctx);
-  });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const LpMachineSettings> same_rule) {
+    return fit_in_groups(
+        same_rule, prototypes, by_cost, [&](std::span<const LpMachineSettings> own) {
+          const std::vector<Index> columns =
+              choose_prototypes(own.front().prototypes, train.size(), ctx);
+          const DenseBlock features = columns_of(work.dense(), columns);
+          const LpLearner learner{
+              .features = &features, .train = &train, .ascending = own, .ctx = &ctx};
+          return fit_columns<LpMachineModel>(learner, own, tasks, train, columns, ctx);
+        });
+  };
+  return fit_with_tasks(train.labels, path, fit_rule);
 }
 
 }  // namespace kith

@@ -161,6 +161,7 @@ void describe(PSvmSettings& settings, FieldVisitor& field) {
                              "bound C on the size of every coefficient");
   field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
   field("intercept", settings.intercept, "add a constant to the decision value");
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0),
         "largest relative KKT violation accepted, and a tenth of the largest relative gap");
@@ -170,22 +171,25 @@ std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work, std::span<const PSvmSe
                                         RunContext& ctx) {
   for (const PSvmSettings& settings : path) validate(settings, "p-svm");
   const TrainingSet& train = work.train();
-  const std::vector<BinaryTask> tasks = binary_tasks(train.labels);
   const auto rest = [](const PSvmSettings& s) {  // all that is neither epsilon nor cost
     return std::tuple(s.prototypes, s.intercept, s.probability, s.tolerance);
   };
   const auto order = [](const PSvmSettings& s) { return std::pair(-s.epsilon, s.cost); };
-  return fit_in_groups(path, rest, order, [&](std::span<const PSvmSettings> ordered) {
-    const std::vector<Index> columns =
-        choose_prototypes(ordered.front().prototypes, train.size(), ctx);
-    const DenseBlock features = columns_of(work.dense(), columns);
-    const PSvmLearner learner{
-        .features = &features, .train = &train, .ordered = ordered, .ctx = &ctx};
-    std::vector<Fitted<PSvmModel>> fitted =
-        fit_columns<PSvmModel>(learner, ordered, tasks, train, columns, ctx);
-    for (std::size_t i = 0; i < fitted.size(); ++i) add_notes(ordered[i], fitted[i]);
-    return fitted;
-  });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const PSvmSettings> same_rule) {
+    return fit_in_groups(same_rule, rest, order, [&](std::span<const PSvmSettings> ordered) {
+      const std::vector<Index> columns =
+          choose_prototypes(ordered.front().prototypes, train.size(), ctx);
+      const DenseBlock features = columns_of(work.dense(), columns);
+      const PSvmLearner learner{
+          .features = &features, .train = &train, .ordered = ordered, .ctx = &ctx};
+      std::vector<Fitted<PSvmModel>> fitted =
+          fit_columns<PSvmModel>(learner, ordered, tasks, train, columns, ctx);
+      for (std::size_t i = 0; i < fitted.size(); ++i) add_notes(ordered[i], fitted[i]);
+      return fitted;
+    });
+  };
+  return fit_with_tasks(train.labels, path, fit_rule);
 }
 
 }  // namespace kith

@@ -154,7 +154,7 @@ struct Shared {
   const TrainingSet* train = nullptr;
   FeatureScale scale;
   ScaledVectors samples;
-  std::vector<BinaryTask> tasks;
+  std::span<const BinaryTask> tasks;
 };
 
 Fitted<VectorSvmModel> machine_model(const Shared& shared, const KernelRule& rule,
@@ -222,6 +222,7 @@ void describe(VectorSvmSettings& settings, FieldVisitor& field) {
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
   field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
+  describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
@@ -230,20 +231,24 @@ std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
                                              std::span<const VectorSvmSettings> path,
                                              RunContext& ctx) {
   for (const VectorSvmSettings& settings : path) validate(settings, "vector-svm");
-  return fit_in_groups(
-      path, vector_table_key, as_given, [&](std::span<const VectorSvmSettings> own) {
-        const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
-        const Shared shared{.train = &work.train(),
-                            .scale = scale,
-                            .samples = ScaledVectors(scale, work.vectors()),
-                            .tasks = binary_tasks(work.train().labels)};
-        const Matrix table = kernel_table(own.front().kernel.kernel, shared.samples, ctx.threads);
-        return fit_in_groups(own, vector_kernel_key, by_cost,
-                             [&](std::span<const VectorSvmSettings> ascending) {
-                               const Matrix K = kernel_of_table(ascending.front().kernel, table);
-                               return fit_kernel(shared, K, ascending, ctx);
-                             });
-      });
+  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
+                            std::span<const VectorSvmSettings> same_rule) {
+    return fit_in_groups(
+        same_rule, vector_table_key, as_given, [&](std::span<const VectorSvmSettings> own) {
+          const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
+          const Shared shared{.train = &work.train(),
+                              .scale = scale,
+                              .samples = ScaledVectors(scale, work.vectors()),
+                              .tasks = tasks};
+          const Matrix table = kernel_table(own.front().kernel.kernel, shared.samples, ctx.threads);
+          return fit_in_groups(own, vector_kernel_key, by_cost,
+                               [&](std::span<const VectorSvmSettings> ascending) {
+                                 const Matrix K = kernel_of_table(ascending.front().kernel, table);
+                                 return fit_kernel(shared, K, ascending, ctx);
+                               });
+        });
+  };
+  return fit_with_tasks(work.train().labels, path, fit_rule);
 }
 
 Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunContext& ctx) {

@@ -11,6 +11,7 @@ namespace kith {
 struct EmbedSvmSettings {
   std::optional<Index> dimensions;  ///< of largest lambda > 0; none: all of them
   double cost = 1;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-6;
 };

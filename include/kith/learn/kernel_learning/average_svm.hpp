@@ -11,6 +11,7 @@ struct AverageSvmSettings {
   double cost = 1;
   Spectrum spectrum = Spectrum::kClip;
   std::optional<double> beta;  ///< none: 1 / max|lambda|
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-6;
 };

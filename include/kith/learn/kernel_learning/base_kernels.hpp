@@ -22,6 +22,7 @@ struct BaseKernel {
 struct SimpleMklSettings {
   double cost = 1;
   FeatureScaling scaling = FeatureScaling::kStandard;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };
@@ -30,6 +31,7 @@ void describe(SimpleMklSettings& settings, FieldVisitor& field);
 struct RklSettings {
   double cost = 1;
   FeatureScaling scaling = FeatureScaling::kStandard;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-6;
 };

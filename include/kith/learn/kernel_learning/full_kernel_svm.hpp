@@ -11,6 +11,7 @@ struct FullKernelSettings {
   double eta = 0.01;
   double gamma = 1;
   Treatment test_treatment = Treatment::kSample;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };

@@ -71,6 +71,7 @@ void check_range(std::string_view what, double value, double unit);
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
 [[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_learned(SharedWork& work,
+                                                                 std::span<const BinaryTask> tasks,
                                                                  std::span<const LearnedStep> steps,
                                                                  const KernelProblem& learn,
                                                                  const RunContext& ctx);

@@ -21,6 +21,7 @@ struct MklSettings {
   double cost = 1;
   std::optional<double> trace;
   Spectrum spectrum = Spectrum::kClip;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };

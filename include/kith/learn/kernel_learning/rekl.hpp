@@ -14,6 +14,7 @@ struct ReklSettings {
   TraceSolver solver = TraceSolver::kExact;
   std::optional<Index> iterations;  ///< of mirror descent
   Treatment test_treatment = Treatment::kMap;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   std::optional<double> tolerance;
 };

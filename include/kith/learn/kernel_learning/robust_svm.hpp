@@ -21,6 +21,7 @@ struct RobustSvmSettings {
   RobustSolver solver = RobustSolver::kNewton;
   std::optional<Index> iterations;  ///< at most so many; none: the solver's own limit
   Treatment test_treatment = Treatment::kSample;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };

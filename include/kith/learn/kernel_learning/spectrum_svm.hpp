@@ -15,6 +15,7 @@ struct SpectrumSvmSettings {
   double gamma = 1;
   std::optional<spectrum::Centre> centre;  ///< none: chosen for each pair of classes
   Treatment test_treatment = Treatment::kLinear;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };

@@ -42,6 +42,7 @@ struct TraceSettings {
   papers::MirrorUpdate update = papers::MirrorUpdate::kCorrect;
   std::optional<Index> iterations;  ///< of mirror descent
   Treatment test_treatment = Treatment::kSample;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   std::optional<double> tolerance;
 };

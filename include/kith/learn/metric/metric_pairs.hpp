@@ -37,6 +37,7 @@ struct MetricSettings {
   MetricSolver solver = MetricSolver::kProjection;
   metric::BallProjection projection = metric::BallProjection::kScaled;
   double tolerance = 1e-6;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   bool certificate = true;
 };

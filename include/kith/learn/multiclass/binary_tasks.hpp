@@ -20,6 +20,9 @@ struct EnumNames<Multiclass> {
   static constexpr std::array<std::string_view, 2> names = {"one-vs-one", "one-vs-rest"};
 };
 
+/// The setting of every method that solves binary tasks.
+void describe_multiclass(Multiclass& rule, FieldVisitor& field);
+
 /// In the place of a second class: all classes but the first.
 inline constexpr int kRest = -1;
 
@@ -43,6 +46,8 @@ struct BinaryTask {
                                                    Multiclass rule = Multiclass::kOneVsOne);
 /// "a | b" or "a | rest", for reports.
 [[nodiscard]] std::string task_name(const BinaryTask& task, const Labels& labels);
+/// Notes that there are very many pairs of classes, where there are and each has a machine.
+void note_many_pairs(const Labels& labels, Multiclass rule, FitInfo& info);
 /// Of the task's samples, all 1 where none were given.
 [[nodiscard]] Vector weights_of(const TrainingSet& train, const BinaryTask& task);
 

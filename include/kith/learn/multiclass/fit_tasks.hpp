@@ -28,6 +28,7 @@
 
 #include "kith/core/parallel.hpp"
 #include "kith/learn/multiclass/binary_tasks.hpp"
+#include "kith/learn/path_groups.hpp"
 
 namespace kith {
 
@@ -123,6 +124,20 @@ void calibrate(const BinaryTask& task, std::size_t number, std::span<const Step>
 }
 
 }  // namespace detail
+
+/// The settings of a path by their field `multiclass`: `fit` takes the tasks of those that agree in
+/// it, and these settings, in the order of the path.
+template <class Settings, class Fit>
+[[nodiscard]] auto fit_with_tasks(const Labels& labels, std::span<const Settings> path,
+                                  const Fit& fit) {
+  const auto rule = [](const Settings& settings) { return settings.multiclass; };
+  return fit_in_groups(path, rule, as_given, [&](std::span<const Settings> own) {
+    const std::vector<BinaryTask> tasks = binary_tasks(labels, own.front().multiclass);
+    auto fitted = fit(std::span<const BinaryTask>(tasks), own);
+    for (auto& one : fitted) note_many_pairs(labels, own.front().multiclass, one.info);
+    return fitted;
+  });
+}
 
 /// One result for each step of `path`, whose elements have a field `probability`.
 template <BinaryLearner L, class Step>

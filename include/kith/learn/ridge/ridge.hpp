@@ -43,21 +43,20 @@ struct RidgeModel : ColumnMachines {
 [[nodiscard]] Matrix decision_values(const RidgeModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
 template <class A>
-void archive(Archived<A, RidgeModel>& model, A& archiver);
+void archive(Archived<A, RidgeModel>& model, A& archiver) {
+  Archived<A, ColumnMachines>& machines = model;
+  archive(machines, archiver);
+  archiver("ridge", model.ridge);
+}
 
-static_assert(Learner<RidgeSettings, RidgeModel>);
-
+/// A fit tunes itself: there is no grid.
 template <>
-struct MethodTraits<RidgeSettings> {
-  using Model = RidgeModel;
+struct MethodTraits<RidgeSettings> : MethodDefaults<RidgeModel> {
   static constexpr std::string_view name = "ridge";
   static constexpr std::string_view title = "Ridge";
   static constexpr std::string_view paper = "[RYP]";
   static constexpr std::string_view summary =
       "regularised least squares of each class against the rest; for many classes";
-  static constexpr bool probabilities = true;
-  /// A fit tunes itself.
-  static std::vector<GridAxis> grid(const RidgeSettings& /*settings*/) { return {}; }
 };
 
 }  // namespace kith

@@ -19,6 +19,7 @@ struct FeatureSvmSettings {
   double cost = 1;
   double gamma = 0.1;
   std::optional<Index> prototypes;  ///< none: all training samples
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-6;
 };

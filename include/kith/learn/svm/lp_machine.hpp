@@ -10,6 +10,7 @@ namespace kith {
 struct LpMachineSettings {
   double cost = 1;
   std::optional<Index> prototypes;  ///< none: all training samples
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };

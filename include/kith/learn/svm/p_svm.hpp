@@ -13,6 +13,7 @@ struct PSvmSettings {
   double cost = 100;
   std::optional<Index> prototypes;  ///< none: all training samples
   bool intercept = false;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;
 };

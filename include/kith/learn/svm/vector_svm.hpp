@@ -19,6 +19,7 @@ struct VectorSvmSettings {
   MarginLoss loss = MarginLoss::kHinge;
   double cost = 1;
   FeatureScaling scaling = FeatureScaling::kStandard;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-6;
 };
