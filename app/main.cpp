@@ -130,15 +130,12 @@ int parse_and_run(int argc, char** argv) {
                            fmt::format("kith {}\nBLAS: {}", kVersion, blas_description()));
   program.get_formatter()->column_width(34);
 
-  const std::vector<Command> commands = {add_inspect(program),
-                                         add_convert(program),
-                                         add_measure(program),
-                                         add_methods(program),
-                                         add_train(program),
-                                         add_info(program),
-                                         add_predict(program),
-                                         add_evaluate(program, command_line(argc, argv)),
-                                         add_report(program)};
+  const std::vector<Command> commands = {
+      add_inspect(program), add_convert(program),
+      add_measure(program), add_methods(program),
+      add_train(program),   add_info(program),
+      add_predict(program), add_evaluate(program, command_line(argc, argv)),
+      add_report(program)};
   // Hidden: what the manual page and the completions are made from.
   const CLI::App* describe = program.add_subcommand("__describe")->group("");
   const std::vector<const char*> arguments = arguments_of(argc, argv);

@@ -141,9 +141,9 @@ def test_interrupt_ends_a_decomposition_that_cannot_hear_it(kith):
 
 
 def test_training_that_takes_long_says_so_on_a_terminal_and_can_be_interrupted(kith):
-    noise = np.random.default_rng(1).normal(size=(700, 700))
+    noise = np.random.default_rng(1).normal(size=(1500, 1500))
     np.save(kith.folder / "s.npy", noise + noise.T)
-    kith.write("y.txt", "a\nb\n" * 350)
+    kith.write("y.txt", "a\nb\n" * 750)
     ours, theirs = pty.openpty()
     process = subprocess.Popen([PROGRAM, "train", "--similarity", "s.npy", "--labels", "y.txt", "--method",
                                 "full-kernel-svm"], cwd=kith.folder, stdout=subprocess.DEVNULL, stderr=theirs)
