@@ -5,21 +5,15 @@
 
 #include <algorithm>
 
+#include "kith/core/error.hpp"
+#include "kith/core/text.hpp"
+
 namespace kith::app {
 namespace {
 
 /// Before anything is read.
 std::size_t matrices_asked_for(const InputOptions& input, const RawOptions& raw) {
   return raw.data.empty() ? input.similarity.size() + input.distance.size() : raw.measures.size();
-}
-
-bool has_distances(const LabelledInput& input) {
-  const auto is_set = [](const SimilaritySet& set) { return set.kind == PairKind::kDistance; };
-  const auto is_measured = [](const RawMatrix& matrix) {
-    return measure_info(matrix.measure.measure).values == PairKind::kDistance;
-  };
-  return std::ranges::any_of(input.matrices.sets, is_set) ||
-         std::ranges::any_of(input.samples, is_measured);
 }
 
 }  // namespace
@@ -35,11 +29,61 @@ std::string methods_to_compare(const MethodsFlag& methods, const InputOptions& i
   return std::string(kSeveralComparison);
 }
 
-void note_neighbours(const InputOptions& options, const LabelledInput& input,
-                     std::span<const Candidate> candidates, const RunContext& ctx) {
-  if (options.from_distance->count() > 0 || !has_distances(input)) return;
-  const std::string note = neighbours_note(candidates);
-  if (!note.empty()) ctx.message(note);
+std::vector<Candidate> candidates_for(const MethodsFlag& methods, const InputOptions& input,
+                                      const RawOptions& raw, ProtocolName protocol,
+                                      const RunContext& ctx) {
+  std::vector<Candidate> candidates = parse_candidates(methods_to_compare(methods, input, raw, ctx),
+                                                       matrices_asked_for(input, raw));
+  for (Candidate& candidate : candidates) apply(protocol, candidate);
+  return candidates;
+}
+
+namespace {
+
+/// "svm-clip:cost=10" of --set, "svm-clip:cost=1,10" of --grid.
+SettingWish parse_wish(const std::string& flag, const std::string& text, bool named) {
+  const std::size_t equals = text.find('=');
+  std::size_t colon = text.find(':');
+  const bool grid = flag == "--grid";
+  const std::string said = fmt::format("{} {}", flag, in_quotes(text));
+  if (colon > equals) colon = std::string::npos;  // of a value
+  if (equals == std::string::npos || (named && colon == std::string::npos)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} must be {}key=value, such as {}{}", said, named ? "METHOD:" : "",
+                            named ? "svm-clip:" : "", grid ? "cost=1,10,100" : "cost=10"));
+  }
+  const std::size_t start = colon == std::string::npos ? 0 : colon + 1;
+  SettingWish wish{.candidate = colon == std::string::npos ? "*" : text.substr(0, colon),
+                   .key = text.substr(start, equals - start),
+                   .values = {},
+                   .said = said};
+  const std::string value = text.substr(equals + 1);
+  if (!grid) {
+    wish.values.push_back(value);
+    return wish;
+  }
+  for (const std::string_view one : split(value, ',')) wish.values.emplace_back(trim(one));
+  return wish;
+}
+
+}  // namespace
+
+std::vector<SettingWish> parse_wishes(const std::string& flag, const std::vector<std::string>& texts,
+                                      bool named) {
+  std::vector<SettingWish> wishes;
+  wishes.reserve(texts.size());
+  for (const std::string& text : texts) wishes.push_back(parse_wish(flag, text, named));
+  return wishes;
+}
+
+void resolve(const LabelledInput& input, const InputSearch& search, ExperimentData& data,
+             std::vector<Candidate>& candidates, RunContext& ctx) {
+  resolve_inputs(data, input.samples, search, candidates, ctx);
+  const std::size_t variants = count_variants(candidates);
+  if (variants > 1) {
+    ctx.message(fmt::format("{} ways to treat the input are searched (conversions, scales, tables)",
+                            variants));
+  }
 }
 
 }  // namespace kith::app

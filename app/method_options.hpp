@@ -4,9 +4,10 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "input_options.hpp"
-#include "kith/evaluate/grid.hpp"
+#include "kith/evaluate/experiment.hpp"
 #include "raw_options.hpp"
 
 namespace kith::app {
@@ -22,9 +23,20 @@ struct MethodsFlag {
 [[nodiscard]] std::string methods_to_compare(const MethodsFlag& methods, const InputOptions& input,
                                              const RawOptions& raw, const RunContext& ctx);
 
-/// Tells a user who left open how distances become similarities, and asks for methods that go by
-/// neighbours, that these are not the nearest.
-void note_neighbours(const InputOptions& options, const LabelledInput& input,
-                     std::span<const Candidate> candidates, const RunContext& ctx);
+/// The methods of that list with the grids of the protocol.
+[[nodiscard]] std::vector<Candidate> candidates_for(const MethodsFlag& methods,
+                                                    const InputOptions& input,
+                                                    const RawOptions& raw, ProtocolName protocol,
+                                                    const RunContext& ctx);
+
+/// The settings of --set ("METHOD:key=value") or --grid ("METHOD:key=a,b"). Where the method need not
+/// be named, a setting without one is that of every method.
+[[nodiscard]] std::vector<SettingWish> parse_wishes(const std::string& flag,
+                                                    const std::vector<std::string>& texts,
+                                                    bool named = true);
+
+/// Fills what is searched of the input, and says how much that is.
+void resolve(const LabelledInput& input, const InputSearch& search, ExperimentData& data,
+             std::vector<Candidate>& candidates, RunContext& ctx);
 
 }  // namespace kith::app

@@ -360,8 +360,11 @@ LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
   return found;
 }
 
-void add_need(InputNeeds& needs, const MethodChoice& choice) {
-  (learns_from_vectors(choice.settings) ? needs.vectors : needs.similarities) = choice.name;
+void add_need(InputNeeds& needs, const Candidate& candidate) {
+  for (const Candidate& part : parts_of(candidate)) {
+    const MethodChoice& choice = part.choice;
+    (learns_from_vectors(choice.settings) ? needs.vectors : needs.similarities) = choice.name;
+  }
 }
 
 ExperimentData experiment_data(const LabelledInput& input, MatchedSets matrices,

@@ -31,7 +31,7 @@ struct InputNeeds {
   std::string vectors;       ///< the name of a method that learns from vectors; empty: none does
   std::string similarities;  ///< of one that learns from similarities
 };
-void add_need(InputNeeds& needs, const MethodChoice& choice);
+void add_need(InputNeeds& needs, const Candidate& candidate);
 
 /// Tables, raw samples or vectors, with their labels and what is to be done to the similarities.
 struct LabelledInput {

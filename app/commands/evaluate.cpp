@@ -32,7 +32,7 @@ struct EvaluateOptions {
   std::string methods{kDefaultComparison};
   std::vector<std::string> settings;
   std::vector<std::string> grids;
-  std::string protocol = "tr";
+  std::string protocol = "kith";
   PartitionSettings partitions;
   std::string partition_file;
   std::string store;
@@ -48,44 +48,11 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-/// "svm-clip:cost=10" of --set, "svm-clip:cost=1,10" of --grid.
-SettingWish parse_wish(const std::string& flag, const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const std::size_t colon = text.find(':');
-  const bool grid = flag == "--grid";
-  const std::string said = fmt::format("{} {}", flag, in_quotes(text));
-  if (equals == std::string::npos || colon == std::string::npos || colon > equals) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} must be METHOD:key=value, such as svm-clip:{}", said,
-                            grid ? "cost=1,10,100" : "cost=10"));
-  }
-  SettingWish wish{.candidate = text.substr(0, colon),
-                   .key = text.substr(colon + 1, equals - colon - 1),
-                   .values = {},
-                   .said = said};
-  const std::string value = text.substr(equals + 1);
-  if (!grid) {
-    wish.values.push_back(value);
-    return wish;
-  }
-  for (const std::string_view one : split(value, ',')) wish.values.emplace_back(trim(one));
-  return wish;
-}
-
-std::vector<SettingWish> parse_wishes(const std::string& flag,
-                                      const std::vector<std::string>& texts) {
-  std::vector<SettingWish> wishes;
-  wishes.reserve(texts.size());
-  for (const std::string& text : texts) wishes.push_back(parse_wish(flag, text));
-  return wishes;
-}
-
 std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, ProtocolName protocol,
                                          const RunContext& ctx) {
   const MethodsFlag methods{"--methods", options.methods, options.parser->count("--methods") > 0};
   std::vector<Candidate> candidates =
-      parse_candidates(methods_to_compare(methods, options.input, options.raw, ctx));
-  for (Candidate& candidate : candidates) apply(protocol, candidate);
+      candidates_for(methods, options.input, options.raw, protocol, ctx);
   grant(parse_wishes("--set", options.settings), parse_wishes("--grid", options.grids), candidates);
   return candidates;
 }
@@ -230,12 +197,12 @@ int run(const EvaluateOptions& options) {
   ExperimentPlan plan;
   plan.candidates = chosen_candidates(options, protocol, ctx);
   InputNeeds needs;
-  for (const Candidate& candidate : plan.candidates) add_need(needs, candidate.choice);
+  for (const Candidate& candidate : plan.candidates) add_need(needs, candidate);
   LabelledInput input = read_labelled(options.input, options.raw, needs, ctx);
-  note_neighbours(options.input, input, plan.candidates, ctx);
   InputSettings condition = input.condition;
   if (options.parser->count("--scale") == 0) apply(protocol, condition);
-  const ExperimentData data = experiment_data(input, std::move(input.matrices), condition, ctx);
+  ExperimentData data = experiment_data(input, std::move(input.matrices), condition, ctx);
+  resolve(input, input_search(protocol), data, plan.candidates, ctx);
   plan.name = options.data_name.empty() ? data_set_name(input, data) : options.data_name;
   plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
@@ -296,7 +263,8 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
   parser
       .add_option(
           "--protocol", options.protocol,
-          "tr: the grids of [TR]; cgr: similarities scaled to [0,1] and the grids of "
+          "kith: relative grids, and the conversion of distances or the scale of similarities is "
+          "searched as well; tr: the grids of [TR] on the input as given; cgr: similarities scaled to [0,1] and the grids of "
           "[CGR]; cy: 10 partitions, 5 folds, cost 1; ktbb: 5 partitions with equal classes, "
           "5 folds; zgzz: 10 partitions of 70 and 30 %, 5 folds")
       ->type_name("NAME")

@@ -104,7 +104,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
     text += line("", "and the similarity of each new sample with itself (--self)", style);
   }
   text += line("gives",
-               has_probabilities(record) ? "labels, scores and probabilities"
+               has_probabilities(model) ? "labels, scores and probabilities"
                                          : "labels and scores, no probabilities",
                style);
   text +=

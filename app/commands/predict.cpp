@@ -242,7 +242,7 @@ void predict_rows(const TrainedModel& model, const PredictOptions& options, Sess
   const QueryFiles files = query_files(model.record, options);
   say_which_is_which(model.record, files, options, session.context);
   QueryReader reader(model.record, files, session.context);
-  const bool takes_both = takes_both_directions(method_settings(model.record));
+  const bool takes_both = takes_both_directions(model);
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
     const ModelMatrix& matrix = model.record.matrices[m];
     const bool has_from = !files.matrices[m].from_training.empty();

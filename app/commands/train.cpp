@@ -12,6 +12,7 @@
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/pipeline/trained_model.hpp"
 #include "method_options.hpp"
@@ -26,50 +27,90 @@ struct TrainOptions {
   InputOptions input;
   RawOptions raw;
   std::string method = "svm";
-  std::string among{kDefaultComparison};
+  std::string among{kAutoMembers};
+  bool tune = false;
+  std::string budget;
+  std::vector<std::string> grids;
   const CLI::App* parser = nullptr;
   std::vector<std::string> settings;
   std::string model;
   std::string similarity_out;
 };
 
-/// Folds of the cross-validation that chooses, as [TR] 6.2 has inside each partition.
-constexpr Index kAutoFolds = 10;
+/// Whether settings are chosen by cross-validation, of several methods or of one.
+bool selects(const TrainOptions& options) { return options.method == kAuto || options.tune; }
 
-/// The best of `--among` by cross-validation on the samples at hand, with its best settings.
-struct AutoChoice {
-  MethodChoice choice;
-  Selection selection;
-};
-AutoChoice choose(const TrainOptions& options, const LabelledInput& input, RunContext& ctx) {
-  if (!options.settings.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "--set has no meaning with --method auto, which chooses the settings");
+/// "90", "90s", "5m", "2h": seconds.
+double parse_budget(const std::string& text) {
+  const std::string_view all = trim(text);
+  double factor = 1;
+  std::string_view digits = all;
+  for (const auto& [unit, seconds] : {std::pair("s", 1.0), {"m", 60.0}, {"h", 3600.0}}) {
+    if (!all.ends_with(unit)) continue;
+    factor = seconds;
+    digits.remove_suffix(1);
   }
-  const MethodsFlag among{"--among", options.among, options.parser->count("--among") > 0};
-  const std::vector<Candidate> candidates =
-      parse_candidates(methods_to_compare(among, options.input, options.raw, ctx));
-  note_neighbours(options.input, input, candidates, ctx);
-  const ExperimentData data = experiment_data(input, input.matrices, input.condition, ctx);
-  const Index folds = std::min(kAutoFolds, data.samples());
-  Selection selection = select_method(data, candidates, folds, Stratify::kAuto, ctx);
-  const SelectionEntry& best = selection.entries[selection.best];
-  MethodChoice choice = candidates[selection.best].choice;
-  choice.settings = best.settings;
-  switch_evidence(choice, true);  // off while choosing, as in `evaluate`; a model has it
-  ctx.message(fmt::format("chose {} with an inner error of {} %", best.name,
-                          format_short(100 * best.loss, 3)));
-  return {.choice = std::move(choice), .selection = std::move(selection)};
+  const std::optional<double> value = parse_double(digits);
+  if (value && *value > 0 && std::isfinite(*value)) return *value * factor;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--budget {} must be a time above 0, such as 90s, 5m or 2h", in_quotes(text)));
+}
+
+/// What is chosen among: the members of the committee, or the one method to tune.
+std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext& ctx) {
+  const bool automatic = options.method == kAuto;
+  const bool among = options.parser->count("--among") > 0;
+  const std::string list = among ? options.among : options.method;
+  std::vector<Candidate> methods = candidates_for({"--method", list, true}, options.input,
+                                                  options.raw, ProtocolName::kKith, ctx);
+  if (automatic && !among) methods = std::move(methods.front().members);
+  for (const Candidate& method : methods) {
+    if (!method.is_committee()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                "--among lists what auto is made of, and auto cannot be made of itself");
+  }
+  grant(parse_wishes("--set", options.settings, false), parse_wishes("--grid", options.grids, false),
+        methods);
+  return methods;
+}
+
+/// Priors and costs of the committee are those of its members.
+DecisionSettings decision_of(const std::vector<Candidate>& methods) {
+  return methods.front().choice.decision;
+}
+
+struct Selected {
+  Selection selection;
+  Training training;
+  Json json;
+};
+Selected select_and_train(const TrainOptions& options, const LabelledInput& input,
+                          Session& session) {
+  RunContext& ctx = session.context;
+  std::vector<Candidate> methods = methods_of(options, ctx);
+  ExperimentData data = experiment_data(input, input.matrices, input.condition, ctx);
+  resolve(input, input_search(ProtocolName::kKith), data, methods, ctx);
+  SelectionSettings settings;
+  if (!options.budget.empty()) settings.budget = parse_budget(options.budget);
+  Selected selected{.selection = select_methods(data, methods, settings, ctx)};
+  for (const std::string& note : selection_notes(selected.selection)) {
+    ctx.message(spelled(note, as_flag));
+  }
+  selected.training = train_selected(selected.selection, data, input.samples,
+                                     input.vectors ? &*input.vectors : nullptr,
+                                     decision_of(methods), ctx);
+  selected.json = selection_json(selected.selection, data);
+  selected.training.model.record.certificate["selection"] = selected.json;
+  return selected;
 }
 
 PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& choice,
                              RunContext& ctx) {
   if (learns_from_vectors(choice.settings)) return prepare_training(*input.vectors, input.labels);
-  if (!input.samples.empty()) {
-    return prepare_training(input.samples, input.labels, input.condition, ctx);
-  }
+  const InputSettings condition = settled(input.condition, choice.settings);
+  if (!input.samples.empty()) return prepare_training(input.samples, input.labels, condition, ctx);
   return prepare_training(
-      input.matrices, input.labels, input.condition, ctx,
+      input.matrices, input.labels, condition, ctx,
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
 }
 
@@ -86,23 +127,60 @@ std::string weights_text(const std::vector<KernelWeight>& weights) {
   return text;
 }
 
-std::string selection_text(const Selection& selection) {
-  std::string text = line(
-      "chosen", selection.entries[selection.best].name + ", of least error in cross-validation:");
-  for (const SelectionEntry& one : selection.entries) {
-    text += fmt::format("                  {:<16} {:>6.2f} %\n", one.name, 100 * one.loss);
+/// "cost=1, ridge=0.1" of the searched settings of a method, and of its input.
+std::string found_text(const SelectionEntry& entry, const Json& candidate) {
+  std::string text;
+  const auto add = [&](const std::string& key, const Json& value) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  for (const GridAxis& axis : entry.method.axes) {
+    if (candidate["settings"].contains(axis.field)) add(axis.field, candidate["settings"][axis.field]);
   }
+  for (const auto& [key, value] : candidate["input"].items()) add(key, value);
   return text;
 }
 
-std::string training_text(const Training& training, const std::optional<Selection>& selection,
+/// A row per method, the best first: what it got, by which settings, and whether it takes part.
+std::string selection_text(const Selection& selection, const Json& json) {
+  std::vector<std::size_t> order(selection.entries.size());
+  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const SelectionEntry& first = selection.entries[a];
+    const SelectionEntry& second = selection.entries[b];
+    if (first.skipped.has_value() != second.skipped.has_value()) return !first.skipped;
+    return !first.skipped && first.loss < second.loss;
+  });
+  std::string text = fmt::format(
+      "\n  cross-validation over {} folds ({} ways to treat the input):\n"
+      "  {:<16} {:>9} {:>9}  {}\n",
+      selection.folds, selection.variants, "method", "error (%)", "seconds", "best settings");
+  for (const std::size_t c : order) {
+    const SelectionEntry& one = selection.entries[c];
+    if (one.skipped) {
+      text += fmt::format("  {:<16} skipped: {}\n", one.method.name, *one.skipped);
+      continue;
+    }
+    text += fmt::format("  {:<16} {:>5.2f} ±{:<4.2f}{:>8.2f}  {}{}\n", one.method.name,
+                        100 * one.loss, 100 * one.error, one.seconds,
+                        found_text(one, json["candidates"][c]), one.seated ? "" : "  (left out)");
+  }
+  return text + "\n";
+}
+
+std::string training_text(const Training& training, const std::optional<Selected>& selected,
                           const TrainOptions& options) {
   const ModelRecord& record = training.model.record;
   const FitInfo& info = training.info;
   // As it was typed, "svm-flip", unless it was left open.
+  const bool committee = training.model.is_committee();
   std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n",
-                                 selection ? record.method : options.method, record.samples,
-                                 record.class_names.size(), training.seconds);
+                                 selected && !committee ? record.method : options.method,
+                                 record.samples, record.class_names.size(), training.seconds);
+  if (committee) {
+    text += line("is", fmt::format("a committee of {} methods, which vote with their probabilities",
+                                   training.model.members.size()));
+  }
   text += line("status", std::string(name(info.status())));
   if (info.status() == SolveStatus::kStopped) {
     text += line("", "no optimum is claimed: the method ends by a rule of its own");
@@ -119,7 +197,7 @@ std::string training_text(const Training& training, const std::optional<Selectio
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
     text += line("weights", weights_text(info.subproblems.front().kernel_weights));
   }
-  if (selection) text += selection_text(*selection);
+  if (selected) text += selection_text(selected->selection, selected->json);
   text +=
       line("needs", record.features > 0 ? fmt::format("vectors of {} features", record.features)
                                         : fmt::format("similarities to {} of {} training samples",
@@ -133,12 +211,10 @@ std::string training_text(const Training& training, const std::optional<Selectio
 /// What the methods at hand learn from; throws where a flag asks for what none of them has.
 InputNeeds needs_of(const TrainOptions& options, const MethodChoice& choice) {
   InputNeeds needs;
-  if (options.method != "auto") {
-    add_need(needs, choice);
+  if (options.method != kAuto) {
+    add_need(needs, {.name = choice.name, .choice = choice, .axes = {}});
   } else {
-    for (const Candidate& candidate : parse_candidates(options.among)) {
-      add_need(needs, candidate.choice);
-    }
+    for (const Candidate& candidate : parse_candidates(options.among)) add_need(needs, candidate);
   }
   return needs;
 }
@@ -153,7 +229,7 @@ void refuse_overwriting_inputs(const TrainOptions& options) {
 
 void check_similarity_out(const TrainOptions& options, const MethodChoice& choice) {
   if (options.similarity_out.empty()) return;
-  if (options.method == "auto" || !learns_metric(choice.settings)) {
+  if (options.method == kAuto || !learns_metric(choice.settings)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("--write-similarity writes a learned metric, and {} learns none",
                             options.method));
@@ -172,12 +248,35 @@ void write_similarity(const TrainOptions& options, const TrainedModel& model,
   write_similarity(options.similarity_out, std::nullopt, learned, set.labels.ids, ctx);
 }
 
-int run(const TrainOptions& options) {
-  const bool automatic = options.method == "auto";
-  if (!automatic && options.parser->count("--among") > 0) {
-    throw Error(ErrorCode::kInvalidArgument, "--among has a meaning with --method auto only");
+void check_flags(const TrainOptions& options) {
+  const auto refuse = [](const std::string& message) {
+    throw Error(ErrorCode::kInvalidArgument, message);
+  };
+  if (options.method != kAuto && options.parser->count("--among") > 0) {
+    refuse("--among has a meaning with --method auto only");
   }
-  MethodChoice choice = automatic ? MethodChoice{} : parse_method(options.method, options.settings);
+  if (selects(options)) return;
+  if (!options.budget.empty()) refuse("--budget has a meaning with --method auto or --tune only");
+  if (!options.grids.empty()) refuse("--grid has a meaning with --method auto or --tune only");
+}
+
+/// What new samples will have to bring that is easily forgotten.
+void note_needs(const TrainedModel& model, const LabelledInput& input, const RunContext& ctx) {
+  // Raw samples bring their own.
+  if (!input.samples.empty() || !needs_self_similarities(model)) return;
+  ctx.message(
+      "predictions by this model need the self-similarity of each new sample (kith predict --self): "
+      "the training samples have no common one to take it from. Another test-treatment, or --scale "
+      "none where similarities are scaled by their cosine, needs none");
+}
+
+int run(const TrainOptions& options) {
+  MethodChoice choice =
+      options.method == kAuto
+          ? MethodChoice{}
+          : parse_method(options.method,
+                         options.tune ? std::vector<std::string>{} : options.settings);
+  check_flags(options);
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
   }
@@ -187,30 +286,20 @@ int run(const TrainOptions& options) {
   const LabelledInput input =
       read_labelled(options.input, options.raw, needs_of(options, choice), session.context);
   session.use_blas_for(input.labels.size());
-  std::optional<Selection> selection;
-  if (automatic) {
-    AutoChoice best = choose(options, input, session.context);
-    choice = std::move(best.choice);
-    selection = std::move(best.selection);
-  } else {
-    const Candidate only{.name = choice.name, .choice = choice, .axes = {}};
-    note_neighbours(options.input, input, std::span(&only, 1), session.context);
+  std::optional<Selected> selected;
+  if (selects(options)) selected = select_and_train(options, input, session);
+  std::optional<PreparedTraining> prepared;
+  if (!selected || !options.similarity_out.empty()) {
+    prepared = prepared_of(input, choice, session.context);
   }
-  const PreparedTraining prepared = prepared_of(input, choice, session.context);
   Training training = [&] {
+    if (selected) return std::move(selected->training);
     const Heartbeat shown = session.heartbeat("training " + choice.name);
-    return train(prepared, choice, session.context);
+    return train(*prepared, choice, session.context);
   }();
-  // Raw samples bring their own.
-  if (input.samples.empty() && needs_self_similarities(training.model.model)) {
-    session.context.message(
-        "predictions by this model need the self-similarity of each new sample (kith predict "
-        "--self): the training samples have no common one to take it from. Another test-treatment "
-        "needs none");
-  }
-  if (selection) training.model.record.certificate["selection"] = selection_json(*selection);
+  note_needs(training.model, input, session.context);
   if (!options.model.empty()) save(training.model, options.model);
-  write_similarity(options, training.model, prepared.set, session.context);
+  if (prepared) write_similarity(options, training.model, prepared->set, session.context);
   session.end_progress();
   if (options.common.json) {
     Json json = training_json(training);
@@ -218,7 +307,7 @@ int run(const TrainOptions& options) {
     if (!options.model.empty()) json["model"] = options.model;
     print_json(json);
   } else {
-    print_text(training_text(training, selection, options));
+    print_text(training_text(training, selected, options));
   }
   if (ended_as_asked(training.info.status())) return kDone;
   session.context.message(
@@ -235,8 +324,8 @@ Command add_train(CLI::App& program) {
   options->parser = parser;
   parser
       ->add_option("--method", options->method,
-                   "the method, such as svm or svm-flip; `kith methods` lists them; auto: the one "
-                   "of least error in cross-validation")
+                   "the method, such as svm or svm-flip; `kith methods` lists them. auto: the "
+                   "best methods by cross-validation, which predict together")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Method");
@@ -248,11 +337,28 @@ Command add_train(CLI::App& program) {
       ->group("Method");
   parser
       ->add_option("--among", options->among,
-                   "what --method auto chooses from, separated by commas; without it, of several "
-                   "matrices, " +
-                       std::string(kSeveralComparison))
+                   "what --method auto is made of, separated by commas; of several matrices also " +
+                       std::string(kAutoSeveralMembers))
       ->type_name("LIST")
       ->capture_default_str()
+      ->group("Method");
+  parser
+      ->add_flag("--tune", options->tune,
+                 "choose the settings of the method by cross-validation: those of its grid that "
+                 "--set does not fix, and how the input is treated")
+      ->group("Method");
+  parser
+      ->add_option("--grid", options->grids,
+                   "values of a setting to search instead of its grid (repeatable); METHOD:KEY=LIST "
+                   "for one method of --method auto")
+      ->type_name("KEY=LIST")
+      ->allow_extra_args(false)
+      ->group("Method");
+  parser
+      ->add_option("--budget", options->budget,
+                   "time for --method auto or --tune, such as 90s, 5m or 2h: methods that will not "
+                   "fit in are skipped, the costliest first")
+      ->type_name("TIME")
       ->group("Method");
   parser->add_option("--model", options->model, "file to write the model to")
       ->type_name("FILE")

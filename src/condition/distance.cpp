@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "condition/distance.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace kith::detail {
 namespace {
@@ -18,7 +20,8 @@ void with_pairwise(const InputRule& rule, const Use& use) {
     case FromDistance::kNegativeSquare:
       return use([](double d) { return 0.0 - d * d; });
     case FromDistance::kExp:
-      return use([gamma = rule.settings.gamma](double d) { return std::exp(-gamma * d); });
+      return use([gamma = rule.gamma](double d) { return std::exp(-gamma * d); });
+    case FromDistance::kAuto:
     case FromDistance::kDoubleCentre:
       break;
   }
@@ -78,6 +81,28 @@ void centre_table(Table& table, const Vector& row_mean, const Vector& column_mea
   });
 }
 
+/// The median of the known distances between different samples; 1 where it is 0 or there is none.
+double median_distance(const Table& table) {
+  std::vector<double> known;
+  for (Index i = 0; i < rows(table); ++i) {
+    const std::span<const double> row = row_values(table, i);
+    const std::optional<double> self = diagonal_value(table, i);
+    bool skipped = !self.has_value();
+    for (const double d : row) {
+      if (std::isnan(d)) continue;
+      if (!skipped && d == *self) {  // one of them is the distance to itself
+        skipped = true;
+      } else {
+        known.push_back(d);
+      }
+    }
+  }
+  if (known.empty()) return 1;
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  return *middle > 0 ? *middle : 1;
+}
+
 void fit_double_centre(Table& table, InputRule& rule, int threads) {
   square_values(table, threads);
   const RowMatrix& squares = make_dense(table);
@@ -112,6 +137,9 @@ void fit_distances(Table& table, InputRule& rule, int threads) {
   if (rule.settings.from_distance == FromDistance::kMaxMinus) {
     const std::optional<ValueRange> range = known_range(table, threads);
     rule.largest_distance = range ? range->high : 0.0;
+  }
+  if (rule.settings.from_distance == FromDistance::kExp) {
+    rule.gamma = rule.settings.gamma.value_or(1 / median_distance(table));
   }
   with_pairwise(rule, [&](const auto& f) { map_values(table, threads, f); });
 }

@@ -40,9 +40,11 @@ template <class Rule, class Visitor>
 void visit_numbers(Rule& rule, const Visitor& visit) {
   visit("fill", rule.fill);
   visit("largest-distance", rule.largest_distance);
+  visit("gamma", rule.gamma);
   visit("grand-mean", rule.grand_mean);
   visit("low", rule.low);
   visit("span", rule.span);
+  visit("spread", rule.spread);
 }
 
 const Json& member(const Json& json, const char* key) {
@@ -169,6 +171,9 @@ InputRule restore_rule(const Json& json, std::span<const NamedTensor> tensors) {
   }
   settings_from_json(rule.settings, "stored input rule", member(json, "settings"));
   validate(rule.settings, "stored input rule");
+  if (rule.settings.from_distance == FromDistance::kAuto) {
+    refuse("\"from-distance\" is auto, which a fitted rule has settled");
+  }
   rule.samples = count_member(json, "samples");
   rule.given_samples = count_member(json, "given-samples");
   rule.kept = kept_member(json, rule);
@@ -185,6 +190,8 @@ InputRule restore_rule(const Json& json, std::span<const NamedTensor> tensors) {
     value = stored.get<double>();
   });
   if (!(rule.span > 0)) refuse("\"span\" must be above 0");
+  if (!(rule.spread > 0)) refuse("\"spread\" must be above 0");
+  if (!(rule.gamma > 0)) refuse("\"gamma\" must be above 0");
   visit_vectors(rule, [&](const char* name, Vector& values) {
     if (uses(rule, name)) values = tensor_of(rule, tensors, name, 1).values().row(0).transpose();
   });

@@ -44,8 +44,8 @@ bool nothing_to_do(const InputRule& rule, const Block& block) {
   const InputSettings& settings = rule.settings;
   return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
          settings.missing != MissingRule::kMin && settings.diagonal == DiagonalRule::kGiven &&
-         settings.scale == ScaleRule::kNone && settings.transform == InputTransform::kNone &&
-         is_complete(block);
+         settings.scale == ScaleRule::kNone && settings.rescale == Rescale::kNone &&
+         settings.transform == InputTransform::kNone && is_complete(block);
 }
 
 void symmetrise_step(Work& work) {
@@ -163,6 +163,7 @@ void distance_step(Work& work) {
     work.applied.push_back("distances turned into similarities by " + how);
   };
   switch (work.rule.settings.from_distance) {
+    case FromDistance::kAuto:
     case FromDistance::kDoubleCentre:
       return say("-1/2 J D^2 J");
     case FromDistance::kMaxMinus:
@@ -172,7 +173,7 @@ void distance_step(Work& work) {
     case FromDistance::kNegativeSquare:
       return say("-d^2");
     case FromDistance::kExp:
-      return say(fmt::format("exp(-{} d)", format_short(work.rule.settings.gamma)));
+      return say(fmt::format("exp(-{} d)", format_short(work.rule.gamma)));
   }
 }
 
@@ -221,6 +222,11 @@ void scale_step(Work& work) {
   }
 }
 
+void rescale_step(Work& work) {
+  if (work.rule.settings.rescale == Rescale::kNone) return;
+  work.applied.push_back(fit_spread(work.table, work.rule, work.threads));
+}
+
 void transform_step(Work& work) {
   if (work.rule.settings.transform != InputTransform::kRowsRbf) return;
   check_values(work.table, work.names());
@@ -238,8 +244,14 @@ void describe(InputSettings& settings, FieldVisitor& field) {
   field("diagonal", settings.diagonal, "similarities of samples to themselves");
   field("scale", settings.scale,
         "unit: to [0,1] over the training block; cosine: S_ij / sqrt(S_ii S_jj)");
-  field("from-distance", settings.from_distance, "how distances become similarities");
-  field("gamma", settings.gamma, above(0.0), "of from-distance exp: exp(-gamma d)");
+  field("rescale", settings.rescale,
+        "spread: divided by the mean of (S_ii + S_jj)/2 - S_ij, so that a cost means the same for "
+        "every matrix");
+  field("from-distance", settings.from_distance,
+        "how distances become similarities; auto: negative for methods that go by neighbours, else "
+        "double-centre");
+  field("gamma", settings.gamma, above(0.0), "auto",
+        "of from-distance exp: exp(-gamma d); auto: 1 / the median distance");
   field("transform", settings.transform, "rows-rbf: exp(-||s_i - s_j||^2) over rows");
 }
 
@@ -252,6 +264,9 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
   }
   Work work;
   work.rule.settings = settings;
+  if (settings.from_distance == FromDistance::kAuto) {
+    work.rule.settings.from_distance = FromDistance::kDoubleCentre;
+  }
   work.rule.kind = set.kind;
   work.rule.given_samples = set.rows();
   work.applied = std::move(set.applied);
@@ -273,6 +288,7 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
     fill_step(work);
     diagonal_step(work);
     scale_step(work);
+    rescale_step(work);
     transform_step(work);
     check_values(work.table, work.names());
     block = finished(std::move(work.table));

@@ -86,7 +86,7 @@ bool changes_nothing(const InputRule& rule) {
   const InputSettings& settings = rule.settings;
   return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
          settings.diagonal == DiagonalRule::kGiven && settings.scale == ScaleRule::kNone &&
-         settings.transform == InputTransform::kNone;
+         settings.rescale == Rescale::kNone && settings.transform == InputTransform::kNone;
 }
 
 void symmetrise_step(Work& work) {
@@ -192,6 +192,13 @@ void scale_step(Work& work) {
   }
 }
 
+void rescale_step(Work& work) {
+  if (work.rule.settings.rescale == Rescale::kNone) return;
+  apply_spread(work.rule, work.to, work.threads);
+  if (work.from) apply_spread(work.rule, *work.from, work.threads);
+  if (work.self) *work.self /= work.rule.spread;
+}
+
 void transform_step(Work& work) {
   if (work.rule.settings.transform != InputTransform::kRowsRbf) return;
   check_values(work.to, work.to_names());
@@ -241,6 +248,7 @@ QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw, const RunCon
   missing_and_distance_step(work);
   diagonal_step(work);
   scale_step(work);
+  rescale_step(work);
   transform_step(work);
   return result_of(std::move(work));
 }

@@ -33,6 +33,32 @@ void apply_unit(const InputRule& rule, Table& table, int threads) {
   map_values(table, threads, [&](double value) { return unit_value(rule, value); });
 }
 
+std::string fit_spread(Table& table, InputRule& rule, int threads) {
+  double diagonal = 0;
+  double sum = 0;
+  double magnitude = 0;
+  double pairs = 0;  // an absent zero is a pair
+  for (Index i = 0; i < rows(table); ++i) {
+    diagonal += diagonal_value(table, i).value_or(0);
+    for (const double value : row_values(table, i)) {
+      if (std::isnan(value)) continue;
+      sum += value;
+      magnitude += std::abs(value);
+      ++pairs;
+    }
+  }
+  if (missing_pairs(table) == 0) pairs = static_cast<double>(rows(table)) * static_cast<double>(cols(table));
+  if (magnitude == 0) return "not rescaled: all similarities are 0";
+  const double spread = diagonal / static_cast<double>(rows(table)) - sum / pairs;
+  rule.spread = spread > 1e-6 * magnitude / pairs ? spread : magnitude / pairs;
+  apply_spread(rule, table, threads);
+  return fmt::format("divided by their spread, {}", format_short(rule.spread));
+}
+
+void apply_spread(const InputRule& rule, Table& table, int threads) {
+  map_values(table, threads, [spread = rule.spread](double value) { return value / spread; });
+}
+
 void fit_cosine(Table& table, InputRule& rule, const PairNames& names, int threads) {
   rule.root_diagonal.resize(rows(table));
   for (Index i = 0; i < rows(table); ++i) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/evaluate/experiment.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -15,18 +17,12 @@
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
 #include "kith/model/xxh64.hpp"
+#include "kith/pipeline/committee.hpp"
 
 namespace kith {
 namespace {
 
 using detail::FoldPart;
-
-template <class Work>
-double seconds_of(const Work& work) {
-  const Stopwatch clock;
-  work();
-  return clock.seconds();
-}
 
 std::vector<Index> at(std::span<const Index> samples, std::span<const Index> positions) {
   std::vector<Index> chosen;
@@ -107,22 +103,16 @@ class Runner {
     return failed_[candidate].has_value();
   }
 
-  /// Runs a unit. What its method cannot do ends that method's units, not the run; of several
-  /// failures the one of the first partition is kept.
-  template <class Work>
-  void in_unit(std::size_t candidate, int partition, const Work& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kInvalidArgument && error.code() != ErrorCode::kBadInput) {
-        throw;
-      }
-      const std::lock_guard lock(mutex_);
-      std::optional<UnitFailure>& kept = failed_[candidate];
-      if (kept && kept->partition <= partition) return;
-      kept = UnitFailure{plan_.candidates[candidate].name, partition, error.what()};
-      return;
-    }
+  /// What a method cannot do ends that method's units, not the run; of several failures the one of
+  /// the first partition is kept.
+  void fail(std::size_t candidate, int partition, const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    std::optional<UnitFailure>& kept = failed_[candidate];
+    if (kept && kept->partition <= partition) return;
+    kept = UnitFailure{plan_.candidates[candidate].name, partition, message};
+  }
+
+  void finished(std::size_t candidate) {
     ++done_;
     report(plan_.candidates[candidate].name);
   }
@@ -144,79 +134,236 @@ class Runner {
     return own;
   }
 
-  GridPoints grid_of(std::size_t candidate, const Partition& partition) const {
-    return grid_points(plan_.candidates[candidate],
-                       detail::smallest_training_part(partition.fold_of));
+  /// The methods of these candidates, the members of committees among them, each once; and for each
+  /// candidate which of them are its own.
+  struct Parts {
+    std::vector<const Candidate*> methods;
+    std::vector<std::vector<std::size_t>> of;  // of each of the candidates asked for
+  };
+  Parts parts_for(std::span<const std::size_t> candidates) const {
+    Parts parts;
+    for (const std::size_t c : candidates) {
+      parts.of.emplace_back();
+      for (const Candidate& part : parts_of(plan_.candidates[c])) {
+        const auto same = std::find_if(
+            parts.methods.begin(), parts.methods.end(),
+            [&](const Candidate* other) { return detail::same_work(*other, part, data_); });
+        parts.of.back().push_back(static_cast<std::size_t>(same - parts.methods.begin()));
+        if (same == parts.methods.end()) parts.methods.push_back(&part);
+      }
+    }
+    return parts;
   }
 
   void run_fold(const Task& task) {
     ctx_.check_stop();
-    const std::vector<std::size_t> open = pending(task.partition, task.fold);
+    std::vector<std::size_t> open = pending(task.partition, task.fold);
+    std::erase_if(open, [&](std::size_t c) { return has_failed(c); });
     if (open.empty()) return;
     const Partition& partition = plan_.partitions[static_cast<std::size_t>(task.partition)];
     const FoldSplit split = split_fold(partition.fold_of, task.fold);
     RunContext own = context_of(task.partition, task.fold);
     const std::vector<Index> train = at(partition.train, split.outside);
+    const std::vector<Index> held_out = at(partition.train, split.inside);
     check_classes(task.partition, train);
-    const FoldPart part(data_, train, at(partition.train, split.inside), missing_, own);
-    SharedWork work(part.training.set);
-    for (const std::size_t c : open) {
-      const UnitKey key{numbers_[c], task.partition, task.fold};
-      if (has_failed(c) || store_.has(key)) continue;  // has: another process was faster
-      ctx_.check_stop();
-      in_unit(c, task.partition, [&] {
-        FoldResult result;
-        result.seconds = seconds_of([&] {
-          result.losses =
-              detail::grid_losses(part, work, plan_.candidates[c], grid_of(c, partition), own);
+    const Parts parts = parts_for(open);
+    const std::vector<detail::PartLosses> found = detail::losses_of(
+        data_, {train, held_out}, parts.methods,
+        detail::smallest_training_part(partition.fold_of), missing_, own,
+        [&](const Candidate& part) {
+          ctx_.check_stop();
+          report(part.name);
         });
-        store_.put(key, result);
-      });
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      FoldResult result;
+      std::optional<std::string> failure;
+      std::size_t failures = 0;
+      for (const std::size_t m : parts.of[k]) {
+        if (found[m].failure) {
+          failure = found[m].failure;
+          ++failures;
+        }
+        const double lost = std::numeric_limits<double>::infinity();
+        for (const double loss : found[m].losses) {
+          result.losses.push_back(found[m].failure ? lost : loss);
+        }
+        result.seconds += found[m].seconds;
+      }
+      // A committee does without members that cannot be fitted.
+      if (failures == parts.of[k].size()) {
+        fail(open[k], task.partition, *failure);
+        continue;
+      }
+      const UnitKey key{numbers_[open[k]], task.partition, task.fold};
+      if (!store_.has(key)) store_.put(key, result);  // has: another process was faster
+      finished(open[k]);
     }
+  }
+
+  /// The inner losses of a candidate, summed over the folds: those of its parts one after another.
+  std::vector<double> summed_losses(std::size_t c, int p, std::size_t size) const {
+    std::vector<double> sums(size, 0);
+    for (int f = 0; f < plan_.partitions[static_cast<std::size_t>(p)].folds(); ++f) {
+      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], p, f});
+      if (!fold || fold->losses.size() != size) {
+        throw Error(ErrorCode::kInternal, "the losses of a fold do not fit its grid");
+      }
+      for (std::size_t i = 0; i < size; ++i) sums[i] += fold->losses[i];
+    }
+    return sums;
+  }
+
+  /// One fit on a whole training part: a method with the place of its grid that was chosen.
+  struct Fit {
+    const Candidate* part;
+    AnySettings settings;
+    InputVariant input;
+    double error = 0;    // in cross-validation
+    bool votes = false;  // of a committee, which asks for probabilities
+    detail::Refit result{};
+    double seconds = 0;
+    std::optional<std::string> failure{};
+  };
+  struct TestPlan {
+    std::size_t candidate = 0;
+    std::vector<double> inner_losses;
+    std::vector<std::size_t> fits;  // of the committee: its seats
+  };
+
+  /// What is fitted for a candidate, added to `fits`.
+  TestPlan plan_test(std::size_t c, int p, std::vector<Fit>& fits) const {
+    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
+    const Candidate& candidate = plan_.candidates[c];
+    const Index samples = detail::smallest_training_part(partition.fold_of);
+    struct Searched {
+      GridPoints grid;
+      std::vector<InputVariant> inputs;
+    };
+    std::vector<Searched> searched;
+    std::size_t size = 0;
+    for (const Candidate& part : parts_of(candidate)) {
+      searched.push_back({grid_points(part, samples), detail::inputs_of(part, data_)});
+      size += searched.back().grid.settings.size() * searched.back().inputs.size();
+    }
+    TestPlan test{.candidate = c, .inner_losses = summed_losses(c, p, size), .fits = {}};
+    std::vector<Fit> own;
+    std::span<const double> rest = test.inner_losses;
+    for (std::size_t m = 0; m < searched.size(); ++m) {
+      const auto& [grid, inputs] = searched[m];
+      const auto losses = rest.first(grid.settings.size() * inputs.size());
+      rest = rest.subspan(losses.size());
+      const GridPlace best = best_place(grid, losses);
+      own.push_back({.part = &parts_of(candidate)[m],
+                     .settings = grid.settings[best.point],
+                     .input = inputs[best.input],
+                     .error = losses[best.input * grid.settings.size() + best.point] /
+                              static_cast<double>(partition.fold_of.size()),
+                     .votes = candidate.is_committee()});
+    }
+    std::vector<double> errors;
+    for (const Fit& one : own) errors.push_back(one.error);
+    for (const std::size_t m : seats(errors, std::ssize(partition.fold_of))) {
+      test.fits.push_back(fits.size());
+      fits.push_back(std::move(own[m]));
+    }
+    return test;
   }
 
   void run_test(int p) {
     ctx_.check_stop();
-    const std::vector<std::size_t> open = pending(p, kTestFold);
+    std::vector<std::size_t> open = pending(p, kTestFold);
+    std::erase_if(open, [&](std::size_t c) { return has_failed(c); });
     if (open.empty()) return;
     const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
     RunContext own = context_of(p, kTestFold);
-    const FoldPart part(data_, partition.train, partition.test, missing_, own);
-    SharedWork work(part.training.set);
-    for (const std::size_t c : open) {
-      if (has_failed(c)) continue;
-      ctx_.check_stop();
-      in_unit(c, p, [&] { store_.put({numbers_[c], p, kTestFold}, test(c, p, part, work, own)); });
+    std::vector<Fit> fits;
+    std::vector<TestPlan> tests;
+    for (const std::size_t c : open) tests.push_back(plan_test(c, p, fits));
+    std::vector<bool> done(fits.size());
+    for (std::size_t first = 0; first < fits.size(); ++first) {
+      if (done[first]) continue;
+      const FoldPart part(data_, fits[first].input, partition.train, partition.test, missing_, own);
+      SharedWork work(part.training.set);
+      for (std::size_t i = first; i < fits.size(); ++i) {
+        if (done[i] || !(fits[i].input == fits[first].input)) continue;
+        ctx_.check_stop();
+        run_fit(part, work, fits[i], own);
+        done[i] = true;
+      }
+    }
+    for (const TestPlan& test : tests) {
+      const std::optional<TestResult> result = test_result(test, fits, partition);
+      if (!result) {
+        fail(test.candidate, p, *fits[test.fits.front()].failure);
+        continue;
+      }
+      store_.put({numbers_[test.candidate], p, kTestFold}, with_learned(*result, test, fits, p));
+      finished(test.candidate);
     }
   }
 
-  TestResult test(std::size_t c, int p, const FoldPart& part, SharedWork& work,
-                  RunContext& own) const {
-    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
-    const GridPoints grid = grid_of(c, partition);
-    TestResult result;
-    result.inner_losses.assign(grid.settings.size(), 0);
-    for (int f = 0; f < partition.folds(); ++f) {
-      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], p, f});
-      if (!fold || fold->losses.size() != grid.settings.size()) {
-        throw Error(ErrorCode::kInternal, "the losses of a fold do not fit its grid");
-      }
-      for (std::size_t i = 0; i < grid.settings.size(); ++i) {
-        result.inner_losses[i] += fold->losses[i];
-      }
+  static void run_fit(const FoldPart& part, SharedWork& work, Fit& fit, RunContext& own) {
+    const Stopwatch clock;
+    MethodChoice choice = fit.part->choice;
+    choice.settings = fit.settings;
+    if (fit.votes) switch_probability(choice);
+    try {
+      fit.result = detail::refit(part, work, fit.votes ? DecisionSettings{} : choice.decision,
+                                 choice.settings, own);
+    } catch (const Error& error) {
+      if (!detail::is_about_the_data(error)) throw;
+      fit.failure = error.what();
     }
-    const std::size_t best = best_point(grid, result.inner_losses);
-    result.chosen = settings_json(grid.settings[best]);
-    result.seconds = seconds_of([&] {
-      detail::Refit refitted =
-          detail::refit(part, work, plan_.candidates[c], grid.settings[best], own);
-      result.prediction = std::move(refitted.prediction);
-      result.certificate = certificate_json(refitted.info);
-      result.certificate.erase("subproblems");
-      // What was learned is for people to look at: one partition is enough of it.
-      Json learned = p == 0 ? detail::learned_excerpt(refitted.info) : Json();
-      if (!learned.empty()) result.certificate["learned"] = std::move(learned);
-    });
+    fit.seconds = clock.seconds();
+  }
+
+  /// Nothing where no fit succeeded.
+  std::optional<TestResult> test_result(const TestPlan& test, const std::vector<Fit>& fits,
+                                        const Partition& partition) const {
+    const Candidate& candidate = plan_.candidates[test.candidate];
+    TestResult result;
+    result.inner_losses = test.inner_losses;
+    FitInfo all;
+    std::vector<Prediction> predictions;
+    for (const std::size_t i : test.fits) {
+      const Fit& fit = fits[i];
+      result.seconds += fit.seconds;
+      if (fit.failure) continue;
+      predictions.push_back(fit.result.prediction);
+      Json chosen = settings_json(fit.settings);
+      chosen.update(variant_json(fit.input, data_));
+      if (!candidate.is_committee()) {
+        result.chosen = std::move(chosen);
+        result.certificate = certificate_json(fit.result.info);
+        continue;
+      }
+      chosen["method"] = fit.part->name;
+      chosen["inner_error"] = fit.error;
+      result.chosen["members"].push_back(std::move(chosen));
+      all.subproblems.push_back({.name = fit.part->name,
+                                 .info = {.status = fit.result.info.status(),
+                                          .gap = fit.result.info.gap(),
+                                          .kkt_residual = fit.result.info.kkt_residual()}});
+    }
+    if (predictions.empty()) return std::nullopt;
+    if (candidate.is_committee()) {
+      result.prediction = combined(predictions, data_.labels.class_count());
+      apply(make_decision_rule(candidate.choice.decision, select(data_.labels, partition.train)),
+            result.prediction);
+      result.certificate = certificate_json(all);
+    } else {
+      result.prediction = std::move(predictions.front());
+    }
+    result.certificate.erase("subproblems");
+    return result;
+  }
+
+  /// What was learned is for people to look at: one partition is enough of it.
+  static TestResult with_learned(TestResult result, const TestPlan& test,
+                                 const std::vector<Fit>& fits, int p) {
+    if (p > 0 || test.fits.size() != 1) return result;
+    Json learned = detail::learned_excerpt(fits[test.fits.front()].result.info);
+    if (!learned.empty()) result.certificate["learned"] = std::move(learned);
     return result;
   }
 
@@ -327,7 +474,13 @@ void apply(ProtocolName protocol, InputSettings& input) {
   }
 }
 
+InputSearch input_search(ProtocolName protocol) {
+  if (protocol != ProtocolName::kKith) return {};
+  return {.conversions = true, .scales = true, .spread = true, .matrices = true};
+}
+
 void apply(ProtocolName protocol, PartitionSettings& partitions) {
+  if (protocol == ProtocolName::kKith) partitions.folds = 5;
   if (protocol == ProtocolName::kCy || protocol == ProtocolName::kZgzz) {
     partitions.repeats = 10;
     partitions.folds = 5;  // [CY] 6.1 names no number; [ZGZZ] IV.A does
@@ -341,6 +494,7 @@ void apply(ProtocolName protocol, PartitionSettings& partitions) {
 }
 
 void apply(ProtocolName protocol, Candidate& candidate) {
+  for (Candidate& member : candidate.members) apply(protocol, member);
   const auto axis_of = [&](FieldRole role) -> GridAxis* {
     for (GridAxis& axis : candidate.axes) {
       if (role_of(candidate.choice.settings, axis.field) == role) return &axis;
@@ -349,6 +503,10 @@ void apply(ProtocolName protocol, Candidate& candidate) {
   };
   if (const GridAxis* cost = axis_of(FieldRole::kCost); protocol == ProtocolName::kCy && cost) {
     fix(candidate, std::string(cost->field), "1");  // [CY] 6.1
+  }
+  if (protocol == ProtocolName::kKith) {
+    // Of kernels of spread 1: below these costs every sample is at its bound, above them none is.
+    if (GridAxis* axis = axis_of(FieldRole::kCost)) axis->values = powers_of_ten(-2, 4);
   }
   if (protocol != ProtocolName::kCgr && protocol != ProtocolName::kKtbb) return;
   for (const FieldRole role : {FieldRole::kCost, FieldRole::kKernelCost}) {
@@ -365,7 +523,12 @@ std::vector<ConditionedInput> check_input(const ExperimentData& data,
                                           Transforms transforms, RunContext& ctx) {
   if (candidates.empty()) throw invalid("there is no method to evaluate");
   for (const Candidate& candidate : candidates) {
-    check_input_kind(candidate.choice, data.matrices.sets.size(), cols(data.vectors) > 0);
+    for (const Candidate& part : parts_of(candidate)) {
+      for (const InputVariant& variant : detail::inputs_of(part, data)) {
+        check_input_kind(part.choice, tables_used(variant, data.matrices.sets.size()).size(),
+                         cols(data.vectors) > 0);
+      }
+    }
     (void)make_decision_rule(candidate.choice.decision, data.labels);
   }
   InputSettings input = data.input;
@@ -414,7 +577,7 @@ ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& p
   record.partitions = plan.partitions;
   std::vector<CandidateRecord> candidates;
   for (const Candidate& candidate : plan.candidates) {
-    candidates.push_back(candidate_record(candidate));
+    candidates.push_back(candidate_record(candidate, data));
   }
   store.check_candidates(candidates);
   const std::int64_t experiment = store.add_experiment(record, rule);

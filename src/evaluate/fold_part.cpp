@@ -50,8 +50,9 @@ PreparedTraining vectors_alone(const ExperimentData& data, const Labels& labels,
 
 }  // namespace
 
-FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
-                   std::span<const Index> held_out, MissingPairs missing, RunContext& ctx)
+FoldPart::FoldPart(const ExperimentData& data, const InputVariant& input,
+                   std::span<const Index> train, std::span<const Index> held_out,
+                   MissingPairs missing, RunContext& ctx)
     : truth(select(data.labels, held_out).ids) {
   const Labels labels = select(data.labels, train);
   if (cols(data.vectors) > 0) queries.vectors = select_rows(data.vectors, held_out);
@@ -59,22 +60,30 @@ FoldPart::FoldPart(const ExperimentData& data, std::span<const Index> train,
     training = vectors_alone(data, labels, train);
     return;
   }
-  MatchedSets tables = select_samples(data.matrices, train);
-  const std::size_t count = tables.sets.size();
+  const bool alternative = input.tables > 0;
+  const MatchedSets& given =
+      alternative ? data.alternatives[input.tables - 1].matrices : data.matrices;
+  const std::vector<bool>& symmetric =
+      alternative ? data.alternatives[input.tables - 1].symmetric : data.symmetric;
+  const std::vector<std::size_t> used = tables_used(input, given.sets.size());
+  MatchedSets chosen{.sets = {}, .ids = given.ids};
+  for (const std::size_t m : used) chosen.sets.push_back(given.sets[m]);
+  MatchedSets tables = select_samples(chosen, train);
+  const std::size_t count = used.size();
   std::vector<std::optional<MeasureRule>> rules(count);
   for (std::size_t m = 0; m < count; ++m) {
-    const RawMatrix* matrix = data.measured_by_part(m);
+    const RawMatrix* matrix = alternative ? nullptr : data.measured_by_part(used[m]);
     if (matrix == nullptr) continue;
     LearnedMeasure learned = learn_measure(select(*matrix, train), labels, ctx);
     tables.sets[m] = std::move(learned.pairs);
     rules[m] = std::move(learned.rule);
   }
-  training = prepare_training(tables, labels, data.input, ctx, missing);
+  training = prepare_training(tables, labels, input.settings, ctx, missing);
   for (std::size_t m = 0; m < count; ++m) {
     QueryMatrix rows =
-        rules[m] ? measure_rows(*rules[m], select(data.by_part[m]->samples, held_out), ctx)
-                 : raw_queries(data.matrices.sets[m], data.symmetric[m], train, held_out);
-    queries.matrices.push_back(of_matrix(data.matrices.sets[m].name, count, [&] {
+        rules[m] ? measure_rows(*rules[m], select(data.by_part[used[m]]->samples, held_out), ctx)
+                 : raw_queries(chosen.sets[m], symmetric[used[m]], train, held_out);
+    queries.matrices.push_back(of_matrix(chosen.sets[m].name, count, [&] {
       return condition_query(training.rules[m], std::move(rows), ctx);
     }));
   }

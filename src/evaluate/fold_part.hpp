@@ -17,7 +17,7 @@ struct FoldPart {
   QueryBlock queries;
   std::vector<int> truth;  ///< classes of the held-out samples
 
-  FoldPart(const ExperimentData& data, std::span<const Index> train,
+  FoldPart(const ExperimentData& data, const InputVariant& input, std::span<const Index> train,
            std::span<const Index> held_out, MissingPairs missing, RunContext& ctx);
 };
 

@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "kith/core/text.hpp"
+#include "kith/evaluate/experiment.hpp"
 
 namespace kith {
 namespace {
@@ -18,11 +19,21 @@ bool is_fixed(const MethodChoice& choice, std::string_view key) {
   return std::find(choice.fixed.begin(), choice.fixed.end(), key) != choice.fixed.end();
 }
 
-bool has_setting(const Candidate& candidate, std::string_view key) {
+bool has_own_setting(const Candidate& candidate, std::string_view key) {
+  if (candidate.is_committee()) {
+    return std::any_of(candidate.members.begin(), candidate.members.end(),
+                       [&](const Candidate& one) { return has_own_setting(one, key); });
+  }
   const MethodInfo info = method_info(candidate.choice.settings);
   if (key == "priors" || key == "costs") return info.probabilities;
   return std::any_of(info.fields.begin(), info.fields.end(),
                      [&](const FieldInfo& field) { return field.name == key; });
+}
+
+bool has_setting(const Candidate& candidate, std::string_view key) {
+  return has_own_setting(candidate, key) ||
+         (is_input_field(key) && !(!candidate.is_committee() &&
+                                   learns_from_vectors(candidate.choice.settings)));
 }
 
 /// Those that the wish is about.
@@ -73,8 +84,16 @@ std::vector<std::string> capped_values(const GridAxis& axis, Index samples) {
   return values;
 }
 
-Candidate parse_candidate(std::string_view text) {
+Candidate parse_candidate(std::string_view text, std::size_t matrices) {
   const std::size_t at = text.find('=');
+  if (text.substr(at == std::string_view::npos ? 0 : at + 1) == kAuto) {
+    const std::string_view called = at == std::string_view::npos ? kAuto : text.substr(0, at);
+    if (called.empty()) throw invalid("the method {} has no name before its '='", in_quotes(text));
+    return committee_of(
+        std::string(called),
+        parse_candidates(std::string(kAutoMembers) +
+                         (matrices > 1 ? "," + std::string(kAutoSeveralMembers) : "")));
+  }
   const std::string_view method = at == std::string_view::npos ? text : text.substr(at + 1);
   const std::string_view name = at == std::string_view::npos ? text : text.substr(0, at);
   if (name.empty()) throw invalid("the method {} has no name before its '='", in_quotes(text));
@@ -84,13 +103,13 @@ Candidate parse_candidate(std::string_view text) {
   return candidate;
 }
 
-std::vector<Candidate> parse_candidates(std::string_view list) {
+std::vector<Candidate> parse_candidates(std::string_view list, std::size_t matrices) {
   std::vector<Candidate> candidates;
   for (const std::string_view text : split(list, ',')) {
     if (trim(text).empty()) {
       throw invalid("the methods {} have an empty name among them", in_quotes(list));
     }
-    Candidate candidate = parse_candidate(trim(text));
+    Candidate candidate = parse_candidate(trim(text), matrices);
     for (const Candidate& other : candidates) {
       if (other.name != candidate.name) continue;
       throw invalid("{} stands twice among the methods; give one another name: mine={}",
@@ -101,7 +120,37 @@ std::vector<Candidate> parse_candidates(std::string_view list) {
   return candidates;
 }
 
+namespace {
+
+bool is_decision(std::string_view key) { return key == "priors" || key == "costs"; }
+
+/// Lists a field of the input, which every method has.
+void set_input_axis(Candidate& candidate, std::string_view key,
+                    std::span<const std::string> values) {
+  std::erase_if(candidate.input_axes, [&](const GridAxis& axis) { return axis.field == key; });
+  candidate.input_axes.push_back(
+      {.field = std::string(key), .values = {values.begin(), values.end()}});
+}
+
+/// Calls act(member) for the members that have the setting.
+template <class Act>
+void for_members(Candidate& committee, std::string_view key, const Act& act) {
+  for (Candidate& member : committee.members) {
+    if (has_own_setting(member, key)) act(member);
+  }
+}
+
+}  // namespace
+
 void fix(Candidate& candidate, std::string_view key, std::string_view text) {
+  if (!has_own_setting(candidate, key) && is_input_field(key)) {
+    const std::string value(text);
+    return set_input_axis(candidate, key, std::span(&value, 1));
+  }
+  if (candidate.is_committee()) {
+    if (is_decision(key)) set(candidate.choice, key, text);
+    return for_members(candidate, key, [&](Candidate& member) { fix(member, key, text); });
+  }
   set(candidate.choice, key, text);
   const std::optional<FieldInfo> probability =
       field_with(candidate.choice.settings, FieldRole::kProbability);
@@ -113,6 +162,12 @@ void fix(Candidate& candidate, std::string_view key, std::string_view text) {
 
 void search(Candidate& candidate, std::string_view key, std::span<const std::string> values) {
   if (values.empty()) throw invalid("{}: no values of {} to search", candidate.name, key);
+  if (!has_own_setting(candidate, key) && is_input_field(key)) {
+    return set_input_axis(candidate, key, values);
+  }
+  if (candidate.is_committee()) {
+    return for_members(candidate, key, [&](Candidate& member) { search(member, key, values); });
+  }
   for (const std::string& value : values) {
     MethodChoice trial = candidate.choice;
     set(trial, key, value);  // throws on a value the setting refuses
@@ -139,6 +194,7 @@ void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> sear
   // Not what a candidate has fixed: a protocol and an estimator leave settings open to wishes.
   std::set<std::pair<std::string, std::string>> given;
   for (const Candidate& one : candidates) {
+    if (one.is_committee()) continue;
     for (const std::string& key : parse_method(one.choice.name).fixed) given.emplace(one.name, key);
   }
   const auto take = [&](const SettingWish& wish, const Candidate& candidate) {
@@ -162,16 +218,17 @@ void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> sear
   }
 }
 
-std::string neighbours_note(std::span<const Candidate> candidates) {
-  std::vector<std::string> names;
-  for (const Candidate& one : candidates) {
-    if (takes_neighbours(one.choice.settings)) names.push_back(one.name);
-  }
-  if (names.empty()) return {};
-  return fmt::format(
-      "{}: neighbours are the most similar samples, and double centring, the default for "
-      "distances, does not keep their order; [[from-distance=negative]] does",
-      list_some(names, 60));
+Candidate committee_of(std::string name, std::vector<Candidate> members) {
+  Candidate committee{.name = std::move(name), .choice = {}, .axes = {}};
+  committee.choice.name = kAuto;
+  committee.choice.method = kAuto;
+  committee.members = std::move(members);
+  return committee;
+}
+
+std::span<const Candidate> parts_of(const Candidate& candidate) {
+  if (candidate.is_committee()) return candidate.members;
+  return std::span(&candidate, 1);
 }
 
 GridPoints grid_points(const Candidate& candidate, Index samples) {
@@ -198,22 +255,52 @@ GridPoints grid_points(const Candidate& candidate, Index samples) {
   return grid;
 }
 
-std::size_t best_point(const GridPoints& grid, std::span<const double> losses) {
+GridPlace best_place(const GridPoints& grid, std::span<const double> losses) {
+  const std::size_t points = grid.settings.size();
   std::size_t best = 0;
   for (std::size_t i = 1; i < losses.size(); ++i) {
-    if (losses[i] < losses[best] ||
-        (losses[i] == losses[best] && grid.places[i] < grid.places[best])) {
+    const bool same_input = i / points == best / points;
+    if (losses[i] < losses[best] || (losses[i] == losses[best] && same_input &&
+                                     grid.places[i % points] < grid.places[best % points])) {
       best = i;
     }
   }
-  return best;
+  return {best / points, best % points};
 }
 
-CandidateRecord candidate_record(const Candidate& candidate) {
-  CandidateRecord record{.name = candidate.name,
-                         .method = candidate.choice.method,
-                         .settings = settings_json(candidate.choice.settings),
-                         .grid = Json::array()};
+namespace {
+
+/// The searched fields of the input, each with the values that some variant has.
+void add_input_axes(const Candidate& candidate, const ExperimentData& data, Json& grid) {
+  std::vector<std::pair<std::string, Json>> axes;
+  for (const InputVariant& variant : candidate.inputs) {
+    for (const auto& [field, value] : variant_json(variant, data).items()) {
+      auto axis = std::find_if(axes.begin(), axes.end(),
+                               [&, &f = field](const auto& one) { return one.first == f; });
+      if (axis == axes.end()) axis = axes.insert(axes.end(), {field, Json::array()});
+      Json& values = axis->second;
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+  }
+  for (auto& [field, values] : axes) {
+    grid.push_back({{"field", field}, {"values", std::move(values)}, {"simpler", "smaller"}});
+  }
+}
+
+}  // namespace
+
+CandidateRecord candidate_record(const Candidate& candidate, const ExperimentData& data) {
+  CandidateRecord record{.name = candidate.name, .method = candidate.choice.method};
+  if (candidate.is_committee()) {
+    for (const Candidate& member : candidate.members) {
+      const CandidateRecord one = candidate_record(member, data);
+      record.settings["members"].push_back(
+          {{"name", one.name}, {"method", one.method}, {"settings", one.settings}, {"grid", one.grid}});
+    }
+  } else {
+    record.settings = settings_json(candidate.choice.settings);
+    add_input_axes(candidate, data, record.grid);
+  }
   for (const GridAxis& axis : candidate.axes) {
     record.settings.erase(axis.field);
     record.grid.push_back({{"field", axis.field},

@@ -1,63 +1,324 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/evaluate/selection.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "evaluate/unit.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/stopwatch.hpp"
+#include "kith/core/text.hpp"
 #include "kith/data/folds.hpp"
 
 namespace kith {
+namespace {
 
-Selection select_method(const ExperimentData& data, std::span<const Candidate> candidates,
-                        Index folds, Stratify stratify, RunContext& ctx) {
-  check_input(data, candidates, Transforms::kLeftOut, ctx);
-  const std::vector<int> fold_of = draw_folds(data.labels.ids, folds, stratify, ctx.rng, 0);
-  const Index smallest = detail::smallest_training_part(fold_of);
-  const MissingPairs missing = detail::missing_pairs_for(candidates);
-  std::vector<GridPoints> grids;
-  for (const Candidate& candidate : candidates) grids.push_back(grid_points(candidate, smallest));
-  // losses[fold][candidate][point]: every fold writes to its own slot.
-  std::vector<std::vector<std::vector<double>>> losses(static_cast<std::size_t>(folds));
+using detail::PartLosses;
+
+/// Each method's cross-validation on all samples, estimated from its time on a few of them.
+constexpr Index kSampled = 150;
+/// Decompositions cost n^3, products and sorts n^2.
+constexpr double kGrowth = 2.6;
+
+std::vector<double> estimated_seconds(const ExperimentData& data,
+                                      std::span<const Candidate* const> methods,
+                                      const SelectionSettings& settings, MissingPairs missing,
+                                      RunContext& ctx) {
+  const Index parts = std::max<Index>(2, data.samples() / kSampled);
+  const std::vector<int> part_of =
+      draw_folds(data.labels.ids, std::min(parts, data.samples()), Stratify::kYes, ctx.rng, 1);
+  std::vector<Index> few;
+  for (std::size_t i = 0; i < part_of.size(); ++i) {
+    if (part_of[i] == 0 || (parts == 2 && part_of[i] == 1)) few.push_back(static_cast<Index>(i));
+  }
+  // One fold of these: the last of them are held out.
+  const auto held = static_cast<std::ptrdiff_t>(few.size() / static_cast<std::size_t>(settings.folds));
+  const std::vector<Index> train(few.begin(), few.end() - held);
+  const std::vector<Index> held_out(few.end() - held, few.end());
+  if (!select(data.labels, train).has_two_classes() || held_out.empty()) {
+    return std::vector<double>(methods.size(), 0);
+  }
+  RunContext own = ctx;
+  own.sink = nullptr;
+  const std::vector<PartLosses> found =
+      detail::losses_of(data, {train, held_out}, methods, std::ssize(train), missing, own,
+                        [&](const Candidate&) { ctx.check_stop(); });
+  const double growth =
+      std::pow(static_cast<double>(data.samples()) / static_cast<double>(few.size()), kGrowth);
+  std::vector<double> seconds;
+  for (const PartLosses& one : found) {
+    // The folds, and the fit to all samples.
+    seconds.push_back(one.seconds * growth * static_cast<double>(settings.folds + 1));
+  }
+  return seconds;
+}
+
+/// Which methods are tried within a budget, the cheapest first; the others get a reason.
+std::vector<std::size_t> affordable(const std::vector<double>& seconds, double budget, int workers,
+                                    std::vector<SelectionEntry>& entries) {
+  std::vector<std::size_t> order(seconds.size());
+  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
+  std::vector<std::size_t> tried;
+  double sum = 0;
+  for (const std::size_t c : order) {
+    const double own = seconds[c] / workers;
+    if (tried.empty() || sum + own <= budget) {
+      sum += own;
+      tried.push_back(c);
+    } else {
+      entries[c].skipped = fmt::format("about {:.0f} s, more than is left of {:.0f} s",
+                                       std::max(own, 1.0), budget);
+    }
+  }
+  std::sort(tried.begin(), tried.end());
+  return tried;
+}
+
+/// What a method found over all finished folds.
+struct Total {
+  std::vector<double> losses;
+  double seconds = 0;
+  std::optional<std::string> failure;
+};
+
+void settle(SelectionEntry& entry, const Total& total, const ExperimentData& data, Index samples,
+            Index counted) {
+  entry.seconds = total.seconds;
+  if (total.failure) {
+    entry.skipped = total.failure;
+    entry.loss = INFINITY;
+    return;
+  }
+  const GridPoints grid = grid_points(entry.method, samples);
+  const GridPlace best = best_place(grid, total.losses);
+  entry.settings = grid.settings[best.point];
+  entry.input = detail::inputs_of(entry.method, data)[best.input];
+  entry.loss = total.losses[best.input * grid.settings.size() + best.point] /
+               static_cast<double>(counted);
+  entry.error = standard_error(entry.loss, counted);
+}
+
+void seat(Selection& selection, const ExperimentData& data, Index counted) {
+  std::vector<double> errors;
+  for (const SelectionEntry& entry : selection.entries) {
+    errors.push_back(entry.skipped ? INFINITY : entry.loss);
+    if (errors.back() < errors[selection.best]) selection.best = errors.size() - 1;
+  }
+  if (cols(data.vectors) > 0) {
+    selection.entries[selection.best].seated = true;
+    return;
+  }
+  for (const std::size_t m : seats(errors, counted)) selection.entries[m].seated = true;
+}
+
+/// The samples of a selection as they are trained on: under the rules of one input.
+PreparedTraining prepare(const ExperimentData& data, std::span<const RawMatrix> samples,
+                         const InputVariant& input, MissingPairs missing, RunContext& ctx) {
+  if (!samples.empty()) {
+    const std::vector<RawMatrix> all = with_measure(samples, input);
+    std::vector<RawMatrix> used;
+    for (const std::size_t m : tables_used(input, all.size())) used.push_back(all[m]);
+    return prepare_training(used, data.labels, input.settings, ctx);
+  }
+  MatchedSets used{.sets = {}, .ids = data.matrices.ids};
+  for (const std::size_t m : tables_used(input, data.matrices.sets.size())) {
+    used.sets.push_back(data.matrices.sets[m]);
+  }
+  PreparedTraining prepared = prepare_training(used, data.labels, input.settings, ctx, missing);
+  if (data.given) {  // new rows may come over all samples that were given
+    prepared.kept = data.given->kept;
+    for (InputRule& rule : prepared.rules) {
+      rule.given_samples = data.given->samples;
+      rule.kept = data.given->kept;
+    }
+  }
+  return prepared;
+}
+
+/// The tables that the members use, each once.
+class Sources {
+ public:
+  std::vector<Index> add(const InputVariant& input, const PreparedTraining& prepared,
+                         const ExperimentData& data, std::span<const RawMatrix> samples) {
+    std::vector<Index> positions;
+    const std::vector<std::size_t> used = tables_used(input, data.matrices.sets.size());
+    for (std::size_t k = 0; k < used.size(); ++k) {
+      const std::pair key(input.measure, used[k]);
+      const auto known = std::find(keys_.begin(), keys_.end(), key);
+      positions.push_back(static_cast<Index>(known - keys_.begin()));
+      if (known != keys_.end()) continue;
+      keys_.push_back(key);
+      const SimilaritySet& set = data.matrices.sets[used[k]];
+      Source source{.name = set.name, .kind = set.kind};
+      for (const auto& [field, value] : input.measure) {
+        source.name += fmt::format(":{}={}", field, value);
+      }
+      if (!prepared.measures.empty()) {
+        source.measure = prepared.measures[k];
+        source.measure->file = file_of(samples[used[k]].file);
+      }
+      sources_.push_back(std::move(source));
+    }
+    return positions;
+  }
+  [[nodiscard]] const std::vector<Source>& all() const { return sources_; }
+
+ private:
+  /// Files of samples that nobody needs are not asked for.
+  Index file_of(Index given) {
+    const auto known = std::find(files_.begin(), files_.end(), given);
+    if (known == files_.end()) files_.push_back(given);
+    return static_cast<Index>(std::find(files_.begin(), files_.end(), given) - files_.begin());
+  }
+
+  std::vector<std::pair<std::vector<std::pair<std::string, std::string>>, std::size_t>> keys_;
+  std::vector<Source> sources_;
+  std::vector<Index> files_;
+};
+
+}  // namespace
+
+Selection select_methods(const ExperimentData& data, std::span<const Candidate> methods,
+                         const SelectionSettings& settings, RunContext& ctx) {
+  const Stopwatch clock;
+  check_input(data, methods, Transforms::kLeftOut, ctx);
+  const Index folds = std::min(settings.folds, data.samples());
+  const std::vector<int> fold_of =
+      draw_folds(data.labels.ids, folds, settings.stratify, ctx.rng, 0);
+  const Index samples = detail::smallest_training_part(fold_of);
+  const MissingPairs missing = detail::missing_pairs_for(methods);
+  Selection selection;
+  selection.variants = static_cast<Index>(count_variants(methods));
+  std::vector<const Candidate*> all;
+  for (const Candidate& method : methods) {
+    selection.entries.push_back({.method = method, .settings = method.choice.settings});
+    all.push_back(&method);
+  }
+  std::vector<std::size_t> tried(all.size());
+  for (std::size_t c = 0; c < tried.size(); ++c) tried[c] = c;
+  if (settings.budget) {
+    const int workers = std::clamp(ctx.threads, 1, static_cast<int>(folds));
+    tried = affordable(estimated_seconds(data, all, settings, missing, ctx), *settings.budget,
+                       workers, selection.entries);
+  }
+  std::vector<const Candidate*> chosen;
+  for (const std::size_t c : tried) chosen.push_back(all[c]);
+
+  // Every fold writes to its own slot.
+  std::vector<std::vector<PartLosses>> found(static_cast<std::size_t>(folds));
   std::atomic<long> done = 0;
-  parallel_for(losses.size(), ctx.threads, [&](std::size_t f) {
+  std::size_t pieces = 0;
+  for (const Candidate* one : chosen) pieces += detail::inputs_of(*one, data).size();
+  parallel_for(found.size(), ctx.threads, [&](std::size_t f) {
+    // Within a budget some folds may be left out, but never the first.
+    if (settings.budget && f > 0 && clock.seconds() > *settings.budget) return;
     const FoldSplit split = split_fold(fold_of, static_cast<int>(f));
     RunContext own = ctx;
     own.sink = nullptr;
     own.rng = ctx.rng.child("fold", f);
-    const detail::FoldPart part(data, split.outside, split.inside, missing, own);
-    SharedWork work(part.training.set);
-    for (std::size_t c = 0; c < candidates.size(); ++c) {
-      ctx.check_stop();
-      losses[f].push_back(detail::grid_losses(part, work, candidates[c], grids[c], own));
-      ctx.progress("choosing a method", static_cast<double>(++done),
-                   static_cast<double>(losses.size() * candidates.size()), candidates[c].name);
-    }
+    found[f] = detail::losses_of(
+        data, {split.outside, split.inside}, chosen, samples, missing, own,
+        [&](const Candidate& method) {
+          ctx.check_stop();
+          ctx.progress("cross-validation", static_cast<double>(done++),
+                       static_cast<double>(found.size() * pieces), method.name);
+        });
   });
-  Selection selection;
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    std::vector<double> sums(grids[c].settings.size(), 0);
-    for (const auto& fold : losses) {
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += fold[c][i];
-    }
-    const std::size_t best = best_point(grids[c], sums);
-    selection.entries.push_back({.name = candidates[c].name,
-                                 .settings = grids[c].settings[best],
-                                 .loss = sums[best] / static_cast<double>(data.samples())});
-    if (selection.entries.back().loss < selection.entries[selection.best].loss) {
-      selection.best = c;
+  std::vector<Total> totals(chosen.size());
+  Index counted = 0;
+  for (std::size_t f = 0; f < found.size(); ++f) {
+    if (found[f].empty()) continue;
+    ++selection.folds;
+    counted += std::count(fold_of.begin(), fold_of.end(), static_cast<int>(f));
+    for (std::size_t c = 0; c < chosen.size(); ++c) {
+      Total& total = totals[c];
+      total.losses.resize(found[f][c].losses.size());
+      for (std::size_t i = 0; i < total.losses.size(); ++i) {
+        total.losses[i] += found[f][c].losses[i];
+      }
+      total.seconds += found[f][c].seconds;
+      if (!total.failure) total.failure = found[f][c].failure;
     }
   }
+  for (std::size_t c = 0; c < tried.size(); ++c) {
+    settle(selection.entries[tried[c]], totals[c], data, samples, counted);
+  }
+  seat(selection, data, counted);
   return selection;
 }
 
-Json selection_json(const Selection& selection) {
-  Json json = {{"chosen", selection.entries[selection.best].name}, {"candidates", Json::array()}};
+Training train_selected(const Selection& selection, const ExperimentData& data,
+                        std::span<const RawMatrix> samples, const VectorData* vectors,
+                        const DecisionSettings& decision, RunContext& ctx) {
+  std::vector<const SelectionEntry*> seated;
   for (const SelectionEntry& entry : selection.entries) {
-    json["candidates"].push_back({{"method", entry.name},
-                                  {"settings", settings_json(entry.settings)},
-                                  {"inner_error", entry.loss}});
+    if (entry.seated) seated.push_back(&entry);
+  }
+  const auto choice_of = [](const SelectionEntry& entry) {
+    MethodChoice choice = entry.method.choice;
+    choice.settings = entry.settings;
+    switch_evidence(choice, true);  // off in cross-validation; a model has it
+    return choice;
+  };
+  if (vectors != nullptr && learns_from_vectors(seated.front()->settings)) {
+    return train(prepare_training(*vectors, data.labels), choice_of(*seated.front()), ctx);
+  }
+  std::vector<InputVariant> inputs;
+  std::vector<PreparedTraining> prepared;
+  for (const SelectionEntry* entry : seated) {
+    if (std::find(inputs.begin(), inputs.end(), entry->input) != inputs.end()) continue;
+    inputs.push_back(entry->input);
+    const MissingPairs missing = takes_missing_pairs(entry->settings) ? MissingPairs::kKept
+                                                                      : MissingPairs::kRefused;
+    prepared.push_back(prepare(data, samples, entry->input, missing, ctx));
+  }
+  const auto prepared_for = [&](const SelectionEntry& entry) -> const PreparedTraining& {
+    const auto at = std::find(inputs.begin(), inputs.end(), entry.input) - inputs.begin();
+    return prepared[static_cast<std::size_t>(at)];
+  };
+  if (seated.size() == 1) {
+    MethodChoice choice = choice_of(*seated.front());
+    if (!decision.priors.empty()) choice.decision.priors = decision.priors;
+    if (!decision.costs.empty()) choice.decision.costs = decision.costs;
+    return train(prepared_for(*seated.front()), choice, ctx);
+  }
+  std::vector<Seat> members;
+  Sources sources;
+  for (const SelectionEntry* entry : seated) {
+    const PreparedTraining& own = prepared_for(*entry);
+    Seat one{.name = entry->method.name, .choice = choice_of(*entry), .prepared = &own,
+             .sources = sources.add(entry->input, own, data, samples)};
+    one.choice.decision = {};
+    members.push_back(std::move(one));
+  }
+  return train_committee(members, sources.all(), decision, ctx);
+}
+
+Json selection_json(const Selection& selection, const ExperimentData& data) {
+  Json json = {{"folds", selection.folds},
+               {"input_variants", selection.variants},
+               {"candidates", Json::array()}};
+  for (const SelectionEntry& entry : selection.entries) {
+    Json one = {{"method", entry.method.name}};
+    if (entry.skipped) {
+      one["skipped"] = *entry.skipped;
+    } else {
+      one["settings"] = settings_json(entry.settings);
+      one["input"] = variant_json(entry.input, data);
+      one["inner_error"] = entry.loss;
+      one["standard_error"] = entry.error;
+      one["seconds"] = entry.seconds;
+    }
+    one["chosen"] = entry.seated;
+    json["candidates"].push_back(std::move(one));
+    if (entry.seated) json["chosen"].push_back(entry.method.name);
   }
   return json;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kith/core/error.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/learn/decision.hpp"
 
 namespace kith::detail {
@@ -52,6 +54,8 @@ Json thinned_json(const Json& list) {
 
 }  // namespace
 
+namespace {
+
 std::vector<double> grid_losses(const FoldPart& part, SharedWork& work, const Candidate& candidate,
                                 const GridPoints& grid, RunContext& ctx) {
   const DecisionRule rule = make_decision_rule(candidate.choice.decision, part.training.set.labels);
@@ -67,9 +71,68 @@ std::vector<double> grid_losses(const FoldPart& part, SharedWork& work, const Ca
   return losses;
 }
 
-Refit refit(const FoldPart& part, SharedWork& work, const Candidate& candidate,
+}  // namespace
+
+std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData& data) {
+  if (!part.inputs.empty()) return part.inputs;
+  return {{.settings = settled(data.input, part.choice.settings)}};
+}
+
+bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& data) {
+  CandidateRecord first = candidate_record(a, data);
+  CandidateRecord second = candidate_record(b, data);
+  first.name = second.name;
+  return first == second && inputs_of(a, data) == inputs_of(b, data);
+}
+
+std::vector<PartLosses> losses_of(const ExperimentData& data, const Division& division,
+                                  std::span<const Candidate* const> parts, Index samples,
+                                  MissingPairs missing, RunContext& ctx,
+                                  const std::function<void(const Candidate&)>& begin) {
+  struct Plan {
+    std::vector<InputVariant> inputs;
+    GridPoints grid;
+  };
+  std::vector<Plan> plans;
+  std::vector<PartLosses> found(parts.size());
+  std::vector<InputVariant> variants;
+  for (std::size_t c = 0; c < parts.size(); ++c) {
+    plans.push_back({inputs_of(*parts[c], data), grid_points(*parts[c], samples)});
+    found[c].losses.resize(plans[c].inputs.size() * plans[c].grid.settings.size());
+    for (const InputVariant& one : plans[c].inputs) {
+      if (std::find(variants.begin(), variants.end(), one) == variants.end()) variants.push_back(one);
+    }
+  }
+  for (const InputVariant& variant : variants) {
+    const FoldPart part(data, variant, division.train, division.held_out, missing, ctx);
+    SharedWork work(part.training.set);
+    for (std::size_t c = 0; c < parts.size(); ++c) {
+      const auto& inputs = plans[c].inputs;
+      const auto at = std::find(inputs.begin(), inputs.end(), variant);
+      if (at == inputs.end() || found[c].failure) continue;
+      begin(*parts[c]);
+      const Stopwatch clock;
+      try {
+        const std::vector<double> losses = grid_losses(part, work, *parts[c], plans[c].grid, ctx);
+        std::copy(losses.begin(), losses.end(),
+                  found[c].losses.begin() + (at - inputs.begin()) * std::ssize(losses));
+      } catch (const Error& error) {
+        if (!is_about_the_data(error)) throw;
+        found[c].failure = error.what();
+      }
+      found[c].seconds += clock.seconds();
+    }
+  }
+  return found;
+}
+
+bool is_about_the_data(const Error& error) {
+  return error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kBadInput;
+}
+
+Refit refit(const FoldPart& part, SharedWork& work, const DecisionSettings& decision,
             const AnySettings& settings, RunContext& ctx) {
-  const DecisionRule rule = make_decision_rule(candidate.choice.decision, part.training.set.labels);
+  const DecisionRule rule = make_decision_rule(decision, part.training.set.labels);
   Fitted<AnyModel> fitted = fit(work, settings, ctx);
   const QueryBlock queries = over_needed(fitted.model, part.queries);
   Refit result{.prediction = predict(fitted.model, queries, ctx), .info = std::move(fitted.info)};
@@ -111,7 +174,10 @@ Index smallest_training_part(std::span<const int> fold_of) {
 
 MissingPairs missing_pairs_for(std::span<const Candidate> candidates) {
   const bool all = std::all_of(candidates.begin(), candidates.end(), [](const Candidate& one) {
-    return takes_missing_pairs(one.choice.settings);
+    const std::span<const Candidate> parts = parts_of(one);
+    return std::all_of(parts.begin(), parts.end(), [](const Candidate& part) {
+      return takes_missing_pairs(part.choice.settings);
+    });
   });
   return all ? MissingPairs::kKept : MissingPairs::kRefused;
 }

@@ -2,24 +2,56 @@
 // What is computed for one method on one training part.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "evaluate/fold_part.hpp"
+#include "kith/core/error.hpp"
 #include "kith/evaluate/grid.hpp"
 #include "kith/learn/shared_work.hpp"
 
 namespace kith::detail {
 
-/// The loss summed over the held-out samples at every grid point.
-[[nodiscard]] std::vector<double> grid_losses(const FoldPart& part, SharedWork& work,
-                                              const Candidate& candidate, const GridPoints& grid,
-                                              RunContext& ctx);
+/// Samples that train and samples that are held out, counted as the data does.
+struct Division {
+  std::span<const Index> train;
+  std::span<const Index> held_out;
+};
+
+/// What one method found on a division.
+struct PartLosses {
+  /// Summed over the held-out samples: at every point of the grid for the first input, then for the
+  /// next.
+  std::vector<double> losses;
+  double seconds = 0;
+  std::optional<std::string> failure;  ///< why it could not be fitted
+};
+/// The losses of methods that are no committees, one input at a time, so that its conditioned block
+/// and decompositions serve them all. `samples` is that of grid_points. `begin` is called before
+/// each method on each input; what it throws ends the work.
+[[nodiscard]] std::vector<PartLosses> losses_of(const ExperimentData& data,
+                                                const Division& division,
+                                                std::span<const Candidate* const> parts,
+                                                Index samples, MissingPairs missing,
+                                                RunContext& ctx,
+                                                const std::function<void(const Candidate&)>& begin);
+
+/// The inputs of a method: those that were resolved, or that of the data.
+[[nodiscard]] std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData& data);
+
+/// Whether two methods compute the same, whatever their names.
+[[nodiscard]] bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& data);
+
+/// Whether an error says what a method cannot do, which ends that method and not the run.
+[[nodiscard]] bool is_about_the_data(const Error& error);
 
 struct Refit {
   Prediction prediction;
   FitInfo info;
 };
-[[nodiscard]] Refit refit(const FoldPart& part, SharedWork& work, const Candidate& candidate,
+[[nodiscard]] Refit refit(const FoldPart& part, SharedWork& work, const DecisionSettings& decision,
                           const AnySettings& settings, RunContext& ctx);
 
 /// Kernel weights, bounds by iteration and learned spectra of the first subproblems, long lists

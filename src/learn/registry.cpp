@@ -263,6 +263,11 @@ void switch_evidence(MethodChoice& choice, bool on) {
   }
 }
 
+void switch_probability(MethodChoice& choice) {
+  const std::optional<FieldInfo> field = field_with(choice.settings, FieldRole::kProbability);
+  if (field) set_any(choice.settings, field->name, "yes");
+}
+
 bool learns_from_vectors(const AnySettings& settings) {
   return visit_method([]<class S>(const S&) { return MethodTraits<S>::learns_from_vectors; },
                       settings);

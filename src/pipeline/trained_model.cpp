@@ -12,6 +12,7 @@
 #include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/fingerprint.hpp"
+#include "kith/pipeline/committee.hpp"
 #include "pipeline/matrix_errors.hpp"
 
 namespace kith {
@@ -52,19 +53,88 @@ Json weights_json(const std::vector<KernelWeight>& weights) {
   return json;
 }
 
+std::string member_part(std::size_t k) { return "member." + std::to_string(k); }
+
+void archive_parts(const TrainedModel& model, SavingArchive& archiver) {
+  if (!model.is_committee()) return archive(model.model, archiver);
+  archiver("members", static_cast<Index>(model.members.size()));
+  for (std::size_t k = 0; k < model.members.size(); ++k) {
+    archiver(member_part(k), trained_bytes(model.members[k]));
+    archiver(member_part(k) + ".sources", model.members[k].sources);
+  }
+}
+
+/// A member must be a model of the same samples and classes, of matrices that the committee has.
+void check_member(const TrainedModel& member, const ModelRecord& record) {
+  const auto known = [&](Index source) {
+    return source >= 0 && source < std::ssize(record.matrices);
+  };
+  const bool fits = !member.is_committee() && member.record.features == 0 &&
+                    member.record.class_names == record.class_names &&
+                    member.record.samples == record.samples &&
+                    member.record.given_samples == record.given_samples &&
+                    member.sources.size() == member.record.matrices.size() &&
+                    std::all_of(member.sources.begin(), member.sources.end(), known) &&
+                    std::includes(record.positions.begin(), record.positions.end(),
+                                  member.record.positions.begin(), member.record.positions.end());
+  if (!fits) {
+    throw Error(ErrorCode::kBadInput, fmt::format("its member {} is no model of the same samples",
+                                                  in_quotes(member.record.method)));
+  }
+}
+
+std::vector<TrainedModel> members_of(const ModelRecord& record, LoadingArchive& archiver) {
+  Index count = 0;
+  archiver("members", count);
+  if (count < 1 || count > 1000) {
+    throw Error(ErrorCode::kBadInput, fmt::format("it has {} members", count));
+  }
+  std::vector<TrainedModel> members;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+    std::string bytes;
+    archiver(member_part(k), bytes);
+    members.push_back(load_trained_bytes(bytes, member_part(k)));
+    archiver(member_part(k) + ".sources", members.back().sources);
+    check_member(members.back(), record);
+  }
+  return members;
+}
+
 TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
   TrainedModel model;
+  const bool committee = loaded.record.method == kCommittee;
   try {
-    model.model = model_of(loaded.record.method);
+    if (!committee) model.model = model_of(loaded.record.method);
   } catch (const Error& error) {
     throw Error(ErrorCode::kBadInput, name + ": " + error.what());
   }
-  loaded.read_parts([&](LoadingArchive& archiver) { archive(model.model, archiver); });
+  loaded.read_parts([&](LoadingArchive& archiver) {
+    if (committee) {
+      model.members = members_of(loaded.record, archiver);
+    } else {
+      archive(model.model, archiver);
+    }
+  });
   model.record = std::move(loaded.record);
   return model;
 }
 
+/// Whether something holds of the model, or of some member.
+template <class Predicate>
+bool holds_of_some(const TrainedModel& model, const Predicate& predicate) {
+  if (!model.is_committee()) return predicate(model);
+  return std::any_of(model.members.begin(), model.members.end(), predicate);
+}
+
 }  // namespace
+
+InputSettings settled(InputSettings settings, const AnySettings& method) {
+  if (settings.from_distance == FromDistance::kAuto) {
+    settings.from_distance =
+        takes_neighbours(method) ? FromDistance::kNegative : FromDistance::kDoubleCentre;
+  }
+  return settings;
+}
 
 std::vector<ConditionedInput> condition_all(std::span<const SimilaritySet> sets,
                                             const InputSettings& settings, const RunContext& ctx,
@@ -196,6 +266,12 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
 }  // namespace
 
 Training train(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
+  SharedWork work(prepared.set);
+  return train(prepared, choice, work, ctx);
+}
+
+Training train(const PreparedTraining& prepared, const MethodChoice& choice, SharedWork& work,
+               RunContext& ctx) {
   const TrainingSet& set = prepared.set;
   check_input_kind(choice, set.matrices.size(), cols(set.vectors) > 0);
   const DecisionRule decision = make_decision_rule(choice.decision, set.labels);
@@ -208,7 +284,6 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Run
   if (!choice.decision.priors.empty()) settings["priors"] = choice.decision.priors;
   if (!choice.decision.costs.empty()) settings["costs"] = choice.decision.costs;
   const Stopwatch clock;
-  SharedWork work(set);
   Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
   Training training;
   training.seconds = clock.seconds();
@@ -279,10 +354,25 @@ AnySettings method_settings(const ModelRecord& record) {
   return settings_of(record.method, settings);
 }
 
-bool has_probabilities(const ModelRecord& record) {
-  const AnySettings settings = method_settings(record);
+bool has_probabilities(const TrainedModel& model) {
+  if (model.is_committee()) return true;
+  const AnySettings settings = method_settings(model.record);
   const std::optional<FieldInfo> asked = field_with(settings, FieldRole::kProbability);
   return method_info(settings).probabilities && !(asked && asked->default_value == "no");
+}
+
+bool takes_both_directions(const TrainedModel& model) {
+  return holds_of_some(model, [](const TrainedModel& one) {
+    return takes_both_directions(method_settings(one.record));
+  });
+}
+
+bool needs_self_similarities(const TrainedModel& model) {
+  return holds_of_some(model, [](const TrainedModel& one) {
+    return std::any_of(one.record.matrices.begin(), one.record.matrices.end(),
+                       [](const ModelMatrix& matrix) { return needs_self(matrix.rule); }) ||
+           needs_self_similarities(one.model);
+  });
 }
 
 /// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:
@@ -356,8 +446,13 @@ Json model_json(const TrainedModel& model) {
   json["given_samples"] = record.given_samples;
   json["needs"] = needs_json(record);
   json["needs_ids"] = !record.ids.empty();
-  json["needs_self_similarities"] = needs_self_similarities(model.model);
-  json["probabilities"] = has_probabilities(record);
+  json["needs_self_similarities"] = needs_self_similarities(model);
+  json["probabilities"] = has_probabilities(model);
+  for (const TrainedModel& member : model.members) {
+    json["members"].push_back({{"method", member.record.method},
+                               {"settings", member.record.settings},
+                               {"input", needs_json(member.record)}});
+  }
   if (!record.feature_names.empty()) json["feature_names"] = record.feature_names;
   return json;
 }
@@ -371,12 +466,12 @@ Json training_json(const Training& training) {
 }
 
 void save(const TrainedModel& model, const std::string& path) {
-  save_model(path, model.record, [&](SavingArchive& archiver) { archive(model.model, archiver); });
+  save_model(path, model.record, [&](SavingArchive& archiver) { archive_parts(model, archiver); });
 }
 
 std::string trained_bytes(const TrainedModel& model) {
   return model_bytes(model.record,
-                     [&](SavingArchive& archiver) { archive(model.model, archiver); });
+                     [&](SavingArchive& archiver) { archive_parts(model, archiver); });
 }
 
 TrainedModel load_trained(const std::string& path) { return with_parts(load_model(path), path); }
@@ -387,14 +482,17 @@ TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name)
 
 namespace {
 
+void check_matrices(const ModelRecord& record, const QueryBlock& raw) {
+  if (raw.matrices.size() == record.matrices.size()) return;
+  throw invalid("{} matrices of new rows; the model was trained on {}", raw.matrices.size(),
+                record.matrices.size());
+}
+
 /// Rows under the input rules of the model, over the columns it needs.
 QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                             std::span<const QueryNames> names) {
   const ModelRecord& record = model.record;
-  if (raw.matrices.size() != record.matrices.size()) {
-    throw invalid("{} matrices of new rows; the model was trained on {}", raw.matrices.size(),
-                  record.matrices.size());
-  }
+  check_matrices(record, raw);
   if (!raw.matrices.empty() && cols(raw.matrices.front().to_training) == record.samples) {
     raw = over_columns(raw, record.positions);
   }
@@ -412,12 +510,49 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
 
 }  // namespace
 
+namespace {
+
+/// The rows that a member takes, of those that the committee was given.
+QueryBlock rows_of(const TrainedModel& member, const QueryBlock& raw, const ModelRecord& committee) {
+  QueryBlock own;
+  for (const Index source : member.sources) {
+    own.matrices.push_back(raw.matrices[static_cast<std::size_t>(source)]);
+  }
+  std::vector<Index> columns;
+  for (const Index position : member.record.positions) {
+    const auto at = std::lower_bound(committee.positions.begin(), committee.positions.end(), position);
+    columns.push_back(static_cast<Index>(at - committee.positions.begin()));
+  }
+  return over_columns(own, columns);
+}
+
+Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                            std::span<const QueryNames> names) {
+  const ModelRecord& record = model.record;
+  check_matrices(record, raw);
+  if (cols(raw.matrices.front().to_training) == record.samples) {
+    raw = over_columns(raw, record.positions);
+  }
+  std::vector<Prediction> predictions;
+  for (const TrainedModel& member : model.members) {
+    std::vector<QueryNames> own;
+    for (const Index source : member.sources) {
+      if (source < std::ssize(names)) own.push_back(names[static_cast<std::size_t>(source)]);
+    }
+    predictions.push_back(predict(member, rows_of(member, raw, record), ctx, own));
+  }
+  return combined(predictions, static_cast<int>(record.class_names.size()));
+}
+
+}  // namespace
+
 Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                    std::span<const QueryNames> names) {
   // New samples may be as small as they like.
   check_size(std::max(1.0, largest_magnitude(raw.vectors)), "the features of new samples");
   Prediction prediction =
-      model.record.features > 0
+      model.is_committee() ? predict_together(model, std::move(raw), ctx, names)
+      : model.record.features > 0
           ? predict(model.model, raw, ctx)
           : predict(model.model, conditioned_rows(model, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);

@@ -3,6 +3,8 @@
 // the command line; docs/input.md gives the formulas.
 #pragma once
 
+#include <optional>
+
 #include "kith/core/settings.hpp"
 
 namespace kith {
@@ -31,11 +33,19 @@ struct EnumNames<ScaleRule> {
   static constexpr std::array<std::string_view, 3> names = {"none", "unit", "cosine"};
 };
 
-enum class FromDistance { kDoubleCentre, kMaxMinus, kNegative, kNegativeSquare, kExp };
+enum class Rescale { kNone, kSpread };
+template <>
+struct EnumNames<Rescale> {
+  static constexpr std::array<std::string_view, 2> names = {"none", "spread"};
+};
+
+/// kAuto is settled by the method (learn/registry, `settled`): negative where it goes by
+/// neighbours, so that they are the nearest; else double-centre.
+enum class FromDistance { kAuto, kDoubleCentre, kMaxMinus, kNegative, kNegativeSquare, kExp };
 template <>
 struct EnumNames<FromDistance> {
-  static constexpr std::array<std::string_view, 5> names = {"double-centre", "max-minus",
-                                                            "negative", "negative-square", "exp"};
+  static constexpr std::array<std::string_view, 6> names = {
+      "auto", "double-centre", "max-minus", "negative", "negative-square", "exp"};
 };
 
 enum class InputTransform { kNone, kRowsRbf };
@@ -49,8 +59,9 @@ struct InputSettings {
   MissingRule missing = MissingRule::kError;
   DiagonalRule diagonal = DiagonalRule::kGiven;
   ScaleRule scale = ScaleRule::kNone;
-  FromDistance from_distance = FromDistance::kDoubleCentre;  ///< only used on distances
-  double gamma = 1;                                          ///< only used by `exp`
+  Rescale rescale = Rescale::kNone;
+  FromDistance from_distance = FromDistance::kAuto;  ///< only used on distances
+  std::optional<double> gamma{};  ///< only used by `exp`; none: 1 / the median distance
   InputTransform transform = InputTransform::kNone;
 
   friend bool operator==(const InputSettings&, const InputSettings&) = default;

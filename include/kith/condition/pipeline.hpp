@@ -2,7 +2,7 @@
 // From the table a user gave to the matrix a learner sees, and the same for new rows. The steps, in
 // this order, with their formulas in docs/input.md:
 //
-//   symmetrise -> missing -> from-distance -> diagonal -> scale -> transform
+//   symmetrise -> missing -> from-distance -> diagonal -> scale -> rescale -> transform
 //
 // Everything that is measured on the way (ranges, means, a diagonal) is measured on the training
 // block alone and kept in an InputRule, which is then applied to new rows.
@@ -35,12 +35,14 @@ struct InputRule {
 
   double fill = 0;              ///< similarity (double-centre: distance) of a missing pair
   double largest_distance = 0;  ///< max-minus
+  double gamma = 1;             ///< exp: the given one, or 1 / the median distance
   Vector row_mean;              ///< double-centre: mean_k d(j,k)^2
   Vector column_mean;           ///< double-centre: mean_k d(k,j)^2
   double grand_mean = 0;        ///< double-centre: mean of d^2
   double low = 0;               ///< unit: (s - low) / span
   double span = 1;
   Vector root_diagonal;  ///< cosine: sqrt(S_jj)
+  double spread = 1;     ///< rescale=spread: what every similarity is divided by
   DenseBlock rows;       ///< rows-rbf: the training rows
 };
 

@@ -37,6 +37,13 @@ struct ExperimentData {
   std::vector<std::optional<RawMatrix>> by_part{};
   /// The samples as vectors, for methods that learn from them; there may be no table beside them.
   Block vectors{};
+  /// The tables that other settings of the measure give, where these are searched.
+  struct Alternative {
+    std::vector<std::pair<std::string, std::string>> measure;
+    MatchedSets matrices;
+    std::vector<bool> symmetric;
+  };
+  std::vector<Alternative> alternatives{};
   /// There where samples were dropped: all that were given.
   struct Given {
     std::vector<std::string> ids;  ///< or none
@@ -96,19 +103,22 @@ std::vector<ConditionedInput> check_input(const ExperimentData& data,
 [[nodiscard]] std::uint64_t fingerprint(const ExperimentData& data);
 
 /// Repeats, folds and grids by the name of a paper.
-enum class ProtocolName { kTr, kCgr, kCy, kKtbb, kZgzz };
+enum class ProtocolName { kKith, kTr, kCgr, kCy, kKtbb, kZgzz };
 template <>
 struct EnumNames<ProtocolName> {
-  static constexpr std::array<std::string_view, 5> names = {"tr", "cgr", "cy", "ktbb", "zgzz"};
+  static constexpr std::array<std::string_view, 6> names = {"kith", "tr",   "cgr",
+                                                            "cy",   "ktbb", "zgzz"};
 };
 struct Protocol {
-  ProtocolName name = ProtocolName::kTr;
+  ProtocolName name = ProtocolName::kKith;
   PartitionSettings partitions;
 };
 /// What the protocol changes in the input (cgr: scale to [0, 1]), in the numbers of partitions and
 /// folds (cy: 10 and 5; ktbb: 5 and 5, of equal classes; zgzz: 10 and 5, 30 % for testing) and in
 /// the grids (cy: cost 1; ktbb: costs up to 1e3).
 void apply(ProtocolName protocol, InputSettings& input);
+/// What of the input is searched: nothing by the papers, everything by `kith`.
+[[nodiscard]] InputSearch input_search(ProtocolName protocol);
 void apply(ProtocolName protocol, PartitionSettings& partitions);
 void apply(ProtocolName protocol, Candidate& candidate);
 

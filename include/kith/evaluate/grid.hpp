@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compared: a method with its fixed settings and the values that cross-validation searches.
+// What is compared: a method with its fixed settings and the values that cross-validation searches,
+// or a committee of such methods (`auto`).
 #pragma once
 
 #include <span>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/evaluate/inputs.hpp"
 #include "kith/evaluate/store.hpp"
 #include "kith/learn/registry.hpp"
 
@@ -16,20 +18,36 @@ struct Candidate {
   std::string name;  ///< in tables; unique
   MethodChoice choice;
   std::vector<GridAxis> axes;  ///< what is searched, the first axis slowest
+  std::vector<GridAxis> input_axes{};    ///< fields of the input that a user fixed or listed
+  std::vector<InputVariant> inputs{};    ///< what is searched of the input (resolve_inputs)
+  std::vector<Candidate> members{};      ///< of a committee; `choice` then has its decision alone
+
+  [[nodiscard]] bool is_committee() const { return !members.empty(); }
 };
 
-/// "svm-clip", or "mine=svm-clip" to give it a name of its own: the method with the grid of its
+/// The name of the committee, among methods to compare and in `kith train --method`.
+inline constexpr std::string_view kAuto = "auto";
+/// Who sits in it unless the user says otherwise (docs/auto.md has the evidence): neighbours as they
+/// are, machines near them, machines on the whole matrix, and least squares on three spectra.
+inline constexpr std::string_view kAutoMembers =
+    "knn,svm-knn,svm-flip,ridge-clip,ridge-flip,ridge-square,features-svm";
+/// Of several matrices each of these chooses one; these learn from all at once.
+inline constexpr std::string_view kAutoSeveralMembers = "average-svm,mkl";
+
+/// "auto" is the committee of kAutoMembers. "svm-clip", or "mine=svm-clip" to give it a name of its own: the method with the grid of its
 /// paper. Probabilities and bounds that only certify are off where a method can do without them,
 /// since errors do not need them.
-[[nodiscard]] Candidate parse_candidate(std::string_view text);
+[[nodiscard]] Candidate parse_candidate(std::string_view text, std::size_t matrices = 1);
 
 /// Every one of a list separated by commas. Throws Error on a name that stands twice.
-[[nodiscard]] std::vector<Candidate> parse_candidates(std::string_view list);
+[[nodiscard]] std::vector<Candidate> parse_candidates(std::string_view list,
+                                                      std::size_t matrices = 1);
 
-/// What is compared unless the user says otherwise: one of each kind that [TR] found worth it.
+/// What is compared unless the user says otherwise: the committee, least squares, and one of each
+/// kind that [TR] found worth it.
 inline constexpr std::string_view kDefaultComparison =
-    "knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,"
-    "features-svm";
+    "auto,knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,"
+    "features-svm,ridge";
 /// The same with several matrices: methods that learn from all of them at once. `emkl` does, too;
 /// its grid takes far longer than that of `eskl` or `rekl`.
 inline constexpr std::string_view kSeveralComparison = "average-svm,mkl,mkl-mixed,eskl,rekl";
@@ -54,12 +72,14 @@ struct SettingWish {
 void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> searched,
            std::vector<Candidate>& candidates);
 
-/// For those who have distances and left open how they become similarities: which candidates go by
-/// neighbours, and that these are then not the nearest. Empty where none does.
-[[nodiscard]] std::string neighbours_note(std::span<const Candidate> candidates);
+/// A committee of these methods.
+[[nodiscard]] Candidate committee_of(std::string name, std::vector<Candidate> members);
+/// The candidate itself, or the members of a committee.
+[[nodiscard]] std::span<const Candidate> parts_of(const Candidate& candidate);
 
 /// The settings at every point of the grid, for training parts of at least `samples` samples:
-/// larger numbers of neighbours are capped at it, and equal ones count once.
+/// larger numbers of neighbours are capped at it, and equal ones count once. The grid is searched
+/// for each of the candidate's inputs: losses have the points of the first input first.
 struct GridPoints {
   std::vector<AnySettings> settings;
   std::vector<std::vector<int>> places;  ///< along each axis, 0 the simplest value
@@ -70,9 +90,18 @@ struct GridPoints {
 /// they were.
 [[nodiscard]] std::vector<std::string> capped_values(const GridAxis& axis, Index samples);
 
-/// The point of least loss; among equals the simplest, the axes compared in their order.
-[[nodiscard]] std::size_t best_point(const GridPoints& grid, std::span<const double> losses);
+/// Where on the grid, with which input.
+struct GridPlace {
+  std::size_t input = 0;
+  std::size_t point = 0;
 
-[[nodiscard]] CandidateRecord candidate_record(const Candidate& candidate);
+  friend auto operator<=>(const GridPlace&, const GridPlace&) = default;
+};
+/// The place of least loss; among equals the first input and the simplest point, the axes compared
+/// in their order. `losses` has every point of the grid for the first input, then for the next.
+[[nodiscard]] GridPlace best_place(const GridPoints& grid, std::span<const double> losses);
+
+[[nodiscard]] CandidateRecord candidate_record(const Candidate& candidate,
+                                               const ExperimentData& data);
 
 }  // namespace kith

@@ -1,32 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best of several methods for one data set: what `kith train --method auto` goes by.
+// The committee for one data set, or one method with its best settings: what `kith train --method
+// auto` and `--tune` go by.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kith/evaluate/experiment.hpp"
+#include "kith/pipeline/committee.hpp"
 
 namespace kith {
 
 struct SelectionEntry {
-  std::string name;
+  Candidate method;
   AnySettings settings;  ///< of its best grid point
+  InputVariant input;    ///< with which it was found
   double loss = 0;       ///< per sample: the share of wrong labels, or the mean cost
+  double error = 0;      ///< the standard error of the loss
+  double seconds = 0;    ///< of the cross-validation, over all folds
+  bool seated = false;   ///< it is part of the answer
+  std::optional<std::string> skipped{};  ///< why it was not tried, or could not be fitted
 };
 struct Selection {
-  std::vector<SelectionEntry> entries;  ///< in the order of the candidates
+  std::vector<SelectionEntry> entries;  ///< in the order of the methods
   std::size_t best = 0;                 ///< of least loss; the first among equals
+  Index folds = 0;                      ///< that were finished, of those asked for
+  Index variants = 0;                   ///< ways to treat the input
 };
 
-/// Cross-validates every candidate over its grid on the folds of the whole data set, with the
-/// engine of `evaluate`.
-[[nodiscard]] Selection select_method(const ExperimentData& data,
-                                      std::span<const Candidate> candidates, Index folds,
-                                      Stratify stratify, RunContext& ctx);
+struct SelectionSettings {
+  Index folds = 5;
+  Stratify stratify = Stratify::kAuto;
+  /// Seconds for everything. Methods that will not fit in are skipped, the costliest first, by the
+  /// time that each takes on a small sample; at least the cheapest is tried. None: no limit.
+  std::optional<double> budget{};
+};
+
+/// Cross-validates every method over its inputs and its grid on folds of the whole data set, with
+/// the engine of `evaluate`, and seats those that take part in the answer (pipeline/committee).
+/// Methods that learn from vectors sit alone: then the best one is seated.
+[[nodiscard]] Selection select_methods(const ExperimentData& data,
+                                       std::span<const Candidate> methods,
+                                       const SelectionSettings& settings, RunContext& ctx);
+
+/// Fits what was selected to all samples: a committee, or a plain model where one method is seated.
+/// `samples` are the raw samples that `data` was measured from, `vectors` those of methods on
+/// vectors, if there are any.
+[[nodiscard]] Training train_selected(const Selection& selection, const ExperimentData& data,
+                                      std::span<const RawMatrix> samples,
+                                      const VectorData* vectors, const DecisionSettings& decision,
+                                      RunContext& ctx);
 
 /// What `train --json` and the model file say of it.
-[[nodiscard]] Json selection_json(const Selection& selection);
+[[nodiscard]] Json selection_json(const Selection& selection, const ExperimentData& data);
 
 }  // namespace kith

@@ -74,6 +74,8 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 /// Switches probabilities and bounds that only certify, where the method has them. No wish of the
 /// user: nothing is fixed by it.
 void switch_evidence(MethodChoice& choice, bool on);
+/// Switches probabilities on where the method can have them and they are a setting of it.
+void switch_probability(MethodChoice& choice);
 /// Whether it goes by the neighbours of a sample: those most similar to it.
 [[nodiscard]] bool takes_neighbours(const AnySettings& settings);
 /// Whether it learns from vectors, and from no matrix.

@@ -27,6 +27,10 @@ struct PreparedTraining {
   std::vector<std::string> feature_names{};  ///< of vectors, where they have names
 };
 
+/// The settings with from-distance=auto settled for a method: negative where it goes by neighbours,
+/// which are then the nearest by the distances as given; else double-centre.
+[[nodiscard]] InputSettings settled(InputSettings settings, const AnySettings& method);
+
 /// Every matrix under the input rules; where there are several, errors name the matrix.
 [[nodiscard]] std::vector<ConditionedInput> condition_all(std::span<const SimilaritySet> sets,
                                                           const InputSettings& settings,
@@ -54,9 +58,18 @@ struct PreparedTraining {
 [[nodiscard]] MatchedSets select_samples(const MatchedSets& matrices,
                                          std::span<const Index> samples);
 
+/// The method of a record whose model is a committee (pipeline/committee).
+inline constexpr std::string_view kCommittee = "auto";
+
 struct TrainedModel {
   ModelRecord record;
   AnyModel model;
+  /// Of a committee; `model` is then nothing. Rows reach the members as they were given.
+  std::vector<TrainedModel> members{};
+  /// Of a member: which matrix of the committee each of its own is.
+  std::vector<Index> sources{};
+
+  [[nodiscard]] bool is_committee() const { return !members.empty(); }
 };
 
 struct Training {
@@ -67,6 +80,9 @@ struct Training {
 
 [[nodiscard]] Training train(const PreparedTraining& prepared, const MethodChoice& choice,
                              RunContext& ctx);
+/// The same with what was computed for other fits of `prepared.set`.
+[[nodiscard]] Training train(const PreparedTraining& prepared, const MethodChoice& choice,
+                             SharedWork& work, RunContext& ctx);
 
 /// The evidence of a fit as `train --json` prints it: objective, gap, residual, status, ...
 [[nodiscard]] Json certificate_json(const FitInfo& info);
@@ -79,7 +95,11 @@ struct TrainingEnd {
 /// The settings of the method that a model was fitted with, without its priors and costs.
 [[nodiscard]] AnySettings method_settings(const ModelRecord& record);
 /// Whether predictions of the model come with probabilities.
-[[nodiscard]] bool has_probabilities(const ModelRecord& record);
+[[nodiscard]] bool has_probabilities(const TrainedModel& model);
+/// Whether it averages similarities to and from training samples, where they differ.
+[[nodiscard]] bool takes_both_directions(const TrainedModel& model);
+/// Whether predictions need the self-similarity of each new sample.
+[[nodiscard]] bool needs_self_similarities(const TrainedModel& model);
 /// What `info --json` prints: what a model is, what it needs, and what it was trained on.
 [[nodiscard]] Json model_json(const TrainedModel& model);
 /// What `train --json` prints of a fit.

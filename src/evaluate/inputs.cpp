@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/evaluate/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/errors.hpp"
+#include "kith/core/text.hpp"
+#include "kith/data/similarity_set.hpp"
+#include "kith/evaluate/experiment.hpp"
+#include "kith/measure/measure_rule.hpp"
+#include "kith/pipeline/trained_model.hpp"
+
+namespace kith {
+namespace {
+
+using Assignments = std::vector<std::pair<std::string, std::string>>;
+
+/// These are about the table as it was given, not about how a method sees it.
+bool is_searchable(std::string_view field) { return field != "missing"; }
+
+bool is_measure_field(std::string_view key) {
+  if (key == "measure" || key == "perturb" || key == "xi") return false;
+  const std::vector<FieldInfo> known = fields(MeasureSettings{});
+  return std::any_of(known.begin(), known.end(),
+                     [&](const FieldInfo& field) { return field.name == key; });
+}
+
+bool is_input_setting(std::string_view key) {
+  const std::vector<FieldInfo> known = fields(InputSettings{});
+  return is_searchable(key) && std::any_of(known.begin(), known.end(), [&](const FieldInfo& field) {
+           return field.name == key;
+         });
+}
+
+bool some_measure_takes(std::span<const RawMatrix> samples, std::string_view key) {
+  return std::any_of(samples.begin(), samples.end(), [&](const RawMatrix& one) {
+    return measure_info(one.measure.measure).takes(key);
+  });
+}
+
+/// Whether scaling a table changes more than a factor.
+struct ScaleFacts {
+  bool unit = false;    ///< its values do not run from 0 to 1 yet
+  bool cosine = false;  ///< its self-similarities are above 0 and differ
+};
+ScaleFacts scale_facts(const SimilaritySet& set) {
+  const auto* dense = std::get_if<DenseBlock>(&set.block);
+  if (dense == nullptr || dense->rows() == 0 || dense->rows() != dense->cols()) return {};
+  double low = INFINITY, high = -INFINITY, least = INFINITY, most = -INFINITY;
+  for (Index i = 0; i < dense->rows(); ++i) {
+    for (const double value : dense->row(i)) {
+      if (std::isnan(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    const double self = (*dense)(i, i);
+    least = std::isnan(self) ? -INFINITY : std::min(least, self);
+    most = std::max(most, self);
+  }
+  constexpr double kSame = 1e-9;
+  return {.unit = low < high && (std::abs(low) > kSame || std::abs(high - 1) > kSame),
+          .cosine = least > 0 && most > least * (1 + kSame)};
+}
+
+/// Every combination of one value per axis, the first axis slowest.
+std::vector<Assignments> combinations(std::span<const GridAxis> axes) {
+  std::vector<Assignments> all = {{}};
+  for (const GridAxis& axis : axes) {
+    std::vector<Assignments> finer;
+    for (const Assignments& before : all) {
+      for (const std::string& value : axis.values) {
+        finer.push_back(before);
+        finer.back().emplace_back(axis.field, value);
+      }
+    }
+    all = std::move(finer);
+  }
+  return all;
+}
+
+class Resolver {
+ public:
+  Resolver(ExperimentData& data, std::span<const RawMatrix> samples, const InputSearch& search,
+           RunContext& ctx)
+      : data_(data), samples_(samples), search_(search), ctx_(ctx) {
+    for (const SimilaritySet& set : data.matrices.sets) facts_.push_back(scale_facts(set));
+  }
+
+  void resolve(Candidate& candidate) {
+    if (candidate.is_committee()) {
+      for (Candidate& member : candidate.members) {
+        for (const GridAxis& axis : candidate.input_axes) member.input_axes.push_back(axis);
+        resolve(member);
+      }
+      return;
+    }
+    candidate.inputs.clear();
+    const MethodInfo method = method_info(candidate.choice.settings);
+    const std::size_t tables = data_.matrices.sets.size();
+    if (method.learns_from_vectors || tables == 0) {
+      if (!candidate.input_axes.empty()) {
+        throw invalid("{} learns from vectors, and {} is about similarities", candidate.name,
+                      candidate.input_axes.front().field);
+      }
+      candidate.inputs.push_back({.settings = data_.input});
+      return;
+    }
+    const bool chooses = search_.matrices && tables > 1 && !method.several_matrices;
+    for (std::size_t m = 0; m < (chooses ? tables : 1); ++m) {
+      const Index matrix = chooses ? static_cast<Index>(m) : kEveryMatrix;
+      for (const Assignments& one : combinations(axes_of(candidate, method, matrix))) {
+        add(candidate, variant_of(candidate, matrix, one));
+      }
+    }
+  }
+
+ private:
+  /// The default axes for a method on a table, and those of the candidate in their place.
+  std::vector<GridAxis> axes_of(const Candidate& candidate, const MethodInfo& method,
+                                Index matrix) const {
+    std::vector<GridAxis> axes;
+    const auto taken = [&](const char* field) {
+      return std::any_of(candidate.input_axes.begin(), candidate.input_axes.end(),
+                         [&](const GridAxis& axis) { return axis.field == field; });
+    };
+    const bool distances = are_distances(matrix);
+    if (search_.conversions && distances && !method.several_matrices &&
+        data_.input.from_distance == FromDistance::kAuto && !taken("from-distance")) {
+      axes.push_back({.field = "from-distance", .values = {"negative", "exp"}});
+      if (!takes_neighbours(candidate.choice.settings)) {
+        axes.back().values = {"double-centre", "negative", "negative-square", "exp"};
+      }
+    }
+    if (search_.scales && !distances && !method.several_matrices &&
+        data_.input.scale == ScaleRule::kNone && !taken("scale")) {
+      const ScaleFacts facts = facts_[matrix == kEveryMatrix ? 0 : static_cast<std::size_t>(matrix)];
+      GridAxis axis{.field = "scale", .values = {"none"}};
+      if (facts.unit) axis.values.emplace_back("unit");
+      if (facts.cosine && data_.input.diagonal == DiagonalRule::kGiven) {
+        axis.values.emplace_back("cosine");
+      }
+      if (axis.values.size() > 1) axes.push_back(std::move(axis));
+    }
+    axes.insert(axes.end(), candidate.input_axes.begin(), candidate.input_axes.end());
+    return axes;
+  }
+
+  bool are_distances(Index matrix) const {
+    for (const std::size_t m : tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
+      if (data_.matrices.sets[m].kind != PairKind::kDistance) return false;
+    }
+    return true;
+  }
+
+  InputVariant variant_of(const Candidate& candidate, Index matrix, const Assignments& values) {
+    InputVariant variant{.settings = settled(data_.input, candidate.choice.settings),
+                         .matrix = matrix};
+    for (const auto& [field, value] : values) {
+      if (is_measure_field(field) && some_measure_takes(samples_, field)) {
+        variant.measure.emplace_back(field, value);
+      } else if (is_input_setting(field)) {
+        set_field(variant.settings, candidate.name, field, value);
+      } else {
+        throw invalid("{}: {} is a setting of measures, and none here takes it", candidate.name,
+                      in_quotes(field));
+      }
+    }
+    variant.settings = settled(variant.settings, candidate.choice.settings);
+    if (!are_distances(matrix)) {
+      refuse_distance_fields(candidate, values);
+    } else if (variant.settings.from_distance != FromDistance::kExp) {
+      variant.settings.gamma.reset();  // of exp alone: other conversions are one variant
+    }
+    if (search_.spread && !is_sparse(matrix)) variant.settings.rescale = Rescale::kSpread;
+    if (!variant.measure.empty()) variant.tables = measured(variant);
+    return variant;
+  }
+
+  static void refuse_distance_fields(const Candidate& candidate, const Assignments& values) {
+    for (const auto& [field, value] : values) {
+      if (field != "from-distance" && field != "gamma") continue;
+      throw invalid("{}: {} is about distances, and there are similarities", candidate.name, field);
+    }
+  }
+
+  bool is_sparse(Index matrix) const {
+    for (const std::size_t m : tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
+      if (!std::holds_alternative<DenseBlock>(data_.matrices.sets[m].block)) return true;
+    }
+    return false;
+  }
+
+  static void add(Candidate& candidate, InputVariant variant) {
+    auto& known = candidate.inputs;
+    if (std::find(known.begin(), known.end(), variant) == known.end()) {
+      known.push_back(std::move(variant));
+    }
+  }
+
+  /// Which tables have these settings of the measure: measured where none has.
+  std::size_t measured(const InputVariant& variant) {
+    for (std::size_t k = 0; k < data_.alternatives.size(); ++k) {
+      if (data_.alternatives[k].measure == variant.measure) return k + 1;
+    }
+    const std::vector<RawMatrix> raw = with_measure(samples_, variant);
+    for (const RawMatrix& one : raw) {
+      check_settings(one.measure);
+      if (learns_from_labels(one.measure.measure)) {
+        throw invalid("the settings of {} cannot be searched: it learns from the labels",
+                      enum_name(one.measure.measure));
+      }
+    }
+    std::string words;
+    for (const auto& [field, value] : variant.measure) words += fmt::format(" {}={}", field, value);
+    ctx_.message(fmt::format("measuring the pairs with{}", words));
+    ExperimentData other = make_experiment_data(raw, data_.labels, data_.input, ctx_);
+    data_.alternatives.push_back({.measure = variant.measure,
+                                  .matrices = std::move(other.matrices),
+                                  .symmetric = std::move(other.symmetric)});
+    return data_.alternatives.size();
+  }
+
+  ExperimentData& data_;
+  std::span<const RawMatrix> samples_;
+  InputSearch search_;
+  RunContext& ctx_;
+  std::vector<ScaleFacts> facts_;
+};
+
+}  // namespace
+
+bool is_input_field(std::string_view key) { return is_input_setting(key) || is_measure_field(key); }
+
+Json variant_json(const InputVariant& variant, const ExperimentData& data) {
+  Json json = Json::object();
+  if (data.matrices.sets.empty()) return json;
+  if (variant.matrix != kEveryMatrix) {
+    json["matrix"] = data.matrices.sets[static_cast<std::size_t>(variant.matrix)].name;
+  }
+  for (const auto& [field, value] : variant.measure) json[field] = value;
+  const Json own = settings_json(variant.settings);
+  const Json given = settings_json(data.input);
+  bool distances = false;
+  for (const std::size_t m : tables_used(variant, data.matrices.sets.size())) {
+    distances = distances || data.matrices.sets[m].kind == PairKind::kDistance;
+  }
+  for (const auto& [field, value] : own.items()) {
+    const bool always = field == (distances ? "from-distance" : "scale");
+    if (field == "rescale" || (field == "from-distance" && !distances)) continue;
+    if (always || value != given.at(field)) json[field] = value;
+  }
+  return json;
+}
+
+void resolve_inputs(ExperimentData& data, std::span<const RawMatrix> samples,
+                    const InputSearch& search, std::vector<Candidate>& candidates,
+                    RunContext& ctx) {
+  Resolver resolver(data, samples, search, ctx);
+  for (Candidate& candidate : candidates) resolver.resolve(candidate);
+}
+
+std::size_t count_variants(std::span<const Candidate> candidates) {
+  std::vector<InputVariant> all;
+  for (const Candidate& candidate : candidates) {
+    for (const Candidate& part : parts_of(candidate)) {
+      for (const InputVariant& one : part.inputs) {
+        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+      }
+    }
+  }
+  return all.size();
+}
+
+std::vector<RawMatrix> with_measure(std::span<const RawMatrix> samples,
+                                    const InputVariant& variant) {
+  std::vector<RawMatrix> changed(samples.begin(), samples.end());
+  for (RawMatrix& one : changed) {
+    for (const auto& [field, value] : variant.measure) {
+      if (!measure_info(one.measure.measure).takes(field)) continue;
+      set_field(one.measure, enum_name(one.measure.measure), field, value);
+    }
+  }
+  return changed;
+}
+
+std::vector<std::size_t> tables_used(const InputVariant& variant, std::size_t tables) {
+  if (variant.matrix != kEveryMatrix) return {static_cast<std::size_t>(variant.matrix)};
+  std::vector<std::size_t> all(tables);
+  for (std::size_t m = 0; m < tables; ++m) all[m] = m;
+  return all;
+}
+
+}  // namespace kith

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/pipeline/committee.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "kith/core/positions.hpp"
+#include "kith/core/stopwatch.hpp"
+#include "kith/model/xxh64.hpp"
+
+namespace kith {
+namespace {
+
+constexpr double kReach = 3;
+constexpr double kVote = 0.6;
+
+/// The columns that some member needs, ascending.
+std::vector<Index> united(std::span<const TrainedModel> members) {
+  std::vector<Index> all;
+  for (const TrainedModel& member : members) {
+    std::vector<Index> both;
+    std::set_union(all.begin(), all.end(), member.record.positions.begin(),
+                   member.record.positions.end(), std::back_inserter(both));
+    all = std::move(both);
+  }
+  return all;
+}
+
+/// The committee hands rows on as they are; each member has rules of its own.
+InputRule untouched(const Source& source, const ModelRecord& record, Index columns,
+                    bool was_asymmetric) {
+  InputRule rule;
+  rule.kind = source.kind;
+  rule.settings.from_distance = FromDistance::kNegative;
+  rule.samples = columns;
+  rule.given_samples = columns == record.samples ? record.given_samples : columns;
+  if (columns == record.samples) rule.kept = record.kept;
+  rule.was_asymmetric = was_asymmetric;
+  return rule;
+}
+
+bool was_asymmetric(std::span<const TrainedModel> members, Index source) {
+  for (const TrainedModel& member : members) {
+    for (std::size_t m = 0; m < member.sources.size(); ++m) {
+      if (member.sources[m] == source && member.record.matrices[m].rule.was_asymmetric) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+double standard_error(double error, Index samples) {
+  const auto n = static_cast<double>(std::max<Index>(samples, 1));
+  return std::sqrt(std::max(error * (1 - error), 1 / n) / n);
+}
+
+std::vector<std::size_t> seats(std::span<const double> errors, Index samples) {
+  double least = INFINITY;
+  for (const double error : errors) {
+    if (std::isfinite(error)) least = std::min(least, error);
+  }
+  if (!std::isfinite(least)) throw invalid("none of the methods could be fitted");
+  const double reach = least + kReach * standard_error(least, samples);
+  std::vector<std::size_t> chosen;
+  for (std::size_t m = 0; m < errors.size(); ++m) {
+    if (errors[m] <= reach) chosen.push_back(m);
+  }
+  return chosen;
+}
+
+Prediction combined(std::span<const Prediction> members, int classes) {
+  Prediction result;
+  result.labels = members.front().labels;
+  const auto queries = static_cast<Index>(result.labels.size());
+  Matrix shares = Matrix::Zero(queries, classes);
+  for (const Prediction& member : members) {
+    const bool has_probabilities = member.probabilities.cols() == classes;
+    const double vote = has_probabilities ? kVote : 1;
+    for (Index q = 0; q < queries; ++q) {
+      shares(q, member.labels[static_cast<std::size_t>(q)]) += vote;
+    }
+    if (has_probabilities) shares += (1 - kVote) * member.probabilities;
+  }
+  shares /= static_cast<double>(members.size());
+  for (Index q = 0; q < queries; ++q) {
+    Index best = 0;
+    shares.row(q).maxCoeff(&best);
+    result.labels[static_cast<std::size_t>(q)] = static_cast<int>(best);
+  }
+  result.scores = shares;
+  result.probabilities = std::move(shares);
+  return result;
+}
+
+Training train_committee(std::span<const Seat> members, std::span<const Source> sources,
+                         const DecisionSettings& decision, RunContext& ctx) {
+  const Stopwatch clock;
+  Training training;
+  std::vector<TrainedModel>& fitted = training.model.members;
+  Xxh64 hash;
+  std::vector<bool> done(members.size());
+  fitted.resize(members.size());
+  std::vector<FitInfo> infos(members.size());
+  for (std::size_t first = 0; first < members.size(); ++first) {
+    if (done[first]) continue;
+    SharedWork work(members[first].prepared->set);
+    for (std::size_t i = first; i < members.size(); ++i) {
+      if (members[i].prepared != members[first].prepared) continue;
+      ctx.progress("fitting the committee", static_cast<double>(std::count(done.begin(), done.end(), true)),
+                   static_cast<double>(members.size()), members[i].name);
+      Training one = train(*members[i].prepared, members[i].choice, work, ctx);
+      fitted[i] = std::move(one.model);
+      fitted[i].sources = members[i].sources;
+      infos[i] = std::move(one.info);
+      done[i] = true;
+    }
+  }
+  const ModelRecord& of_first = fitted.front().record;
+  ModelRecord& record = training.model.record;
+  record.method = kCommittee;
+  if (!decision.priors.empty()) record.settings["priors"] = decision.priors;
+  if (!decision.costs.empty()) record.settings["costs"] = decision.costs;
+  record.class_names = of_first.class_names;
+  record.samples = of_first.samples;
+  record.given_samples = of_first.given_samples;
+  record.kept = of_first.kept;
+  record.positions = united(fitted);
+  const TrainingSet& set = members.front().prepared->set;
+  for (const Index i : record.positions) {
+    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
+  }
+  const auto columns = std::ssize(record.positions);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    record.matrices.push_back(
+        {sources[s].name, untouched(sources[s], record, columns,
+                                    was_asymmetric(fitted, static_cast<Index>(s)))});
+    if (sources[s].measure) {
+      record.matrices.back().measure = restricted(*sources[s].measure, record.positions);
+    }
+  }
+  record.decision = make_decision_rule(decision, set.labels);
+  record.seed = ctx.rng.seed();
+  record.blas_threads = ctx.blas_threads;
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    ModelRecord& own = fitted[i].record;
+    hash.update(std::to_string(own.fingerprint));
+    for (const std::string& sentence : own.applied) {
+      record.applied.push_back(members[i].name + ": " + sentence);
+    }
+    SolveInfo end{.status = infos[i].status()};
+    end.gap = infos[i].gap();
+    end.kkt_residual = infos[i].kkt_residual();
+    training.info.subproblems.push_back({.name = members[i].name, .info = end});
+    for (const std::string& note : infos[i].notes) {
+      training.info.notes.push_back(members[i].name + ": " + note);
+    }
+    own.ids.clear();  // the committee has them, and what its tables are measured from
+    for (ModelMatrix& matrix : own.matrices) matrix.measure.reset();
+  }
+  record.fingerprint = hash.digest();
+  record.certificate = certificate_json(training.info);
+  training.seconds = clock.seconds();
+  return training;
+}
+
+}  // namespace kith
