@@ -68,8 +68,8 @@ SettingWish parse_wish(const std::string& flag, const std::string& text, bool na
 
 }  // namespace
 
-std::vector<SettingWish> parse_wishes(const std::string& flag, const std::vector<std::string>& texts,
-                                      bool named) {
+std::vector<SettingWish> parse_wishes(const std::string& flag,
+                                      const std::vector<std::string>& texts, bool named) {
   std::vector<SettingWish> wishes;
   wishes.reserve(texts.size());
   for (const std::string& text : texts) wishes.push_back(parse_wish(flag, text, named));

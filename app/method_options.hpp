@@ -29,8 +29,8 @@ struct MethodsFlag {
                                                     const RawOptions& raw, ProtocolName protocol,
                                                     const RunContext& ctx);
 
-/// The settings of --set ("METHOD:key=value") or --grid ("METHOD:key=a,b"). Where the method need not
-/// be named, a setting without one is that of every method.
+/// The settings of --set ("METHOD:key=value") or --grid ("METHOD:key=a,b"). Where the method need
+/// not be named, a setting without one is that of every method.
 [[nodiscard]] std::vector<SettingWish> parse_wishes(const std::string& flag,
                                                     const std::vector<std::string>& texts,
                                                     bool named = true);

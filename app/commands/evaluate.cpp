@@ -14,6 +14,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/experiment.hpp"
+#include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/report/results_table.hpp"
@@ -222,6 +223,9 @@ int run(const EvaluateOptions& options) {
     if (error.code() != ErrorCode::kInterrupted) throw;
     throw Error(ErrorCode::kInterrupted, how_to_go_on(options));
   }
+  for (const std::string& note : evaluation_notes(data, plan, store, done.experiment)) {
+    ctx.message(note);
+  }
   const std::vector<ExperimentResult> results = {summarise(store, done.experiment, Metric::kError)};
   session.end_progress();
   if (options.common.json) {
@@ -264,7 +268,8 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
       .add_option(
           "--protocol", options.protocol,
           "kith: relative grids, and the conversion of distances or the scale of similarities is "
-          "searched as well; tr: the grids of [TR] on the input as given; cgr: similarities scaled to [0,1] and the grids of "
+          "searched as well; tr: the grids of [TR] on the input as given; cgr: similarities scaled "
+          "to [0,1] and the grids of "
           "[CGR]; cy: 10 partitions, 5 folds, cost 1; ktbb: 5 partitions with equal classes, "
           "5 folds; zgzz: 10 partitions of 70 and 30 %, 5 folds")
       ->type_name("NAME")

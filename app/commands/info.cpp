@@ -68,9 +68,17 @@ std::string predict_command(const ModelRecord& record, const std::string& path) 
 std::string info_text(const TrainedModel& model, const std::string& path,
                       const OutputStyle& style) {
   const ModelRecord& record = model.record;
-  const MethodInfo method = method_info(method_settings(record));
   std::string text = fmt::format("{}: a model of method {}\n", path, record.method);
-  text += line("method", method.summary, style);
+  text += line("method",
+               model.is_committee()
+                   ? fmt::format("a committee of {} methods that vote with their probabilities",
+                                 model.members.size())
+                   : method_info(method_settings(record)).summary,
+               style);
+  for (const TrainedModel& member : model.members) {
+    text +=
+        line("member", member.record.method + ": " + settings_text(member.record.settings), style);
+  }
   text += line("settings", settings_text(record.settings), style);
   text += line("classes",
                fmt::format("{}: {}", record.class_names.size(), list_some(record.class_names, 12)),
@@ -100,12 +108,12 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                     record.feature_names.empty() ? "" : ": " + list_some(record.feature_names, 12)),
         style);
   }
-  if (needs_self_similarities(model.model)) {
+  if (needs_self_similarities(model)) {
     text += line("", "and the similarity of each new sample with itself (--self)", style);
   }
   text += line("gives",
                has_probabilities(model) ? "labels, scores and probabilities"
-                                         : "labels and scores, no probabilities",
+                                        : "labels and scores, no probabilities",
                style);
   text +=
       line("record",

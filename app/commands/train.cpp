@@ -12,7 +12,6 @@
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
-#include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/pipeline/trained_model.hpp"
 #include "method_options.hpp"
@@ -52,8 +51,9 @@ double parse_budget(const std::string& text) {
   }
   const std::optional<double> value = parse_double(digits);
   if (value && *value > 0 && std::isfinite(*value)) return *value * factor;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("--budget {} must be a time above 0, such as 90s, 5m or 2h", in_quotes(text)));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("--budget {} must be a time above 0, such as 90s, 5m or 2h", in_quotes(text)));
 }
 
 /// What is chosen among: the members of the committee, or the one method to tune.
@@ -69,8 +69,8 @@ std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext&
     throw Error(ErrorCode::kInvalidArgument,
                 "--among lists what auto is made of, and auto cannot be made of itself");
   }
-  grant(parse_wishes("--set", options.settings, false), parse_wishes("--grid", options.grids, false),
-        methods);
+  grant(parse_wishes("--set", options.settings, false),
+        parse_wishes("--grid", options.grids, false), methods);
   return methods;
 }
 
@@ -93,12 +93,13 @@ Selected select_and_train(const TrainOptions& options, const LabelledInput& inpu
   SelectionSettings settings;
   if (!options.budget.empty()) settings.budget = parse_budget(options.budget);
   Selected selected{.selection = select_methods(data, methods, settings, ctx)};
-  for (const std::string& note : selection_notes(selected.selection)) {
-    ctx.message(spelled(note, as_flag));
+  for (const SelectionEntry& entry : selected.selection.entries) {
+    if (!entry.seated) continue;
+    for (const std::string& note : entry.notes) ctx.message(note);
   }
-  selected.training = train_selected(selected.selection, data, input.samples,
-                                     input.vectors ? &*input.vectors : nullptr,
-                                     decision_of(methods), ctx);
+  selected.training =
+      train_selected(selected.selection, data, input.samples,
+                     input.vectors ? &*input.vectors : nullptr, decision_of(methods), ctx);
   selected.json = selection_json(selected.selection, data);
   selected.training.model.record.certificate["selection"] = selected.json;
   return selected;
@@ -135,7 +136,8 @@ std::string found_text(const SelectionEntry& entry, const Json& candidate) {
                         value.is_string() ? value.get<std::string>() : value.dump());
   };
   for (const GridAxis& axis : entry.method.axes) {
-    if (candidate["settings"].contains(axis.field)) add(axis.field, candidate["settings"][axis.field]);
+    if (candidate["settings"].contains(axis.field))
+      add(axis.field, candidate["settings"][axis.field]);
   }
   for (const auto& [key, value] : candidate["input"].items()) add(key, value);
   return text;
@@ -265,17 +267,17 @@ void note_needs(const TrainedModel& model, const LabelledInput& input, const Run
   // Raw samples bring their own.
   if (!input.samples.empty() || !needs_self_similarities(model)) return;
   ctx.message(
-      "predictions by this model need the self-similarity of each new sample (kith predict --self): "
+      "predictions by this model need the self-similarity of each new sample (kith predict "
+      "--self): "
       "the training samples have no common one to take it from. Another test-treatment, or --scale "
       "none where similarities are scaled by their cosine, needs none");
 }
 
 int run(const TrainOptions& options) {
-  MethodChoice choice =
-      options.method == kAuto
-          ? MethodChoice{}
-          : parse_method(options.method,
-                         options.tune ? std::vector<std::string>{} : options.settings);
+  MethodChoice choice = options.method == kAuto
+                            ? MethodChoice{}
+                            : parse_method(options.method, options.tune ? std::vector<std::string>{}
+                                                                        : options.settings);
   check_flags(options);
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "training needs labels: give --labels FILE");
@@ -348,9 +350,10 @@ Command add_train(CLI::App& program) {
                  "--set does not fix, and how the input is treated")
       ->group("Method");
   parser
-      ->add_option("--grid", options->grids,
-                   "values of a setting to search instead of its grid (repeatable); METHOD:KEY=LIST "
-                   "for one method of --method auto")
+      ->add_option(
+          "--grid", options->grids,
+          "values of a setting to search instead of its grid (repeatable); METHOD:KEY=LIST "
+          "for one method of --method auto")
       ->type_name("KEY=LIST")
       ->allow_extra_args(false)
       ->group("Method");

@@ -47,7 +47,8 @@ std::string fit_spread(Table& table, InputRule& rule, int threads) {
       ++pairs;
     }
   }
-  if (missing_pairs(table) == 0) pairs = static_cast<double>(rows(table)) * static_cast<double>(cols(table));
+  if (missing_pairs(table) == 0)
+    pairs = static_cast<double>(rows(table)) * static_cast<double>(cols(table));
   if (magnitude == 0) return "not rescaled: all similarities are 0";
   const double spread = diagonal / static_cast<double>(rows(table)) - sum / pairs;
   rule.spread = spread > 1e-6 * magnitude / pairs ? spread : magnitude / pairs;

@@ -168,9 +168,8 @@ class Runner {
     check_classes(task.partition, train);
     const Parts parts = parts_for(open);
     const std::vector<detail::PartLosses> found = detail::losses_of(
-        data_, {train, held_out}, parts.methods,
-        detail::smallest_training_part(partition.fold_of), missing_, own,
-        [&](const Candidate& part) {
+        data_, {train, held_out}, parts.methods, detail::smallest_training_part(partition.fold_of),
+        missing_, own, [&](const Candidate& part) {
           ctx_.check_stop();
           report(part.name);
         });

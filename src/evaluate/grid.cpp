@@ -32,8 +32,8 @@ bool has_own_setting(const Candidate& candidate, std::string_view key) {
 
 bool has_setting(const Candidate& candidate, std::string_view key) {
   return has_own_setting(candidate, key) ||
-         (is_input_field(key) && !(!candidate.is_committee() &&
-                                   learns_from_vectors(candidate.choice.settings)));
+         (is_input_field(key) &&
+          !(!candidate.is_committee() && learns_from_vectors(candidate.choice.settings)));
 }
 
 /// Those that the wish is about.
@@ -294,8 +294,10 @@ CandidateRecord candidate_record(const Candidate& candidate, const ExperimentDat
   if (candidate.is_committee()) {
     for (const Candidate& member : candidate.members) {
       const CandidateRecord one = candidate_record(member, data);
-      record.settings["members"].push_back(
-          {{"name", one.name}, {"method", one.method}, {"settings", one.settings}, {"grid", one.grid}});
+      record.settings["members"].push_back({{"name", one.name},
+                                            {"method", one.method},
+                                            {"settings", one.settings},
+                                            {"grid", one.grid}});
     }
   } else {
     record.settings = settings_json(candidate.choice.settings);

@@ -138,7 +138,8 @@ class Resolver {
     }
     if (search_.scales && !distances && !method.several_matrices &&
         data_.input.scale == ScaleRule::kNone && !taken("scale")) {
-      const ScaleFacts facts = facts_[matrix == kEveryMatrix ? 0 : static_cast<std::size_t>(matrix)];
+      const ScaleFacts facts =
+          facts_[matrix == kEveryMatrix ? 0 : static_cast<std::size_t>(matrix)];
       GridAxis axis{.field = "scale", .values = {"none"}};
       if (facts.unit) axis.values.emplace_back("unit");
       if (facts.cosine && data_.input.diagonal == DiagonalRule::kGiven) {
@@ -151,7 +152,8 @@ class Resolver {
   }
 
   bool are_distances(Index matrix) const {
-    for (const std::size_t m : tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
+    for (const std::size_t m :
+         tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
       if (data_.matrices.sets[m].kind != PairKind::kDistance) return false;
     }
     return true;
@@ -189,7 +191,8 @@ class Resolver {
   }
 
   bool is_sparse(Index matrix) const {
-    for (const std::size_t m : tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
+    for (const std::size_t m :
+         tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
       if (!std::holds_alternative<DenseBlock>(data_.matrices.sets[m].block)) return true;
     }
     return false;

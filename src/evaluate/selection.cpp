@@ -14,6 +14,7 @@
 #include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/folds.hpp"
+#include "kith/evaluate/grid_notes.hpp"
 
 namespace kith {
 namespace {
@@ -37,7 +38,8 @@ std::vector<double> estimated_seconds(const ExperimentData& data,
     if (part_of[i] == 0 || (parts == 2 && part_of[i] == 1)) few.push_back(static_cast<Index>(i));
   }
   // One fold of these: the last of them are held out.
-  const auto held = static_cast<std::ptrdiff_t>(few.size() / static_cast<std::size_t>(settings.folds));
+  const auto held =
+      static_cast<std::ptrdiff_t>(few.size() / static_cast<std::size_t>(settings.folds));
   const std::vector<Index> train(few.begin(), few.end() - held);
   const std::vector<Index> held_out(few.end() - held, few.end());
   if (!select(data.labels, train).has_two_classes() || held_out.empty()) {
@@ -73,8 +75,8 @@ std::vector<std::size_t> affordable(const std::vector<double>& seconds, double b
       sum += own;
       tried.push_back(c);
     } else {
-      entries[c].skipped = fmt::format("about {:.0f} s, more than is left of {:.0f} s",
-                                       std::max(own, 1.0), budget);
+      entries[c].skipped =
+          fmt::format("about {:.0f} s, more than is left of {:.0f} s", std::max(own, 1.0), budget);
     }
   }
   std::sort(tried.begin(), tried.end());
@@ -100,9 +102,10 @@ void settle(SelectionEntry& entry, const Total& total, const ExperimentData& dat
   const GridPlace best = best_place(grid, total.losses);
   entry.settings = grid.settings[best.point];
   entry.input = detail::inputs_of(entry.method, data)[best.input];
-  entry.loss = total.losses[best.input * grid.settings.size() + best.point] /
-               static_cast<double>(counted);
+  entry.loss =
+      total.losses[best.input * grid.settings.size() + best.point] / static_cast<double>(counted);
   entry.error = standard_error(entry.loss, counted);
+  entry.notes = search_notes(entry.method.name, axis_findings(entry.method, samples, total.losses));
 }
 
 void seat(Selection& selection, const ExperimentData& data, Index counted) {
@@ -223,13 +226,13 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
     RunContext own = ctx;
     own.sink = nullptr;
     own.rng = ctx.rng.child("fold", f);
-    found[f] = detail::losses_of(
-        data, {split.outside, split.inside}, chosen, samples, missing, own,
-        [&](const Candidate& method) {
-          ctx.check_stop();
-          ctx.progress("cross-validation", static_cast<double>(done++),
-                       static_cast<double>(found.size() * pieces), method.name);
-        });
+    found[f] =
+        detail::losses_of(data, {split.outside, split.inside}, chosen, samples, missing, own,
+                          [&](const Candidate& method) {
+                            ctx.check_stop();
+                            ctx.progress("cross-validation", static_cast<double>(done++),
+                                         static_cast<double>(found.size() * pieces), method.name);
+                          });
   });
   std::vector<Total> totals(chosen.size());
   Index counted = 0;
@@ -275,8 +278,8 @@ Training train_selected(const Selection& selection, const ExperimentData& data,
   for (const SelectionEntry* entry : seated) {
     if (std::find(inputs.begin(), inputs.end(), entry->input) != inputs.end()) continue;
     inputs.push_back(entry->input);
-    const MissingPairs missing = takes_missing_pairs(entry->settings) ? MissingPairs::kKept
-                                                                      : MissingPairs::kRefused;
+    const MissingPairs missing =
+        takes_missing_pairs(entry->settings) ? MissingPairs::kKept : MissingPairs::kRefused;
     prepared.push_back(prepare(data, samples, entry->input, missing, ctx));
   }
   const auto prepared_for = [&](const SelectionEntry& entry) -> const PreparedTraining& {
@@ -293,7 +296,9 @@ Training train_selected(const Selection& selection, const ExperimentData& data,
   Sources sources;
   for (const SelectionEntry* entry : seated) {
     const PreparedTraining& own = prepared_for(*entry);
-    Seat one{.name = entry->method.name, .choice = choice_of(*entry), .prepared = &own,
+    Seat one{.name = entry->method.name,
+             .choice = choice_of(*entry),
+             .prepared = &own,
              .sources = sources.add(entry->input, own, data, samples)};
     one.choice.decision = {};
     members.push_back(std::move(one));

@@ -100,7 +100,8 @@ std::vector<PartLosses> losses_of(const ExperimentData& data, const Division& di
     plans.push_back({inputs_of(*parts[c], data), grid_points(*parts[c], samples)});
     found[c].losses.resize(plans[c].inputs.size() * plans[c].grid.settings.size());
     for (const InputVariant& one : plans[c].inputs) {
-      if (std::find(variants.begin(), variants.end(), one) == variants.end()) variants.push_back(one);
+      if (std::find(variants.begin(), variants.end(), one) == variants.end())
+        variants.push_back(one);
     }
   }
   for (const InputVariant& variant : variants) {

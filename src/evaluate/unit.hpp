@@ -39,7 +39,8 @@ struct PartLosses {
                                                 const std::function<void(const Candidate&)>& begin);
 
 /// The inputs of a method: those that were resolved, or that of the data.
-[[nodiscard]] std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData& data);
+[[nodiscard]] std::vector<InputVariant> inputs_of(const Candidate& part,
+                                                  const ExperimentData& data);
 
 /// Whether two methods compute the same, whatever their names.
 [[nodiscard]] bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& data);

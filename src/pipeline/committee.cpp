@@ -109,7 +109,8 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
     SharedWork work(members[first].prepared->set);
     for (std::size_t i = first; i < members.size(); ++i) {
       if (members[i].prepared != members[first].prepared) continue;
-      ctx.progress("fitting the committee", static_cast<double>(std::count(done.begin(), done.end(), true)),
+      ctx.progress("fitting the committee",
+                   static_cast<double>(std::count(done.begin(), done.end(), true)),
                    static_cast<double>(members.size()), members[i].name);
       Training one = train(*members[i].prepared, members[i].choice, work, ctx);
       fitted[i] = std::move(one.model);
@@ -135,8 +136,8 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
   const auto columns = std::ssize(record.positions);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     record.matrices.push_back(
-        {sources[s].name, untouched(sources[s], record, columns,
-                                    was_asymmetric(fitted, static_cast<Index>(s)))});
+        {sources[s].name,
+         untouched(sources[s], record, columns, was_asymmetric(fitted, static_cast<Index>(s)))});
     if (sources[s].measure) {
       record.matrices.back().measure = restricted(*sources[s].measure, record.positions);
     }

@@ -513,14 +513,16 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
 namespace {
 
 /// The rows that a member takes, of those that the committee was given.
-QueryBlock rows_of(const TrainedModel& member, const QueryBlock& raw, const ModelRecord& committee) {
+QueryBlock rows_of(const TrainedModel& member, const QueryBlock& raw,
+                   const ModelRecord& committee) {
   QueryBlock own;
   for (const Index source : member.sources) {
     own.matrices.push_back(raw.matrices[static_cast<std::size_t>(source)]);
   }
   std::vector<Index> columns;
   for (const Index position : member.record.positions) {
-    const auto at = std::lower_bound(committee.positions.begin(), committee.positions.end(), position);
+    const auto at =
+        std::lower_bound(committee.positions.begin(), committee.positions.end(), position);
     columns.push_back(static_cast<Index>(at - committee.positions.begin()));
   }
   return over_columns(own, columns);

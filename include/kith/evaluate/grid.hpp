@@ -17,26 +17,26 @@ namespace kith {
 struct Candidate {
   std::string name;  ///< in tables; unique
   MethodChoice choice;
-  std::vector<GridAxis> axes;  ///< what is searched, the first axis slowest
-  std::vector<GridAxis> input_axes{};    ///< fields of the input that a user fixed or listed
-  std::vector<InputVariant> inputs{};    ///< what is searched of the input (resolve_inputs)
-  std::vector<Candidate> members{};      ///< of a committee; `choice` then has its decision alone
+  std::vector<GridAxis> axes;          ///< what is searched, the first axis slowest
+  std::vector<GridAxis> input_axes{};  ///< fields of the input that a user fixed or listed
+  std::vector<InputVariant> inputs{};  ///< what is searched of the input (resolve_inputs)
+  std::vector<Candidate> members{};    ///< of a committee; `choice` then has its decision alone
 
   [[nodiscard]] bool is_committee() const { return !members.empty(); }
 };
 
 /// The name of the committee, among methods to compare and in `kith train --method`.
 inline constexpr std::string_view kAuto = "auto";
-/// Who sits in it unless the user says otherwise (docs/auto.md has the evidence): neighbours as they
-/// are, machines near them, machines on the whole matrix, and least squares on three spectra.
+/// Who sits in it unless the user says otherwise (docs/auto.md has the evidence): neighbours as
+/// they are, machines near them, machines on the whole matrix, and least squares on three spectra.
 inline constexpr std::string_view kAutoMembers =
     "knn,svm-knn,svm-flip,ridge-clip,ridge-flip,ridge-square,features-svm";
 /// Of several matrices each of these chooses one; these learn from all at once.
 inline constexpr std::string_view kAutoSeveralMembers = "average-svm,mkl";
 
-/// "auto" is the committee of kAutoMembers. "svm-clip", or "mine=svm-clip" to give it a name of its own: the method with the grid of its
-/// paper. Probabilities and bounds that only certify are off where a method can do without them,
-/// since errors do not need them.
+/// "auto" is the committee of kAutoMembers. "svm-clip", or "mine=svm-clip" to give it a name of its
+/// own: the method with the grid of its paper. Probabilities and bounds that only certify are off
+/// where a method can do without them, since errors do not need them.
 [[nodiscard]] Candidate parse_candidate(std::string_view text, std::size_t matrices = 1);
 
 /// Every one of a list separated by commas. Throws Error on a name that stands twice.

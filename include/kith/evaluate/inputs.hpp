@@ -53,8 +53,7 @@ struct InputSearch {
 /// tables of other measure settings, which `data.alternatives` then holds; `samples` are the raw
 /// samples, or none. Throws Error where a field does not apply.
 void resolve_inputs(ExperimentData& data, std::span<const RawMatrix> samples,
-                    const InputSearch& search, std::vector<Candidate>& candidates,
-                    RunContext& ctx);
+                    const InputSearch& search, std::vector<Candidate>& candidates, RunContext& ctx);
 
 /// How many different variants there are in all.
 [[nodiscard]] std::size_t count_variants(std::span<const Candidate> candidates);

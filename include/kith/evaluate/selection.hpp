@@ -22,6 +22,7 @@ struct SelectionEntry {
   double seconds = 0;    ///< of the cross-validation, over all folds
   bool seated = false;   ///< it is part of the answer
   std::optional<std::string> skipped{};  ///< why it was not tried, or could not be fitted
+  std::vector<std::string> notes{};      ///< on its grid, for the user
 };
 struct Selection {
   std::vector<SelectionEntry> entries;  ///< in the order of the methods
@@ -49,9 +50,8 @@ struct SelectionSettings {
 /// `samples` are the raw samples that `data` was measured from, `vectors` those of methods on
 /// vectors, if there are any.
 [[nodiscard]] Training train_selected(const Selection& selection, const ExperimentData& data,
-                                      std::span<const RawMatrix> samples,
-                                      const VectorData* vectors, const DecisionSettings& decision,
-                                      RunContext& ctx);
+                                      std::span<const RawMatrix> samples, const VectorData* vectors,
+                                      const DecisionSettings& decision, RunContext& ctx);
 
 /// What `train --json` and the model file say of it.
 [[nodiscard]] Json selection_json(const Selection& selection, const ExperimentData& data);
