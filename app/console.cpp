@@ -156,4 +156,17 @@ OutputStyle output_style() {
   return style;
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kUsual =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
+  if (!word.empty() && word.find_first_not_of(kUsual) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string quoted = "'";
+  for (const char letter : word) {
+    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  }
+  return quoted + '\'';
+}
+
 }  // namespace kith::app

@@ -75,4 +75,7 @@ struct OutputStyle {
 };
 [[nodiscard]] OutputStyle output_style();
 
+/// A word as a shell takes it: in single quotes where it has unusual characters.
+[[nodiscard]] std::string shell_word(std::string_view word);
+
 }  // namespace kith::app

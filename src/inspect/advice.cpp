@@ -124,6 +124,32 @@ void on_classes(const Labels& labels, std::vector<Advice>& advice) {
   }
 }
 
+/// "3 and 7 (cat, dog)".
+std::string pair_text(const DuplicatePair& pair) {
+  const std::string samples = fmt::format("{} and {}", pair.names[0], pair.names[1]);
+  if (!pair.contradicting) return samples;
+  return fmt::format("{} ({}, {})", samples, pair.classes[0], pair.classes[1]);
+}
+
+void on_duplicates(const DuplicateSummary& duplicates, std::vector<Advice>& advice) {
+  if (duplicates.pairs.empty()) return;
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> shown;
+  for (const DuplicatePair& pair : duplicates.pairs) {
+    if (shown.size() < kShown) shown.push_back(pair_text(pair));
+  }
+  const std::int64_t all = duplicates.same + duplicates.near;
+  std::string why =
+      fmt::format("{} {} of samples {} the same or nearly so, such as {}", all,
+                  all == 1 ? "pair" : "pairs", all == 1 ? "is" : "are", fmt::join(shown, "; "));
+  if (duplicates.contradicting > 0) {
+    why += fmt::format("; {} {} different labels, and no method can get both right",
+                       duplicates.contradicting, duplicates.contradicting == 1 ? "has" : "have");
+  }
+  why += "; a copy among the training samples makes its twin in a test too easy";
+  advice.push_back({"checking samples that occur twice", why});
+}
+
 void on_matrix(const MatrixSummary& matrix, std::vector<Advice>& advice) {
   if (matrix.missing > 0) {
     advice.push_back({"[[missing=zero]], [[missing=min]] or [[missing=drop-sample]]",
@@ -156,6 +182,7 @@ std::vector<Advice> advise(const std::vector<MatrixSummary>& matrices, const Lab
   for (const MatrixSummary& matrix : matrices) {
     std::vector<Advice> own;
     on_matrix(matrix, own);
+    if (matrix.duplicates) on_duplicates(*matrix.duplicates, own);
     if (matrix.spectrum) on_spectrum(*matrix.spectrum, own);
     if (labels != nullptr && matrix.neighbours && labels->class_count() > 1) {
       on_neighbours(*matrix.neighbours, *labels, own);

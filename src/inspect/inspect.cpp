@@ -31,6 +31,19 @@ std::vector<std::string> kept_ids(const std::vector<std::string>& ids,
   return kept;
 }
 
+/// Names samples as the user knows them: by id, or by position among those that were given.
+void name_duplicates(MatrixSummary& summary, const std::vector<std::string>& ids,
+                     const std::vector<Index>& kept) {
+  if (!summary.duplicates) return;
+  const auto name = [&](Index position) {
+    const Index given = kept[static_cast<std::size_t>(position)];
+    return ids.empty() ? std::to_string(given + 1) : ids[static_cast<std::size_t>(given)];
+  };
+  for (DuplicatePair& pair : summary.duplicates->pairs) {
+    pair.names = {name(pair.first), name(pair.second)};
+  }
+}
+
 }  // namespace
 
 Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>& joined,
@@ -49,7 +62,10 @@ Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>
     } else {
       portrait = portray(set, matrix, labels, {}, ctx);
     }
-    if (conditioned.input) portrait.summary.applied = conditioned.input->applied;
+    if (conditioned.input) {
+      portrait.summary.applied = conditioned.input->applied;
+      name_duplicates(portrait.summary, matrices.ids, conditioned.input->kept);
+    }
     inspection.matrices.push_back(portrait.summary);
     if (portraits == Portraits::kDrawn) {
       result.portraits.push_back(
