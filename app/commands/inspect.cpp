@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -35,11 +36,12 @@ constexpr std::array<std::string_view, 6> kNotOfTheData = {"--html",  "--json", 
 /// for labels that were not given.
 std::string next_command(const InspectOptions& options) {
   std::string command = "kith train --method auto";
-  for (const CLI::Option* option : options.parser->get_options()) {
+  std::set<const CLI::Option*> seen;  // a flag that was repeated has all of its values
+  for (const CLI::Option* option : options.parser->parse_order()) {
     const std::string flag = option->get_name();
-    if (std::find(kNotOfTheData.begin(), kNotOfTheData.end(), flag) != kNotOfTheData.end()) {
-      continue;
-    }
+    const bool of_data =
+        std::find(kNotOfTheData.begin(), kNotOfTheData.end(), flag) == kNotOfTheData.end();
+    if (!of_data || !seen.insert(option).second) continue;
     for (const std::string& value : option->results()) {
       command += ' ' + flag + ' ' + shell_word(value);
     }
