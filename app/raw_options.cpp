@@ -9,7 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
-#include "kith/measure/measure_rule.hpp"
+#include "kith/inspect/inspect.hpp"
 
 namespace kith::app {
 namespace {
@@ -385,16 +385,8 @@ TablesInput read_tables(const InputOptions& input, const RawOptions& raw, const 
   const LabelledInput measured = read_measured(input, raw, ctx);
   found.condition = measured.condition;
   if (!input.labels.empty()) found.joined = read_sample_labels(input, measured.samples, ctx);
-  std::vector<SimilaritySet> sets;
-  for (const RawMatrix& matrix : measured.samples) {
-    const Measure measure = matrix.measure.measure;
-    if (!found.joined && learns_from_labels(measure)) {
-      refuse(fmt::format("{} compares samples by their classes: give --labels FILE",
-                         enum_name(measure)));
-    }
-    sets.push_back(learn_measure(matrix, found.joined ? found.joined->labels : Labels{}, ctx).pairs);
-  }
-  found.matrices = match(std::move(sets));
+  found.matrices =
+      measure_all(measured.samples, found.joined ? &found.joined->labels : nullptr, ctx);
   return found;
 }
 

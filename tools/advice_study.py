@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what the properties that `kith inspect` prints say about which methods do well: the tables of docs/advice.md.
 
-    tools/advice_study.py --work FOLDER [--program build/release/kith] [--shared ../shared] [--only NAME,...]
+    tools/advice_study.py --work FOLDER [--program build/release/kith] [--shared ../shared] [--only NAME,...] [--finished]
 
-Every matrix has a store in FOLDER. A run that was interrupted goes on where it ended, and one that is complete prints the
-tables again in a minute.
+Every matrix has a store in FOLDER, and a file with its results once it is done. A run that was interrupted goes on where it
+ended; --finished prints the tables of what is done. Another program needs another FOLDER.
 """
 
 import argparse
@@ -142,10 +142,14 @@ def write_scaled(path, out):
     return statistics.median(value / largest for i, row in enumerate(rows) for value in row[:i])
 
 
+def stem_of(source):
+    return source.shown.replace(", ", "-")
+
+
 def prepared(source, options):
     """The matrix, its labels, and the median off its diagonal."""
     folder = options.shared / "data" / source.data
-    stem = source.shown.replace(", ", "-")
+    stem = stem_of(source)
     scaled, median = options.work / f"{stem}.csv", options.work / f"{stem}.median"
     labels = options.work / f"{stem}.labels"
     if not median.exists():
@@ -186,14 +190,27 @@ def properties(report):
 
 
 def measured(name, data, flags, options):
+    """The case, from its file where it is done."""
+    done = options.work / f"{name.replace(', ', '-')}.json"
+    if done.exists():
+        found, errors = json.loads(done.read_text(encoding="utf-8"))
+    elif options.finished:
+        return None
+    else:
+        found, errors = properties_and_errors(name, flags, options)
+        done.write_text(json.dumps([found, errors]), encoding="utf-8")
+    case = Case(name, data, found, errors)
+    case.ranks = ranks({method: errors[method] for method in METHODS if method in errors})
+    return case
+
+
+def properties_and_errors(name, flags, options):
     found = properties(run(options.program, "inspect", *flags))
     methods = [method for method in METHODS if method != "spectrum-svm" or found["n"] <= SMALL]
     report = run(options.program, "evaluate", *flags, "--methods", ",".join(methods), "--set", "*:probability=no",
                  "--repeats", REPEATS, "--folds", FOLDS, "--stratify", "yes",
                  "--store", options.work / f"{name.replace(', ', '-')}.db")
-    case = Case(name, data, found, {entry["method"]: 100 * entry["mean_error"] for entry in report["methods"]})
-    case.ranks = ranks({method: case.errors[method] for method in METHODS if method in case.errors})
-    return case
+    return found, {entry["method"]: 100 * entry["mean_error"] for entry in report["methods"]}
 
 
 def ranks(values):
@@ -326,6 +343,8 @@ def cosine_table(cases, options, flags_of):
         if not (math.isfinite(case.properties["diagonal"]) and case.properties["diagonal"] > 2):
             continue
         scaled = measured(f"{case.name}, cosine", case.data, [*flags_of[case.name], "--scale", "cosine"], options)
+        if scaled is None:
+            continue
         better = [scaled.errors[m] - case.errors[m] for m in METHODS if m in case.errors]
         rows.append([case.name, number(case.properties["diagonal"]), number(min(case.errors.values())),
                      number(min(scaled.errors.values())), f"{sum(d < 0 for d in better)} of {len(better)}",
@@ -347,6 +366,7 @@ def main(arguments):
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder of the stores, outside the tree")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/kith")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared", help="folder with data/")
+    parser.add_argument("--finished", action="store_true", help="measure nothing more")
     parser.add_argument("--only", default="", help="data sets, separated by commas")
     options = parser.parse_args(arguments)
     options.work.mkdir(parents=True, exist_ok=True)
@@ -355,12 +375,17 @@ def main(arguments):
     for source in SOURCES:
         if only and source.data not in only:
             continue
+        if options.finished and not (options.work / f"{stem_of(source)}.median").exists():
+            continue
         if source.data != "words" and not (options.shared / "data" / source.data).is_dir():
             print(f"{source.data} is not among the shared data: left out", file=sys.stderr)
             continue
         for name, flags in variants(source, options):
             flags_of[name] = flags
-            cases.append(measured(name, source.data, flags, options))
+            case = measured(name, source.data, flags, options)
+            if case is None:
+                continue
+            cases.append(case)
             print(name, file=sys.stderr, flush=True)
     print(tables(cases, options, flags_of))
     return 0

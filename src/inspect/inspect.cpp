@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/inspect/inspect.hpp"
 
+#include "core/errors.hpp"
 #include "kith/condition/pipeline.hpp"
 #include "kith/core/stopwatch.hpp"
+#include "kith/measure/measure_rule.hpp"
 
 namespace kith {
 namespace {
@@ -45,6 +47,19 @@ void name_duplicates(MatrixSummary& summary, const std::vector<std::string>& ids
 }
 
 }  // namespace
+
+MatchedSets measure_all(std::span<const RawMatrix> matrices, const Labels* labels,
+                        const RunContext& ctx) {
+  std::vector<SimilaritySet> sets;
+  for (const RawMatrix& matrix : matrices) {
+    if (labels == nullptr && learns_from_labels(matrix.measure.measure)) {
+      throw invalid("{} compares samples by their classes: give [[labels]]",
+                    enum_name(matrix.measure.measure));
+    }
+    sets.push_back(learn_measure(matrix, labels != nullptr ? *labels : Labels{}, ctx).pairs);
+  }
+  return match(std::move(sets));
+}
 
 Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>& joined,
                   const InputSettings& settings, Portraits portraits, const RunContext& ctx) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kith/data/similarity_set.hpp"
 #include "kith/inspect/portrait.hpp"
 #include "kith/inspect/summary.hpp"
+#include "kith/measure/raw_matrix.hpp"
 
 namespace kith {
 
@@ -39,6 +41,11 @@ struct Inspected {
 };
 
 enum class Portraits { kNone, kDrawn };
+
+/// The pairs of raw samples, which are matched. `labels` may be null; throws Error where a measure
+/// learns from them.
+[[nodiscard]] MatchedSets measure_all(std::span<const RawMatrix> matrices, const Labels* labels,
+                                      const RunContext& ctx);
 
 /// Every matrix under the input rules; one with missing pairs that no rule resolves is described by
 /// the pairs it has.

@@ -139,6 +139,84 @@ TEST(Agreement, IsOneForTheSameMatrixInOtherUnits) {
   EXPECT_NEAR(cosine(0, 1), 1, 1e-12);
 }
 
+/// Points on a line; their inner products tell any two apart.
+RowMatrix products_of(const std::vector<double>& points) {
+  const Eigen::Map<const Vector> x(points.data(), std::ssize(points));
+  return x * x.transpose() + RowMatrix::Ones(x.size(), x.size());
+}
+
+TEST(Duplicates, AreSamplesAsAlikeAsEachIsToItself) {
+  const RowMatrix S = products_of({1, 2, 5, 2, -4, 1.0005});
+  const MatrixSummary summary = summary_of(S, {"a", "a", "b", "b", "b", "a"});
+  ASSERT_TRUE(summary.duplicates);
+  const DuplicateSummary& found = *summary.duplicates;
+  EXPECT_EQ(found.same, 1);
+  EXPECT_EQ(found.near, 1);
+  EXPECT_EQ(found.contradicting, 1);
+  EXPECT_EQ(found.samples, 4);
+  ASSERT_EQ(found.pairs.size(), 2U);
+  EXPECT_EQ(found.pairs[0].first, 1);
+  EXPECT_EQ(found.pairs[0].second, 3);
+  EXPECT_TRUE(found.pairs[0].same);
+  EXPECT_TRUE(found.pairs[0].contradicting);
+  EXPECT_EQ(found.pairs[0].classes, (std::array<std::string, 2>{"a", "b"}));
+  EXPECT_EQ(found.pairs[1].first, 0);
+  EXPECT_EQ(found.pairs[1].second, 5);
+  EXPECT_FALSE(found.pairs[1].same);
+  EXPECT_FALSE(found.pairs[1].contradicting);
+}
+
+TEST(Duplicates, DependOnNoUnitAndNoThreads) {
+  std::vector<double> points;
+  Rng rng(8);
+  for (int i = 0; i < 150; ++i) points.push_back(std::round(20 * rng.normal()));
+  const RowMatrix S = products_of(points);
+  const DuplicateSummary one = *summary_of(S).duplicates;
+  std::int64_t expected = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) expected += points[i] == points[j] ? 1 : 0;
+  }
+  EXPECT_EQ(one.same, expected);
+  EXPECT_EQ(one.pairs.size(), 10U);
+  const SimilaritySet scaled = as_set(1e6 * S);
+  const TrainingMatrix matrix{scaled.name, scaled.block};
+  RunContext two;
+  two.threads = 2;
+  const DuplicateSummary other = *summarise(scaled, &matrix, nullptr, {}, two).duplicates;
+  EXPECT_EQ(other.same, one.same);
+  EXPECT_EQ(other.near, one.near);
+  EXPECT_EQ(other.samples, one.samples);
+  EXPECT_EQ(other.pairs.front().first, one.pairs.front().first);
+}
+
+TEST(Duplicates, OfDistancesAreAtDistanceZero) {
+  const RowMatrix distances{{0., 0., 5.}, {0., 0., 5.}, {5., 5., 0.}};
+  const SimilaritySet set = as_set(distances, PairKind::kDistance);
+  const TrainingMatrix similarities{set.name, DenseBlock(RowMatrix(-distances))};
+  const MatrixSummary summary = summarise(set, &similarities, nullptr, {}, {});
+  EXPECT_EQ(summary.duplicates->same, 1);
+  EXPECT_EQ(summary.duplicates->samples, 2);
+  EXPECT_EQ(summary.duplicates->contradicting, 0);
+}
+
+TEST(Duplicates, AreNotSamplesThatNothingIsKnownOf) {
+  RowMatrix S = RowMatrix::Zero(4, 4);
+  S(0, 0) = S(1, 1) = 1;
+  EXPECT_EQ(summary_of(S).duplicates->same, 0);
+  EXPECT_EQ(summary_of(RowMatrix::Ones(4, 4)).duplicates->same, 0);
+}
+
+TEST(Advice, NamesPairsWithContradictingLabels) {
+  const MatrixSummary summary = summary_of(products_of({1, 2, 5, 2}), {"a", "a", "b", "b"});
+  const Labels labels = make_labels(std::vector<std::string>{"a", "a", "b", "b"});
+  std::string why;
+  for (const Advice& advice : advise({summary}, &labels)) {
+    if (advice.what.find("twice") != std::string::npos) why = advice.why;
+  }
+  EXPECT_THAT(why, testing::HasSubstr("2 and 4 (a, b)"));
+  EXPECT_THAT(why, testing::HasSubstr("different labels"));
+}
+
 TEST(Advice, PointsToKernelMethodsOnlyForPsdMatrices) {
   const auto says = [](const MatrixSummary& summary, const std::string& word) {
     for (const Advice& advice : advise({summary}, nullptr)) {
