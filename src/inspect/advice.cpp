@@ -75,7 +75,7 @@ void on_duplicates(const DuplicateSummary& duplicates, std::vector<Advice>& advi
                   all == 1 ? "pair" : "pairs", all == 1 ? "is" : "are", fmt::join(shown, "; "),
                   all > std::ssize(shown) ? "; ..." : "");
   if (duplicates.contradicting > 0) {
-    why += fmt::format(" {} of them {} different labels: no method can get both right.",
+    why += fmt::format(" {} of them {} different labels: a method can hardly get both right.",
                        duplicates.contradicting, duplicates.contradicting == 1 ? "has" : "have");
   }
   why += " A test sample whose copy is in the training set is too easy";

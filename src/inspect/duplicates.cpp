@@ -32,6 +32,15 @@ void keep_first(std::vector<DuplicatePair>& pairs) {
   if (pairs.size() > kPairsNamed) pairs.resize(kPairsNamed);
 }
 
+/// Between the rows of two samples, their own pair first; one above `limit` ends the search.
+double largest_difference(const MatrixRef& S, Index i, Index j, double limit) {
+  double largest = std::max(std::abs(S(i, i) - S(i, j)), std::abs(S(j, i) - S(j, j)));
+  for (Index k = 0; k < S.rows() && largest <= limit; ++k) {
+    largest = std::max(largest, std::abs(S(k, i) - S(k, j)));
+  }
+  return largest;
+}
+
 void add(DuplicateSummary& summary, DuplicatePair pair) {
   ++(pair.same ? summary.same : summary.near);
   if (pair.contradicting) ++summary.contradicting;
@@ -55,10 +64,9 @@ DuplicateSummary find_duplicates(const MatrixRef& S, const Labels* labels, const
       if (empty(j)) continue;
       for (Index i = 0; i < n; ++i) {
         if (i == j) continue;
-        const double apart = std::max(std::abs(S(i, j) - S(i, i)), std::abs(S(i, j) - S(j, j)));
+        const double apart = largest_difference(S, i, j, kNear * range);
         if (apart > kNear * range) continue;
         const bool same = apart <= kRounding * range;
-        if (!same && (S.col(i) - S.col(j)).cwiseAbs().maxCoeff() > kNear * range) continue;
         columns[at].has_twin = true;
         if (i > j) continue;  // counted by the other
         add(columns[at].found, {.first = i,

@@ -10,7 +10,7 @@
 namespace kith {
 
 /// `S` is symmetric; distances come with their sign changed. `labels` may be null. Time is of order
-/// n^2, and n more for each pair that is nearly the same.
+/// n^2, and at most n more for each pair whose similarity is that of either to itself.
 [[nodiscard]] DuplicateSummary find_duplicates(const MatrixRef& S, const Labels* labels,
                                                const RunContext& ctx);
 

@@ -279,7 +279,7 @@ def test_neighbours_say_what_orders_them(kith):
 
 
 def test_duplicates_are_named_by_id_and_contradicting_ones_first(kith):
-    kith.write("d.csv", ",p,q,r,s\np,0,0,3,9\nq,0,0,3,9\nr,3,3,0,0\ns,9,9,0,0\n")
+    kith.write("d.csv", ",p,q,r,s\np,0,0,3,3\nq,0,0,3,3\nr,3,3,0,0\ns,3,3,0,0\n")
     kith.write("l.tsv", "p\tx\nq\tx\nr\tx\ns\ty\n")
     arguments = ("inspect", "--distance", "d.csv", "--labels", "l.tsv")
     found = kith.json(*arguments)["duplicates"]

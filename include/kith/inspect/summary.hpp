@@ -58,10 +58,10 @@ struct DuplicatePair {
   std::array<std::string, 2> classes{};  ///< empty without labels
 };
 
-/// Samples that occur twice. The same: as similar to each other as each is to itself (at distance
-/// 0), but for rounding. Nearly: their rows, that pair included, differ nowhere by more than 0.1 %
-/// of the range of the matrix. By (S + S')/2, or by the distances given. A row of zeros is nobody's
-/// twin.
+/// Samples that occur twice. The same: their rows, with their own pair and diagonal, are equal but
+/// for rounding. Nearly: they differ nowhere by more than 0.1 % of the range of the matrix. By
+/// (S + S')/2, or by the distances given. Equal to themselves is not enough: a measure may give its
+/// largest value to samples that others tell apart. A row of zeros is nobody's twin.
 struct DuplicateSummary {
   std::int64_t same = 0;           ///< pairs
   std::int64_t near = 0;           ///< further pairs

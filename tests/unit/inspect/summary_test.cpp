@@ -146,7 +146,14 @@ RowMatrix products_of(const std::vector<double>& points) {
   return x * x.transpose() + RowMatrix::Ones(x.size(), x.size());
 }
 
-TEST(Duplicates, AreSamplesAsAlikeAsEachIsToItself) {
+TEST(Duplicates, AreNotSamplesThatOthersTellApart) {
+  // 1 and 2 are as alike as each to itself, and only one of them is like 3.
+  const RowMatrix S{{1., 1., 1.}, {1., 1., 0.}, {1., 0., 1.}};
+  EXPECT_EQ(summary_of(S).duplicates->same, 0);
+  EXPECT_EQ(summary_of(S).duplicates->near, 0);
+}
+
+TEST(Duplicates, AreSamplesWithEqualRows) {
   const RowMatrix S = products_of({1, 2, 5, 2, -4, 1.0005});
   const MatrixSummary summary = summary_of(S, {"a", "a", "b", "b", "b", "a"});
   ASSERT_TRUE(summary.duplicates);
