@@ -73,7 +73,7 @@ void on_duplicates(const DuplicateSummary& duplicates, std::vector<Advice>& advi
   std::string why =
       fmt::format("{} {} of samples {} the same or nearly so: {}{}.", all,
                   all == 1 ? "pair" : "pairs", all == 1 ? "is" : "are", fmt::join(shown, "; "),
-                  all > std::ssize(shown) ? "; ..." : "");
+                  all > std::ssize(shown) ? fmt::format("; {} more", all - std::ssize(shown)) : "");
   if (duplicates.contradicting > 0) {
     why += fmt::format(" {} of them {} different labels: a method can hardly get both right.",
                        duplicates.contradicting, duplicates.contradicting == 1 ? "has" : "have");
