@@ -29,7 +29,7 @@ struct InspectOptions {
 };
 
 /// Flags about the output and the run, which say nothing about the data.
-constexpr std::array<std::string_view, 6> kNotOfTheData = {"--html",  "--json",         "--quiet",
+constexpr std::array<std::string_view, 6> kNotOfTheData = {"--html", "--json",         "--quiet",
                                                            "--seed", "--blas-threads", "--threads"};
 
 /// The command that learns from what was inspected, files and flags as they were typed. FILE stands

@@ -212,9 +212,8 @@ py::tuple inspect_data(const GivenData& given, const std::vector<std::string>& l
   const Portraits portraits = page ? Portraits::kDrawn : Portraits::kNone;
   const Inspected found = run(options, n, [=, own = std::move(own)](RunContext& ctx) {
     const MatchedSets sets =
-        own.samples.empty()
-            ? own.sets
-            : measure_all(own.samples, joined ? &joined->labels : nullptr, ctx);
+        own.samples.empty() ? own.sets
+                            : measure_all(own.samples, joined ? &joined->labels : nullptr, ctx);
     return inspect(sets, joined, settings, portraits, ctx);
   });
   return py::make_tuple(

@@ -129,8 +129,8 @@ struct NumberedQueries {
 /// their QueryBlock.
 /// With `explained` > 0 also as many training samples as decided each prediction most.
 template <class Part>
-py::tuple prediction_of(const Model& model, Index count, Index explained,
-                        const RunOptions& options, Part part) {
+py::tuple prediction_of(const Model& model, Index count, Index explained, const RunOptions& options,
+                        Part part) {
   if (explained > 0) check_explains(method_settings(model.trained->record));
   struct Answers {
     Prediction prediction;
@@ -337,8 +337,7 @@ void bind_models(py::module_& module) {
   module.def("methods", &methods_text);
   module.def("input_fields", [] { return fields_json(fields<InputSettings>()).dump(); });
   py::class_<Model>(module, "Model")
-      .def("predict", &predict_rows, py::arg("rows"), py::arg("explained"),
-           py::arg("options"))
+      .def("predict", &predict_rows, py::arg("rows"), py::arg("explained"), py::arg("options"))
       .def("predict_vectors", &predict_vectors, py::arg("vectors"), py::arg("explained"),
            py::arg("options"))
       .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("explained"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to try next, from what `summarise` found. Each rule stands alone and gives its reason. A rule
-// about methods is here because it held on real data: docs/advice.md.
+// What to try next, from what `summarise` found. Each rule stands alone and gives its reason. A
+// rule about methods is here because it held on real data: docs/advice.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,9 +106,10 @@ std::vector<Advice> advise(const std::vector<MatrixSummary>& matrices, const Lab
   if (labels == nullptr || labels->has_two_classes()) {
     advice.push_back(
         {"[[method=auto]]",
-         fmt::format("it compares {} by cross-validation. No property above told on real data "
-                     "which method does best",
-                     matrices.size() > 1 ? "methods that learn from several matrices" : "methods")});
+         fmt::format(
+             "it compares {} by cross-validation. No property above told on real data "
+             "which method does best",
+             matrices.size() > 1 ? "methods that learn from several matrices" : "methods")});
   }
   for (const MatrixSummary& matrix : matrices) {
     std::vector<Advice> own;

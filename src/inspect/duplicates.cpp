@@ -69,11 +69,12 @@ DuplicateSummary find_duplicates(const MatrixRef& S, const Labels* labels, const
         const bool same = apart <= kRounding * range;
         columns[at].has_twin = true;
         if (i > j) continue;  // counted by the other
-        add(columns[at].found, {.first = i,
-                                .second = j,
-                                .same = same,
-                                .contradicting = labels != nullptr &&
-                                    labels->ids[static_cast<std::size_t>(i)] != labels->ids[at]});
+        add(columns[at].found,
+            {.first = i,
+             .second = j,
+             .same = same,
+             .contradicting =
+                 labels != nullptr && labels->ids[static_cast<std::size_t>(i)] != labels->ids[at]});
       }
     }
   });

@@ -97,9 +97,9 @@ std::string matrix_section(const MatrixSummary& matrix, const TextStyle& style) 
   }
   if (matrix.neighbours) {
     const NeighbourSummary& neighbours = *matrix.neighbours;
-    std::string value = fmt::format(
-        "leave-one-out 1-NN error {} by the {}", percent(neighbours.error),
-        neighbours.by == PairKind::kDistance ? "distances as given" : "similarities");
+    std::string value =
+        fmt::format("leave-one-out 1-NN error {} by the {}", percent(neighbours.error),
+                    neighbours.by == PairKind::kDistance ? "distances as given" : "similarities");
     if (neighbours.tied > 0) {
       value += fmt::format(" ({} with several equally near: error averaged over them)",
                            plural(neighbours.tied, "sample"));

@@ -308,7 +308,7 @@ void expect_adds_up(const Explanation& explanation, double score, std::span<cons
     ASSERT_LT(one.sample, std::ssize(classes));
     EXPECT_TRUE(samples.insert(one.sample).second) << "twice: " << one.sample;
     const bool counts = explanation.by == ExplainedBy::kTerms ||
-        classes[static_cast<std::size_t>(one.sample)] == label;
+                        classes[static_cast<std::size_t>(one.sample)] == label;
     if (counts) sum += one.amount;
   }
   const double with_votes = std::round(score) + sum / (3 * (std::abs(sum) + 1));

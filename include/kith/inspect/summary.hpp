@@ -44,7 +44,7 @@ struct TriangleSummary {
 struct NeighbourSummary {
   double error = 0;
   PairKind by = PairKind::kSimilarity;  ///< what orders the neighbours
-  Index tied = 0;      ///< samples with more than one nearest neighbour
+  Index tied = 0;                       ///< samples with more than one nearest neighbour
   Index isolated = 0;  ///< samples without a single known neighbour; counted as errors
 };
 
@@ -52,8 +52,8 @@ struct NeighbourSummary {
 struct DuplicatePair {
   Index first = 0;  ///< positions in the matrix
   Index second = 0;
-  bool same = false;           ///< else nearly so
-  bool contradicting = false;  ///< their labels differ
+  bool same = false;                     ///< else nearly so
+  bool contradicting = false;            ///< their labels differ
   std::array<std::string, 2> names{};    ///< ids, or positions counted from 1
   std::array<std::string, 2> classes{};  ///< empty without labels
 };
@@ -63,10 +63,10 @@ struct DuplicatePair {
 /// (S + S')/2, or by the distances given. Equal to themselves is not enough: a measure may give its
 /// largest value to samples that others tell apart. A row of zeros is nobody's twin.
 struct DuplicateSummary {
-  std::int64_t same = 0;           ///< pairs
-  std::int64_t near = 0;           ///< further pairs
-  std::int64_t contradicting = 0;  ///< of both, with different labels
-  Index samples = 0;               ///< with a twin of either kind
+  std::int64_t same = 0;             ///< pairs
+  std::int64_t near = 0;             ///< further pairs
+  std::int64_t contradicting = 0;    ///< of both, with different labels
+  Index samples = 0;                 ///< with a twin of either kind
   std::vector<DuplicatePair> pairs;  ///< the first ten: contradicting ones first, then the same
 };
 

@@ -27,7 +27,8 @@ struct EmbedSvmModel : ColumnMachines {};
                                                           RunContext& ctx);
 [[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
-[[nodiscard]] std::vector<Explanation> explain(const EmbedSvmModel& model, const QueryBlock& queries,
+[[nodiscard]] std::vector<Explanation> explain(const EmbedSvmModel& model,
+                                               const QueryBlock& queries,
                                                std::span<const int> labels, RunContext& ctx);
 
 template <>

@@ -44,7 +44,8 @@ struct AffinityKnnModel : NearestVoters {};
 
 [[nodiscard]] std::vector<Explanation> explain(const KnnModel& model, const QueryBlock& queries,
                                                std::span<const int> labels, RunContext& ctx);
-[[nodiscard]] std::vector<Explanation> explain(const AffinityKnnModel& model, const QueryBlock& queries,
+[[nodiscard]] std::vector<Explanation> explain(const AffinityKnnModel& model,
+                                               const QueryBlock& queries,
                                                std::span<const int> labels, RunContext& ctx);
 
 template <>

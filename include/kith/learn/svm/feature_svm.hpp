@@ -39,7 +39,8 @@ struct FeatureSvmModel : ColumnMachines {
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 /// Of linear machines: those of kernel rbf are over support samples that the file does not name.
-[[nodiscard]] std::vector<Explanation> explain(const FeatureSvmModel& model, const QueryBlock& queries,
+[[nodiscard]] std::vector<Explanation> explain(const FeatureSvmModel& model,
+                                               const QueryBlock& queries,
                                                std::span<const int> labels, RunContext& ctx);
 template <class A>
 void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
