@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "kith/report/text_art.hpp"
+
 namespace kith::app {
 namespace {
 
@@ -19,6 +21,8 @@ constexpr std::chrono::seconds kLineEvery{10};
 constexpr std::chrono::seconds kSilence{2};  // on a terminal, before a heartbeat is seen
 constexpr std::chrono::milliseconds kBeatEvery{500};
 constexpr int kBarWidth = 20;
+
+std::string line_head(std::string_view what) { return fmt::format("  {:<13} ", what); }
 
 std::string duration(double seconds) {
   const long whole = std::lround(std::max(0.0, seconds));
@@ -154,6 +158,29 @@ OutputStyle output_style() {
   style.colour = terminal && std::getenv("NO_COLOR") == nullptr;
   if (terminal) style.width = std::clamp(terminal_width(STDOUT_FILENO), 40, 120);
   return style;
+}
+
+std::string line(std::string_view what, const std::string& value) {
+  return line_head(what) + value + '\n';
+}
+
+std::string line(std::string_view what, const std::string& value, const OutputStyle& style) {
+  const std::string head = line_head(what);
+  std::string text = wrap(value, style.width, std::string(head.size(), ' '));
+  return text.replace(0, head.size(), head);
+}
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kUsual =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
+  if (!word.empty() && word.find_first_not_of(kUsual) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string quoted = "'";
+  for (const char letter : word) {
+    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  }
+  return quoted + '\'';
 }
 
 }  // namespace kith::app

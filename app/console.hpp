@@ -75,4 +75,13 @@ struct OutputStyle {
 };
 [[nodiscard]] OutputStyle output_style();
 
+/// A line "  what          value" of what a command says in the end, as long as it is or wrapped
+/// under the value.
+[[nodiscard]] std::string line(std::string_view what, const std::string& value);
+[[nodiscard]] std::string line(std::string_view what, const std::string& value,
+                               const OutputStyle& style);
+
+/// A word as a shell takes it: in single quotes where it has unusual characters.
+[[nodiscard]] std::string shell_word(std::string_view word);
+
 }  // namespace kith::app

@@ -100,23 +100,10 @@ std::vector<const char*> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
-/// As it could be typed again, words with unusual characters in single quotes.
+/// As it could be typed again.
 std::string command_line(int argc, char** argv) {
-  constexpr std::string_view kUsual =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
   std::string line = "kith";
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    line += ' ';
-    if (!word.empty() && word.find_first_not_of(kUsual) == std::string_view::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : word)
-      line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    line += '\'';
-  }
+  for (int i = 1; i < argc; ++i) line += ' ' + shell_word(argv[i]);
   return line;
 }
 

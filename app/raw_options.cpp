@@ -9,6 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/inspect/inspect.hpp"
 
 namespace kith::app {
 namespace {
@@ -78,7 +79,7 @@ void check_raw_flags(const InputOptions& input, const RawOptions& raw, const Inp
   }
   if (raw.measures.empty()) {
     refuse(
-        fmt::format("--data needs --measure NAME, what is computed for each pair: {} learns from "
+        fmt::format("--data needs --measure NAME, what is computed for each pair: {} takes "
                     "similarities; `kith measure --help` lists the measures",
                     needs.similarities));
   }
@@ -275,10 +276,9 @@ LabelledInput read_vectors(const InputOptions& input, const RawOptions& raw,
   return found;
 }
 
-LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
-                             const InputNeeds& needs, const RunContext& ctx) {
-  check_raw_flags(input, raw, needs);
-  if (needs.similarities.empty()) return read_vectors(input, raw, ctx);
+/// The samples of each measure, and what is to be done to the pairs.
+LabelledInput read_measured(const InputOptions& input, const RawOptions& raw,
+                            const RunContext& ctx) {
   std::vector<NamedFile> files;
   std::vector<std::string> paths;
   for (const std::string& text : raw.data) {
@@ -295,10 +295,22 @@ LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
   for (const RawMatrix& matrix : found.samples) check_settings(matrix.measure);
   found.samples = read_samples(std::move(found.samples), paths, ctx);
   check_names_differ(found.samples);
+  return found;
+}
+
+JoinedLabels read_sample_labels(const InputOptions& input, const std::vector<RawMatrix>& samples,
+                                const RunContext& ctx) {
+  return join_labels(read_labels(input.labels), ids_of(samples), size_of(samples.front().samples),
+                     ctx);
+}
+
+LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
+                             const InputNeeds& needs, const RunContext& ctx) {
+  check_raw_flags(input, raw, needs);
+  if (needs.similarities.empty()) return read_vectors(input, raw, ctx);
+  LabelledInput found = read_measured(input, raw, ctx);
   if (!needs.vectors.empty()) found.vectors = vectors_of(found.samples, needs);
-  found.labels = join_labels(read_labels(input.labels), ids_of(found.samples),
-                             size_of(found.samples.front().samples), ctx)
-                     .labels;
+  found.labels = read_sample_labels(input, found.samples, ctx).labels;
   return found;
 }
 
@@ -357,6 +369,24 @@ LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
   found.matrices = read_matrices(input, ctx);
   found.condition = input.condition;
   found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
+  return found;
+}
+
+TablesInput read_tables(const InputOptions& input, const RawOptions& raw, const RunContext& ctx) {
+  TablesInput found;
+  found.condition = input.condition;
+  if (raw.data.empty()) {
+    refuse_measure_flags(*raw.command);
+    found.matrices = read_matrices(input, ctx);
+    found.joined = read_joined_labels(input, found.matrices, ctx);
+    return found;
+  }
+  check_raw_flags(input, raw, {.vectors = {}, .similarities = "kith " + raw.command->get_name()});
+  const LabelledInput measured = read_measured(input, raw, ctx);
+  found.condition = measured.condition;
+  if (!input.labels.empty()) found.joined = read_sample_labels(input, measured.samples, ctx);
+  found.matrices =
+      measure_all(measured.samples, found.joined ? &found.joined->labels : nullptr, ctx);
   return found;
 }
 

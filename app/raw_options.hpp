@@ -45,6 +45,17 @@ struct LabelledInput {
 [[nodiscard]] LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
                                           const InputNeeds& needs, const RunContext& ctx);
 
+/// Tables as read or as measured, with labels where there are any.
+struct TablesInput {
+  MatchedSets matrices;
+  std::optional<JoinedLabels> joined;
+  InputSettings condition;
+};
+/// Of commands that need no labels. Throws as read_labelled does, and where a measure that learns
+/// from labels has none.
+[[nodiscard]] TablesInput read_tables(const InputOptions& input, const RawOptions& raw,
+                                      const RunContext& ctx);
+
 /// What `evaluate` and `train --method auto` compare methods on; `matrices` are those of the input.
 [[nodiscard]] ExperimentData experiment_data(const LabelledInput& input, MatchedSets matrices,
                                              const InputSettings& condition, RunContext& ctx);

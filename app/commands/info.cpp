@@ -5,12 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
 #include "kith/core/text.hpp"
 #include "kith/pipeline/trained_model.hpp"
-#include "kith/report/text_art.hpp"
 
 namespace kith::app {
 namespace {
@@ -20,30 +20,44 @@ struct InfoOptions {
   std::string model;
 };
 
-/// A line "  what          value", wrapped under the value.
-std::string line(std::string_view what, const std::string& value, const OutputStyle& style) {
-  std::string text = wrap(value, style.width, std::string(16, ' '));
-  text.replace(0, 16, fmt::format("  {:<14}", what));
+/// As users type them, in the order of `kith methods`.
+std::string settings_text(const ModelRecord& record) {
+  std::vector<std::string> all;
+  if (record.method != kCommittee) {
+    for (const FieldInfo& field : method_info(method_settings(record)).fields) {
+      all.push_back(field.name + '=' + field.default_value);
+    }
+  }
+  for (const char* of_decision : {"priors", "costs"}) {
+    if (!record.settings.contains(of_decision)) continue;
+    all.push_back(fmt::format("{}={}", of_decision,
+                              record.settings[of_decision].get_ref<const std::string&>()));
+  }
+  return all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "));
+}
+
+/// As `--measure` takes it: "spectrum:kmer=3,score=raw".
+std::string measure_text(const MeasureSettings& settings) {
+  const Json relevant = relevant_settings(settings);
+  std::string text(enum_name(settings.measure));
+  char separator = ':';
+  for (const FieldInfo& field : fields(settings)) {
+    if (field.name == "measure" || !relevant.contains(field.name)) continue;
+    text += std::exchange(separator, ',') + field.name + '=' + field.default_value;
+  }
   return text;
 }
 
-std::string setting_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-std::string settings_text(const Json& settings) {
-  std::vector<std::string> all;
-  for (const auto& [key, value] : settings.items()) {
-    all.push_back(fmt::format("{}={}", key, setting_text(value)));
-  }
-  return all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "));
+/// What training said beside its evidence.
+std::vector<std::string> notes_of(const ModelRecord& record) {
+  if (!record.certificate.is_object()) return {};
+  return record.certificate.value("notes", std::vector<std::string>());
 }
 
 /// What new samples must bring for one matrix.
 std::string need_text(const ModelRecord& record, const ModelMatrix& matrix) {
   if (matrix.measure) {
-    return fmt::format("raw samples, measured by {}",
-                       settings_text(settings_json(matrix.measure->settings)));
+    return fmt::format("raw samples, measured by {}", measure_text(matrix.measure->settings));
   }
   return fmt::format(
       "{} to {} of {} training samples, {}",
@@ -54,13 +68,13 @@ std::string need_text(const ModelRecord& record, const ModelMatrix& matrix) {
 
 /// The command that predicts with this model.
 std::string predict_command(const ModelRecord& record, const std::string& path) {
-  std::string command = "kith predict --model " + path;
+  std::string command = "kith predict --model " + shell_word(path);
   if (record.features > 0 || (!record.matrices.empty() && record.matrices.front().measure)) {
     return command + " --data FILE";
   }
   for (const ModelMatrix& matrix : record.matrices) {
     command += matrix.rule.kind == PairKind::kDistance ? " --distance " : " --similarity ";
-    command += record.matrices.size() > 1 ? matrix.name + "=FILE" : "FILE";
+    command += record.matrices.size() > 1 ? shell_word(matrix.name + "=FILE") : "FILE";
   }
   return command;
 }
@@ -77,9 +91,9 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                style);
   for (const TrainedModel& member : model.members) {
     text +=
-        line("member", member.record.method + ": " + settings_text(member.record.settings), style);
+        line("member", member.record.method + ": " + settings_text(member.record), style);
   }
-  text += line("settings", settings_text(record.settings), style);
+  text += line("settings", settings_text(record), style);
   text += line("classes",
                fmt::format("{}: {}", record.class_names.size(), list_some(record.class_names, 12)),
                style);
@@ -88,7 +102,12 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                    ? fmt::format("{} samples of {} given", record.samples, record.given_samples)
                    : fmt::format("{} samples", record.samples),
                style);
-  for (const std::string& sentence : record.applied) text += line("applied", sentence, style);
+  for (const std::string& sentence : record.applied) {
+    text += line("applied", spelled(sentence, as_flag), style);
+  }
+  for (const std::string& note : notes_of(record)) {
+    text += line("note", spelled(note, as_flag), style);
+  }
   if (const std::optional<TrainingEnd> end = training_end(record)) {
     text += line("status",
                  fmt::format("{}{}", name(end->status),
@@ -120,7 +139,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
            fmt::format("kith {}, seed {}, BLAS threads {}, training set {:016x}",
                        record.kith_version, record.seed, record.blas_threads, record.fingerprint),
            style);
-  return text + line("use it", predict_command(record, path), style);
+  return text + line("use it", predict_command(record, path));
 }
 
 int run(const InfoOptions& options) {

@@ -32,6 +32,7 @@ struct PredictOptions {
   std::vector<std::string> data;
   ReadSettings read;
   std::string out;
+  Index explain = 0;  ///< how many training samples are named for each prediction
   const CLI::App* parser = nullptr;
 };
 
@@ -75,11 +76,16 @@ std::string cell(const std::string& text) {
   return out;
 }
 
+/// What a chunk of queries is told; no explanations where none were asked for.
+using Answers = ExplainedPrediction;
+
 class TsvWriter {
  public:
-  TsvWriter(Output& out, const std::vector<std::string>& classes) : out_(out), classes_(classes) {}
+  TsvWriter(Output& out, const ModelRecord& record, Index explain)
+      : out_(out), record_(record), classes_(record.class_names), explain_(explain) {}
 
-  void chunk(const QueryChunk& chunk, const Prediction& prediction) {
+  void chunk(const QueryChunk& chunk, const Answers& answers) {
+    const Prediction& prediction = answers.prediction;
     std::string text;
     if (!std::exchange(header_written_, true)) text += header(prediction);
     for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
@@ -87,6 +93,7 @@ class TsvWriter {
               cell(classes_[static_cast<std::size_t>(prediction.labels[i])]);
       append(text, prediction.scores, static_cast<Index>(i));
       append(text, prediction.probabilities, static_cast<Index>(i));
+      if (explain_ > 0) append(text, answers.explanations[i]);
       text += '\n';
     }
     out_.write(text);
@@ -100,6 +107,10 @@ class TsvWriter {
     for (Index c = 0; c < prediction.probabilities.cols(); ++c) {
       text += "\tprobability:" + cell(class_name(c));
     }
+    if (explain_ > 0) text += "\toffset\tothers";
+    for (Index k = 1; k <= explain_; ++k) {
+      text += fmt::format("\tsample:{0}\tclass:{0}\tcontribution:{0}", k);
+    }
     return text + '\n';
   }
   [[nodiscard]] const std::string& class_name(Index c) const {
@@ -108,25 +119,45 @@ class TsvWriter {
   static void append(std::string& text, const Matrix& values, Index row) {
     for (Index c = 0; c < values.cols(); ++c) text += '\t' + format_double(values(row, c));
   }
+  /// Votes have no offset; where fewer samples have a part, the last cells are empty.
+  void append(std::string& text, const Explanation& explanation) const {
+    const bool terms = explanation.by == ExplainedBy::kTerms;
+    text += '\t' + (terms ? format_double(explanation.offset) : std::string());
+    text += '\t' + format_double(explanation.others(explain_));
+    const std::vector<Contribution> largest = explanation.largest(explain_);
+    for (const Contribution& one : largest) {
+      const ExplainedSample sample = explained_sample(record_, one.sample);
+      text += '\t' + (sample.id.empty() ? std::to_string(sample.position + 1) : cell(sample.id));
+      text += '\t' + cell(sample.class_name) + '\t' + format_double(one.amount);
+    }
+    for (Index k = std::ssize(largest); k < explain_; ++k) text += "\t\t\t";
+  }
 
   Output& out_;
+  const ModelRecord& record_;
   const std::vector<std::string>& classes_;
+  Index explain_;
   bool header_written_ = false;
 };
 
 /// One JSON document, written as it grows.
 class JsonWriter {
  public:
-  JsonWriter(Output& out, const std::vector<std::string>& classes) : out_(out), classes_(classes) {
+  JsonWriter(Output& out, const ModelRecord& record, Index explain)
+      : out_(out), record_(record), classes_(record.class_names), explain_(explain) {
     out_.write("{\"predictions\": [");
   }
-  void chunk(const QueryChunk& chunk, const Prediction& prediction) {
+  void chunk(const QueryChunk& chunk, const Answers& answers) {
+    const Prediction& prediction = answers.prediction;
     std::string text;
     for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
       Json row = {{"id", chunk.ids[i]},
                   {"label", classes_[static_cast<std::size_t>(prediction.labels[i])]}};
       add(row, "scores", prediction.scores, static_cast<Index>(i));
       add(row, "probabilities", prediction.probabilities, static_cast<Index>(i));
+      if (explain_ > 0) {
+        row["explanation"] = explanation_json(record_, answers.explanations[i], explain_);
+      }
       text += std::exchange(separator_, ",\n ") + row.dump();
     }
     out_.write(text);
@@ -144,7 +175,9 @@ class JsonWriter {
   }
 
   Output& out_;
+  const ModelRecord& record_;
   const std::vector<std::string>& classes_;
+  Index explain_;
   std::string separator_ = "\n ";
 };
 
@@ -212,12 +245,18 @@ void say_which_is_which(const ModelRecord& record, const QueryFiles& files,
                   taken));
 }
 
+Answers answers_of(const TrainedModel& model, QueryBlock queries, Index explain, RunContext& ctx,
+                   std::span<const QueryNames> names) {
+  if (explain > 0) return predict_and_explain(model, std::move(queries), ctx, names);
+  return {.prediction = predict(model, std::move(queries), ctx, names), .explanations = {}};
+}
+
 /// Writes what the model says of every chunk that `reader` gives; `names` are for errors.
 template <class Writer, class Reader, class Names>
 void write_predictions(const TrainedModel& model, Reader& reader, const Names& names,
                        const PredictOptions& options, Session& session) {
   Output out(options.out);
-  Writer writer(out, model.record.class_names);
+  Writer writer(out, model.record, options.explain);
   double done = 0;
   bool first = true;
   while (true) {
@@ -225,9 +264,8 @@ void write_predictions(const TrainedModel& model, Reader& reader, const Names& n
     QueryChunk chunk = reader.next(kRowsAtATime);
     if (chunk.ids.empty() && !std::exchange(first, false)) break;
     const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
-    const Prediction prediction =
-        predict(model, std::move(chunk.queries), session.context, names(chunk));
-    writer.chunk(chunk, prediction);
+    writer.chunk(chunk, answers_of(model, std::move(chunk.queries), options.explain,
+                                   session.context, names(chunk)));
     first = false;
     done += static_cast<double>(chunk.ids.size());
     session.context.progress("queries", done, 0);
@@ -323,6 +361,12 @@ int run(const PredictOptions& options) {
                             "--data FILE",
                             model.record.features));
   }
+  if (options.explain > 0 && model.is_committee()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--explain is about one method, and this model is a committee; kith info lists its "
+                "members, of which one can be trained alone");
+  }
+  if (options.explain > 0) check_explains(method_settings(model.record));
   say_how_training_ended(model.record, session);
   if (options.common.json) {
     predict_all<JsonWriter>(model, options, session);
@@ -376,6 +420,12 @@ Command add_predict(CLI::App& program) {
       ->allow_extra_args(false)
       ->group("Input");
   add_settings_flags(*parser, options->read, "Input");
+  parser
+      ->add_option("--explain", options->explain,
+                   "name the COUNT training samples that decided each prediction most")
+      ->type_name("COUNT")
+      ->check(CLI::Range(Index{1}, Index{1000}))
+      ->group("Output");
   parser->add_option("--out", options->out, "file to write")
       ->type_name("FILE")
       ->default_str("standard output")
@@ -387,9 +437,16 @@ Command add_predict(CLI::App& program) {
       "only the needed ones required. Otherwise they are matched by position. What was done to "
       "the\n"
       "training matrix is done to the new rows, too.\n\n"
+      "--explain adds columns: sample, class and contribution of each of the COUNT samples, the "
+      "sum "
+      "of\n"
+      "all others, and the offset. For machines contributions are coefficients times similarities, "
+      "in\n"
+      "favour of the label where positive; for neighbours they are weights, each for its class.\n\n"
       "Examples:\n"
       "  kith predict --model m.kith --similarity new.csv\n"
       "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"
+      "  kith predict --model m.kith --similarity new.csv --explain 3\n"
       "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json\n"
       "  kith predict --model several.kith --similarity sw=new-sw.csv --similarity nw=new-nw.csv\n"
       "  kith predict --model words.kith --data new-words.tsv\n"

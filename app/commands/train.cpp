@@ -115,10 +115,6 @@ PreparedTraining prepared_of(const LabelledInput& input, const MethodChoice& cho
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused);
 }
 
-std::string line(std::string_view what, const std::string& value) {
-  return fmt::format("  {:<13} {}\n", what, value);
-}
-
 std::string weights_text(const std::vector<KernelWeight>& weights) {
   std::string text;
   for (const KernelWeight& one : weights) {

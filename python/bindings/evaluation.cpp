@@ -200,19 +200,20 @@ std::string report(const std::string& path, const std::string& metric, const std
 }
 
 /// (what `kith inspect --json` prints, its text, and its page where `page` asks for it)
-py::tuple inspect_matrices(const std::vector<GivenMatrix>& matrices,
-                           const std::vector<std::string>& labels,
-                           const std::vector<std::string>& ids, const Texts& input, bool page,
-                           const RunOptions& options) {
+py::tuple inspect_data(const GivenData& given, const std::vector<std::string>& labels,
+                       const Texts& input, bool page, const RunOptions& options) {
   if (page) check_has_page();
   InputSettings settings;
   for (const auto& [key, text] : input) set_field(settings, "input", key, text);
-  MatchedSets sets = matched_sets(matrices, ids);
-  const Index n = sets.sets.front().rows();
+  OwnData own = own_data(given);
+  const Index n = own.size();
   std::optional<JoinedLabels> joined;
   if (!labels.empty()) joined = JoinedLabels{labels_of(labels, n), {}};
   const Portraits portraits = page ? Portraits::kDrawn : Portraits::kNone;
-  const Inspected found = run(options, n, [=, sets = std::move(sets)](RunContext& ctx) {
+  const Inspected found = run(options, n, [=, own = std::move(own)](RunContext& ctx) {
+    const MatchedSets sets =
+        own.samples.empty() ? own.sets
+                            : measure_all(own.samples, joined ? &joined->labels : nullptr, ctx);
     return inspect(sets, joined, settings, portraits, ctx);
   });
   return py::make_tuple(
@@ -248,8 +249,8 @@ void bind_evaluation(py::module_& module) {
   module.def("neighbours_note", &note_of, py::arg("methods"), py::arg("several"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::call_guard<py::gil_scoped_release>());
-  module.def("inspect", &inspect_matrices, py::arg("matrices"), py::arg("labels"), py::arg("ids"),
-             py::arg("input"), py::arg("page"), py::arg("options"));
+  module.def("inspect", &inspect_data, py::arg("data"), py::arg("labels"), py::arg("input"),
+             py::arg("page"), py::arg("options"));
 }
 
 }  // namespace kith::python

@@ -127,15 +127,35 @@ struct NumberedQueries {
 
 /// What a model says of `count` queries, asked for some at a time: `part(first, count, ctx)` is
 /// their QueryBlock.
+/// With `explained` > 0 also as many training samples as decided each prediction most.
 template <class Part>
-py::tuple prediction_of(const Model& model, Index count, const RunOptions& options, Part part) {
-  const auto asked = [trained = model.trained, count, part = std::move(part)](RunContext& ctx) {
-    Prediction all;
+py::tuple prediction_of(const Model& model, Index count, Index explained, const RunOptions& options,
+                        Part part) {
+  if (explained > 0) check_explains(method_settings(model.trained->record));
+  struct Answers {
+    Prediction prediction;
+    Json explanations = Json::array();
+  };
+  const auto asked = [trained = model.trained, count, explained,
+                      part = std::move(part)](RunContext& ctx) {
+    Answers answers;
+    Prediction& all = answers.prediction;
     for (Index first = 0; first == 0 || first < count; first += kRowsAtATime) {
       ctx.check_stop();
       const Index some = std::min(kRowsAtATime, count - first);
       const NumberedQueries names(trained->record, first, some);
-      const Prediction one = predict(*trained, part(first, some, ctx), ctx, names.views);
+      Prediction one;
+      if (explained > 0) {
+        ExplainedPrediction both =
+            predict_and_explain(*trained, part(first, some, ctx), ctx, names.views);
+        one = std::move(both.prediction);
+        for (const Explanation& explanation : both.explanations) {
+          answers.explanations.push_back(
+              explanation_json(trained->record, explanation, explained, 0));
+        }
+      } else {
+        one = predict(*trained, part(first, some, ctx), ctx, names.views);
+      }
       if (first == 0) {
         all.scores.resize(count, one.scores.cols());
         all.probabilities.resize(count, one.probabilities.cols());
@@ -147,12 +167,12 @@ py::tuple prediction_of(const Model& model, Index count, const RunOptions& optio
       }
       ctx.progress("queries", static_cast<double>(first + some), static_cast<double>(count));
     }
-    return all;
+    return answers;
   };
-  const Prediction prediction = run(options, model.trained->record.samples, asked);
+  const auto [prediction, explanations] = run(options, model.trained->record.samples, asked);
   const py::array_t<int> labels(std::ssize(prediction.labels), prediction.labels.data());
   return py::make_tuple(labels, array_or_none(prediction.scores),
-                        array_or_none(prediction.probabilities));
+                        array_or_none(prediction.probabilities), explanations.dump());
 }
 
 /// Rows of similarities or vectors, dense or sparse, of which some are asked for at a time.
@@ -175,11 +195,11 @@ Block part_of(const QueryRows& rows, Index first, Index count) {
   return select(sparse, some, all_positions(sparse.cols));
 }
 
-py::tuple predict_vectors(const Model& model, const GivenSamples& vectors,
+py::tuple predict_vectors(const Model& model, const GivenSamples& vectors, Index explained,
                           const RunOptions& options) {
   QueryRows rows = query_rows(std::get<0>(vectors), Absent::kZero);
   const Index count = count_of(rows);
-  return prediction_of(model, count, options,
+  return prediction_of(model, count, explained, options,
                        [rows = std::move(rows)](Index first, Index some, RunContext&) {
                          return QueryBlock{.matrices = {}, .vectors = part_of(rows, first, some)};
                        });
@@ -198,7 +218,7 @@ void check_count(Index found, Index queries, const std::string& what) {
               std::to_string(found) + " " + what + " for " + std::to_string(queries) + " queries");
 }
 
-py::tuple predict_rows(const Model& model, const std::vector<GivenQueries>& given,
+py::tuple predict_rows(const Model& model, const std::vector<GivenQueries>& given, Index explained,
                        const RunOptions& options) {
   std::vector<NewRows> matrices;
   for (const auto& [to, from, self] : given) {
@@ -216,7 +236,7 @@ py::tuple predict_rows(const Model& model, const std::vector<GivenQueries>& give
     if (one.from) check_count(count_of(*one.from), count, "rows from the training samples");
     if (one.self) check_count(one.self->size(), count, "similarities to themselves");
   }
-  return prediction_of(model, count, options,
+  return prediction_of(model, count, explained, options,
                        [matrices = std::move(matrices)](Index first, Index some, RunContext&) {
                          QueryBlock block;
                          for (const NewRows& one : matrices) {
@@ -231,7 +251,7 @@ py::tuple predict_rows(const Model& model, const std::vector<GivenQueries>& give
 
 /// New samples for each matrix of the model, measured as its training samples were.
 py::tuple predict_samples(const Model& model, const std::vector<GivenSamples>& given,
-                          const RunOptions& options) {
+                          Index explained, const RunOptions& options) {
   std::vector<RawMatrix> matrices;
   for (const GivenSamples& samples : given) {
     const ModelMatrix& one = model.trained->record.matrices.at(matrices.size());
@@ -243,7 +263,7 @@ py::tuple predict_samples(const Model& model, const std::vector<GivenSamples>& g
   matrices = match_samples(std::move(matrices));
   const Index count = size_of(matrices.front().samples);
   return prediction_of(
-      model, count, options,
+      model, count, explained, options,
       [trained = model.trained, matrices = std::move(matrices)](Index first, Index some,
                                                                 RunContext& ctx) {
         std::vector<Index> positions(static_cast<std::size_t>(some));
@@ -317,9 +337,11 @@ void bind_models(py::module_& module) {
   module.def("methods", &methods_text);
   module.def("input_fields", [] { return fields_json(fields<InputSettings>()).dump(); });
   py::class_<Model>(module, "Model")
-      .def("predict", &predict_rows, py::arg("rows"), py::arg("options"))
-      .def("predict_vectors", &predict_vectors, py::arg("vectors"), py::arg("options"))
-      .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("options"))
+      .def("predict", &predict_rows, py::arg("rows"), py::arg("explained"), py::arg("options"))
+      .def("predict_vectors", &predict_vectors, py::arg("vectors"), py::arg("explained"),
+           py::arg("options"))
+      .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("explained"),
+           py::arg("options"))
       .def("record", [](const Model& one) { return record_json(one.trained->record).dump(); })
       .def("info", [](const Model& one) { return model_json(*one.trained).dump(); })
       .def("fit_json", [](const Model& one) { return one.fit_json; })

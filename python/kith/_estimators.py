@@ -2,6 +2,7 @@
 """One scikit-learn classifier per method, made from what the library says of it."""
 import inspect as _signatures
 import json
+import numbers
 import re
 
 import numpy as np
@@ -167,7 +168,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         """The fitted model measures raw samples; with measure=None it takes rows all the same."""
         return not self._takes_vectors() and self.measure is not None and "measure" in self._matrices[0]
 
-    def _predict(self, X, self_similarity=None, from_training=None):
+    def _predict(self, X, self_similarity=None, from_training=None, explained=0):
         check_is_fitted(self, "model_")
         ask = self._ask_vectors if self._takes_vectors() else \
             self._ask_samples if self._measures() else self._ask_rows
@@ -175,7 +176,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{self._method} takes {'vectors' if self._takes_vectors() else 'raw samples'}, "
                              "and similarities were given")
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
-            labels, scores, probabilities = ask(X, self_similarity, from_training, options)
+            labels, scores, probabilities, explanations = ask(X, self_similarity, from_training, explained, options)
         if getattr(self, "_loaded", False) and "status" in self.certificate_:
             warn_unless_solved(self.certificate_["status"], self._method, stacklevel=4)
         order = np.argsort(self._position)
@@ -185,9 +186,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             if values is None:
                 return None
             return _first_among_equals(values.astype(dtype, copy=False), labels)[:, order]
-        return self.classes_[self._position[labels]], ordered(scores), ordered(probabilities)
+        return self.classes_[self._position[labels]], ordered(scores), ordered(probabilities), explanations
 
-    def _ask_vectors(self, X, self_similarity, from_training, options):
+    def _ask_vectors(self, X, self_similarity, from_training, explained, options):
         vectors, ids, names = _samples.prepared(X, "vectors")
         wanted = self._feature_names or [str(i) for i in range(self._width)]
         if names and names != wanted and (self._feature_names or set(names) == set(wanted)):
@@ -197,12 +198,12 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"columns are missing that the model was trained on: {', '.join(lacking[:5])}")
             vectors = vectors[:, [where[one] for one in wanted]]
         self._check_width(vectors, "a vector")
-        return self.model_.predict_vectors((vectors, ids, []), options)
+        return self.model_.predict_vectors((vectors, ids, []), explained, options)
 
-    def _ask_samples(self, X, self_similarity, from_training, options):
-        return self.model_.predict_samples(_samples.queries(X, self._matrices), options)
+    def _ask_samples(self, X, self_similarity, from_training, explained, options):
+        return self.model_.predict_samples(_samples.queries(X, self._matrices), explained, options)
 
-    def _ask_rows(self, X, self_similarity, from_training, options):
+    def _ask_rows(self, X, self_similarity, from_training, explained, options):
         names = [one["name"] for one in self._matrices]
         count = len(names)
         rows = _by_name(X, names, "rows") or _arrays.as_list(X)
@@ -227,7 +228,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         queries = [(self._rows(one), None if other is None else self._rows(other),
                     None if own is None else np.asarray(own, dtype=float).ravel())
                    for one, other, own in zip(rows, back, selves)]
-        return self.model_.predict(queries, options)
+        return self.model_.predict(queries, explained, options)
 
     def _check_width(self, X, what):
         if X.shape[1] not in (self._width, len(self._positions) or self._width):
@@ -283,6 +284,25 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         if probabilities is None:
             raise AttributeError(f"{self._method} was fitted without probabilities")
         return probabilities
+
+    def explain(self, X, k=5, self_similarity=None, from_training=None):
+        """The k training samples that decided each prediction most, one dict per query: its `label` and `samples`, a
+        list of {"sample", "class", "contribution"}; `others`, what all further ones contribute together; and `by`.
+
+        `by` "terms": a contribution is a coefficient times a similarity, in favour of the label where positive; with
+        `offset` they add up to the decision value. `by` "votes": it is the weight of a neighbour, for its own class.
+        A sample is known by its id, else by its position in `fit`, counted from 0. Methods that cannot tell refuse.
+        """
+        if not isinstance(k, numbers.Integral) or k < 1:
+            raise ValueError(f"k is {k!r}, and must be a whole number from 1 on")
+        labels, _, _, explanations = self._predict(X, self_similarity, from_training, int(k))
+        own = dict(zip(json.loads(self.model_.record())["classes"], self.classes_[self._position].tolist()))
+        found = json.loads(explanations)
+        for label, one in zip(labels.tolist(), found):
+            one["label"] = label
+            for sample in one["samples"]:
+                sample["class"] = own.get(sample.get("class"))  # a file of an earlier kith does not say
+        return found
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "model_")

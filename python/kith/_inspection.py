@@ -3,7 +3,7 @@
 import html
 import json
 
-from . import _arrays, _core
+from . import _arrays, _core, _samples
 from ._labels import classes_of
 from ._run import run_options
 from ._texts import class_texts, path_of, texts_of
@@ -50,19 +50,36 @@ class Inspection:
             file.write(self._page)
 
 
-def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads=None, verbose=False):
-    """Describes similarities: classes, symmetry, range, missing pairs, how indefinite, what to try."""
-    given = _arrays.as_list(X)
+def _own_data(X, data, measure, distance, input):
+    """What is inspected, as the library takes it."""
+    if (X is None) == (data is None):
+        raise ValueError("give similarities X or raw samples, data=, and not both")
+    if (data is None) != (measure is None):
+        raise ValueError("raw samples, data=, are inspected by a measure=, and a measure is of raw samples")
+    own = _core.Data()
+    if data is not None:
+        _samples.check_no_distance(distance)
+        own.measures = _samples.measured(measure, data)
+        return own
     names = _arrays.names_of(X)
-    first = given[0]
-    given, ids = _arrays.matched(given)
-    matrices = [(name, _arrays.square(one, True, True, name), far)
-                for name, one, far in zip(names, given, _arrays.distances(input, distance, names))]
-    labels = [] if y is None else class_texts(classes_of(_arrays.by_id(y, ids, first)).tolist())
+    given, own.ids = _arrays.matched(_arrays.as_list(X))
+    own.matrices = [(name, _arrays.square(one, True, True, name), far)
+                    for name, one, far in zip(names, given, _arrays.distances(input, distance, names))]
+    return own
+
+
+def inspect(X=None, y=None, *, data=None, measure=None, distance=False, input=None, threads=None, blas_threads=None,
+            verbose=False):
+    """Describes similarities: classes, symmetry, range, missing pairs, duplicates, how indefinite, what to try.
+    Raw samples in place of X are `data`, of which `measure` computes the pairs, as in `evaluate`."""
+    own = _own_data(X, data, measure, distance, input)
+    first = _samples.leading(X if data is None else data, measure)
+    labels = [] if y is None else class_texts(classes_of(
+        _arrays.by_id(y, own.ids or _arrays.sample_ids(first), first)).tolist())
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:
-            return _core.inspect(matrices, labels, ids, texts_of(input), page, options)
+            return _core.inspect(own, labels, texts_of(input), page, options)
 
     facts, text, _ = run(False)
     return Inspection(json.loads(facts), text, lambda: run(True)[2])

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/inspect/inspect.hpp"
 
+#include "core/errors.hpp"
 #include "kith/condition/pipeline.hpp"
 #include "kith/core/stopwatch.hpp"
+#include "kith/measure/measure_rule.hpp"
 
 namespace kith {
 namespace {
@@ -31,7 +33,33 @@ std::vector<std::string> kept_ids(const std::vector<std::string>& ids,
   return kept;
 }
 
+/// Names samples as the user knows them: by id, or by position among those that were given.
+void name_duplicates(MatrixSummary& summary, const std::vector<std::string>& ids,
+                     const std::vector<Index>& kept) {
+  if (!summary.duplicates) return;
+  const auto name = [&](Index position) {
+    const Index given = kept[static_cast<std::size_t>(position)];
+    return ids.empty() ? std::to_string(given + 1) : ids[static_cast<std::size_t>(given)];
+  };
+  for (DuplicatePair& pair : summary.duplicates->pairs) {
+    pair.names = {name(pair.first), name(pair.second)};
+  }
+}
+
 }  // namespace
+
+MatchedSets measure_all(std::span<const RawMatrix> matrices, const Labels* labels,
+                        const RunContext& ctx) {
+  std::vector<SimilaritySet> sets;
+  for (const RawMatrix& matrix : matrices) {
+    if (labels == nullptr && learns_from_labels(matrix.measure.measure)) {
+      throw invalid("{} compares samples by their classes: give [[labels]]",
+                    enum_name(matrix.measure.measure));
+    }
+    sets.push_back(learn_measure(matrix, labels != nullptr ? *labels : Labels{}, ctx).pairs);
+  }
+  return match(std::move(sets));
+}
 
 Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>& joined,
                   const InputSettings& settings, Portraits portraits, const RunContext& ctx) {
@@ -49,7 +77,10 @@ Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>
     } else {
       portrait = portray(set, matrix, labels, {}, ctx);
     }
-    if (conditioned.input) portrait.summary.applied = conditioned.input->applied;
+    if (conditioned.input) {
+      portrait.summary.applied = conditioned.input->applied;
+      name_duplicates(portrait.summary, matrices.ids, conditioned.input->kept);
+    }
     inspection.matrices.push_back(portrait.summary);
     if (portraits == Portraits::kDrawn) {
       result.portraits.push_back(

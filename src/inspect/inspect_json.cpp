@@ -51,6 +51,20 @@ Json map_json(const PlaneMap& map) {
           {"squared_share", seen(map.squared_share, 6)}};
 }
 
+Json duplicates_json(const DuplicateSummary& duplicates) {
+  Json pairs = Json::array();
+  for (const DuplicatePair& pair : duplicates.pairs) {
+    Json one = {{"samples", pair.names}, {"same", pair.same}};
+    if (!pair.classes.front().empty()) one["classes"] = pair.classes;
+    pairs.push_back(std::move(one));
+  }
+  return {{"same", duplicates.same},
+          {"near", duplicates.near},
+          {"contradicting", duplicates.contradicting},
+          {"samples", duplicates.samples},
+          {"pairs", std::move(pairs)}};
+}
+
 }  // namespace
 
 Json seen(double value, int digits) {
@@ -94,9 +108,12 @@ Json summary_json(const MatrixSummary& matrix) {
   if (!known) json["no_spectrum_because"] = matrix.no_spectrum_because;
   json["loo_1nn_error"] = matrix.neighbours ? real(matrix.neighbours->error) : Json(nullptr);
   if (matrix.neighbours) {
+    json["loo_1nn_by"] =
+        matrix.neighbours->by == PairKind::kDistance ? "distances" : "similarities";
     json["loo_1nn_tied"] = matrix.neighbours->tied;
     json["loo_1nn_isolated"] = matrix.neighbours->isolated;
   }
+  json["duplicates"] = matrix.duplicates ? duplicates_json(*matrix.duplicates) : Json(nullptr);
   json["triangle_violations"] =
       matrix.triangles ? real(matrix.triangles->fraction()) : Json(nullptr);
   if (matrix.triangles) {
@@ -133,6 +150,7 @@ Json inspection_json(const Inspection& inspection) {
     advice.push_back({{"what", one.what}, {"why", one.why}});
   }
   json["advice"] = advice;
+  if (!inspection.next.empty()) json["next"] = inspection.next;
   json["blas_threads"] = inspection.blas_threads;
   json["timing"] = {{"seconds", inspection.seconds}};
   return json;

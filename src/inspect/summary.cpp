@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "inspect/duplicates.hpp"
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/parallel.hpp"
@@ -232,12 +233,17 @@ void summarise_dense(const SimilaritySet& raw, const DenseBlock& block, const La
   // Given distances speak for themselves, as long as they are of the samples that were kept.
   const bool given =
       distances != nullptr && distances->rows() == S.rows() && missing_pairs(raw.block) == 0;
-  if (labels != nullptr) {
-    summary.classes = class_table(*labels, &S);
-    summary.neighbours = given
-                             ? nearest_dense(-symmetric_mean(*distances, ctx.threads), *labels, ctx)
-                             : nearest_dense(S, *labels, ctx);
+  const auto compare = [&](const MatrixRef& near) {
+    if (labels != nullptr) summary.neighbours = nearest_dense(near, *labels, ctx);
+    summary.duplicates = find_duplicates(near, labels, ctx);
+  };
+  if (labels != nullptr) summary.classes = class_table(*labels, &S);
+  if (given) {
+    compare(-symmetric_mean(*distances, ctx.threads));
+  } else {
+    compare(S);
   }
+  if (given && summary.neighbours) summary.neighbours->by = PairKind::kDistance;
   ctx.check_stop();
   const auto implied = [&](Index i, Index j) {
     return std::sqrt(std::max(0.0, S(i, i) + S(j, j) - 2 * S(i, j)));
@@ -263,6 +269,7 @@ void summarise_known(const Block& block, double sign, const Labels* labels, cons
     summary.neighbours = nearest_dense(
         sign * symmetric_mean(std::get<DenseBlock>(block), ctx.threads), *labels, ctx);
   }
+  if (sign < 0) summary.neighbours->by = PairKind::kDistance;
 }
 
 }  // namespace

@@ -31,6 +31,12 @@ decltype(auto) visit_method(Visitor&& visitor, Any&& any) {
   return std::visit(std::forward<Visitor>(visitor), *any);
 }
 
+template <class Model>
+concept ExplainedModel = requires(const Model& model, const QueryBlock& queries,
+                                  std::span<const int> labels, RunContext& ctx) {
+  explain(model, queries, labels, ctx);
+};
+
 template <class S>
 MethodInfo info_of(const S& settings) {
   using Traits = MethodTraits<S>;
@@ -41,6 +47,7 @@ MethodInfo info_of(const S& settings) {
           .probabilities = Traits::probabilities,
           .several_matrices = Traits::several_matrices,
           .learns_from_vectors = Traits::learns_from_vectors,
+          .explains = ExplainedModel<typename Traits::Model>,
           .fields = fields(settings),
           .grid = Traits::grid(settings)};
 }
@@ -439,6 +446,32 @@ std::vector<Index> needed_columns(const AnyModel& model, Index samples) {
         if constexpr (is_of_vectors<Model>(Methods{})) return {};
         if constexpr (requires { needed_columns(own); }) return needed_columns(own);
         return all_positions(samples);
+      },
+      model);
+}
+
+namespace {
+
+[[noreturn]] void refuse_explanation(std::string_view method) {
+  throw invalid(
+      "{} cannot name the training samples that decided a prediction; these methods can: {}",
+      method, list_some(names_with(&MethodInfo::explains), 60));
+}
+
+}  // namespace
+
+void check_explains(const AnySettings& settings) {
+  if (!method_info(settings).explains) refuse_explanation(method_name(settings));
+}
+
+std::vector<Explanation> explain(const AnyModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& ctx) {
+  return visit_method(
+      [&](const auto& own) -> std::vector<Explanation> {
+        if constexpr (ExplainedModel<std::decay_t<decltype(own)>>) {
+          return explain(own, queries, labels, ctx);
+        }
+        refuse_explanation("the method");
       },
       model);
 }

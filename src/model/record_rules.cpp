@@ -44,6 +44,15 @@ std::string broken_columns(const ModelRecord& record) {
   if (!record.ids.empty() && record.ids.size() != record.positions.size()) {
     return fmt::format("{} ids for {} columns", record.ids.size(), record.positions.size());
   }
+  if (!record.classes.empty() && record.classes.size() != record.positions.size()) {
+    return fmt::format("{} classes for {} columns", record.classes.size(), record.positions.size());
+  }
+  for (const int c : record.classes) {
+    if (c < 0 || c >= std::ssize(record.class_names)) {
+      return fmt::format("class {} of a column; classes are counted from 0 below {}", c,
+                         record.class_names.size());
+    }
+  }
   const std::string repeated = first_repeated(record.ids);
   return repeated.empty() ? "" : fmt::format("id {} twice", repeated);
 }

@@ -255,6 +255,7 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
   record.positions = std::move(required.positions);
   for (const Index i : record.positions) {
     if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
+    record.classes.push_back(set.labels.ids[static_cast<std::size_t>(i)]);
   }
   for (std::size_t m = 0; m < set.matrices.size(); ++m) {
     record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
@@ -508,6 +509,15 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
   return over_needed(model.model, conditioned);
 }
 
+/// What the method takes: rows under the input rules, or vectors.
+QueryBlock prepared_queries(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                            std::span<const QueryNames> names) {
+  // New samples may be as small as they like.
+  check_size(std::max(1.0, largest_magnitude(raw.vectors)), "the features of new samples");
+  if (model.record.features > 0) return raw;
+  return conditioned_rows(model, std::move(raw), ctx, names);
+}
+
 }  // namespace
 
 namespace {
@@ -550,15 +560,55 @@ Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContex
 
 Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                    std::span<const QueryNames> names) {
-  // New samples may be as small as they like.
-  check_size(std::max(1.0, largest_magnitude(raw.vectors)), "the features of new samples");
-  Prediction prediction =
-      model.is_committee() ? predict_together(model, std::move(raw), ctx, names)
-      : model.record.features > 0
-          ? predict(model.model, raw, ctx)
-          : predict(model.model, conditioned_rows(model, std::move(raw), ctx, names), ctx);
+  Prediction prediction = model.is_committee()
+                              ? predict_together(model, std::move(raw), ctx, names)
+                              : predict(model.model, prepared_queries(model, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);
   return prediction;
+}
+
+ExplainedPrediction predict_and_explain(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                                        std::span<const QueryNames> names) {
+  const QueryBlock queries = prepared_queries(model, std::move(raw), ctx, names);
+  ExplainedPrediction explained{.prediction = predict(model.model, queries, ctx),
+                                .explanations = {}};
+  apply(model.record.decision, explained.prediction);
+  explained.explanations = explain(model.model, queries, explained.prediction.labels, ctx);
+  return explained;
+}
+
+ExplainedSample explained_sample(const ModelRecord& record, Index sample) {
+  const Index given = record.kept.empty() ? sample : record.kept[static_cast<std::size_t>(sample)];
+  ExplainedSample found{.position = given, .id = {}, .class_name = {}};
+  const auto at = std::lower_bound(record.positions.begin(), record.positions.end(), sample);
+  if (at == record.positions.end() || *at != sample) return found;
+  const auto column = static_cast<std::size_t>(at - record.positions.begin());
+  if (!record.ids.empty()) found.id = record.ids[column];
+  if (!record.classes.empty()) {
+    found.class_name = record.class_names[static_cast<std::size_t>(record.classes[column])];
+  }
+  return found;
+}
+
+Json explanation_json(const ModelRecord& record, const Explanation& explanation, Index count,
+                      Index counted_from) {
+  Json samples = Json::array();
+  for (const Contribution& one : explanation.largest(count)) {
+    const ExplainedSample sample = explained_sample(record, one.sample);
+    Json entry = {{"contribution", one.amount}};
+    if (sample.id.empty()) {
+      entry["sample"] = sample.position + counted_from;
+    } else {
+      entry["sample"] = sample.id;
+    }
+    if (!sample.class_name.empty()) entry["class"] = sample.class_name;
+    samples.push_back(std::move(entry));
+  }
+  Json json = {{"by", enum_name(explanation.by)},
+               {"samples", std::move(samples)},
+               {"others", explanation.others(count)}};
+  if (explanation.by == ExplainedBy::kTerms) json["offset"] = explanation.offset;
+  return json;
 }
 
 }  // namespace kith

@@ -97,7 +97,9 @@ std::string matrix_section(const MatrixSummary& matrix, const TextStyle& style) 
   }
   if (matrix.neighbours) {
     const NeighbourSummary& neighbours = *matrix.neighbours;
-    std::string value = fmt::format("leave-one-out 1-NN error {}", percent(neighbours.error));
+    std::string value =
+        fmt::format("leave-one-out 1-NN error {} by the {}", percent(neighbours.error),
+                    neighbours.by == PairKind::kDistance ? "distances as given" : "similarities");
     if (neighbours.tied > 0) {
       value += fmt::format(" ({} with several equally near: error averaged over them)",
                            plural(neighbours.tied, "sample"));
@@ -107,6 +109,15 @@ std::string matrix_section(const MatrixSummary& matrix, const TextStyle& style) 
                            plural(neighbours.isolated, "sample"));
     }
     text += fact("neighbours", value, style);
+  }
+  if (matrix.duplicates && !matrix.duplicates->pairs.empty()) {
+    const DuplicateSummary& duplicates = *matrix.duplicates;
+    std::string value =
+        fmt::format("{} the same, {} nearly so", plural(duplicates.same, "pair"), duplicates.near);
+    if (duplicates.contradicting > 0) {
+      value += fmt::format("; {} with different labels", duplicates.contradicting);
+    }
+    text += fact("duplicates", value, style);
   }
   for (std::size_t i = 0; i < matrix.applied.size(); ++i) {
     text += fact(i == 0 ? "applied" : "", matrix.applied[i], style);
@@ -186,6 +197,10 @@ std::string inspection_text(const Inspection& inspection, const TextStyle& style
   for (const Advice& advice : inspection.advice) {
     text += fmt::format("  {} {}\n", style.unicode ? "\u2022" : "*", advice.what);
     text += wrap(advice.why, style.width, "      ");
+  }
+  if (!inspection.next.empty()) {
+    // The command in one line and nothing before it, to be copied.
+    text += heading("What to type next", style) + inspection.next + "\n";
   }
   return text;
 }

@@ -18,7 +18,7 @@ def test_json_repeats_what_training_said(kith):
 def test_text_names_the_next_command_and_it_works(kith):
     Problem().write(kith).train(kith)
     text = kith("info", "m.kith").stdout
-    assert "matched by id" in text and "cost=1.0" in text
+    assert "matched by id" in text and "cost=1," in text and "probability=yes" in text
     command = text.split("use it")[1].split()
     assert command[:2] == ["kith", "predict"]
     result = kith(*[part.replace("FILE", "q.csv") for part in command[1:]])
@@ -37,3 +37,21 @@ def test_a_file_that_is_no_model_is_refused(kith):
     Problem().write(kith)
     assert "s.csv" in kith.refusal("info", "s.csv")
     assert "nothere.kith" in kith.refusal("info", "nothere.kith")
+
+
+def test_settings_and_measures_are_as_they_are_typed(kith):
+    kith.write("w.tsv", "kitten\nmitten\nbitten\nsitting\nfitting\nhitting\n")
+    kith.write("l.txt", "a\na\na\nb\nb\nb\n")
+    train = ("train", "--data", "w.tsv", "--measure", "spectrum:kmer=2", "--labels", "l.txt", "--method", "knn")
+    assert kith(*train, "--set", "neighbours=1", "--model", "my model.kith").returncode == 0
+    text = kith("info", "my model.kith").stdout
+    assert "neighbours=1, ties=random" in text
+    assert "measured by spectrum:kmer=2,score=raw" in text
+    assert "kith predict --model 'my model.kith' --data FILE" in text
+
+
+def test_notes_name_flags(kith):
+    problem = Problem().write(kith)
+    problem.train(kith, "--method", "ridge")
+    text = kith("info", "m.kith").stdout
+    assert "ridge=auto" in text and "least squared error" in " ".join(text.split()) and "[[" not in text

@@ -3,6 +3,7 @@
 
 import math
 import re
+import shlex
 
 import pytest
 
@@ -206,3 +207,91 @@ def test_eigenvalues_that_overflow_are_no_silent_nulls(kith):
     kith.write("s.csv", "1.7e308,1.7e308\n1.7e308,1.7e308\n")
     message = kith.refusal("inspect", "--similarity", "s.csv")
     assert "1.7e+308" in message and "divide all by a constant" in message
+
+
+WORDS = "kitten\nmitten\nbitten\nsitting\nfitting\nhitting\n"
+CLASSES = "a\na\na\nb\nb\nb\n"
+
+
+def test_raw_samples_are_measured_and_inspected_as_the_matrix_would_be(kith):
+    kith.write("w.txt", WORDS)
+    kith.write("l.txt", CLASSES)
+    assert kith("measure", "--data", "w.txt", "--measure", "edit", "--out", "s.csv").returncode == 0
+    of_matrix = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+    of_data = kith.json("inspect", "--data", "w.txt", "--measure", "edit", "--labels", "l.txt")
+    for field in ("n", "classes", "min", "max", "eigenvalues", "loo_1nn_error", "triangle_violations", "advice"):
+        assert of_data[field] == of_matrix[field], field
+    several = kith.json("inspect", "--data", "w.txt", "--measure", "edit", "--measure", "spectrum:kmer=2")
+    assert [one["name"] for one in several["matrices"]] == ["edit", "spectrum"]
+
+
+def test_a_measure_that_learns_from_labels_needs_them(kith):
+    kith.write("c.csv", "x,y\nx,z\nw,y\nw,z\n")
+    kith.write("l.txt", "a\na\nb\nb\n")
+    arguments = ("inspect", "--data", "c.csv", "--measure", "value-difference")
+    assert "--labels" in kith.refusal(*arguments)
+    assert kith.json(*arguments, "--labels", "l.txt")["kind"] == "distance"
+
+
+def test_data_without_a_measure_and_flags_without_data_are_refused(kith):
+    kith.write("w.txt", WORDS)
+    kith.write("s.csv", IDENTITY)
+    assert "--measure" in kith.refusal("inspect", "--data", "w.txt")
+    assert "--data" in kith.refusal("inspect", "--similarity", "s.csv", "--measure", "edit")
+    assert "exclude" in kith.refusal("inspect", "--similarity", "s.csv", "--data", "w.txt", "--measure", "edit")
+
+
+def test_the_last_line_is_a_command_that_works(kith):
+    kith.write("my words.txt", WORDS)
+    kith.write("l.txt", CLASSES)
+    arguments = ("inspect", "--data", "my words.txt", "--measure", "spectrum", "--kmer", "2", "--labels", "l.txt")
+    command = kith(*arguments).stdout.splitlines()[-1]
+    assert command == kith.json(*arguments)["next"]
+    assert command == ("kith train --method auto --data 'my words.txt' --measure spectrum --kmer 2 --labels l.txt "
+                       "--model model.kith")
+    result = kith(*shlex.split(command)[1:], "--among", "knn,svm-clip")
+    assert result.returncode == 0, result.stderr
+    assert (kith.folder / "model.kith").exists()
+
+
+def test_the_next_command_has_what_says_how_the_data_are_read_and_nothing_else(kith):
+    kith.write("e.tsv", "a\tb\t2\na\ta\t3\nb\tb\t3\nc\tc\t3\n")
+    found = kith.json("inspect", "--similarity", "e.tsv", "--format", "edges", "--missing", "zero", "--threads", "1", "--quiet")
+    assert found["next"] == ("kith train --method auto --similarity e.tsv --format edges --missing zero --labels FILE "
+                             "--model model.kith")
+    kith.write("d.csv", "0,1\n1,0\n")
+    found = kith.json("inspect", "--distance", "x=d.csv", "--distance", "y=d.csv", "--from-distance", "exp")
+    assert "--distance x=d.csv --distance y=d.csv --from-distance exp" in found["next"]
+
+
+def test_one_class_has_no_next_command(kith):
+    kith.write("s.csv", IDENTITY)
+    kith.write("l.txt", "same\nsame\nsame\n")
+    assert "next" not in kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+
+
+def test_neighbours_say_what_orders_them(kith):
+    kith.write("d.csv", "0,1,5\n1,0,5\n5,5,0\n")
+    kith.write("l.txt", "a\na\nb\n")
+    assert kith.json("inspect", "--distance", "d.csv", "--labels", "l.txt")["loo_1nn_by"] == "distances"
+    assert "by the distances as given" in kith("inspect", "--distance", "d.csv", "--labels", "l.txt").stdout
+    assert kith.json("inspect", "--similarity", "d.csv", "--labels", "l.txt")["loo_1nn_by"] == "similarities"
+
+
+def test_duplicates_are_named_by_id_and_contradicting_ones_first(kith):
+    kith.write("d.csv", ",p,q,r,s\np,0,0,3,3\nq,0,0,3,3\nr,3,3,0,0\ns,3,3,0,0\n")
+    kith.write("l.tsv", "p\tx\nq\tx\nr\tx\ns\ty\n")
+    arguments = ("inspect", "--distance", "d.csv", "--labels", "l.tsv")
+    found = kith.json(*arguments)["duplicates"]
+    assert (found["same"], found["near"], found["contradicting"], found["samples"]) == (2, 0, 1, 4)
+    assert found["pairs"] == [{"samples": ["r", "s"], "same": True, "classes": ["x", "y"]},
+                              {"samples": ["p", "q"], "same": True, "classes": ["x", "x"]}]
+    text = " ".join(kith(*arguments).stdout.split())
+    assert "r and s (x, y)" in text and "different labels" in text
+
+
+def test_duplicates_are_named_by_their_place_in_the_file_though_samples_were_dropped(kith):
+    # Sample 1 is dropped with its missing pair; 3 and 4 are the same.
+    kith.write("s.csv", "1,nan,.1,.1\nnan,1,.5,.5\n.1,.5,1,1\n.1,.5,1,1\n")
+    found = kith.json("inspect", "--similarity", "s.csv", "--missing", "drop-sample")["duplicates"]
+    assert [pair["samples"] for pair in found["pairs"]] == [["3", "4"]]

@@ -374,3 +374,49 @@ def test_one_direction_of_an_asymmetric_model_is_worth_a_note(kith):
     Problem(symmetric=False).write(kith).train(kith, "--symmetrise", "mean")
     result = kith("predict", "--model", "m.kith", "--similarity", "q.csv")
     assert "--similarity-from" in result.stderr
+
+
+def explained(kith, *flags):
+    document = json.loads(predict(kith, "--explain", "3", "--json", *flags))
+    return document["predictions"]
+
+
+def test_the_samples_that_decided_add_up_to_the_score(kith):
+    problem = Problem(classes=2).write(kith)
+    problem.train(kith, "--method", "svm-clip")
+    for row in explained(kith):
+        explanation = row["explanation"]
+        assert explanation["by"] == "terms"
+        amounts = [one["contribution"] for one in explanation["samples"]]
+        assert sorted(amounts, key=abs, reverse=True) == amounts and len(amounts) == 3
+        whole = sum(amounts) + explanation["others"] + explanation["offset"]
+        assert whole == pytest.approx(row["scores"][row["label"]], abs=1e-9)
+
+
+def test_neighbours_are_named_with_their_class_and_weight(kith):
+    problem = Problem(classes=3).write(kith)
+    problem.train(kith, "--method", "knn", "--set", "neighbours=3")
+    known = dict(line.split("\t") for line in (kith.folder / "l.txt").read_text().splitlines())
+    for row in explained(kith):
+        assert row["explanation"]["by"] == "votes" and "offset" not in row["explanation"]
+        named = row["explanation"]["samples"]
+        assert all(known[one["sample"]] == one["class"] for one in named)
+        own = sum(one["contribution"] for one in named if one["class"] == row["label"])
+        assert own == pytest.approx(row["scores"][row["label"]])
+
+
+def test_explanations_are_columns_of_the_table(kith, problem):
+    plain, rows = table(predict(kith)), table(predict(kith, "--explain", "2"))
+    assert [name for name in rows[0] if name not in plain[0]] == [
+        "offset", "others", "sample:1", "class:1", "contribution:1", "sample:2", "class:2", "contribution:2"]
+    for one, other in zip(plain, rows):
+        assert {name: other[name] for name in one} == one
+    assert all(row["class:1"] in "abc" and float(row["contribution:1"]) for row in rows)
+
+
+def test_methods_that_cannot_tell_refuse_and_name_those_that_can(kith, problem):
+    problem.train(kith, "--method", "sda")
+    message = kith.refusal("predict", "--model", "m.kith", "--similarity", "q.csv", "--explain", "2")
+    assert "sda cannot name" in message and "knn" in message and "ridge" in message
+    for count in ("0", "-1", "x"):
+        assert "--explain" in kith.refusal("predict", "--model", "m.kith", "--similarity", "q.csv", "--explain", count)

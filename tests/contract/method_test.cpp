@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "kith/core/error.hpp"
 #include "kith/learn/registry.hpp"
@@ -293,6 +295,60 @@ TEST_P(Method, PredictsTheSameBytesAfterSavingAndLoading) {
   const std::string bytes = trained_bytes(training.model);
   EXPECT_EQ(bytes, content_of(folder.path("m.kith")));
   EXPECT_EQ(trained_bytes(load_trained_bytes(bytes, "memory")), bytes);
+}
+
+/// Terms add up to the decision values in favour of the label: its score, or what one-vs-one adds
+/// to its votes. Votes for the label add up to its score.
+void expect_adds_up(const Explanation& explanation, double score, std::span<const int> classes,
+                    int label) {
+  double sum = explanation.offset;
+  std::set<Index> samples;
+  for (const Contribution& one : explanation.samples) {
+    ASSERT_GE(one.sample, 0);
+    ASSERT_LT(one.sample, std::ssize(classes));
+    EXPECT_TRUE(samples.insert(one.sample).second) << "twice: " << one.sample;
+    const bool counts = explanation.by == ExplainedBy::kTerms ||
+                        classes[static_cast<std::size_t>(one.sample)] == label;
+    if (counts) sum += one.amount;
+  }
+  const double with_votes = std::round(score) + sum / (3 * (std::abs(sum) + 1));
+  const bool of_pairs =
+      explanation.by == ExplainedBy::kTerms && std::abs(with_votes - score) < 1e-9;
+  EXPECT_TRUE(of_pairs || std::abs(sum - score) < 1e-9 * (1 + std::abs(score)))
+      << sum << " for " << score;
+}
+
+TEST_P(Method, ExplainsScoresByTrainingSamplesOrRefuses) {
+  const Fitted<AnyModel>& fitted = fitted_to_indefinite();
+  const QueryBlock queries = over_needed(fitted.model, queries_of(indefinite_));
+  RunContext ctx;
+  const Prediction prediction = predict(fitted.model, queries, ctx);
+  std::vector<Explanation> explanations;
+  try {
+    explanations = explain(fitted.model, queries, prediction.labels, ctx);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), testing::AnyOf(testing::HasSubstr("can be explained"),
+                                             testing::HasSubstr("these methods can: knn")));
+    if (method_info(choice_.settings).explains) {
+      EXPECT_THAT(GetParam().value, testing::AnyOf("augmented", "rbf"));
+    } else {
+      EXPECT_THROW(check_explains(choice_.settings), Error);
+    }
+    return;
+  }
+  EXPECT_NO_THROW(check_explains(choice_.settings));
+  ASSERT_EQ(explanations.size(), 24U);
+  for (std::size_t q = 0; q < explanations.size(); ++q) {
+    const int label = prediction.labels[q];
+    expect_adds_up(explanations[q], prediction.scores(static_cast<Index>(q), label),
+                   indefinite_.classes, label);
+    double part = explanations[q].others(2);
+    for (const Contribution& one : explanations[q].largest(2)) part += one.amount;
+    double whole = 0;
+    for (const Contribution& one : explanations[q].samples) whole += one.amount;
+    EXPECT_NEAR(part, whole, 1e-9 * (1 + std::abs(whole)));
+  }
 }
 
 TEST_P(Method, NeedsNoColumnButThoseItNames) {

@@ -236,3 +236,46 @@ def test_a_seed_of_one_method_alone_is_refused(binary):
         kith.evaluate(binary.S, binary.y, [kith.SVM(seed=7)], repeats=2, folds=2)
     same = [kith.evaluate(binary.S, binary.y, [kith.SVM(seed=one)], seed=7, repeats=2, folds=2).rows for one in (1, 7)]
     assert same[0] == same[1]
+
+
+def test_an_inspection_of_raw_samples_is_that_of_the_matrix_they_make():
+    words = ["kitten", "mitten", "bitten", "sitting", "fitting", "hitting", "hitting"]
+    y = ["a", "a", "a", "b", "b", "b", "a"]
+    found = kith.inspect(data=words, y=y, measure="edit")
+    expected = kith.inspect(kith.measure.edit(words), y)
+    for key in ("n", "classes", "eigenvalues", "loo_1nn_error", "duplicates"):
+        assert found[key] == expected[key], key
+    assert found["duplicates"]["pairs"][0]["samples"] == ["6", "7"]
+    both = kith.inspect(data=words, measure={"one": "edit", "two": "spectrum"})
+    assert [one["name"] for one in both.facts["matrices"]] == ["one", "two"]
+    with pytest.raises(ValueError, match="compares samples by their classes"):
+        kith.inspect(data=[["x", "y"], ["x", "z"]], measure="value-difference")
+    for wrong in ({"data": words}, {"X": [[1.0]], "measure": "edit"}, {"X": [[1.0]], "data": words, "measure": "edit"}, {}):
+        with pytest.raises(ValueError):
+            kith.inspect(**wrong)
+
+
+def test_explanations_name_samples_that_add_up(binary, three):
+    machine = kith.SVM(spectrum="clip").fit(binary.S, binary.y)
+    scores = machine.decision_function(binary.rows)
+    for one, label, score in zip(machine.explain(binary.rows, k=3), machine.predict(binary.rows), scores):
+        assert one["label"] == label and one["by"] == "terms" and len(one["samples"]) == 3
+        whole = sum(part["contribution"] for part in one["samples"]) + one["others"] + one["offset"]
+        assert whole == pytest.approx(score if label == machine.classes_[1] else -score, abs=1e-9)
+    neighbours = kith.KNN(neighbours=3).fit(three.S, three.y)
+    for one, row in zip(neighbours.explain(three.rows, 3), three.rows):
+        assert sorted(part["sample"] for part in one["samples"]) == sorted(np.argsort(-row)[:3].tolist())
+        assert all(part["class"] == three.y[part["sample"]] for part in one["samples"])
+        assert one["by"] == "votes" and "offset" not in one
+
+
+def test_explanations_know_ids_and_refuse_what_cannot_be_told(binary):
+    names = [f"s{i}" for i in range(len(binary.y))]
+    frame = pandas.DataFrame(binary.S, index=names, columns=names)
+    found = kith.Ridge().fit(frame, binary.y).explain(pandas.DataFrame(binary.rows, columns=names), k=2)
+    assert all(part["sample"] in names for one in found for part in one["samples"])
+    with pytest.raises(ValueError, match="these methods can: knn"):
+        kith.SDA().fit(binary.S, binary.y).explain(binary.rows)
+    for k in (0, -1, 2.5, "3"):
+        with pytest.raises(ValueError, match="whole number"):
+            kith.SVM().fit(binary.S, binary.y).explain(binary.rows, k=k)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kith/data/similarity_set.hpp"
 #include "kith/inspect/portrait.hpp"
 #include "kith/inspect/summary.hpp"
+#include "kith/measure/raw_matrix.hpp"
 
 namespace kith {
 
@@ -21,6 +23,7 @@ struct Inspection {
   std::vector<std::string> unmatched_labels;  ///< ids of the label file that are no samples
   Matrix agreement;                           ///< between matrices; empty for one
   std::vector<Advice> advice;
+  std::string next;  ///< what to type next, where a front end knows; else empty
   int blas_threads = 1;
   double seconds = 0;
 };
@@ -38,6 +41,11 @@ struct Inspected {
 };
 
 enum class Portraits { kNone, kDrawn };
+
+/// The pairs of raw samples, which are matched. `labels` may be null; throws Error where a measure
+/// learns from them.
+[[nodiscard]] MatchedSets measure_all(std::span<const RawMatrix> matrices, const Labels* labels,
+                                      const RunContext& ctx);
 
 /// Every matrix under the input rules; one with missing pairs that no rule resolves is described by
 /// the pairs it has.

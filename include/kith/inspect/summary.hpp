@@ -2,6 +2,7 @@
 // What `kith inspect` computes: what a matrix is, before anything is learned from it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -42,8 +43,31 @@ struct TriangleSummary {
 /// part.
 struct NeighbourSummary {
   double error = 0;
-  Index tied = 0;      ///< samples with more than one nearest neighbour
+  PairKind by = PairKind::kSimilarity;  ///< what orders the neighbours
+  Index tied = 0;                       ///< samples with more than one nearest neighbour
   Index isolated = 0;  ///< samples without a single known neighbour; counted as errors
+};
+
+/// Two samples that the matrix hardly tells apart.
+struct DuplicatePair {
+  Index first = 0;  ///< positions in the matrix
+  Index second = 0;
+  bool same = false;                     ///< else nearly so
+  bool contradicting = false;            ///< their labels differ
+  std::array<std::string, 2> names{};    ///< ids, or positions counted from 1
+  std::array<std::string, 2> classes{};  ///< empty without labels
+};
+
+/// Samples that occur twice. The same: their rows, with their own pair and diagonal, are equal but
+/// for rounding. Nearly: they differ nowhere by more than 0.1 % of the range of the matrix. By
+/// (S + S')/2, or by the distances given. Equal to themselves is not enough: a measure may give its
+/// largest value to samples that others tell apart. A row of zeros is nobody's twin.
+struct DuplicateSummary {
+  std::int64_t same = 0;             ///< pairs
+  std::int64_t near = 0;             ///< further pairs
+  std::int64_t contradicting = 0;    ///< of both, with different labels
+  Index samples = 0;                 ///< with a twin of either kind
+  std::vector<DuplicatePair> pairs;  ///< the first ten: contradicting ones first, then the same
 };
 
 struct ClassSummary {
@@ -75,6 +99,7 @@ struct MatrixSummary {
   std::string no_spectrum_because;  ///< says why when there is none
   std::optional<TriangleSummary> triangles;
   std::optional<NeighbourSummary> neighbours;
+  std::optional<DuplicateSummary> duplicates;  ///< none where pairs are missing
 };
 
 struct SummarySettings {

@@ -17,6 +17,7 @@
 #include "kith/core/settings.hpp"
 #include "kith/core/status.hpp"
 #include "kith/data/views.hpp"
+#include "kith/learn/explanation.hpp"
 #include "kith/learn/shared_work.hpp"
 
 namespace kith {

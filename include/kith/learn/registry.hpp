@@ -34,6 +34,7 @@ struct MethodInfo {
   bool probabilities = false;
   bool several_matrices = false;     ///< learns from more than one matrix
   bool learns_from_vectors = false;  ///< and from no matrix
+  bool explains = false;             ///< names the training samples that decided a prediction
   std::vector<FieldInfo> fields;
   std::vector<GridAxis> grid;
 };
@@ -108,6 +109,14 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 /// The training samples whose similarities a prediction needs: those that the model names, none for
 /// a method that learns from vectors, else all `samples` of the training set.
 [[nodiscard]] std::vector<Index> needed_columns(const AnyModel& model, Index samples);
+
+/// Throws Error(kInvalidArgument) naming the methods that can, where models of this one cannot name
+/// the training samples that decided a prediction.
+void check_explains(const AnySettings& settings);
+/// Of each query, with its label. Throws as check_explains does, and where the model cannot, though
+/// others of its method can.
+[[nodiscard]] std::vector<Explanation> explain(const AnyModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 
 void archive(const AnyModel& model, SavingArchive& archiver);
 void archive(AnyModel& model, LoadingArchive& archiver);

@@ -119,4 +119,9 @@ Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries, RunCon
   return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
 }
 
+std::vector<Explanation> explain(const EmbedSvmModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& /*ctx*/) {
+  return explain(model, query_rows(queries.matrices.front(), Spectrum::kNone), labels);
+}
+
 }  // namespace kith

@@ -216,4 +216,9 @@ Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, Run
   return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
 }
 
+std::vector<Explanation> explain(const SpectrumSvmModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& /*ctx*/) {
+  return explain(model, query_rows(queries.matrices.front(), Spectrum::kNone), labels);
+}
+
 }  // namespace kith

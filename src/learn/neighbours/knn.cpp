@@ -10,6 +10,7 @@
 #include "kith/learn/neighbours/knn.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace kith {
 namespace {
@@ -60,6 +61,22 @@ std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlo
   });
 }
 
+/// The weights as the scores have them: they sum to 1.
+std::vector<Explanation> explain_by(const NearestVoters& model, const QueryBlock& queries,
+                                    std::vector<double> (*weights)(const Neighbours&)) {
+  const NeighbourRows rows(queries.matrices.front());
+  check_columns(rows.samples(), model.voters.size());
+  std::vector<Explanation> explanations;
+  for (Index q = 0; q < rows.queries(); ++q) {
+    const Neighbours chosen = rows.nearest(q, model.neighbours, model.voters.ties);
+    std::vector<double> own = weights(chosen);
+    const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+    for (double& weight : own) weight /= sum;
+    explanations.push_back(explain_votes(chosen.samples, own));
+  }
+  return explanations;
+}
+
 }  // namespace
 
 void describe(KnnSettings& settings, FieldVisitor& field) { describe_neighbours(settings, field); }
@@ -87,6 +104,16 @@ std::vector<Fitted<AffinityKnnModel>> fit_path(SharedWork& work,
 std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                      const QueryBlock& queries, RunContext& ctx) {
   return vote_along(models, queries, affinity_weights, ctx);
+}
+
+std::vector<Explanation> explain(const KnnModel& model, const QueryBlock& queries,
+                                 std::span<const int> /*labels*/, RunContext& /*ctx*/) {
+  return explain_by(model, queries, equal_weights);
+}
+
+std::vector<Explanation> explain(const AffinityKnnModel& model, const QueryBlock& queries,
+                                 std::span<const int> /*labels*/, RunContext& /*ctx*/) {
+  return explain_by(model, queries, affinity_weights);
 }
 
 }  // namespace kith

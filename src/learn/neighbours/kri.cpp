@@ -139,4 +139,11 @@ std::vector<Prediction> predict_path(std::span<const KriModel> models, const Que
   return predictions;
 }
 
+std::vector<Explanation> explain(const KriModel& model, const QueryBlock& queries,
+                                 std::span<const int> /*labels*/, RunContext& ctx) {
+  return explain_neighbourhoods(
+      model, queries,
+      [&](const LocalKernel& kernel) { return kri_weights(kernel, model.settings).w; }, ctx);
+}
+
 }  // namespace kith

@@ -83,4 +83,15 @@ std::vector<Prediction> predict_path(std::span<const KrrModel> models, const Que
   return predict_neighbourhoods(models, queries, regress, ctx);
 }
 
+std::vector<Explanation> explain(const KrrModel& model, const QueryBlock& queries,
+                                 std::span<const int> /*labels*/, RunContext& ctx) {
+  const KrrSettings& own = model.settings;
+  return explain_neighbourhoods(
+      model, queries,
+      [&](const LocalKernel& kernel) {
+        return krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
+      },
+      ctx);
+}
+
 }  // namespace kith

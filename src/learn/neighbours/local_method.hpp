@@ -71,6 +71,28 @@ template <class Model, class Solve>
   });
 }
 
+/// The weights of each query's neighbours, which `weigh(kernel)` gives.
+template <class Model, class Weigh>
+[[nodiscard]] std::vector<Explanation> explain_neighbourhoods(const Model& model,
+                                                              const QueryBlock& queries,
+                                                              const Weigh& weigh,
+                                                              const RunContext& ctx) {
+  std::vector<Explanation> explanations(static_cast<std::size_t>(queries.size()));
+  const std::vector<Index> counts = {model.settings.neighbours};
+  for_each_neighbourhood(
+      model.voters, model.pairs, counts, queries,
+      [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
+          std::span<const std::size_t> /*steps*/) {
+        Explanation& own = explanations[static_cast<std::size_t>(query)];
+        own.by = ExplainedBy::kVotes;
+        if (chosen.samples.empty()) return;
+        const Vector w = weigh(kernel);
+        own = explain_votes(chosen.samples, {w.data(), static_cast<std::size_t>(w.size())});
+      },
+      ctx);
+  return explanations;
+}
+
 /// The settings that all of them have after their own.
 template <class Settings>
 void describe_treatment_and_ties(Settings& settings, FieldVisitor& field) {

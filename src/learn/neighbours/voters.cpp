@@ -40,6 +40,14 @@ Voters make_voters(const TrainingSet& train, TieRule rule, const RunContext& ctx
           .ties = tie_order(train.size(), rule, ctx)};
 }
 
+Explanation explain_votes(std::span<const Index> neighbours, std::span<const double> weights) {
+  Explanation explanation{.by = ExplainedBy::kVotes, .samples = {}};
+  for (std::size_t k = 0; k < neighbours.size(); ++k) {
+    explanation.samples.push_back({neighbours[k], weights[k]});
+  }
+  return explanation;
+}
+
 GridAxis neighbour_grid() {
   GridAxis axis{.field = "neighbours", .values = {}, .simpler = Simpler::kLarger};
   for (int k = 1; k <= 16; ++k) axis.values.push_back(std::to_string(k));

@@ -362,4 +362,10 @@ Prediction predict(const RidgeModel& model, const QueryBlock& queries, RunContex
   return predict(machines, ridge_rows(model, queries));
 }
 
+std::vector<Explanation> explain(const RidgeModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& /*ctx*/) {
+  const ColumnMachines& machines = model;
+  return explain(machines, ridge_rows(model, queries), labels);
+}
+
 }  // namespace kith

@@ -2,6 +2,7 @@
 #include "kith/learn/svm/column_machines.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -14,6 +15,25 @@ DenseBlock mapped(const ColumnMachines& model, const DenseBlock& rows) {
   check_columns(rows.cols(), std::ssize(model.columns));
   if (model.map.size() == 0) return rows;
   return DenseBlock(RowMatrix(rows.values() * model.map));
+}
+
+/// The machines of a class summed in its favour: over the columns, and the offset.
+struct InFavour {
+  Vector coefficients;
+  double offset = 0;
+};
+InFavour in_favour(const ColumnMachines& model, int label) {
+  InFavour sum{.coefficients = Vector::Zero(model.coefficients.rows), .offset = 0};
+  for (Index t = 0; t < model.tasks.size(); ++t) {
+    const auto task = static_cast<std::size_t>(t);
+    const bool first = model.tasks.first[task] == label;
+    if (!first && model.tasks.second[task] != label) continue;
+    const double sign = first ? 1 : -1;
+    sum.coefficients += sign * model.coefficients.column(t);
+    sum.offset += sign * model.intercepts(t);
+  }
+  if (model.map.size() > 0) sum.coefficients = Vector(model.map * sum.coefficients);
+  return sum;
 }
 
 void check_loaded(const ColumnMachines& model) {
@@ -52,6 +72,31 @@ Prediction predict(const ColumnMachines& model, const DenseBlock& rows) {
 
 Prediction predict(const ColumnMachines& model, const QueryBlock& queries, RunContext& /*ctx*/) {
   return predict(model, to_dense(queries.matrices.front().to_training));
+}
+
+std::vector<Explanation> explain(const ColumnMachines& model, const DenseBlock& rows,
+                                 std::span<const int> labels) {
+  check_columns(rows.cols(), std::ssize(model.columns));
+  std::map<int, InFavour> by_label;
+  for (const int label : labels) {
+    if (!by_label.contains(label)) by_label.emplace(label, in_favour(model, label));
+  }
+  std::vector<Explanation> explanations(labels.size());
+  for (std::size_t q = 0; q < labels.size(); ++q) {
+    const InFavour& own = by_label.at(labels[q]);
+    explanations[q].offset = own.offset;
+    for (Index j = 0; j < rows.cols(); ++j) {
+      const double amount = rows(static_cast<Index>(q), j) * own.coefficients(j);
+      if (amount == 0) continue;
+      explanations[q].samples.push_back({model.columns[static_cast<std::size_t>(j)], amount});
+    }
+  }
+  return explanations;
+}
+
+std::vector<Explanation> explain(const ColumnMachines& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& /*ctx*/) {
+  return explain(model, to_dense(queries.matrices.front().to_training), labels);
 }
 
 std::vector<Index> needed_columns(const ColumnMachines& model) { return model.columns; }

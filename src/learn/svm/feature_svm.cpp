@@ -151,4 +151,15 @@ Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries, RunC
   return predict(machines, RowMatrix(rbf(distances, model.gamma)));
 }
 
+std::vector<Explanation> explain(const FeatureSvmModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& /*ctx*/) {
+  if (model.kernel == FeatureKernel::kRbf) {
+    throw invalid(
+        "features-svm: with kernel rbf no part of a decision belongs to one training sample; "
+        "kernel linear can be explained");
+  }
+  const ColumnMachines& columns = model;
+  return explain(columns, to_dense(queries.matrices.front().to_training), labels);
+}
+
 }  // namespace kith

@@ -244,4 +244,15 @@ Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext&
   return predict(machines, treated_rows(model, queries, ctx));
 }
 
+std::vector<Explanation> explain(const SvmModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& ctx) {
+  if (model.test_treatment == Treatment::kAugmented) {
+    throw invalid(
+        "svm: with test-treatment augmented the kernel is another for each new sample, and no part "
+        "of it belongs to one training sample; the other treatments can be explained");
+  }
+  const ColumnMachines& machines = model;
+  return explain(machines, treated_rows(model, queries, ctx), labels);
+}
+
 }  // namespace kith

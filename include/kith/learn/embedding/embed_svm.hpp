@@ -27,6 +27,9 @@ struct EmbedSvmModel : ColumnMachines {};
                                                           RunContext& ctx);
 [[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
+[[nodiscard]] std::vector<Explanation> explain(const EmbedSvmModel& model,
+                                               const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 
 template <>
 struct MethodTraits<EmbedSvmSettings> : MethodDefaults<EmbedSvmModel> {

@@ -37,6 +37,9 @@ struct SpectrumSvmModel : ColumnMachines {
     SharedWork& work, std::span<const SpectrumSvmSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
+[[nodiscard]] std::vector<Explanation> explain(const SpectrumSvmModel& model,
+                                               const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 /// Decision values, queries x tasks, positive for the first class of the task.
 [[nodiscard]] Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);

@@ -42,6 +42,12 @@ struct AffinityKnnModel : NearestVoters {};
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const AffinityKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 
+[[nodiscard]] std::vector<Explanation> explain(const KnnModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
+[[nodiscard]] std::vector<Explanation> explain(const AffinityKnnModel& model,
+                                               const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
+
 template <>
 struct MethodTraits<KnnSettings> : MethodDefaults<KnnModel> {
   static constexpr std::string_view name = "knn";

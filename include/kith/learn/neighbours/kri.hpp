@@ -40,6 +40,8 @@ struct KriModel : LocalModel<KriSettings> {};
 /// setting.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KriModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Explanation> explain(const KriModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 template <class A>
 void archive(Archived<A, KriModel>& model, A& archiver) {
   archive_local(model, archiver);

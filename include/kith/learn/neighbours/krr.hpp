@@ -30,6 +30,8 @@ struct KrrModel : LocalModel<KrrSettings> {};
 /// and spectrum.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KrrModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] std::vector<Explanation> explain(const KrrModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 template <class A>
 void archive(Archived<A, KrrModel>& model, A& archiver) {
   archive_local(model, archiver);

@@ -55,6 +55,10 @@ using WeightFunction =
                                                          const WeightFunction& weights,
                                                          const RunContext& ctx);
 
+/// A vote for each neighbour.
+[[nodiscard]] Explanation explain_votes(std::span<const Index> neighbours,
+                                        std::span<const double> weights);
+
 /// {1 ... 16, 32, 64, 128}, the grid of every neighbour method.
 [[nodiscard]] GridAxis neighbour_grid();
 

@@ -39,6 +39,8 @@ struct RidgeModel : ColumnMachines {
                                                        RunContext& ctx);
 [[nodiscard]] Prediction predict(const RidgeModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
+[[nodiscard]] std::vector<Explanation> explain(const RidgeModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 /// Queries x tasks, positive for the first class of the task.
 [[nodiscard]] Matrix decision_values(const RidgeModel& model, const QueryBlock& queries,
                                      RunContext& ctx);

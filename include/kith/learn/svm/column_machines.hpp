@@ -48,6 +48,12 @@ template <class Model, BinaryLearner L, class Step>
 
 [[nodiscard]] Prediction predict(const ColumnMachines& model, const QueryBlock& queries,
                                  RunContext& ctx);
+/// What each column contributes to the decision values in favour of the labels.
+[[nodiscard]] std::vector<Explanation> explain(const ColumnMachines& model, const DenseBlock& rows,
+                                               std::span<const int> labels);
+[[nodiscard]] std::vector<Explanation> explain(const ColumnMachines& model,
+                                               const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const ColumnMachines& model);
 template <class A>
 void archive(Archived<A, ColumnMachines>& model, A& archiver);

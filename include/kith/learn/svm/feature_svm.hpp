@@ -38,6 +38,10 @@ struct FeatureSvmModel : ColumnMachines {
     SharedWork& work, std::span<const FeatureSvmSettings> path, RunContext& ctx);
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
+/// Of linear machines: those of kernel rbf are over support samples that the file does not name.
+[[nodiscard]] std::vector<Explanation> explain(const FeatureSvmModel& model,
+                                               const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 template <class A>
 void archive(Archived<A, FeatureSvmModel>& model, A& archiver) {
   archiver("columns", model.columns);

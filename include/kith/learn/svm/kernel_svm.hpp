@@ -47,6 +47,9 @@ struct SvmModel : ColumnMachines {
                                                      std::span<const SvmSettings> path,
                                                      RunContext& ctx);
 [[nodiscard]] Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx);
+/// None of a machine with test-treatment augmented: its kernel is another for each query.
+[[nodiscard]] std::vector<Explanation> explain(const SvmModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 /// Decision values, queries x tasks, positive for the first class of the task.
 [[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
                                      RunContext& ctx);
