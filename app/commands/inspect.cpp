@@ -37,6 +37,7 @@ int run(const InspectOptions& options) {
   const MatchedSets matrices = read_matrices(options.input, session.context);
   const std::optional<JoinedLabels> joined =
       read_joined_labels(options.input, matrices, session.context);
+  say_doubts(options.input, matrices, joined ? &joined->labels : nullptr, session.context);
   session.use_blas_for(matrices.sets.front().rows());
 
   Inspected inspected =

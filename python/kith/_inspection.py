@@ -5,7 +5,7 @@ import json
 
 from . import _arrays, _core
 from ._labels import classes_of
-from ._run import run_options
+from ._run import run_options, warn_of_doubts
 from ._texts import class_texts, path_of, texts_of
 
 
@@ -59,6 +59,7 @@ def inspect(X, y=None, *, distance=False, input=None, threads=None, blas_threads
     matrices = [(name, _arrays.square(one, True, True, name), far)
                 for name, one, far in zip(names, given, _arrays.distances(input, distance, names))]
     labels = [] if y is None else class_texts(classes_of(_arrays.by_id(y, ids, first)).tolist())
+    warn_of_doubts(X, matrices, labels)
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:
