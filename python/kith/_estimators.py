@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _samples
-from ._finite import NEW_PAIRS
+from ._finite import FROM_TRAINING, NEW_PAIRS
 from ._labels import classes_of
 from ._run import note_neighbours, run_options, warn_of_doubts, warn_unless_solved
 from ._texts import as_items, as_text, class_text, class_texts, keyword, library_path, text_of, texts_of
@@ -225,7 +225,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         selves = [_arrays.by_id(one, ids, rows[0], "self_similarity") for one in selves]
         for one in selves:
             _arrays.check_unmasked(one, "self_similarity")
-        queries = [(self._rows(one), None if other is None else self._rows(other),
+        queries = [(self._rows(one), None if other is None else self._rows(other, FROM_TRAINING),
                     None if own is None else np.asarray(own, dtype=float).ravel())
                    for one, other, own in zip(rows, back, selves)]
         return self.model_.predict(queries, options)
@@ -236,12 +236,12 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                              f"{self._width} features as input: {what}{turned}")
 
-    def _rows(self, X):
+    def _rows(self, X, of=NEW_PAIRS):
         """New rows over the training samples: by id where both have ids, else by position."""
         chosen = _arrays.over_samples(X, self._ids)
         if chosen is not None:
-            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
-        rows = _arrays.check_matrix(X, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
+            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self), of=of)
+        rows = _arrays.check_matrix(X, self._takes_sparse(), _allows_missing(self), of=of)
         self._check_width(rows, "one column per training sample")
         if self._kept and rows.shape[1] == self._width:
             rows = rows[:, self._kept]  # the others were dropped in training

@@ -147,6 +147,18 @@ def test_the_other_direction_of_distances_has_a_flag_of_its_own(kith):
         "predict", "--model", "similarity.kith", "--similarity", "q.csv", "--distance-from", "back.csv")
 
 
+def test_a_missing_pair_of_the_other_direction_is_named_in_that_direction(kith):
+    problem = Problem(n=16, queries=5, symmetric=False)
+    back = problem.back.copy()
+    back[3, 2] = np.nan
+    for name, values in (("s.csv", problem.S), ("q.csv", problem.rows), ("back.csv", back)):
+        kith.write(name, csv(values))
+    kith.write("l.txt", "\n".join(problem.labels) + "\n")
+    problem.train(kith, "--method", "svm-clip")
+    assert "the first from training sample 4 to query \"3\"" in kith.refusal(
+        "predict", "--model", "m.kith", "--similarity", "q.csv", "--similarity-from", "back.csv")
+
+
 @pytest.mark.parametrize("command", ("inspect", "train", "evaluate", "convert"))
 def test_samples_themselves_are_no_matrix(kith, command):
     kith.write("p.fasta", ">one\nMKVLA\n>two\nMKWLA\n")

@@ -93,7 +93,7 @@ void transpose(SimilaritySet& set) {
   set.applied.emplace_back("rows and columns have changed places");
 }
 
-void check_is_matrix(Format format, const ByteSource& source) {
+void check_is_matrix(Format format, ByteSource& source) {
   if (source.head().empty()) {
     throw bad_input({source.name()}, "the file is empty; a matrix was expected");
   }
