@@ -24,6 +24,7 @@ constexpr double kMostPairs = 0.5;
 /// E-values: below `kSmall` a hit means something, and good hits are many orders further down.
 constexpr double kSmall = 1e-3;
 constexpr double kTiny = 1e-15;
+constexpr double kSpan = 1e-10;  // of the least to the largest; a unit moves both
 constexpr double kShareOfSmall = 0.1;
 
 /// Calls visit(column, value) for each known pair of row i, the sample itself included.
@@ -64,12 +65,14 @@ struct Diagonal {
   double below = 0;
   double small = 0;  ///< pairs from 0 to `kSmall`, 0 excluded
   double smallest = std::numeric_limits<double>::infinity();  ///< above 0
+  double largest = 0;
   bool negative = false;
 
   [[nodiscard]] bool is_least() const { return nearly_every(least) && above > kMostPairs * pairs; }
   [[nodiscard]] bool is_most() const { return nearly_every(most) && below > kMostPairs * pairs; }
   [[nodiscard]] bool of_evalues() const {
-    return nearly_every(least) && !negative && smallest < kTiny && small > kShareOfSmall * pairs;
+    return nearly_every(least) && !negative && smallest < kTiny && smallest < kSpan * largest &&
+           small > kShareOfSmall * pairs;
   }
 
  private:
@@ -91,6 +94,7 @@ void add_row(const Block& block, Index i, Diagonal& seen) {
   visit_row(block, i, [&](Index j, double value) {
     seen.negative = seen.negative || value < 0;
     if (value > 0) seen.smallest = std::min(seen.smallest, value);
+    seen.largest = std::max(seen.largest, value);
     if (j == i) return;
     ++pairs;
     above += value > own ? 1 : 0;
