@@ -59,7 +59,7 @@ std::string method_text(const MethodInfo& method, const OutputStyle& style) {
     text += "\nShort names (the method with that setting fixed)\n";
     text += wrap(joined(short_names), style.width, "  ");
   }
-  if (const std::string legend = legend_of(method.paper, style.width); !legend.empty()) {
+  if (const std::string legend = legend_of(text, style.width); !legend.empty()) {
     text += '\n' + legend;
   }
   return text;

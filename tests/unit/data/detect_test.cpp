@@ -88,8 +88,8 @@ TEST(ReadSimilarity, TakesAMistakeInAMatrixForAMistake) {
 TEST(ReadSimilarity, TransposesTablesOfEveryKind) {
   const TempFolder folder;
   const ReadSettings turned{.transpose = true};
-  const SimilaritySet dense = read_similarity(
-      folder.file("d.csv", "id,x,y,z\na,1,2,3\nb,4,5,6\n"), turned, {});
+  const SimilaritySet dense =
+      read_similarity(folder.file("d.csv", "id,x,y,z\na,1,2,3\nb,4,5,6\n"), turned, {});
   EXPECT_EQ(dense.row_ids, (std::vector<std::string>{"x", "y", "z"}));
   EXPECT_EQ(dense.column_ids, (std::vector<std::string>{"a", "b"}));
   const RowMatrix expected{{1, 4}, {2, 5}, {3, 6}};
@@ -100,8 +100,7 @@ TEST(ReadSimilarity, TransposesTablesOfEveryKind) {
   const SimilaritySet sparse = read_similarity(edges, pairs, {});
   EXPECT_EQ(sparse.row_ids, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(std::get<SparseBlock>(sparse.block)(0, 1), 2);
-  const std::unique_ptr<RowReader> rows =
-      open_rows(folder.path("d.csv"), turned, {});
+  const std::unique_ptr<RowReader> rows = open_rows(folder.path("d.csv"), turned, {});
   std::vector<double> row(2);
   std::string id;
   ASSERT_TRUE(rows->next(row, id));
