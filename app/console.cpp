@@ -51,6 +51,7 @@ bool locale_is_utf8() {
 
 std::string as_flag(std::string_view id, std::string_view value) {
   if (id == "multiclass") return fmt::format("--set {}={}", id, value);  // a method's own
+  if (id == "distance" && value == "no") return "--similarity";
   return fmt::format("--{}{}{}", id, value.empty() ? "" : " ", value);
 }
 

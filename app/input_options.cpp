@@ -6,6 +6,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/data/doubt.hpp"
 
 namespace kith::app {
 namespace {
@@ -138,6 +139,15 @@ std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
   const SimilaritySet& first = matrices.sets.front();
   return join_labels(read_labels(options.labels), matrices.ids, first.rows(), ctx,
                      first.ordered ? "" : first.source);
+}
+
+void say_doubts(const InputOptions& options, const MatchedSets& matrices, const Labels* labels,
+                const RunContext& ctx) {
+  for (const SimilaritySet& set : matrices.sets) {
+    if (const std::string text = doubt(set, labels, options.read.score_column); !text.empty()) {
+      ctx.message(text);
+    }
+  }
 }
 
 }  // namespace kith::app

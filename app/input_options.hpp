@@ -51,4 +51,8 @@ void add_files(std::vector<std::string>& files, const std::vector<std::string>& 
                                                              const MatchedSets& matrices,
                                                              const RunContext& ctx);
 
+/// Says which matrices look like something else than they were given as; `labels` may be null.
+void say_doubts(const InputOptions& options, const MatchedSets& matrices, const Labels* labels,
+                const RunContext& ctx);
+
 }  // namespace kith::app

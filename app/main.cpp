@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <new>
 #include <optional>
@@ -71,15 +72,44 @@ std::string unknown_command(int argc, char** argv) {
   return fmt::format("there is no command {}", in_quotes(argv[1]));
 }
 
+/// What kith calls an option that other programs call `word`; empty: it is no such word.
+std::string own_option(std::string_view word) {
+  struct Names {
+    std::string_view theirs;
+    std::string_view ours;
+  };
+  static constexpr std::array<Names, 15> kNames = {{{"cv", "--folds"},
+                                                    {"n-splits", "--folds"},
+                                                    {"n-folds", "--folds"},
+                                                    {"n-repeats", "--repeats"},
+                                                    {"test-size", "--test-fraction"},
+                                                    {"n-jobs", "--threads"},
+                                                    {"jobs", "--threads"},
+                                                    {"random-state", "--seed"},
+                                                    {"output", "--out"},
+                                                    {"input", "--similarity"},
+                                                    {"matrix", "--similarity"},
+                                                    {"kernel-matrix", "--similarity"},
+                                                    {"y", "--labels"},
+                                                    {"transposed", "--transpose"},
+                                                    {"fasta", "--data"}}};
+  const auto* found = std::find_if(kNames.begin(), kNames.end(),
+                                   [&](const Names& names) { return names.theirs == word; });
+  return std::string(found == kNames.end() ? "" : found->ours);
+}
+
 /// What is wrong with arguments that the command does not have, in the order in which they were
 /// typed, with the option that was probably meant.
 std::string unexpected(const CLI::App& command) {
   const std::vector<std::string> rest = command.remaining();
   if (rest.empty()) return {};
   const std::string word = rest.front().substr(0, rest.front().find('='));
-  if (!word.starts_with("--")) return fmt::format("unexpected argument {}", in_quotes(word));
-  const std::string text = fmt::format("there is no option {}", in_quotes(word));
-  const std::string setting(own_name(std::string_view(word).substr(2)));
+  const bool dashed = word.starts_with("-");
+  const std::string text =
+      (dashed ? "there is no option " : "unexpected argument ") + in_quotes(word);
+  std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const std::string setting(own_name(name));
+  std::replace(name.begin(), name.end(), '_', '-');
   std::vector<std::string> options;
   for (const CLI::Option* option : command.get_options()) options.push_back(option->get_name());
   const bool has_settings = std::find(options.begin(), options.end(), "--set") != options.end();
@@ -87,20 +117,35 @@ std::string unexpected(const CLI::App& command) {
     return fmt::format("{}; {} is a setting of a method, given as --set {}=VALUE", text, setting,
                        setting);
   }
-  const std::optional<std::string> guess = closest(word, options);
+  if (!dashed) return text;
+  const std::string own = own_option(name);
+  const bool has_own = std::find(options.begin(), options.end(), own) != options.end();
+  const std::optional<std::string> guess = has_own ? own : closest("--" + name, options);
   return guess ? fmt::format("{} (did you mean {}?)", text, *guess) : text;
 }
 
-/// `kith help` is `kith --help`, and `kith help COMMAND` is `kith COMMAND --help`.
+/// `kith help` is `kith --help`; `kith help COMMAND` and `kith COMMAND help` are
+/// `kith COMMAND --help`.
 std::vector<const char*> arguments_of(int argc, char** argv) {
   std::vector<const char*> arguments(argv, argv + argc);
+  if (argc == 3 && std::string_view(argv[2]) == "help") arguments[2] = "--help";
   if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
   arguments.erase(arguments.begin() + 1);
   arguments.push_back("--help");
   return arguments;
 }
 
-/// As it could be typed again.
+/// Of help on a command that there is not, its name: the parser would explain the program.
+std::string unknown_help(const CLI::App& program, const std::vector<const char*>& arguments) {
+  if (arguments.size() != 3 || std::string_view(arguments[2]) != "--help") return {};
+  const std::string name = arguments[1];
+  const std::vector<const CLI::App*> there_are = program.get_subcommands({});
+  const bool known = std::ranges::any_of(
+      there_are, [&](const CLI::App* command) { return command->get_name() == name; });
+  return known || name.starts_with('-') ? std::string() : name;
+}
+
+/// As it could be typed again, words with unusual characters in single quotes.
 std::string command_line(int argc, char** argv) {
   std::string line = "kith";
   for (int i = 1; i < argc; ++i) line += ' ' + shell_word(argv[i]);
@@ -126,6 +171,10 @@ int parse_and_run(int argc, char** argv) {
   // Hidden: what the manual page and the completions are made from.
   const CLI::App* describe = program.add_subcommand("__describe")->group("");
   const std::vector<const char*> arguments = arguments_of(argc, argv);
+  if (const std::string unknown = unknown_help(program, arguments); !unknown.empty()) {
+    fmt::print(stderr, "kith: there is no command {}\nTry `kith --help`.\n", in_quotes(unknown));
+    return kBadUsage;
+  }
   try {
     program.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& help) {

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "input_options.hpp"
@@ -18,8 +19,8 @@ struct MethodsFlag {
   std::string list;  ///< as typed, or the default for one matrix
   bool given = false;
 };
-/// The list; where none was typed and the flags ask for several matrices, the methods that learn
-/// from several, which a message names.
+/// The list; `all` is every method that learns from what the flags give. Where none was typed and
+/// the flags ask for several matrices, the methods that learn from several, which a message names.
 [[nodiscard]] std::string methods_to_compare(const MethodsFlag& methods, const InputOptions& input,
                                              const RawOptions& raw, const RunContext& ctx);
 
@@ -38,5 +39,10 @@ struct MethodsFlag {
 /// Fills what is searched of the input, and says how much that is.
 void resolve(const LabelledInput& input, const InputSearch& search, ExperimentData& data,
              std::vector<Candidate>& candidates, RunContext& ctx);
+
+/// The papers whose tags, such as [TR], stand in `text`: a line each, broken at `width` columns.
+[[nodiscard]] std::string legend_of(std::string_view text, int width);
+/// Of the text below the options in --help.
+inline constexpr int kFooterWidth = 100;
 
 }  // namespace kith::app

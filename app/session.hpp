@@ -82,8 +82,9 @@ struct Command {
   std::function<int()> run;
 };
 
-/// Adds one flag per field of `settings`, named and explained as `describe` does. Values are
-/// checked while parsing, so a bad one is bad usage that names its rule. Fields of `without` get
+/// Adds one flag per field of `settings`, named and explained as `describe` does; what is yes or no
+/// is no unless the flag is there. Values are checked while parsing, so a bad one is bad usage that
+/// names its rule. Fields of `without` get
 /// none.
 template <Described S>
 void add_settings_flags(CLI::App& command, S& settings, const std::string& group,
@@ -91,6 +92,15 @@ void add_settings_flags(CLI::App& command, S& settings, const std::string& group
   for (const FieldInfo& field : fields(settings)) {
     if (std::find(without.begin(), without.end(), field.name) != without.end()) continue;
     const std::string flag = "--" + field.name;
+    if (field.type == "yes/no") {
+      command
+          .add_flag_callback(
+              flag,
+              [&settings, flag, name = field.name] { set_field(settings, flag, name, "yes"); },
+              field.help)
+          ->group(group);
+      continue;
+    }
     command
         .add_option_function<std::string>(
             flag,

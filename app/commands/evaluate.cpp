@@ -86,7 +86,7 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
                                          const ExperimentData& data, RunContext& ctx) {
   const std::string& path = options.partition_file;
   if (!path.empty() && exists(path)) {
-    std::vector<Partition> given = read_partitions(path, data);
+    std::vector<Partition> given = read_partitions(path, data, settings, ctx.rng);
     refuse_other_count(options, "--repeats", options.partitions.repeats, given.size());
     refuse_other_count(options, "--folds", options.partitions.folds,
                        static_cast<std::size_t>(given.front().folds()));
@@ -246,7 +246,8 @@ int run(const EvaluateOptions& options) {
 void add_flags(CLI::App& parser, EvaluateOptions& options) {
   parser
       .add_option("--methods", options.methods,
-                  "what to compare, separated by commas; `kith methods` lists them, "
+                  "what to compare, separated by commas; `kith methods` lists them, all compares "
+                  "every one that learns from the input, "
                   "name=METHOD gives one a name of its own; without it, of several matrices, " +
                       std::string(kSeveralComparison))
       ->type_name("LIST")
@@ -324,6 +325,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
       "      --set raw:test-treatment=none --grid svm-clip:cost=0.1,1,10 --store run.db\n"
       "  kith evaluate --data votes.csv --measure value-difference --labels parties.txt\n"
       "  kith report --store run.db --out run.html");
+  parser->footer(parser->get_footer() + "\n\n" + legend_of("[TR] [CGR]", kFooterWidth));
   return {parser, [options] { return run(*options); }};
 }
 

@@ -71,6 +71,10 @@ int run(const InspectOptions& options) {
   const Stopwatch clock;
   Session session(options.common);
   const TablesInput input = read_tables(options.input, options.raw, session.context);
+  if (options.raw.data.empty()) {
+    say_doubts(options.input, input.matrices, input.joined ? &input.joined->labels : nullptr,
+               session.context);
+  }
   session.use_blas_for(input.matrices.sets.front().rows());
 
   Inspected inspected =

@@ -9,6 +9,7 @@
 #include "kith/learn/method_json.hpp"
 #include "kith/learn/registry.hpp"
 #include "kith/report/text_art.hpp"
+#include "method_options.hpp"
 
 namespace kith::app {
 namespace {
@@ -58,6 +59,9 @@ std::string method_text(const MethodInfo& method, const OutputStyle& style) {
     text += "\nShort names (the method with that setting fixed)\n";
     text += wrap(joined(short_names), style.width, "  ");
   }
+  if (const std::string legend = legend_of(text, style.width); !legend.empty()) {
+    text += '\n' + legend;
+  }
   return text;
 }
 
@@ -67,7 +71,9 @@ std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle&
   for (const MethodInfo& method : methods) {
     table.rows.push_back({method.name, method.paper, method.summary});
   }
-  return draw_table(table, style.unicode) +
+  std::string papers;
+  for (const MethodInfo& method : methods) papers += method.paper;
+  return draw_table(table, style.unicode) + '\n' + legend_of(papers, style.width) +
          "\n`kith methods NAME` explains one and lists its settings.\n";
 }
 

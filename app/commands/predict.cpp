@@ -28,6 +28,7 @@ struct PredictOptions {
   std::vector<std::string> similarity;  // FILE or name=FILE, like the next three
   std::vector<std::string> distance;
   std::vector<std::string> from;
+  std::vector<std::string> distance_from;
   std::vector<std::string> self;
   std::vector<std::string> data;
   ReadSettings read;
@@ -197,13 +198,35 @@ std::vector<std::string> paths_by_matrix(const ModelRecord& record,
   return paths;
 }
 
+/// Similarities and distances, like new rows, go to matrices of their own kind.
+void check_from_kinds(const ModelRecord& record, const PredictOptions& options,
+                      const std::vector<std::string>& from) {
+  std::vector<std::string> distances;
+  add_files(distances, options.distance_from);
+  for (std::size_t m = 0; m < from.size(); ++m) {
+    if (from[m].empty()) continue;
+    const bool of_distances = record.matrices[m].rule.kind == PairKind::kDistance;
+    const bool given = std::ranges::find(distances, from[m]) != distances.end();
+    if (of_distances == given || (of_distances && options.distance_from.empty())) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: the model was trained on {}; the other direction of new rows is "
+                            "given with {}",
+                            from[m], of_distances ? "distances" : "similarities",
+                            of_distances ? "--distance-from" : "--similarity-from"));
+  }
+}
+
 /// The files of each matrix: similarities first, then distances, as in training.
 QueryFiles query_files(const ModelRecord& record, const PredictOptions& options) {
   std::vector<NamedFile> given;
   for (const std::string& text : options.similarity) given.push_back(parse_named_file(text));
   for (const std::string& text : options.distance) given.push_back(parse_named_file(text));
   const std::vector<Index> chosen = files_by_matrix(record, given, "--similarity and --distance");
-  const std::vector<std::string> from = paths_by_matrix(record, options.from, "--similarity-from");
+  std::vector<std::string> both = options.from;
+  both.insert(both.end(), options.distance_from.begin(), options.distance_from.end());
+  const std::vector<std::string> from =
+      paths_by_matrix(record, both, "--similarity-from and --distance-from");
+  check_from_kinds(record, options, from);
   const std::vector<std::string> self = paths_by_matrix(record, options.self, "--self");
   QueryFiles files{.matrices = {}, .read = options.read};
   files.read.bipartite = true;
@@ -315,8 +338,8 @@ void predict_all(const TrainedModel& model, const PredictOptions& options, Sessi
 
 void refuse_overwriting_inputs(const PredictOptions& options) {
   std::vector<std::string> inputs = {options.model};
-  for (const auto* files :
-       {&options.similarity, &options.distance, &options.from, &options.self, &options.data}) {
+  for (const auto* files : {&options.similarity, &options.distance, &options.from,
+                            &options.distance_from, &options.self, &options.data}) {
     add_files(inputs, *files);
   }
   const OutputFile out{"--out", options.out};
@@ -325,7 +348,8 @@ void refuse_overwriting_inputs(const PredictOptions& options) {
 
 void check_input_flags(const PredictOptions& options) {
   const bool rows = !options.similarity.empty() || !options.distance.empty() ||
-                    !options.from.empty() || !options.self.empty();
+                    !options.from.empty() || !options.distance_from.empty() ||
+                    !options.self.empty();
   if (options.data.empty()) {
     if (!options.similarity.empty() || !options.distance.empty()) return;
     throw Error(
@@ -335,7 +359,8 @@ void check_input_flags(const PredictOptions& options) {
   }
   if (rows) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--data and --similarity, --distance, --similarity-from or --self exclude each "
+                "--data and --similarity, --distance, --similarity-from, --distance-from or --self "
+                "exclude each "
                 "other: rows are either measured or read");
   }
   refuse_read_flags(*options.parser);
@@ -403,6 +428,10 @@ Command add_predict(CLI::App& program) {
       ->add_option(
           "--similarity-from", options->from,
           "training samples (rows) by new samples (columns), when the two directions differ")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Input");
+  parser->add_option("--distance-from", options->distance_from, "the same of distances")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Input");

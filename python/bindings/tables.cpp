@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "kith/condition/spectrum.hpp"
 #include "kith/core/error.hpp"
+#include "kith/data/doubt.hpp"
 #include "kith/data/formats.hpp"
 #include "running.hpp"
 
@@ -48,6 +49,28 @@ void write_table(const std::string& path, const std::optional<std::string>& form
   run_in_background(options, 0, [path, chosen, set = std::move(set)](RunContext& ctx) {
     write_similarity(path, chosen, set, {}, ctx);
   });
+}
+
+/// What a user should know about matrices that look like something else than they are given as;
+/// `score_columns` are those of BLAST tables.
+std::vector<std::string> doubts_of(const std::vector<GivenMatrix>& given,
+                                   const std::vector<std::string>& score_columns,
+                                   const std::vector<std::string>& labels) {
+  const Labels classes = make_labels(labels);
+  std::vector<std::string> texts;
+  for (std::size_t m = 0; m < given.size(); ++m) {
+    const auto& [name, array, distance] = given[m];
+    SimilaritySet set;
+    set.source = name;
+    set.kind = distance ? PairKind::kDistance : PairKind::kSimilarity;
+    set.block = block_of(array);
+    const std::string column = m < score_columns.size() ? score_columns[m] : "";
+    if (!column.empty()) set.format = enum_name(Format::kBlast);
+    const bool labelled = classes.size() == set.rows();
+    const std::string text = doubt(set, labelled ? &classes : nullptr, column);
+    if (!text.empty()) texts.push_back(spelled(text, as_keyword));
+  }
+  return texts;
 }
 
 constexpr Index kRowsAtATime = 1024;
@@ -135,6 +158,8 @@ void bind_tables(py::module_& module) {
   module.def("read", &read_table, py::arg("path"), py::arg("settings"), py::arg("options"));
   module.def("write", &write_table, py::arg("path"), py::arg("format"), py::arg("values"),
              py::arg("row_ids"), py::arg("column_ids"), py::arg("options"));
+  module.def("doubts", &doubts_of, py::arg("matrices"), py::arg("score_columns"),
+             py::arg("labels"));
   py::class_<RowMap>(module, "RowMap")
       .def("__call__", &map_rows, py::arg("rows"), py::arg("options"))
       .def(py::pickle(&map_state, &map_from));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people hand over as similarities: arrays, sparse matrices, frames with ids, several of them."""
 import inspect
+import warnings
 
 import numpy as np
 
@@ -169,8 +170,10 @@ def over_samples(X, ids):
     if lacking and counted:
         return None
     if lacking:
+        turned = set(ids) <= set(sample_ids(X))
         raise ValueError(f"{len(lacking)} of the {len(ids)} training samples the model "
-                         f"needs are not among the columns: {', '.join(lacking[:5])}")
+                         f"needs are not among the columns: {', '.join(lacking[:5])}"
+                         f"{'. They are the rows: give the transpose' if turned else ''}")
     if len(where) != len(names):
         raise ValueError("an id stands twice among the columns")
     return _columns(X, [where[name] for name in ids])
@@ -224,7 +227,7 @@ def square(X, allow_sparse, allow_missing, name):
     matrix = check_matrix(X, allow_sparse, allow_missing, name)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"X must be a square matrix of similarities between the training samples, "
-                         f"and is {matrix.shape[0]} x {matrix.shape[1]}")
+                         f"and is {matrix.shape[0]} x {matrix.shape[1]}; raw samples need a measure=")
     return matrix
 
 
@@ -265,9 +268,14 @@ def _same_samples(ids, other, what):
     return order
 
 
-def by_id(y, ids, X=None):
+def by_id(y, ids, X=None, what="y"):
     """Classes or numbers in the order of the samples X, by id where both have ids. What is only counted, 0, 1, 2, ...,
-    and numbers beside names name nobody, and are taken as they come."""
+    and numbers beside names name nobody, and are taken as they come; but a table of pairs has no order to take them
+    in."""
+    if isinstance(y, dict):
+        return _of_dict(y, ids)
+    if y is not None and _lists_pairs(X):
+        return _of_pairs(y, ids, X, what)
     if not hasattr(y, "iloc"):
         return y
     own = sample_ids(y)
@@ -281,6 +289,38 @@ def by_id(y, ids, X=None):
         return y
     raise ValueError(f"the series is of other samples than X: {own[0]!r} is none of its ids, nor is any other of the "
                      f"{len(own)}; X has {ids[0]!r}. Give .to_numpy() where the order is the same")
+
+
+def _lists_pairs(X):
+    """Whether X is a table of pairs: its samples are known by id, and their order means nothing."""
+    return getattr(X, "format", "") in ("edges", "blast") and hasattr(X, "row_ids")
+
+
+def _of_pairs(y, ids, X, what):
+    """Of a table of pairs: by id or not at all."""
+    own, values = ids_of(y), np.asarray(y, dtype=object).ravel().tolist()
+    if len(set(own)) == len(values) and set(ids) <= set(own):
+        return _of_dict(dict(zip(own, values)), ids)
+    whose = "has other ids" if own and not is_default_index(y) else "has no ids"
+    as_dict = f"a dict {{{ids[0]!r}: {values[0]!r}, ...}} or " if what == "y" and ids and values else ""
+    raise ValueError(f"{what} {whose}, and {X.name or 'X'} lists pairs of ids, which have no order: give {as_dict}a "
+                     "pandas Series whose index has the ids")
+
+
+def _of_dict(given, ids):
+    """What a dict has for each of the samples `ids`, in their order."""
+    if not ids:
+        raise ValueError("y is a dict, and the samples of X have no ids: give a list in the order of its rows")
+    of_id = dict(zip(class_texts(given, "an id"), given.values()))
+    lacking = [one for one in ids if one not in of_id]
+    if lacking:
+        raise ValueError(f"{len(lacking)} of {len(ids)} samples have no class: {', '.join(lacking[:5])}; every sample "
+                         "needs one")
+    others = sorted(set(of_id) - set(ids))
+    if others:
+        warnings.warn(f"{len(others)} of the {len(of_id)} ids of y are not among the samples and are left out: "
+                      f"{', '.join(others[:5])}", UserWarning, stacklevel=4)
+    return [of_id[one] for one in ids]
 
 
 def _is_number(name):

@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _samples
-from ._finite import NEW_PAIRS
+from ._finite import FROM_TRAINING, NEW_PAIRS
 from ._labels import classes_of
-from ._run import note_neighbours, run_options, warn_unless_solved
+from ._run import note_neighbours, run_options, warn_of_doubts, warn_unless_solved
 from ._texts import as_items, as_text, class_text, class_texts, keyword, library_path, text_of, texts_of
 
-_METHODS = {one["name"]: one for one in json.loads(_core.methods())}
+METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 
 #: Settings that are dicts here, and texts or files on the command line.
 _DICTS = {"priors": "{'a': 0.2, 'b': 0.8}", "costs": "{('a', 'b'): 5}: a sample of a called b costs 5"}
@@ -39,7 +39,7 @@ _COMMON = {
 
 def class_name(method):
     """"spectrum-svm", which the library titles "spectrum-SVM": "SpectrumSVM"."""
-    return "".join(part if part.isupper() else part.capitalize() for part in _METHODS[method]["title"].split("-"))
+    return "".join(part if part.isupper() else part.capitalize() for part in METHODS[method]["title"].split("-"))
 
 
 def default_of(field):
@@ -58,7 +58,7 @@ def default_of(field):
 
 
 def _has_probabilities(self):
-    if not _METHODS[self._method]["probabilities"]:
+    if not METHODS[self._method]["probabilities"]:
         raise AttributeError(f"{self._method} has no probabilities")
     if text_of(getattr(self, "probability", True)) in ("no", "false", "0"):
         raise AttributeError("probabilities were switched off: probability=False")
@@ -108,7 +108,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             note_neighbours([self._method], self.input)
 
     def _takes_vectors(self):
-        return _METHODS[self._method]["learns_from_vectors"]
+        return METHODS[self._method]["learns_from_vectors"]
 
     def _fit_vectors(self, X, labels, options):
         vectors = _samples.prepared(X, "vectors")
@@ -130,12 +130,13 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                     for one, name in zip(given, names)]
         for one in matrices:
             _check_counts(one.shape[0], len(labels))
+        warn_of_doubts(X, list(zip(names, matrices, distances)), labels, stacklevel=4)
         return _core.fit(self._method, self._assignments(),
                          list(zip(names, matrices, distances)), labels, ids, texts_of(self.input), options)
 
     def _takes_sparse(self):
         """Similarities of which some are unknown."""
-        return _METHODS[self._method]["missing_pairs"] or _allows_missing(self)
+        return METHODS[self._method]["missing_pairs"] or _allows_missing(self)
 
     def _assignments(self):
         """The settings that differ from their defaults, as `--set` takes them."""
@@ -222,25 +223,26 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         _arrays.check_order([*rows, *(one for one in back if one is not None)], "the rows of a matrix")
         ids = _arrays.sample_ids(rows[0])
         rows, back = [_arrays.in_rows(one, ids) for one in rows], [_arrays.in_rows(one, ids) for one in back]
-        selves = [_arrays.by_id(one, ids, rows[0]) for one in selves]
+        selves = [_arrays.by_id(one, ids, rows[0], "self_similarity") for one in selves]
         for one in selves:
             _arrays.check_unmasked(one, "self_similarity")
-        queries = [(self._rows(one), None if other is None else self._rows(other),
+        queries = [(self._rows(one), None if other is None else self._rows(other, FROM_TRAINING),
                     None if own is None else np.asarray(own, dtype=float).ravel())
                    for one, other, own in zip(rows, back, selves)]
         return self.model_.predict(queries, explained, options)
 
     def _check_width(self, X, what):
         if X.shape[1] not in (self._width, len(self._positions) or self._width):
+            turned = "; X has as many rows: give the transpose" if X.shape[0] == self._width else ""
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                             f"{self._width} features as input: {what}")
+                             f"{self._width} features as input: {what}{turned}")
 
-    def _rows(self, X):
+    def _rows(self, X, of=NEW_PAIRS):
         """New rows over the training samples: by id where both have ids, else by position."""
         chosen = _arrays.over_samples(X, self._ids)
         if chosen is not None:
-            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
-        rows = _arrays.check_matrix(X, self._takes_sparse(), _allows_missing(self), of=NEW_PAIRS)
+            return _arrays.check_matrix(chosen, self._takes_sparse(), _allows_missing(self), of=of)
+        rows = _arrays.check_matrix(X, self._takes_sparse(), _allows_missing(self), of=of)
         self._check_width(rows, "one column per training sample")
         if self._kept and rows.shape[1] == self._width:
             rows = rows[:, self._kept]  # the others were dropped in training
@@ -327,7 +329,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 def settings_of(estimator, with_defaults=True):
     """The settings of a method as texts: those that differ from their defaults and, unless `with_defaults` is False,
     those that a comparison would search."""
-    info = _METHODS[estimator._method]
+    info = METHODS[estimator._method]
     searched = {axis["setting"] for axis in info["grid"]}
     texts = {}
     for field in info["settings"]:
@@ -439,7 +441,7 @@ def _make_class(method, info):
         "__init__": __init__, "__doc__": "\n".join(lines), "_method": method, "__module__": "kith"})
 
 
-CLASSES = {class_name(method): _make_class(method, info) for method, info in _METHODS.items()}
+CLASSES = {class_name(method): _make_class(method, info) for method, info in METHODS.items()}
 
 
 def methods():
@@ -464,7 +466,7 @@ def load(path, *, numbers=True):
     record = json.loads(model.record())
     kind = CLASSES[class_name(record["method"])]
     settings = {}
-    for field in _METHODS[record["method"]]["settings"]:
+    for field in METHODS[record["method"]]["settings"]:
         if field["name"] in record["settings"]:
             settings[keyword(field["name"])] = record["settings"][field["name"]]
     settings.update(_matrix_settings(record["matrices"]) if record["matrices"] else {})

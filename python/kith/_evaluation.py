@@ -8,8 +8,8 @@ import tempfile
 
 from . import _arrays, _core, _samples
 from ._labels import classes_of
-from ._plan import methods_of, plan_of
-from ._run import note_neighbours, run_options, warn_of_comparison
+from ._plan import every_method, methods_of, plan_of
+from ._run import note_neighbours, run_options, warn_of_comparison, warn_of_doubts
 from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of
 
 
@@ -111,8 +111,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
 
     X : similarities of all pairs, or several matrices of them; vectors where all methods learn from vectors
     y : classes
-    methods : names such as "svm-clip" or "mine=svm-clip", whose usual settings are searched; estimators such as
-        kith.SVM(cost=10), whose settings are kept; a dict {"mine": kith.SVM(), "other": "svm-clip"} or a list of
+    methods : "all", every method that learns from the input; names such as "svm-clip" or "mine=svm-clip", whose
+        usual settings are searched; estimators such as kith.SVM(cost=10), whose settings are kept; a dict {"mine": kith.SVM(), "other": "svm-clip"} or a list of
         such pairs names them; None: the usual comparison
     data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
         from them, beside others where a measure of vectors is given
@@ -126,6 +126,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     if y is None:
         raise TypeError("evaluate() needs y, the classes of the samples")
     distance = _arrays.plain_distance(distance)
+    if isinstance(methods, str) and methods == "all":
+        methods = every_method(X, data, measure)
     listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure, "seed": seed})
     own = _own_data(X, data, measure, listed, distance, input)
     samples = _samples.leading(X if data is None else data, measure)
@@ -134,6 +136,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
         own.ids = as_texts(ids, "an id")
     if (own.matrices or own.measures) and _samples.are_distances(distance, measure):
         note_neighbours(listed, input, len(own.matrices) + len(own.measures) > 1)
+    if own.matrices:
+        warn_of_doubts(X, own.matrices, labels)
     _check_store(store, append)
     plan = plan_of(listed, fixed, protocol, settings, grids,
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},

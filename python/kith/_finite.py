@@ -11,11 +11,17 @@ class Names(typing.NamedTuple):
     row: str
     column: str
     remedy: str = ""
+    from_column: bool = False  # the similarity is that of the column's sample to the row's
+
+    def direction(self, at):
+        row, column = f"{self.row} {at[0] + 1}", f"{self.column} {at[1] + 1}"
+        return f"{column} to {row}" if self.from_column else f"{row} to {column}"
 
 
 PAIRS = Names("sample", "sample",
               "; input={'missing': 'zero'} or 'min' fills them, 'drop-sample' leaves their samples out")
 NEW_PAIRS = Names("query", "training sample", "; a model trained with input={'missing': 'zero'} or 'min' fills them")
+FROM_TRAINING = NEW_PAIRS._replace(from_column=True)
 KERNEL = Names("sample", "sample")
 NEW_ROWS = Names("query", "training sample")
 VECTORS = Names("sample", "column")
@@ -36,16 +42,17 @@ def check_finite(X, allow_missing, of):
 
 
 def _named(at, of):
-    row, column = f"{of.row} {at[0] + 1}", f"{of.column} {at[1] + 1}"
-    return f"the value of {row} in {column}" if of is VECTORS else f"the similarity of {row} to {column}"
+    if of is VECTORS:
+        return f"the value of {of.row} {at[0] + 1} in {of.column} {at[1] + 1}"
+    return f"the similarity of {of.direction(at)}"
 
 
 def _about_missing(missing, count, at, of):
-    row, column = f"{of.row} {at[0] + 1}", f"{of.column} {at[1] + 1}"
     if of is VECTORS:
-        return f"{row} has no value in {column} (NaN); a vector needs all of its numbers"
-    return (f"{missing} of {count} pairs {'is' if missing == 1 else 'are'} missing (NaN), the first from {row} to "
-            f"{column}{of.remedy}")
+        return (f"{of.row} {at[0] + 1} has no value in {of.column} {at[1] + 1} (NaN); a vector needs all of its "
+                "numbers")
+    return (f"{missing} of {count} pairs {'is' if missing == 1 else 'are'} missing (NaN), the first from "
+            f"{of.direction(at)}{of.remedy}")
 
 
 def _found(X, test):

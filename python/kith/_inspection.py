@@ -5,7 +5,7 @@ import json
 
 from . import _arrays, _core, _samples
 from ._labels import classes_of
-from ._run import run_options
+from ._run import run_options, warn_of_doubts
 from ._texts import class_texts, path_of, texts_of
 
 
@@ -76,6 +76,8 @@ def inspect(X=None, y=None, *, data=None, measure=None, distance=False, input=No
     first = _samples.leading(X if data is None else data, measure)
     labels = [] if y is None else class_texts(classes_of(
         _arrays.by_id(y, own.ids or _arrays.sample_ids(first), first)).tolist())
+    if own.matrices:
+        warn_of_doubts(X, own.matrices, labels)
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 
 from . import _core
-from ._arrays import plain_distance
-from ._estimators import SimilarityClassifier, settings_of
-from ._samples import parse
+from ._arrays import as_list, plain_distance
+from ._estimators import METHODS, SimilarityClassifier, settings_of
+from ._samples import MEASURES, parse
 from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
 
 
@@ -41,6 +41,19 @@ def methods_of(methods, common):
         names.append(name if name == one._method else f"{name}={one._method}")
         fixed[name] = settings_of(one)
     return names, fixed
+
+
+def every_method(X, data, measure):
+    """Names of all methods that learn from what `evaluate` was given."""
+    measures = [] if measure is None else [MEASURES[word]["data"] for _, word, _ in parse(measure)]
+    matrices = len(measures) if data is not None else len(as_list(X))
+    vectors = data is not None and all(one == "vectors" for one in measures)
+
+    def applies(method):
+        if method["learns_from_vectors"]:
+            return vectors
+        return matrices == 1 or (matrices > 1 and method["several_matrices"])
+    return [name for name, method in METHODS.items() if applies(method)]
 
 
 def _with_name(pair):

@@ -4,7 +4,7 @@ import contextlib
 import sys
 import warnings
 
-from . import _core, _progress
+from . import _arrays, _core, _progress
 from ._texts import texts_of
 
 
@@ -48,6 +48,13 @@ def note_neighbours(methods, input, several=False):
     note = "" if "from-distance" in texts_of(input) else _core.neighbours_note(methods, several)
     if note:
         warnings.warn(note, UserWarning, stacklevel=4)
+
+
+def warn_of_doubts(X, matrices, labels, stacklevel=3):
+    """Warns, as the command line does, of numbers that look like something else than they are given as."""
+    columns = [getattr(one, "score_column", "") for one in _arrays.as_list(X)]
+    for text in _core.doubts(matrices, columns, labels):
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)
 
 
 def warn_of_comparison(results):

@@ -15,7 +15,8 @@ from ._texts import library_path, path_of, text_of, texts_of
 @dataclasses.dataclass(frozen=True, eq=False)
 class Table:
     """Similarities (or distances) as a file has them. `values` is an array, or a sparse matrix where the
-    file lists pairs; ids are empty where the file has none. Works wherever an array does; a part of it, such as
+    file lists pairs; ids are empty where the file has none; `score_column` is that of a BLAST table. Works wherever an
+    array does; a part of it, such as
     table[:5], is one of `values`, without ids."""
 
     values: object
@@ -23,6 +24,7 @@ class Table:
     column_ids: tuple = ()
     name: str = ""
     format: str = ""
+    score_column: str = ""
 
     @property
     def shape(self):
@@ -47,14 +49,15 @@ class Table:
 
 def read(path, **settings):
     """Reads a matrix: csv, tsv, npy, MatrixMarket, LIBSVM text, PHYLIP, edge lists, BLAST tables or
-    MATLAB files, plain or compressed. Settings: format, duplicates, score_column, variable."""
+    MATLAB files, plain or compressed. Settings: format, duplicates, score_column, variable, transpose."""
     with run_options() as options:
         made = _core.read(library_path(path), texts_of(settings), options)
     values = made["values"]
     if made["format"] == "npy" and _is_single(path):
         values = values.astype(np.float32)  # as the file has them: nothing is lost
+    column = texts_of(settings).get("score-column", "bitscore") if made["format"] == "blast" else ""
     return Table(values, tuple(made["row_ids"]), tuple(made["column_ids"]), os.fsdecode(made["name"]),
-                 made["format"])
+                 made["format"], column)
 
 
 def _is_single(path):

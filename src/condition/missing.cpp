@@ -61,9 +61,9 @@ void refuse_missing(const Table& table, const PairNames& names, const std::strin
   const auto first = first_missing(table);
   assert(first.has_value() && "called only when a pair is missing");
   const std::int64_t count = missing_pairs(table);
-  throw invalid("{}{} of {} pairs {} missing, the first from {} to {}; {}", names.prefix(), count,
-                rows(table) * cols(table), count == 1 ? "is" : "are", names.row(first->first),
-                names.column(first->second), advice);
+  throw invalid("{}{} of {} pairs {} missing, the first from {}; {}", names.prefix(), count,
+                rows(table) * cols(table), count == 1 ? "is" : "are",
+                names.direction(first->first, first->second), advice);
 }
 
 void fill_missing(Table& table, double value, int threads) {

@@ -46,7 +46,11 @@ struct Work {
             .source = std::string(source)};
   }
   [[nodiscard]] PairNames to_names() const { return pair_names(names.source); }
-  [[nodiscard]] PairNames from_names() const { return pair_names(names.from_source); }
+  [[nodiscard]] PairNames from_names() const {
+    PairNames names_from = pair_names(names.from_source);
+    names_from.from_column = true;
+    return names_from;
+  }
 };
 
 /// The columns of the samples that were kept, where the block has one for every given sample.

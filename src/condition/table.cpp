@@ -233,10 +233,10 @@ void check_values(const Table& table, const PairNames& names) {
       first_pair(table, [](double value) { return !(std::abs(value) <= kLargestNumber); });
   if (!bad) return;
   throw invalid(
-      "{}the similarity of {} to {} is {} once the input is conditioned, and "
+      "{}the similarity of {} is {} once the input is conditioned, and "
       "the largest that can be computed with is {}: the given values are too "
       "large; divide all by a constant",
-      names.prefix(), names.row(bad->row), names.column(bad->column), format_short(bad->value),
+      names.prefix(), names.direction(bad->row, bad->column), format_short(bad->value),
       format_short(kLargestNumber));
 }
 

@@ -21,8 +21,13 @@ using Table = std::variant<RowMatrix, SparseBlock>;
 struct PairNames {
   std::function<std::string(Index)> row;
   std::function<std::string(Index)> column;
-  std::string source{};  ///< put first; empty: nothing
+  std::string source{};      ///< put first; empty: nothing
+  bool from_column = false;  ///< values go from the column's sample to that of the row
   [[nodiscard]] std::string prefix() const { return source.empty() ? "" : source + ": "; }
+  /// "a to b", in the direction of the value.
+  [[nodiscard]] std::string direction(Index i, Index j) const {
+    return from_column ? column(j) + " to " + row(i) : row(i) + " to " + column(j);
+  }
 };
 
 struct ValueRange {

@@ -33,6 +33,31 @@ Partition among_given(Partition left, std::span<const Index> kept) {
   return left;
 }
 
+/// Folds of the training samples that were kept; those that were dropped stand in none, and any
+/// number will do.
+std::vector<int> folds_of_kept(std::span<const Index> train, std::size_t partition,
+                               const ExperimentData& data, const PartitionSettings& settings,
+                               const RngStreams& rng) {
+  std::vector<int> class_ids;
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    Index at = train[i];
+    if (data.given) {
+      const std::vector<Index>& left = data.given->kept;
+      const auto found = std::ranges::lower_bound(left, at);
+      if (found == left.end() || *found != at) continue;
+      at = found - left.begin();
+    }
+    class_ids.push_back(data.labels.ids[static_cast<std::size_t>(at)]);
+    kept.push_back(i);
+  }
+  const std::vector<int> drawn =
+      draw_folds(class_ids, settings.folds, settings.stratify, rng, partition);
+  std::vector<int> fold_of(train.size(), 0);
+  for (std::size_t i = 0; i < kept.size(); ++i) fold_of[kept[i]] = drawn[i];
+  return fold_of;
+}
+
 }  // namespace
 
 std::vector<Partition> without_dropped(std::vector<Partition> partitions,
@@ -49,9 +74,14 @@ std::vector<Partition> without_dropped(std::vector<Partition> partitions,
   return partitions;
 }
 
-std::vector<Partition> read_partitions(const std::string& path, const ExperimentData& data) {
-  if (!data.given) return read_partitions(path, data.matrices.ids, data.samples());
-  std::vector<Partition> partitions = read_partitions(path, data.given->ids, data.given->samples);
+std::vector<Partition> read_partitions(const std::string& path, const ExperimentData& data,
+                                       const PartitionSettings& settings, const RngStreams& rng) {
+  const FoldsOf folds_of = [&](std::span<const Index> train, std::size_t partition) {
+    return folds_of_kept(train, partition, data, settings, rng);
+  };
+  if (!data.given) return read_partitions(path, data.matrices.ids, data.samples(), folds_of);
+  std::vector<Partition> partitions =
+      read_partitions(path, data.given->ids, data.given->samples, folds_of);
   try {
     return without_dropped(std::move(partitions), data);
   } catch (const Error& error) {

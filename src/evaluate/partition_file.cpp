@@ -2,6 +2,7 @@
 // Partitions as text: a header line `sample<TAB>1<TAB>2...`, then a line per sample.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/errors.hpp"
@@ -15,13 +16,15 @@ namespace {
 
 constexpr int kTest = -1;
 constexpr int kUnused = -2;
+constexpr int kTrain = -3;  // whose fold the file does not say
 
 int parse_cell(std::string_view cell, const FilePlace& place) {
   if (cell == "test") return kTest;
+  if (cell == "train") return kTrain;
   if (cell == "-") return kUnused;
   const std::optional<long long> fold = parse_integer(cell);
   if (fold && *fold >= 1 && *fold <= 1000) return static_cast<int>(*fold) - 1;
-  throw bad_input(place, "{} must be `test`, a fold (1 to 1000) or `-`", in_quotes(cell));
+  throw bad_input(place, "{} must be `test`, `train`, a fold (1 to 1000) or `-`", in_quotes(cell));
 }
 
 /// Which sample a line is about.
@@ -85,10 +88,25 @@ std::vector<std::vector<int>> read_cells(const std::string& path, std::span<cons
   return cells;
 }
 
+/// Folds where the file says `train` alone.
+void draw_missing_folds(Partition& partition, std::size_t index, const std::string& path,
+                        const FoldsOf& folds_of) {
+  const auto without = std::ranges::count(partition.fold_of, kTrain);
+  if (without == 0) return;
+  if (without != std::ssize(partition.fold_of)) {
+    throw bad_input({path},
+                    "partition {} has `train` beside numbers of folds; all of its training samples "
+                    "are numbered or none is",
+                    index + 1);
+  }
+  if (!folds_of) throw bad_input({path}, "partition {} has no folds", index + 1);
+  partition.fold_of = folds_of(partition.train, index);
+}
+
 }  // namespace
 
 std::vector<Partition> read_partitions(const std::string& path, std::span<const std::string> ids,
-                                       Index samples) {
+                                       Index samples, const FoldsOf& folds_of) {
   const std::vector<std::vector<int>> cells = read_cells(path, ids, samples);
   std::vector<Partition> partitions(cells.empty() ? 0 : cells.front().size());
   for (std::size_t p = 0; p < partitions.size(); ++p) {
@@ -102,6 +120,7 @@ std::vector<Partition> read_partitions(const std::string& path, std::span<const 
         partitions[p].fold_of.push_back(cell);
       }
     }
+    draw_missing_folds(partitions[p], p, path, folds_of);
   }
   try {
     check_partitions(partitions, samples);

@@ -66,6 +66,61 @@ std::vector<Index> match_columns(const ModelRecord& record, std::span<const std:
   return match_positions(record, given, file, what);
 }
 
+/// The ids and the number of one side of a table.
+struct Side {
+  std::span<const std::string> ids;
+  Index count = 0;
+};
+
+bool fits(const ModelRecord& record, const Side& side) {
+  if (side.ids.empty() || record.ids.empty()) {
+    return side.count == record.samples || side.count == record.given_samples ||
+           side.count == std::ssize(record.positions);
+  }
+  const Positions positions = positions_of(side.ids);
+  return std::ranges::all_of(record.ids,
+                             [&](const std::string& id) { return positions.contains(id); });
+}
+
+/// A refusal that says what mends it, where the training samples are on the other side of the
+/// table.
+[[noreturn]] void refuse_columns(const Error& error, const ModelRecord& record, const Side& other,
+                                 std::string_view where) {
+  if (!fits(record, other)) throw error;
+  throw Error(
+      error.code(),
+      fmt::format("{}. Its {} are the training samples: [[transpose]] lets rows and columns "
+                  "change places",
+                  error.what(), where));
+}
+
+/// Those of the rows that have not been read yet.
+Side rest_of(RowReader& rows, std::vector<std::string>& ids) {
+  Side side;
+  std::vector<double> row(static_cast<std::size_t>(rows.cols()));
+  std::string id;
+  while (rows.next(row, id)) {
+    ++side.count;
+    if (rows.has_row_ids()) ids.push_back(id);
+  }
+  side.ids = ids;
+  return side;
+}
+
+bool has_any(const Positions& positions, std::span<const std::string> ids) {
+  return std::ranges::any_of(ids, [&](const std::string& id) { return positions.contains(id); });
+}
+
+/// Pairs with samples that the model does not know would all be left out.
+void check_some_column_known(const SimilaritySet& set, const Positions& known) {
+  if (has_any(known, set.column_ids)) return;
+  throw broken("{}: none of its {} columns is a training sample of the model: {}{}", set.source,
+               set.column_ids.size(), list_some(set.column_ids),
+               has_any(known, set.row_ids)
+                   ? ". Some of its rows are: [[transpose]] lets rows and columns change places"
+                   : "");
+}
+
 /// A sparse table over the model's columns in the model's order. A training sample that no query
 /// lists is no error here: its pairs are absent like any other.
 Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
@@ -73,6 +128,7 @@ Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
   std::vector<std::int32_t> to_model(static_cast<std::size_t>(given.cols), -1);
   if (!set.column_ids.empty() && !record.ids.empty()) {
     const Positions positions = positions_of(record.ids);
+    check_some_column_known(set, positions);
     for (std::size_t j = 0; j < set.column_ids.size(); ++j) {
       const auto at = positions.find(set.column_ids[j]);
       if (at != positions.end()) to_model[j] = static_cast<std::int32_t>(at->second);
@@ -219,18 +275,33 @@ struct Input {
     if (whole != nullptr && is_sparse(whole->block)) {
       sparse = over_model_columns(record, *whole);
     } else {
-      columns = match_columns(record, rows->column_ids(), rows->cols(), path, "column");
+      find_columns(record);
       buffer.resize(static_cast<std::size_t>(rows->cols()));
     }
     if (!file.from_training.empty()) read_from(record, file.from_training, read, ctx);
     if (!file.self.empty()) self = read_self(file.self);
   }
 
+  void find_columns(const ModelRecord& record) {
+    try {
+      columns = match_columns(record, rows->column_ids(), rows->cols(), path, "column");
+    } catch (const Error& error) {
+      std::vector<std::string> ids;
+      refuse_columns(error, record, rest_of(*rows, ids), "rows");
+    }
+  }
+
   /// Training samples x queries, turned round. Held whole: its rows are not the queries.
   void read_from(const ModelRecord& record, const std::string& file, const ReadSettings& read,
                  const RunContext& ctx) {
     const SimilaritySet set = read_similarity(file, read, ctx);
-    const std::vector<Index> at = match_columns(record, set.row_ids, set.rows(), file, "row");
+    const std::vector<Index> at = [&] {
+      try {
+        return match_columns(record, set.row_ids, set.rows(), file, "row");
+      } catch (const Error& error) {
+        refuse_columns(error, record, {set.column_ids, set.cols()}, "columns");
+      }
+    }();
     const DenseBlock block = to_dense(set.block);
     from = block.values()(at, Eigen::all).transpose();
     from_path = file;

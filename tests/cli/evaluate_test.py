@@ -168,6 +168,28 @@ def test_partitions_are_written_and_read(problem):
     assert "parts.tsv:2" in problem.refusal("evaluate", *SMALL, "--partitions", "parts.tsv")
 
 
+def test_partitions_may_leave_the_folds_open(problem):
+    numbered = "".join(f"{i}\t{'test' if i % 4 == 0 else 'train'}\n" for i in range(1, 61))
+    problem.write("parts.tsv", "sample\t1\n" + numbered)
+    given = ("evaluate", *INPUT, "--methods", "knn", "--folds", "3", "--partitions", "parts.tsv")
+    first = problem(*given)
+    assert first.returncode == 0, first.stderr
+    assert problem(*given).stdout == first.stdout
+    problem.write("parts.tsv", "sample\t1\n" + numbered.replace("1\ttrain", "1\t2", 1))
+    assert "`train` beside numbers of folds" in problem.refusal(*given)
+
+
+def test_all_compares_every_method_that_learns_from_the_input(problem):
+    every = problem.json("methods")["methods"]
+    told = problem.refusal("evaluate", "--similarity", "a=s.csv", "--similarity", "b=s.csv", "--labels", "none.txt",
+                           "--methods", "all")  # told before labels are read
+    several = [one["name"] for one in every if one["several_matrices"]]
+    assert "--methods all: " + ",".join(several) in told
+    told = problem.refusal("evaluate", "--data", "none.csv", "--measure", "gaussian", "--labels", "none.txt",
+                           "--methods", "all")
+    assert "--methods all: " + ",".join(one["name"] for one in every) in told
+
+
 def test_a_partition_file_is_not_contradicted_in_silence(problem):
     problem("evaluate", *SMALL, "--partitions", "parts.tsv")
     assert "--repeats 5" in problem.refusal("evaluate", *INPUT, "--repeats", "5", "--partitions", "parts.tsv")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Labels go to the right samples, or to none."""
 
+import gzip
 import random
 
 import pytest
 
-FORMATS = ("s.edges", "s.m8")
+FORMATS = ("s.edges", "s.m8", "s.edges.gz", "s.m8.gz")
 
 
 def write_pairs(kith, name):
@@ -14,24 +15,51 @@ def write_pairs(kith, name):
     pairs = [(a, b) for a in ids for b in ids]
     random.Random(3).shuffle(pairs)
     alike = {(a, b): 100 if a == b else 90 if (a < "p06") == (b < "p06") else 10 for a, b in pairs}
-    if name.endswith(".m8"):
+    if ".m8" in name:
         lines = [f"{a}\t{b}\t50.0\t100\t50\t0\t1\t100\t1\t100\t1e-20\t{alike[a, b]}\n" for a, b in pairs]
     else:
         lines = [f"{a} {b} {alike[a, b]}\n" for a, b in pairs]
-    kith.write(name, "".join(lines))
+    text = "".join(lines)
+    kith.write(name, gzip.compress(text.encode()) if name.endswith(".gz") else text)
     return ids
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("command", ("inspect", "train", "evaluate"))
+@pytest.mark.parametrize("command", ("inspect", "train", "evaluate", "convert"))
 def test_a_table_of_pairs_refuses_labels_without_ids(kith, name, command):
     write_pairs(kith, name)
     kith.write("plain.txt", "a\n" * 6 + "b\n" * 6)
     extra = {"inspect": [], "train": ["--method", "knn", "--model", "m.kith"],
-             "evaluate": ["--methods", "knn", "--store", "s.db"]}[command]
+             "evaluate": ["--methods", "knn", "--store", "s.db"], "convert": ["--out", "o.libsvm"]}[command]
     message = kith.refusal(command, "--similarity", name, "--labels", "plain.txt", *extra)
     assert "plain.txt: it has one label per line" in message and name in message and "<TAB>a" in message
-    assert not (kith.folder / "m.kith").exists() and not (kith.folder / "s.db").exists()
+    assert not any((kith.folder / one).exists() for one in ("m.kith", "s.db", "o.libsvm"))
+
+
+def test_of_several_matrices_the_first_says_whether_there_is_an_order(kith):
+    ids = write_pairs(kith, "s.edges")
+    rows = [",".join(["id", *ids])] + [",".join([a, *("9" if a == b else "1" for b in ids)]) for a in ids]
+    kith.write("m.csv", "\n".join(rows) + "\n")
+    kith.write("plain.txt", "a\n" * 6 + "b\n" * 6)
+    message = kith.refusal("inspect", "--similarity", "s.edges", "--similarity", "m.csv", "--labels", "plain.txt")
+    assert "s.edges lists pairs of ids" in message
+    result = kith("inspect", "--similarity", "m.csv", "--similarity", "s.edges", "--labels", "plain.txt")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name, text", (
+    ("s.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 9\n2 2 9\n3 3 9\n4 4 9\n2 1 5\n4 3 5\n"),
+    ("s.libsvm", "".join(f"0 0:{i} " + " ".join(f"{j}:{9 if i == j else 1}" for j in range(1, 5)) + "\n"
+                         for i in range(1, 5))),
+    ("s.phy", "4\nx 0 1 2 2\ny 1 0 2 2\nz 2 2 0 1\nw 2 2 1 0\n")))
+def test_files_whose_rows_have_an_order_take_plain_labels(kith, name, text):
+    kith.write(name, text)
+    kith.write("plain.txt", "a\na\nb\nb\n")
+    flag = "--distance" if name.endswith(".phy") else "--similarity"
+    result = kith("train", flag, name, "--labels", "plain.txt", "--method", "knn", "--missing", "zero", "--model",
+                  "m.kith")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("order of the samples") == name.endswith(".phy")
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -19,6 +19,14 @@ def page_of(method):
     return ""
 
 
+def test_every_tag_of_a_paper_is_explained_where_it_is_printed(kith):
+    for arguments in (["methods"], ["evaluate", "--help"],
+                      *(["methods", one["name"]] for one in kith.json("methods")["methods"])):
+        shown, _, legend = kith(*arguments).stdout.rpartition("Papers\n")
+        tags = set(re.findall(r"\[[A-Z]{2,4}\]", shown))
+        assert tags == set(re.findall(r"^  (\[[A-Z]+\]) \w", legend, re.M))
+
+
 def test_every_method_has_name_paper_settings_and_a_page(kith):
     methods = kith.json("methods")["methods"]
     assert "svm" in [method["name"] for method in methods]

@@ -172,6 +172,22 @@ def test_an_unknown_option_names_the_one_that_was_meant(kith, arguments, hint):
     assert hint in kith.refusal(*arguments)
 
 
+@pytest.mark.parametrize("arguments, hint", [
+    (("train", "-C", "3"), 'there is no option "-C"; cost is a setting of a method, given as --set cost=VALUE'),
+    (("train", "C=3"), 'unexpected argument "C"; cost is a setting'),
+    (("evaluate", "--cv", "5"), "(did you mean --folds?)"),
+    (("train", "--n_jobs", "2"), "(did you mean --threads?)"),
+    (("train", "--random_state", "2"), "(did you mean --seed?)"),
+    (("help", "nothing"), 'there is no command "nothing"'),
+])
+def test_words_of_other_programs_name_ours(kith, arguments, hint):
+    assert hint in kith.refusal(*arguments)
+
+
+def test_a_command_and_help_is_help(kith):
+    assert kith("train", "help").stdout == kith("train", "--help").stdout != ""
+
+
 @pytest.mark.parametrize("method, typed, ours", [("svm", "C", "cost"), ("knn", "k", "neighbours"),
                                                  ("knn", "n_neighbors", "neighbours"), ("svm", "tol", "tolerance")])
 def test_a_setting_by_its_usual_name_elsewhere_names_ours(kith, method, typed, ours):

@@ -179,6 +179,8 @@ def test_missing_and_infinite_numbers_are_refused_in_the_words_of_the_command_li
         with pytest.raises(ValueError, match=r"1 of 900 pairs is missing \(NaN\), the first from sample 4 to sample 5; "
                                              r"input={'missing': 'zero'}"):
             call()
+    with pytest.raises(ValueError, match="the first from training sample 5 to query 4; a model trained with"):
+        model.predict(S, from_training=holed)
     with pytest.raises(ValueError, match="the first from query 4 to training sample 5; a model trained with"):
         model.predict(holed)
     with pytest.raises(ValueError, match=r"the first from sample 4 to sample 5$"):

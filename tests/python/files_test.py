@@ -193,8 +193,9 @@ def test_a_table_of_listed_pairs_is_predicted_from(binary, tmp_path):
     lines = [f"s{i}\ts{j}\t{value!r}\n" for i, row in enumerate(binary.S.tolist()) for j, value in enumerate(row)]
     (tmp_path / "edges.tsv").write_text("".join(lines))
     table = kith.read(tmp_path / "edges.tsv", format="edges")
-    model = kith.KNN(neighbours=1, ties="file").fit(table, binary.y)
-    assert model.score(table, binary.y) == kith.KNN(neighbours=1, ties="file").fit(binary.S, binary.y).score(binary.S, binary.y)
+    y = dict(zip(table.row_ids, binary.y))
+    model = kith.KNN(neighbours=1, ties="file").fit(table, y)
+    assert model.score(table, y) == kith.KNN(neighbours=1, ties="file").fit(binary.S, binary.y).score(binary.S, binary.y)
     zero = kith.SVM(input={"missing": "zero"}).fit(table.values, binary.y)
     np.testing.assert_allclose(zero.decision_function(table.values),
                                kith.SVM().fit(binary.S, binary.y).decision_function(binary.S), rtol=1e-9)

@@ -34,8 +34,9 @@ struct ReadSettings {
   std::optional<Format> format;  ///< none: by content and name
   Duplicates duplicates = Duplicates::kMax;
   std::string score_column =
-      "bitscore";        ///< of a BLAST table: a name of outfmt 6 or a number from 1
-  std::string variable;  ///< of a .mat file; empty: the only numeric matrix
+      "bitscore";          ///< of a BLAST table: a name of outfmt 6 or a number from 1
+  std::string variable;    ///< of a .mat file; empty: the only numeric matrix
+  bool transpose = false;  ///< rows and columns of a file change places
   /// Of an edge list or BLAST table: rows are the distinct first ids and columns the distinct
   /// second ones (queries x training samples), not both the same samples. Set by the task, not by
   /// users.
@@ -48,6 +49,7 @@ inline void describe(ReadSettings& s, FieldVisitor& field) {
   field("score-column", s.score_column,
         "column of a BLAST table: a name of outfmt 6 or a number from 1");
   field("variable", s.variable, "variable of a .mat file; empty: its only numeric matrix");
+  field("transpose", s.transpose, "rows and columns of every file change places");
 }
 
 /// Reads the whole of `path` (plain, gzip or zstd). Errors name file, line, column, value and rule.

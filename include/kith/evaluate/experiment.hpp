@@ -79,9 +79,12 @@ struct ExperimentData {
 [[nodiscard]] std::vector<Partition> without_dropped(std::vector<Partition> partitions,
                                                      const ExperimentData& data);
 /// A file names the samples that were given, by id or position: what it says of dropped ones is
-/// passed over when it is read, and they stand in no part when it is written.
+/// passed over when it is read, and they stand in no part when it is written. Folds that the file
+/// leaves open (`train`) are drawn by `draw_folds`.
 [[nodiscard]] std::vector<Partition> read_partitions(const std::string& path,
-                                                     const ExperimentData& data);
+                                                     const ExperimentData& data,
+                                                     const PartitionSettings& settings = {},
+                                                     const RngStreams& rng = RngStreams(1));
 void write_partitions(const std::string& path, std::span<const Partition> partitions,
                       const ExperimentData& data);
 

@@ -2,6 +2,7 @@
 // Who trains and who tests, decided once and stored: the same for every method.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,12 +59,16 @@ struct Partition {
 /// its parts are disjoint and not empty, it has at least two folds, none empty.
 void check_partitions(std::span<const Partition> partitions, Index samples);
 
+/// Inner folds of the training samples of a partition.
+using FoldsOf =
+    std::function<std::vector<int>(std::span<const Index> train, std::size_t partition)>;
 /// The text format of docs/formats.md "Partitions": a line per sample (its id, or its position
-/// counted from 1), a cell per partition: `test`, the fold counted from 1, or `-`. Samples are
-/// matched by id where there are ids (in any order), else by position.
+/// counted from 1), a cell per partition: `test`, the fold counted from 1, `train` or `-`. Samples
+/// are matched by id where there are ids (in any order), else by position. `folds_of` says the
+/// folds of a partition whose training samples are all `train`; without it that is refused.
 [[nodiscard]] std::vector<Partition> read_partitions(const std::string& path,
                                                      std::span<const std::string> ids,
-                                                     Index samples);
+                                                     Index samples, const FoldsOf& folds_of = {});
 void write_partitions(const std::string& path, std::span<const Partition> partitions,
                       std::span<const std::string> ids, Index samples);
 

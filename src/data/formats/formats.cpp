@@ -82,15 +82,35 @@ SimilaritySet read_as(Format format, ByteSource& source, const ReadSettings& set
   throw Error(ErrorCode::kInternal, "a format without a reader");
 }
 
+/// Rows become columns, with their ids.
+void transpose(SimilaritySet& set) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&set.block)) {
+    set.block = transposed(*sparse);
+  } else {
+    set.block = DenseBlock(RowMatrix(std::get<DenseBlock>(set.block).values().transpose()));
+  }
+  std::swap(set.row_ids, set.column_ids);
+  set.applied.emplace_back("rows and columns have changed places");
+}
+
+void check_is_matrix(Format format, ByteSource& source) {
+  if (source.head().empty()) {
+    throw bad_input({source.name()}, "the file is empty; a matrix was expected");
+  }
+  if (format == Format::kCsv || format == Format::kTsv) {
+    detail::refuse_raw_samples(source.name(), source.head());
+  }
+}
+
 SimilaritySet read_opened(Format format, ByteSource& source, const ReadSettings& settings,
                           const RunContext& ctx) {
-  const std::string_view head = source.head();
-  if (head.empty()) throw bad_input({source.name()}, "the file is empty; a matrix was expected");
+  check_is_matrix(format, source);
   SimilaritySet set = read_as(format, source, settings, ctx);
   set.name = stem(source.name());
   set.source = source.name();
   set.format = enum_name(format);
   set.ordered = format != Format::kEdges && format != Format::kBlast;
+  if (settings.transpose) transpose(set);
   return set;
 }
 
@@ -173,9 +193,10 @@ std::unique_ptr<RowReader> open_rows(const std::string& path, const ReadSettings
                                      const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
   const Format format = settings.format ? *settings.format : detect(source);
-  if (source.head().empty()) {
-    throw bad_input({source.name()}, "the file is empty; a matrix was expected");
+  if (settings.transpose) {
+    return std::make_unique<WholeRows>(read_opened(format, source, settings, ctx));
   }
+  check_is_matrix(format, source);
   if (format == Format::kCsv || format == Format::kTsv) {
     return detail::csv_rows(std::move(source), settings, ctx);
   }

@@ -66,7 +66,7 @@ class LibsvmLines {
     if (!pair || pair->position != "0") {
       throw bad_input(lines_.place_of(field),
                       "{} is not 0:serial; a line of precomputed similarities is label 0:serial "
-                      "1:value 2:value ...",
+                      "1:value 2:value ... (vectors are given with [[data]])",
                       in_quotes(field));
     }
     return number_in(pair->value, lines_, MissingWord::kRefused);

@@ -40,6 +40,10 @@ namespace kith::detail {
 [[nodiscard]] bool looks_like_blast(std::string_view head);
 [[nodiscard]] bool looks_like_edges(std::string_view head);
 
+/// Throws Error(kBadInput) where a file that would be read as csv or tsv holds samples themselves:
+/// sequences in FASTA, IDX data, words.
+void refuse_raw_samples(const std::string& file, std::string_view head);
+
 /// Row i of the block, dense: what an absent pair means (0 or NaN) stands where none is listed.
 void copy_row(const Block& block, Index i, std::span<double> row);
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
 #include "kith/data/formats.hpp"
 #include "support/files.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(FormatOfName, LooksThroughCompressionFoldersAndCase) {
   EXPECT_EQ(format_of_name("a/b.csv"), Format::kCsv);
@@ -53,6 +56,56 @@ TEST(ReadSimilarity, RefusesAnEmptyFileOfAnyFormat) {
                          [&] { (void)read_similarity(folder.file(name, ""), {}, {}); }),
                 HasSubstr(name + ": the file is empty"));
   }
+}
+
+TEST(ReadSimilarity, RefusesSamplesThemselvesAndSaysHowTheyAreGiven) {
+  const TempFolder folder;
+  const std::string idx("\0\0\x08\x03\0\0\0\1\0\0\0\1\0\0\0\1\x07", 17);
+  for (const auto& [name, text, what] : std::vector<std::array<std::string, 3>>{
+           {"s.fasta", ">one\nMKV\n>two\nMKW\n", "FASTA"},
+           {"s.txt", "\n>one two\nMKV\n", "FASTA"},
+           {"images", idx, "IDX"},
+           {"w.txt", "kitten\nsitting\nmitten\n", "\"sitting\""},
+           {"w.tsv", "one\tuno\ntwo\tdos\nthree\ttres\n", "\"dos\""},
+           {"votes.csv", "y,n,?\nn,?,n\ny,y,n\n", "words"}}) {
+    const std::string path = folder.file(name, text);
+    EXPECT_THAT(error_of(ErrorCode::kBadInput, [&] { (void)read_similarity(path, {}, {}); }),
+                AllOf(HasSubstr(path), HasSubstr(what), HasSubstr("[[data]] and [[measure]]")));
+    EXPECT_THAT(error_of(ErrorCode::kBadInput, [&] { (void)open_rows(path, {}, {}); }),
+                HasSubstr(what));
+  }
+}
+
+TEST(ReadSimilarity, TakesAMistakeInAMatrixForAMistake) {
+  const TempFolder folder;
+  for (const std::string text : {"id,a,b\na,1,x\nb,0.5,1\n", "a,b\nx,y\n", "1,2\n3,four\n5,6\n"}) {
+    const std::string path = folder.file("m.csv", text);
+    EXPECT_THAT(error_of(ErrorCode::kBadInput, [&] { (void)read_similarity(path, {}, {}); }),
+                Not(HasSubstr("[[data]]")));
+  }
+}
+
+TEST(ReadSimilarity, TransposesTablesOfEveryKind) {
+  const TempFolder folder;
+  const ReadSettings turned{.transpose = true};
+  const SimilaritySet dense =
+      read_similarity(folder.file("d.csv", "id,x,y,z\na,1,2,3\nb,4,5,6\n"), turned, {});
+  EXPECT_EQ(dense.row_ids, (std::vector<std::string>{"x", "y", "z"}));
+  EXPECT_EQ(dense.column_ids, (std::vector<std::string>{"a", "b"}));
+  const RowMatrix expected{{1, 4}, {2, 5}, {3, 6}};
+  EXPECT_EQ(to_dense(dense.block).values(), expected);
+  ReadSettings pairs = turned;
+  pairs.bipartite = true;
+  const std::string edges = folder.file("p.edges", "a x 1\nb x 2\na y 3\n");
+  const SimilaritySet sparse = read_similarity(edges, pairs, {});
+  EXPECT_EQ(sparse.row_ids, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(std::get<SparseBlock>(sparse.block)(0, 1), 2);
+  const std::unique_ptr<RowReader> rows = open_rows(folder.path("d.csv"), turned, {});
+  std::vector<double> row(2);
+  std::string id;
+  ASSERT_TRUE(rows->next(row, id));
+  EXPECT_EQ(id, "x");
+  EXPECT_THAT(row, testing::ElementsAre(1, 4));
 }
 
 TEST(WriteSimilarity, RefusesNamesAndFormatsItCannotWrite) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -93,6 +94,27 @@ TEST(Experiment, FilesOfPartitionsNameTheSamplesThatWereGiven) {
     write_partitions(path, whole, tables.ids, 12);
     EXPECT_EQ(read_partitions(path, data), partitions);
   }
+}
+
+TEST(Experiment, DrawsFoldsWhereAFileSaysTrain) {
+  test::Sample sample = test::make_sample(12, 0, 2, 1);
+  sample.S(2, 5) = std::numeric_limits<double>::quiet_NaN();  // the sixth is dropped
+  RunContext ctx;
+  const ExperimentData data =
+      make_experiment_data(tables_of(sample.S), test::numbered_labels(sample.classes),
+                           {.missing = MissingRule::kDropSample}, ctx);
+  ASSERT_EQ(data.samples(), 11);
+  const std::string path = testing::TempDir() + "train_words.tsv";
+  std::ofstream file(path);
+  file << "sample\t1\n";
+  for (int i = 1; i <= 12; ++i) file << i << (i <= 3 ? "\ttest\n" : "\ttrain\n");
+  file.close();
+  const PartitionSettings settings{.folds = 3};
+  const std::vector<Partition> drawn = read_partitions(path, data, settings, RngStreams(7));
+  ASSERT_EQ(drawn.size(), 1U);
+  EXPECT_EQ(drawn[0].test.size() + drawn[0].train.size(), 11U);
+  const Labels part = select(data.labels, drawn[0].train);
+  EXPECT_EQ(drawn[0].fold_of, draw_folds(part.ids, 3, settings.stratify, RngStreams(7), 0));
 }
 
 TEST(Experiment, GivesTheSameBytesOnAnyNumberOfThreads) {

@@ -48,12 +48,31 @@ TEST(PartitionFile, MatchesSamplesByIdInAnyOrder) {
   EXPECT_THAT(partitions[0].test, testing::ElementsAre(3));
 }
 
+TEST(PartitionFile, TakesTheWordTrainWhereFoldsAreDrawn) {
+  const std::string path = written(
+      "train.tsv", "sample\tfirst\tsecond\nw\ttrain\t2\nx\ttest\t1\ny\ttrain\ttest\nz\t-\t1\n");
+  std::vector<std::size_t> asked;
+  const FoldsOf folds_of = [&](std::span<const Index> train, std::size_t partition) {
+    asked.push_back(partition);
+    EXPECT_THAT(train, testing::ElementsAre(0, 2));
+    return std::vector<int>{1, 0};
+  };
+  const std::vector<Partition> partitions = read_partitions(path, kIds, 4, folds_of);
+  EXPECT_THAT(asked, testing::ElementsAre(0));
+  const std::vector<Partition> expected = {{.train = {0, 2}, .test = {1}, .fold_of = {1, 0}},
+                                           {.train = {0, 1, 3}, .test = {2}, .fold_of = {1, 0, 0}}};
+  EXPECT_EQ(partitions, expected);
+  EXPECT_EQ(message_of(path, kIds), path + ": partition 1 has no folds");
+  const std::string mixed = written("mixed.tsv", "sample\t1\nw\ttrain\nx\t1\ny\ttest\n");
+  EXPECT_THAT(message_of(mixed, kIds), testing::HasSubstr("`train` beside numbers of folds"));
+}
+
 TEST(PartitionFile, ErrorsNameFileLineValueAndRule) {
   const std::string unknown = written("unknown.tsv", "sample\t1\nv\ttest\n");
   EXPECT_EQ(message_of(unknown, kIds), unknown + ":2:1: \"v\" is not among the samples");
-  const std::string cell = written("cell.tsv", "sample\t1\nw\ttrain\n");
+  const std::string cell = written("cell.tsv", "sample\t1\nw\tboth\n");
   EXPECT_EQ(message_of(cell, kIds),
-            cell + ":2:3: \"train\" must be `test`, a fold (1 to 1000) or `-`");
+            cell + ":2:3: \"both\" must be `test`, `train`, a fold (1 to 1000) or `-`");
   const std::string twice = written("twice.tsv", "sample\t1\nw\t1\nw\t2\n");
   EXPECT_EQ(message_of(twice, kIds), twice + ":3: sample \"w\" stands twice");
   const std::string ragged = written("ragged.tsv", "sample\t1\t2\nw\t1\n");

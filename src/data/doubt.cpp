@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/data/doubt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace kith {
+namespace {
+
+constexpr Index kMostRows = 1000;
+/// Fewer rows show nothing.
+constexpr Index kFewestRows = 4;
+/// Noise may turn a row round.
+constexpr double kNearlyEvery = 0.95;
+/// Of the pairs; zeros beside a diagonal of zeros, as in the table of a graph, are no distances.
+constexpr double kMostPairs = 0.5;
+
+/// E-values: below `kSmall` a hit means something, and good hits are many orders further down.
+constexpr double kSmall = 1e-3;
+constexpr double kTiny = 1e-15;
+constexpr double kSpan = 1e-10;  // of the least to the largest; a unit moves both
+constexpr double kShareOfSmall = 0.1;
+
+/// Calls visit(column, value) for each known pair of row i, the sample itself included.
+template <class Visit>
+void visit_row(const Block& block, Index i, const Visit& visit) {
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    for (Index j = 0; j < dense->cols(); ++j) {
+      const double value = (*dense)(i, j);
+      if (!std::isnan(value)) visit(j, value);
+    }
+    return;
+  }
+  const auto& sparse = std::get<SparseBlock>(block);
+  const SparseRow row = sparse.row(i);
+  std::size_t e = 0;
+  for (Index j = 0; j < sparse.cols && sparse.absent == Absent::kZero; ++j) {
+    const bool listed = e < row.size() && row.columns[e] == j;
+    visit(j, listed ? row.values[e++] : 0.0);
+  }
+  for (; e < row.size(); ++e) visit(row.columns[e], row.values[e]);
+}
+
+/// The rows that are judged.
+std::vector<Index> judged_rows(Index n) {
+  const Index count = std::min(n, kMostRows);
+  std::vector<Index> rows;
+  for (Index k = 0; k < count; ++k) rows.push_back(k * n / count);
+  return rows;
+}
+
+/// How the similarity of a sample to itself stands to its others.
+struct Diagonal {
+  Index rows = 0;   ///< that have itself and another
+  Index least = 0;  ///< rows in which no other value is smaller
+  Index most = 0;   ///< rows in which no other value is larger
+  double pairs = 0;
+  double above = 0;  ///< pairs above the diagonal
+  double below = 0;
+  double small = 0;  ///< pairs from 0 to `kSmall`, 0 excluded
+  double smallest = std::numeric_limits<double>::infinity();  ///< above 0
+  double largest = 0;
+  bool negative = false;
+
+  [[nodiscard]] bool is_least() const { return nearly_every(least) && above > kMostPairs * pairs; }
+  [[nodiscard]] bool is_most() const { return nearly_every(most) && below > kMostPairs * pairs; }
+  [[nodiscard]] bool of_evalues() const {
+    return nearly_every(least) && !negative && smallest < kTiny && smallest < kSpan * largest &&
+           small > kShareOfSmall * pairs;
+  }
+
+ private:
+  [[nodiscard]] bool nearly_every(Index count) const {
+    return rows >= kFewestRows &&
+           static_cast<double>(count) >= kNearlyEvery * static_cast<double>(rows);
+  }
+};
+
+void add_row(const Block& block, Index i, Diagonal& seen) {
+  double own = std::numeric_limits<double>::quiet_NaN();
+  visit_row(block, i, [&](Index j, double value) {
+    if (j == i) own = value;
+  });
+  if (std::isnan(own)) return;
+  double above = 0;
+  double below = 0;
+  double pairs = 0;
+  visit_row(block, i, [&](Index j, double value) {
+    seen.negative = seen.negative || value < 0;
+    if (value > 0) seen.smallest = std::min(seen.smallest, value);
+    seen.largest = std::max(seen.largest, value);
+    if (j == i) return;
+    ++pairs;
+    above += value > own ? 1 : 0;
+    below += value < own ? 1 : 0;
+    seen.small += value > 0 && value < kSmall ? 1 : 0;
+  });
+  if (pairs == 0) return;
+  ++seen.rows;
+  seen.least += below == 0 ? 1 : 0;
+  seen.most += above == 0 ? 1 : 0;
+  seen.pairs += pairs;
+  seen.above += above;
+  seen.below += below;
+}
+
+Diagonal look(const SimilaritySet& set) {
+  Diagonal seen;
+  for (const Index i : judged_rows(set.rows())) add_row(set.block, i, seen);
+  return seen;
+}
+
+/// Whether pairs of one class clearly have larger values than pairs of two: by a tenth of a
+/// standard deviation of all pairs.
+bool classes_are_alike(const SimilaritySet& set, const Labels& labels) {
+  constexpr double kClearly = 0.1;
+  struct Sums {
+    double count = 0;
+    double sum = 0;
+    double squares = 0;
+    [[nodiscard]] double mean() const { return sum / count; }  // NaN without pairs
+  };
+  Sums within;
+  Sums between;
+  for (const Index i : judged_rows(set.rows())) {
+    const int own = labels.ids[static_cast<std::size_t>(i)];
+    visit_row(set.block, i, [&](Index j, double value) {
+      if (j == i) return;
+      Sums& sums = labels.ids[static_cast<std::size_t>(j)] == own ? within : between;
+      ++sums.count;
+      sums.sum += value;
+      sums.squares += value * value;
+    });
+  }
+  const double count = within.count + between.count;
+  const double mean = (within.sum + between.sum) / count;
+  const double variance = (within.squares + between.squares) / count - mean * mean;
+  return within.mean() - between.mean() > kClearly * std::sqrt(std::max(0.0, variance));
+}
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string on_similarities(const SimilaritySet& set, const Labels* labels,
+                            std::string_view score_column) {
+  if (score_column == "evalue") {
+    return fmt::format(
+        "{}: E-values are smallest where samples are most alike, but are given as similarities; "
+        "[[score-column=bitscore]] takes the scores",
+        set.source);
+  }
+  const Diagonal diagonal = look(set);
+  if (diagonal.of_evalues()) {
+    return fmt::format(
+        "{}: the numbers look like E-values, which are smallest where samples are most alike, but "
+        "are given as similarities; [[score-column=bitscore]] takes the scores of a BLAST table",
+        set.source);
+  }
+  if (!diagonal.is_least()) return {};
+  if (labels != nullptr && classes_are_alike(set, *labels)) return {};
+  const bool classes = labels != nullptr && labels->has_two_classes();
+  return fmt::format(
+      "{}: the numbers look like distances, but are given as similarities: samples are less "
+      "similar to themselves than to others{}; [[distance]] takes distances",
+      set.source, classes ? ", and no more similar within classes than between" : "");
+}
+
+/// Score columns of alignments that grow with similarity.
+constexpr std::array<std::string_view, 7> kScores = {"bitscore", "bits",   "pident", "fident",
+                                                     "length",   "alnlen", "nident"};
+
+std::string on_distances(const SimilaritySet& set, std::string_view score_column) {
+  if (is_one_of(score_column, kScores)) {
+    return fmt::format(
+        "{}: the column {} is largest where samples are most alike, but is given as distances; "
+        "[[distance=no]] takes similarities",
+        set.source, score_column);
+  }
+  if (!look(set).is_most()) return {};
+  return fmt::format(
+      "{}: the numbers look like similarities, but are given as distances: samples are farther "
+      "from themselves than from others; [[distance=no]] takes similarities",
+      set.source);
+}
+
+}  // namespace
+
+std::string doubt(const SimilaritySet& set, const Labels* labels, std::string_view score_column) {
+  if (set.format != "blast") score_column = {};
+  return set.kind == PairKind::kSimilarity ? on_similarities(set, labels, score_column)
+                                           : on_distances(set, score_column);
+}
+
+}  // namespace kith

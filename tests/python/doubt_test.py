@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels that go to the right samples or nowhere, and numbers that look like something else."""
+import random
+import warnings
+
+import numpy as np
+import pandas
+import pytest
+
+import kith
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """An edge list of twelve samples in two classes in random order, and the class of each."""
+    ids = [f"p{i:02}" for i in range(12)]
+    of = {one: "ant" if one < "p06" else "bee" for one in ids}
+    lines = [f"{a} {b} {9 if a == b else 5 if of[a] == of[b] else 1}\n" for a in ids for b in ids]
+    random.Random(3).shuffle(lines)
+    (tmp_path / "s.edges").write_text("".join(lines))
+    table = kith.read(tmp_path / "s.edges")
+    assert list(table.row_ids) != ids
+    return table, of
+
+
+def _calls(table):
+    return (lambda y: kith.KNN(neighbours=3).fit(table, y), lambda y: kith.inspect(table, y),
+            lambda y: kith.evaluate(table, y, "knn", repeats=2, folds=2))
+
+
+def test_a_table_of_pairs_refuses_classes_in_an_order_it_does_not_have(pairs):
+    table, of = pairs
+    for call in _calls(table):
+        for y in (list(of.values()), np.array(list(of.values())), pandas.Series(list(of.values()))):
+            with pytest.raises(ValueError, match="lists pairs of ids, which have no order: give a dict .*Series"):
+                call(y)
+        with pytest.raises(ValueError, match="y has other ids"):
+            call(pandas.Series(of).rename(index={"p00": "q00"}))
+
+
+def test_a_table_of_pairs_takes_classes_by_id(pairs):
+    table, of = pairs
+    reverse = dict(reversed(of.items()))
+    for y in (reverse, pandas.Series(reverse)):
+        model, inspection, evaluation = (call(y) for call in _calls(table))
+        assert model.predict(table).tolist() == [of[one] for one in table.row_ids]
+        assert model.score(table, y) == 1
+        assert inspection["loo_1nn_error"] == 0 and evaluation.rows[0]["error"] == 0
+    with pytest.raises(ValueError, match="lists pairs"):
+        model.score(table, list(of.values()))
+
+
+def test_a_dict_of_classes_goes_by_id_wherever_there_are_ids(pairs, binary):
+    table, of = pairs
+    with pytest.raises(ValueError, match="2 of 12 samples have no class: p0[35], p0[35]"):
+        kith.KNN().fit(table, {one: value for one, value in of.items() if one not in ("p03", "p05")})
+    with pytest.warns(UserWarning, match="1 of the 13 ids of y are not among the samples and are left out: other"):
+        kith.KNN().fit(table, {**of, "other": "ant"})
+    with pytest.raises(ValueError, match="the samples of X have no ids"):
+        kith.KNN().fit(binary.S, dict(enumerate(binary.y)))
+    ids = list(range(100, 130))
+    frame = pandas.DataFrame(binary.S, index=ids, columns=ids)
+    expected = kith.SVM().fit(frame, binary.y).decision_function(binary.rows)
+    by_id = dict(reversed(list(zip(ids, binary.y))))
+    np.testing.assert_array_equal(kith.SVM().fit(frame, by_id).decision_function(binary.rows), expected)
+
+
+def _points():
+    x = np.random.default_rng(4).normal(size=(24, 2)) + 3 * (np.arange(24) % 2)[:, None]
+    return np.sqrt(((x[:, None] - x[None]) ** 2).sum(2)), np.where(np.arange(24) % 2, "b", "a")
+
+
+def _uses(X, y, distance):
+    return (lambda: kith.SVM(distance=distance).fit(X, y), lambda: kith.inspect(X, y, distance=distance),
+            lambda: kith.evaluate(X, y, "svm-clip", distance=distance, repeats=2, folds=2))
+
+
+def test_distances_and_similarities_that_change_places_are_a_warning():
+    far, y = _points()
+    for use in _uses(far, y, False):
+        with pytest.warns(UserWarning, match="look like distances.*distance=True takes distances") as heard:
+            use()
+        assert len(heard) == 1 and heard[0].filename == __file__
+    for use in _uses(np.exp(-far), y, True):
+        with pytest.warns(UserWarning, match="look like similarities.*distance=False") as heard:
+            use()
+        assert len(heard) == 1 and heard[0].filename == __file__
+
+
+def test_what_is_given_as_it_is_has_no_warning():
+    far, y = _points()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for use in (*_uses(far, y, True), *_uses(np.exp(-far), y, False), *_uses(np.exp(-far).astype(np.float32), y, False)):
+            use()
+
+
+def test_the_e_values_of_a_blast_table_are_a_warning(tmp_path):
+    lines = [f"p{i}\tp{j}\t50.0\t100\t50\t0\t1\t100\t1\t100\t{1 if (i + j) % 2 else 1e-40}\t{1 if (i + j) % 2 else 200}\n"
+             for i in range(8) for j in range(8) if i != j]
+    (tmp_path / "h.m8").write_text("".join(lines))
+    y = {f"p{i}": "ab"[i % 2] for i in range(8)}
+    table = kith.read(tmp_path / "h.m8", score_column="evalue")
+    assert table.score_column == "evalue"
+    with pytest.warns(UserWarning, match="score_column='bitscore' takes the scores"):
+        kith.KNN(neighbours=1).fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.KNN(neighbours=1).fit(kith.read(tmp_path / "h.m8"), y)
+
+
+def test_rows_that_lie_on_their_side_are_known(binary):
+    ids = [f"x{i}" for i in range(30)]
+    model = kith.SVM().fit(pandas.DataFrame(binary.S, index=ids, columns=ids), binary.y)
+    with pytest.raises(ValueError, match="They are the rows: give the transpose"):
+        model.predict(pandas.DataFrame(binary.rows, columns=ids, index=list("abcdefg")).T)
+    with pytest.raises(ValueError, match="as many rows: give the transpose"):
+        model.predict(binary.rows.T)
+
+
+def test_a_file_is_transposed_while_it_is_read(binary, tmp_path):
+    kith.write(tmp_path / "r.csv", binary.rows)
+    np.testing.assert_array_equal(np.asarray(kith.read(tmp_path / "r.csv", transpose=True)), binary.rows.T)
+
+
+def test_all_compares_every_method_that_learns_from_the_input(binary):
+    from kith._plan import every_method
+    methods = {one["name"]: one for one in kith.methods()}
+    alone = every_method(binary.S, None, None)
+    assert alone == [name for name, one in methods.items() if not one["learns_from_vectors"]]
+    several = every_method([binary.S, binary.S], None, None)
+    assert several == [name for name in alone if methods[name]["several_matrices"]]
+    assert every_method(None, ["a", "b"], "edit") == alone
+    assert every_method(None, binary.points, "linear") == list(methods)
+    assert every_method(None, binary.points, None) == [name for name in methods if name not in alone]
