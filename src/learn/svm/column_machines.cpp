@@ -50,8 +50,9 @@ Prediction predict(const ColumnMachines& model, const DenseBlock& rows) {
   return predict(machines, mapped(model, rows).values());
 }
 
-Prediction predict(const ColumnMachines& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  return predict(model, to_dense(queries.matrices.front().to_training));
+DenseBlock machine_rows(const ColumnMachines& /*model*/, const QueryBlock& queries,
+                        const RunContext& /*ctx*/) {
+  return to_dense(queries.matrices.front().to_training);
 }
 
 std::vector<Index> needed_columns(const ColumnMachines& model) { return model.columns; }

@@ -43,13 +43,11 @@ struct SvmModel : ColumnMachines {
 /// Settings that differ in cost alone share one kernel; they are solved in order of cost from warm
 /// starts, and a solution serves every cost above its largest coefficient. A kernel that is not
 /// convex starts cold each time.
-[[nodiscard]] std::vector<Fitted<SvmModel>> fit_path(SharedWork& work,
-                                                     std::span<const SvmSettings> path,
-                                                     RunContext& ctx);
-[[nodiscard]] Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx);
-/// Decision values, queries x tasks, positive for the first class of the task.
-[[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
-                                     RunContext& ctx);
+[[nodiscard]] FittedPath<SvmModel> fit_path(SharedWork& work, Path<SvmSettings> path,
+                                            RunContext& ctx);
+/// As the treatment of new samples has them.
+[[nodiscard]] DenseBlock machine_rows(const SvmModel& model, const QueryBlock& queries,
+                                      const RunContext& ctx);
 template <class A>
 void archive(Archived<A, SvmModel>& model, A& archiver) {
   Archived<A, ColumnMachines>& machines = model;
