@@ -63,7 +63,8 @@ std::vector<Index> match_columns(const ModelRecord& record, std::span<const std:
 /// A sparse table over the model's columns in the model's order. A training sample that no query
 /// lists is no error here: its pairs are absent like any other.
 Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
-  auto given = std::get<SparseBlock>(set.block);
+  Block table = set.block;
+  auto& given = std::get<SparseBlock>(table);
   std::vector<Index> columns;
   if (set.column_ids.empty() || record.ids.empty()) {
     columns = match_positions(record, given.cols, set.source, "column");
@@ -75,7 +76,7 @@ Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
       columns.push_back(at == positions.end() ? unlisted : at->second);
     }
   }
-  return select(given, all_positions(given.rows()), columns);
+  return select(table, all_positions(given.rows()), columns);
 }
 
 /// Rows begin .. begin+count-1.

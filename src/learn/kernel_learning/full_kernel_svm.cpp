@@ -77,13 +77,13 @@ void describe(FullKernelSettings& settings, FieldVisitor& field) {
 
 FittedPath<FullKernelModel> fit_path(SharedWork& work, Path<FullKernelSettings> path,
                                      RunContext& ctx) {
-  const auto fit_tasks = [&](Tasks tasks, Path<FullKernelSettings> own) {
+  const auto fit_own = [&](Tasks tasks, Path<FullKernelSettings> own) {
     const auto learn = [&](const LearnedTask& task) {
       return learn_block(task, own[task.step], ctx);
     };
     return as_models<FullKernelModel>(fit_learned(work, tasks, learned_steps(own), learn, ctx));
   };
-  return fit_with_tasks(work.train().labels, path, as_given, as_given, fit_tasks);
+  return fit_with_tasks(work.train().labels, path, as_given, as_given, fit_own);
 }
 
 }  // namespace kith
