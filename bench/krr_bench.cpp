@@ -126,7 +126,7 @@ int main() {
   kith::SharedWork work(problem.train);
   const kith::NeighbourRows rows(problem.queries.matrices.front());
   const kith::TieOrder ties = kith::tie_order(kSamples, kith::TieRule::kFile, ctx);
-  const kith::TrainingPairs pairs = kith::training_pairs(work);
+  const kith::TrainingPairs pairs{work.train().matrices.front().block};
   std::vector<kith::Matrix> blocks;
   for (Index q = 0; q < kQueries; ++q) {
     blocks.push_back(pairs.among(rows.nearest(q, kNeighbours, ties).samples));

@@ -13,6 +13,7 @@
 #include "condition/table.hpp"
 #include "core/errors.hpp"
 #include "kith/condition/pipeline.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -60,9 +61,7 @@ Block training_columns(const InputRule& rule, Block block, const char* what) {
     throw invalid("{} have {} columns; the training block has {} samples", what, cols(block),
                   rule.samples);
   }
-  std::vector<Index> all(static_cast<std::size_t>(rows(block)));
-  for (std::size_t q = 0; q < all.size(); ++q) all[q] = static_cast<Index>(q);
-  return select(block, all, rule.kept);
+  return select(block, all_positions(rows(block)), rule.kept);
 }
 
 void check_shapes(const QueryMatrix& raw) {

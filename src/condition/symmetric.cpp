@@ -123,9 +123,7 @@ Asymmetry asymmetry(const Block& block, int threads) {
 
 bool exactly_symmetric(const Block& block) {
   assert(rows(block) == cols(block) && "only a square block has two directions");
-  if (const auto* sparse = std::get_if<SparseBlock>(&block)) {
-    return detail::same(*sparse, transposed(*sparse));
-  }
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) return *sparse == transposed(*sparse);
   const auto& dense = std::get<DenseBlock>(block);
   const Index n = dense.rows();
   for (Index i0 = 0; i0 < n; i0 += kTile) {

@@ -71,10 +71,6 @@ SparseBlock merged(const SparseBlock& a, const SparseBlock& b, Symmetrise how) {
 
 }  // namespace
 
-bool same(const SparseBlock& a, const SparseBlock& b) {
-  return a.starts == b.starts && a.columns == b.columns && a.values == b.values;
-}
-
 bool combines(Symmetrise how) {
   return how == Symmetrise::kMean || how == Symmetrise::kMax || how == Symmetrise::kMin;
 }
@@ -83,7 +79,7 @@ bool symmetrise(Table& table, Symmetrise how, int threads) {
   if (auto* dense = std::get_if<RowMatrix>(&table)) return symmetrise_dense(*dense, how, threads);
   auto& sparse = std::get<SparseBlock>(table);
   const SparseBlock turned = transposed(sparse);
-  if (same(sparse, turned)) return false;
+  if (sparse == turned) return false;
   sparse = merged(sparse, turned, how);
   return true;
 }

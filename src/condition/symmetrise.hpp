@@ -12,8 +12,6 @@ namespace kith::detail {
 [[nodiscard]] inline bool differ(double a, double b) {
   return !(a == b || (std::isnan(a) && std::isnan(b)));
 }
-/// Whether two blocks list the same pairs with the same values.
-[[nodiscard]] bool same(const SparseBlock& a, const SparseBlock& b);
 
 /// True for the rules that combine the two directions (mean, max, min).
 [[nodiscard]] bool combines(Symmetrise how);

@@ -12,6 +12,7 @@
 #include "core/errors.hpp"
 #include "data/formats/delimited.hpp"
 #include "data/formats/idx.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -183,10 +184,7 @@ Labels make_labels(std::span<const std::string> per_sample) {
 }
 
 Labels select(const Labels& labels, std::span<const Index> samples) {
-  Labels chosen{.ids = {}, .names = labels.names};
-  chosen.ids.reserve(samples.size());
-  for (const Index i : samples) chosen.ids.push_back(labels.ids[static_cast<std::size_t>(i)]);
-  return chosen;
+  return {.ids = values_at(labels.ids, samples), .names = labels.names};
 }
 
 LabelFile read_labels(const std::string& path) {

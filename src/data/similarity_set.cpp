@@ -101,11 +101,6 @@ void match_by_position(const std::vector<SimilaritySet>& sets) {
 
 }  // namespace
 
-std::string SimilaritySet::row_id(Index i) const {
-  if (row_ids.empty()) return std::to_string(i + 1);
-  return row_ids[static_cast<std::size_t>(i)];
-}
-
 SimilaritySet square(SimilaritySet set) {
   if (set.rows() != set.cols()) {
     throw invalid(

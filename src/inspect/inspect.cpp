@@ -3,6 +3,7 @@
 
 #include "core/errors.hpp"
 #include "kith/condition/pipeline.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/measure/measure_rule.hpp"
 
@@ -22,15 +23,6 @@ ConditionedMatrix condition(const SimilaritySet& set, const std::optional<Joined
   result.input = condition_training(set, settings, ctx);
   if (joined) result.labels = select(joined->labels, result.input->kept);
   return result;
-}
-
-/// The ids of the samples that were kept.
-std::vector<std::string> kept_ids(const std::vector<std::string>& ids,
-                                  const std::optional<ConditionedInput>& input) {
-  if (ids.empty() || !input) return ids;
-  std::vector<std::string> kept;
-  for (const Index i : input->kept) kept.push_back(ids[static_cast<std::size_t>(i)]);
-  return kept;
 }
 
 /// Names samples as the user knows them: by id, or by position among those that were given.
@@ -84,7 +76,8 @@ Inspected inspect(const MatchedSets& matrices, const std::optional<JoinedLabels>
     inspection.matrices.push_back(portrait.summary);
     if (portraits == Portraits::kDrawn) {
       result.portraits.push_back(
-          {std::move(portrait), conditioned.labels, kept_ids(matrices.ids, conditioned.input)});
+          {std::move(portrait), conditioned.labels,
+           matrix == nullptr ? matrices.ids : values_at(matrices.ids, conditioned.input->kept)});
     }
     if (matrix != nullptr && matrices.sets.size() > 1) complete.push_back(*matrix);
   }

@@ -21,7 +21,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // ---------------------------------------------------------------- the numbers as they are
 
-void range_of_dense(const DenseBlock& block, MatrixSummary& summary) {
+void set_range(const DenseBlock& block, MatrixSummary& summary) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   std::int64_t known = 0;
@@ -42,7 +42,7 @@ void range_of_dense(const DenseBlock& block, MatrixSummary& summary) {
   summary.diagonal_max = diagonal.maxCoeff();
 }
 
-void range_of_sparse(const SparseBlock& block, MatrixSummary& summary) {
+void set_range(const SparseBlock& block, MatrixSummary& summary) {
   const auto [low, high] = std::minmax_element(block.values.begin(), block.values.end());
   const auto all = static_cast<std::int64_t>(block.rows()) * block.cols;
   const bool zeros = block.absent == Absent::kZero && block.entries() < all;
@@ -286,15 +286,7 @@ MatrixSummary summarise(const SimilaritySet& raw, const TrainingMatrix* conditio
   summary.sparse = is_sparse(raw.block);
   const Block& block = conditioned != nullptr ? conditioned->block : raw.block;
   summary.n = rows(block);
-  std::visit(
-      [&](const auto& held) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, DenseBlock>) {
-          range_of_dense(held, summary);
-        } else {
-          range_of_sparse(held, summary);
-        }
-      },
-      block);
+  std::visit([&](const auto& held) { set_range(held, summary); }, block);
   summary.asymmetry = asymmetry(block, ctx.threads).relative;
   summary.symmetric = summary.asymmetry <= kRoundingAsymmetry;
   if (conditioned == nullptr) {

@@ -8,6 +8,9 @@
 namespace kith {
 namespace {
 
+// Newton's method in two variables stays a loop of its own: it is over in microseconds, and a
+// sigmoid has no status.
+
 /// log(1 + exp(z)) without overflow.
 double softplus(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
 

@@ -44,6 +44,14 @@ double largest(const std::vector<Subproblem>& subproblems, double SolveInfo::*fi
 
 }  // namespace
 
+Prediction blank_prediction(Index queries, int classes, bool probabilities) {
+  Prediction blank{.labels = std::vector<int>(static_cast<std::size_t>(queries)),
+                   .scores = Matrix::Zero(queries, classes),
+                   .probabilities = {}};
+  if (probabilities) blank.probabilities = blank.scores;
+  return blank;
+}
+
 QueryBlock over_columns(const QueryBlock& queries, std::span<const Index> columns) {
   QueryBlock chosen = queries;  // shares the numbers
   const auto choose = [&](Block& block) {

@@ -370,16 +370,18 @@ Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& 
   return std::move(fit_path(work, std::span(&settings, 1), ctx).front());
 }
 
-std::vector<Fitted<AnyModel>> fit_path(SharedWork& work, std::span<const AnySettings> path,
-                                       RunContext& ctx) {
+FittedPath<AnyModel> fit_path(SharedWork& work, Path<AnySettings> path, RunContext& ctx) {
   if (path.empty()) return {};
   return visit_method(
       [&](const auto& first) {
         using S = std::decay_t<decltype(first)>;
         std::vector<S> own;
-        for (const AnySettings& settings : path) own.push_back(std::get<S>(*settings));
-        std::vector<Fitted<AnyModel>> fitted;
-        for (auto& one : fit_path(work, std::span<const S>(own), ctx)) {
+        for (const AnySettings& settings : path) {
+          own.push_back(std::get<S>(*settings));
+          validate(own.back(), MethodTraits<S>::name);
+        }
+        FittedPath<AnyModel> fitted;
+        for (auto& one : fit_path(work, Path<S>(own), ctx)) {
           fitted.push_back({AnyModel(ModelVariant(std::move(one.model))), std::move(one.info)});
           check_finite(fitted.back().model, MethodTraits<S>::name);
         }

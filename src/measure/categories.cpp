@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/categories.hpp"
+#include "measure/readers.hpp"
 
 #include <string_view>
 #include <utility>

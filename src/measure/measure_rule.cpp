@@ -110,8 +110,7 @@ MeasureRule restricted(const MeasureRule& rule, std::span<const Index> positions
   MeasureRule part;
   part.settings = rule.settings;
   part.file = rule.file;
-  std::vector<Index> columns;
-  for (const Index i : positions) columns.push_back(rule.columns[static_cast<std::size_t>(i)]);
+  std::vector<Index> columns = values_at(rule.columns, positions);
   if (learns_from_labels(rule.settings.measure)) {
     part.training = rule.training;
     part.columns = std::move(columns);

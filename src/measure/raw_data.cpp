@@ -8,13 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
-#include "measure/categories.hpp"
-#include "measure/fasta.hpp"
-#include "measure/series.hpp"
-#include "measure/sets.hpp"
-#include "measure/strings.hpp"
-#include "measure/vectors.hpp"
+#include "measure/readers.hpp"
 
 namespace kith {
 namespace {
@@ -41,11 +37,7 @@ bool is_named_fasta(const std::string& name) {
 
 template <class Value>
 std::vector<Value> chosen(const std::vector<Value>& values, std::span<const Index> positions) {
-  std::vector<Value> part;
-  if (values.empty()) return part;  // ids that are not there
-  part.reserve(positions.size());
-  for (const Index i : positions) part.push_back(values[static_cast<std::size_t>(i)]);
-  return part;
+  return values_at(values, positions);
 }
 Block chosen(const Block& values, std::span<const Index> positions) {
   return select_rows(values, positions);

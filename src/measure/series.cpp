@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/series.hpp"
+#include "measure/readers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,6 @@
 #include "data/formats/delimited.hpp"
 #include "data/formats/stream.hpp"
 #include "kith/core/text.hpp"
-#include "measure/vectors.hpp"
 
 namespace kith::detail {
 namespace {

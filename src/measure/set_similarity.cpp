@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 

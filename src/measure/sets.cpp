@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/sets.hpp"
+#include "measure/readers.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "data/formats/checks.hpp"
 #include "kith/core/text.hpp"
+#include "measure/readers.hpp"
 
 namespace kith::detail {
 namespace {

@@ -10,18 +10,13 @@
 
 namespace kith::detail {
 
-/// Reads `id<TAB>string` on every line, or one string per line where no line has a tab. A string
-/// may be empty in the first form only; without ids an empty line is far more often a slip, and
-/// lines that are LIBSVM text or FASTA throughout are refused.
-[[nodiscard]] StringData read_strings(const std::string& path, const RunContext& ctx);
-
-/// What lines hold in place of strings.
+/// What the lines of a file hold, one sample each.
 struct LineKind {
   OtherKind::Reading reading;
   std::string_view sample;   ///< "set"
   std::string_view with_id;  ///< a line where it has an id: "id<TAB>words"
 };
-/// The same of lines of that kind.
+/// The lines as strings, with their ids where they have any, as read_strings has them.
 [[nodiscard]] StringData read_lines(const std::string& path, const LineKind& kind,
                                     const RunContext& ctx);
 [[noreturn]] void refuse_empty_line(const FilePlace& place, const LineKind& kind);

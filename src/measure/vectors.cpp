@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/vectors.hpp"
+#include "measure/readers.hpp"
 
 #include <fmt/format.h>
 

@@ -62,7 +62,7 @@ std::uint64_t fingerprint(const TrainingSet& train) {
   Xxh64 hash;
   add_number(hash, static_cast<std::int64_t>(train.matrices.size()));
   for (const TrainingMatrix& matrix : train.matrices) {
-    std::visit([&](const auto& block) { add_block(hash, block); }, matrix.block);
+    add_values(hash, matrix.block);
   }
   add_numbers(hash, std::span(train.labels.ids));
   add_texts(hash, train.labels.names);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -202,16 +201,6 @@ const MeasureRule* first_of(std::span<const ModelMatrix> before, Index file, Raw
   return nullptr;
 }
 
-bool same_table(const Block& a, const Block& b) {
-  if (a.index() != b.index() || rows(a) != rows(b) || cols(a) != cols(b)) return false;
-  if (const auto* dense = std::get_if<DenseBlock>(&a)) {
-    return dense->values() == std::get<DenseBlock>(b).values();
-  }
-  const auto& one = std::get<SparseBlock>(a);
-  const auto& other = std::get<SparseBlock>(b);
-  return one.starts == other.starts && one.columns == other.columns && one.values == other.values;
-}
-
 /// In all that is written of them.
 bool same_samples(const RawData& a, const RawData& b) {
   return std::visit(
@@ -223,8 +212,7 @@ bool same_samples(const RawData& a, const RawData& b) {
           if (one.columns != other->columns) return false;
         }
         if constexpr (std::is_same_v<Kind, VectorData>) {
-          return one.absent_is_zero == other->absent_is_zero &&
-                 same_table(one.values, other->values);
+          return one.absent_is_zero == other->absent_is_zero && one.values == other->values;
         } else if constexpr (std::is_same_v<Kind, CategoryData>) {
           const bool labels = one.labels && other->labels && one.labels->ids == other->labels->ids;
           return labels && one.values == other->values;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "numerics/lanczos.hpp"
 #include "numerics/lapack.hpp"
@@ -84,22 +85,14 @@ struct Locked {
     const Index all = old + more_theta.size();
     Vector both(all);
     both << theta, more_theta;
-    std::vector<Index> order(static_cast<std::size_t>(all));
-    for (Index i = 0; i < all; ++i) order[static_cast<std::size_t>(i)] = i;
+    Matrix vectors(more_U.rows(), all);
+    vectors.leftCols(old) = U;
+    vectors.rightCols(more_U.cols()) = more_U;
+    std::vector<Index> order = all_positions(all);
     std::stable_sort(order.begin(), order.end(),
                      [&](Index a, Index b) { return both[a] < both[b]; });
-    Matrix sorted(more_U.rows(), all);
-    theta.resize(all);
-    for (Index i = 0; i < all; ++i) {
-      const Index from = order[static_cast<std::size_t>(i)];
-      theta[i] = both[from];
-      if (from < old) {
-        sorted.col(i) = U.col(from);
-      } else {
-        sorted.col(i) = more_U.col(from - old);
-      }
-    }
-    U = std::move(sorted);
+    theta = both(order);
+    U = vectors(Eigen::all, order);
   }
 };
 

@@ -46,13 +46,7 @@ std::vector<Index> match_positions(const ModelRecord& record, Index given, const
                                    std::string_view what) {
   const Index needed = std::ssize(record.positions);
   if (given == record.samples) return record.positions;
-  if (given == record.given_samples) {
-    std::vector<Index> columns;
-    for (const Index i : record.positions) {
-      columns.push_back(record.kept[static_cast<std::size_t>(i)]);
-    }
-    return columns;
-  }
+  if (given == record.given_samples) return values_at(record.kept, record.positions);
   if (given == needed) return all_positions(needed);
   throw broken(
       "{}: {} {}s; without ids there must be {}, one per training sample{}", file, given, what,
@@ -124,36 +118,21 @@ void check_some_column_known(const SimilaritySet& set, const Positions& known) {
 /// A sparse table over the model's columns in the model's order. A training sample that no query
 /// lists is no error here: its pairs are absent like any other.
 Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
-  const auto& given = std::get<SparseBlock>(set.block);
-  std::vector<std::int32_t> to_model(static_cast<std::size_t>(given.cols), -1);
-  if (!set.column_ids.empty() && !record.ids.empty()) {
-    const Positions positions = positions_of(record.ids);
-    check_some_column_known(set, positions);
-    for (std::size_t j = 0; j < set.column_ids.size(); ++j) {
-      const auto at = positions.find(set.column_ids[j]);
-      if (at != positions.end()) to_model[j] = static_cast<std::int32_t>(at->second);
-    }
+  Block table = set.block;
+  auto& given = std::get<SparseBlock>(table);
+  std::vector<Index> columns;
+  if (set.column_ids.empty() || record.ids.empty()) {
+    columns = match_positions(record, given.cols, set.source, "column");
   } else {
-    const std::vector<Index> columns = match_positions(record, given.cols, set.source, "column");
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      to_model[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i);
+    check_some_column_known(set, positions_of(record.ids));
+    const Index unlisted = given.cols++;  // a column without entries, for all such samples
+    const Positions positions = positions_of(set.column_ids);
+    for (const std::string& id : record.ids) {
+      const auto at = positions.find(id);
+      columns.push_back(at == positions.end() ? unlisted : at->second);
     }
   }
-  SparseBlock block = given.without_rows();
-  block.cols = static_cast<Index>(record.positions.size());
-  std::vector<std::pair<std::int32_t, double>> row;
-  for (Index i = 0; i < given.rows(); ++i) {
-    const SparseRow listed = given.row(i);
-    row.clear();
-    for (std::size_t e = 0; e < listed.size(); ++e) {
-      const std::int32_t column = to_model[static_cast<std::size_t>(listed.columns[e])];
-      if (column >= 0) row.emplace_back(column, listed.values[e]);
-    }
-    std::sort(row.begin(), row.end());
-    for (const auto& [column, value] : row) block.add(column, value);
-    block.end_row();
-  }
-  return block;
+  return select(table, all_positions(given.rows()), columns);
 }
 
 /// Rows begin .. begin+count-1.
@@ -169,23 +148,42 @@ std::string names_of_matrices(const ModelRecord& record) {
   return list_some(names, 20);
 }
 
-/// Numbers per query: in order, or by id.
-struct SelfFile {
+/// What a file says of each query beside its row: by id where both have ids, else in order.
+struct PerQuery {
   std::string path;
-  std::vector<double> values;
+  RowMatrix values;  // a row per query
   std::vector<std::string> ids;
-  Positions positions;
+  Positions positions;  // of the ids
+
+  PerQuery(std::string file, RowMatrix rows, std::vector<std::string> row_ids)
+      : path(std::move(file)),
+        values(std::move(rows)),
+        ids(std::move(row_ids)),
+        positions(positions_of(ids)) {}
+
+  /// The row of query number `number`, whose id is empty where it has none; `queries` is its file.
+  [[nodiscard]] Index row_of(const std::string& id, Index number,
+                             const std::string& queries) const {
+    if (!id.empty() && !ids.empty()) {
+      const auto at = positions.find(id);
+      if (at != positions.end()) return at->second;
+      throw broken("{}: there is nothing for query {}", path, in_quotes(id));
+    }
+    if (number < values.rows()) return number;
+    throw broken("{}: there are {} queries here and more in {}", path, values.rows(), queries);
+  }
 };
 
-SelfFile read_self(const std::string& path) {
-  SelfFile file{.path = path, .values = {}, .ids = {}, .positions = {}};
+PerQuery read_self(const std::string& path) {
+  std::vector<double> values;
+  std::vector<std::string> ids;
   detail::ByteSource source = detail::ByteSource::open(path);
   detail::LineReader lines(source);
   std::string_view line;
   while (lines.next(line)) {
     if (trim(line).empty()) continue;
     const std::size_t tab = line.find('\t');
-    if (tab != std::string_view::npos) file.ids.emplace_back(trim(line.substr(0, tab)));
+    if (tab != std::string_view::npos) ids.emplace_back(trim(line.substr(0, tab)));
     const std::string_view number =
         trim(tab == std::string_view::npos ? line : line.substr(tab + 1));
     const auto value = parse_double(number);
@@ -195,16 +193,31 @@ SelfFile read_self(const std::string& path) {
                       "id<TAB>self-similarity",
                       in_quotes(number));
     }
-    file.values.push_back(*value);
+    values.push_back(*value);
   }
-  if (!file.ids.empty() && file.ids.size() != file.values.size()) {
+  if (!ids.empty() && ids.size() != values.size()) {
     throw broken("{}: some lines have an id and some have none; all or none must", path);
   }
-  file.positions = positions_of(file.ids);
-  if (file.positions.size() != file.ids.size()) {
+  PerQuery self(path, Eigen::Map<const Vector>(values.data(), std::ssize(values)), std::move(ids));
+  if (self.positions.size() != self.ids.size()) {
     throw broken("{}: an id stands there more than once", path);
   }
-  return file;
+  return self;
+}
+
+/// Training samples x queries, turned round. Held whole: its rows are not the queries.
+PerQuery read_from(const ModelRecord& record, const std::string& path, const ReadSettings& read,
+                   const RunContext& ctx) {
+  SimilaritySet set = read_similarity(path, read, ctx);
+  const std::vector<Index> at = [&] {
+    try {
+      return match_columns(record, set.row_ids, set.rows(), path, "row");
+    } catch (const Error& error) {
+      refuse_columns(error, record, {set.column_ids, set.cols()}, "columns");
+    }
+  }();
+  return {path, to_dense(set.block).values()(at, Eigen::all).transpose(),
+          std::move(set.column_ids)};
 }
 
 }  // namespace
@@ -257,15 +270,13 @@ namespace {
 struct Input {
   std::string path;
   std::unique_ptr<RowReader> rows;
-  std::vector<Index> columns;
-  std::optional<RowMatrix> from;  // queries x needed columns
-  std::string from_path;
-  std::vector<std::string> from_ids;
-  Positions from_positions;
-  std::optional<SelfFile> self;
+  std::vector<Index> columns;  // of the model, among those of the file
   std::vector<double> buffer;
-  std::optional<Block> sparse;  // the whole table, over the model's columns
-  Index sparse_row = 0;
+  std::optional<Block> sparse;  // a whole sparse table, over the model's columns
+  Index next_sparse = 0;
+  bool stays_sparse = false;  // where it is the only matrix: its rows are cut out in one piece
+  std::optional<PerQuery> from;
+  std::optional<PerQuery> self;
   std::unordered_map<std::string, Vector> waiting;  // rows that came before their turn
 
   Input(const ModelRecord& record, const QueryFile& file, const ReadSettings& read,
@@ -274,11 +285,12 @@ struct Input {
     const SimilaritySet* whole = rows->whole();
     if (whole != nullptr && is_sparse(whole->block)) {
       sparse = over_model_columns(record, *whole);
+      stays_sparse = record.matrices.size() == 1;
     } else {
       find_columns(record);
       buffer.resize(static_cast<std::size_t>(rows->cols()));
     }
-    if (!file.from_training.empty()) read_from(record, file.from_training, read, ctx);
+    if (!file.from_training.empty()) from = read_from(record, file.from_training, read, ctx);
     if (!file.self.empty()) self = read_self(file.self);
   }
 
@@ -291,43 +303,21 @@ struct Input {
     }
   }
 
-  /// Training samples x queries, turned round. Held whole: its rows are not the queries.
-  void read_from(const ModelRecord& record, const std::string& file, const ReadSettings& read,
-                 const RunContext& ctx) {
-    const SimilaritySet set = read_similarity(file, read, ctx);
-    const std::vector<Index> at = [&] {
-      try {
-        return match_columns(record, set.row_ids, set.rows(), file, "row");
-      } catch (const Error& error) {
-        refuse_columns(error, record, {set.column_ids, set.cols()}, "columns");
-      }
-    }();
-    const DenseBlock block = to_dense(set.block);
-    from = block.values()(at, Eigen::all).transpose();
-    from_path = file;
-    from_ids = set.column_ids;
-    from_positions = positions_of(from_ids);
-  }
+  [[nodiscard]] Index width() const { return sparse ? cols(*sparse) : std::ssize(columns); }
 
-  [[nodiscard]] Index width() const {
-    return sparse ? cols(*sparse) : static_cast<Index>(columns.size());
-  }
-
-  /// The next row over the model's columns; false at the end.
+  /// The next row over the model's columns, empty where it stays sparse, and its id, empty where
+  /// there are none; false at the end.
   [[nodiscard]] bool next(Vector& row, std::string& id) {
-    row.resize(width());
-    if (sparse) {
-      if (sparse_row == kith::rows(*sparse)) return false;
-      const std::vector<std::string>& ids = rows->whole()->row_ids;
-      id = ids.empty() ? "" : ids[static_cast<std::size_t>(sparse_row)];
-      const DenseBlock one = to_dense(rows_of(*sparse, sparse_row++, 1));
-      row = one.values().row(0);
+    if (!sparse) {
+      if (!rows->next(buffer, id)) return false;
+      row = Eigen::Map<const Vector>(buffer.data(), std::ssize(buffer))(columns);
       return true;
     }
-    if (!rows->next(buffer, id)) return false;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      row[static_cast<Index>(j)] = buffer[static_cast<std::size_t>(columns[j])];
-    }
+    if (next_sparse == kith::rows(*sparse)) return false;
+    const std::vector<std::string>& ids = rows->whole()->row_ids;
+    id = ids.empty() ? "" : ids[static_cast<std::size_t>(next_sparse)];
+    if (!stays_sparse) row = to_dense(rows_of(*sparse, next_sparse, 1)).values().row(0);
+    ++next_sparse;
     return true;
   }
 
@@ -360,47 +350,41 @@ struct Input {
     throw broken("{}: {} is not in {}; every matrix must hold the same queries", path,
                  extra.empty() ? "a further query" : "query " + in_quotes(extra), first);
   }
+
+  /// After `count` queries: what is known by position must not go on.
+  void check_self_end(Index count) const {
+    if (!self || !self->ids.empty() || self->values.rows() == count) return;
+    throw broken("{}: {} self-similarities for {} queries", self->path, self->values.rows(), count);
+  }
 };
 
-/// The row of `from` or the entry of `self` that belongs to query number `done`.
-Index place_of(const std::string& id, bool has_id, Index done, const Positions& positions,
-               Index count, const std::string& file, const std::string& queries) {
-  if (has_id && !positions.empty()) {
-    const auto at = positions.find(id);
-    if (at != positions.end()) return at->second;
-    throw broken("{}: there is nothing for query {}", file, in_quotes(id));
-  }
-  if (done < count) return done;
-  throw broken("{}: there are {} queries here and more in {}", file, count, queries);
-}
-
-/// Rows of one matrix while a chunk grows.
+/// What is known of one matrix while a chunk grows.
 struct Growing {
   RowMatrix to;
   RowMatrix from;
   Vector self;
 
-  Growing(const Input& input, Index most, bool keeps_rows)
-      : to(keeps_rows ? most : 0, input.width()),
+  Growing(const Input& input, Index most)
+      : to(input.stays_sparse ? 0 : most, input.width()),
         from(input.from ? most : 0, input.width()),
         self(input.self ? most : 0) {}
 
-  /// What is known of the query beside its row.
-  void add(const Input& input, const std::string& id, bool has_id, Index done, Index at) {
+  /// Query number `number` as row `at`.
+  void add(const Input& input, const Vector& row, const std::string& id, Index number, Index at) {
+    if (!input.stays_sparse) to.row(at) = row;
     if (input.from) {
-      from.row(at) = input.from->row(place_of(id, has_id, done, input.from_positions,
-                                              input.from->rows(), input.from_path, input.path));
+      from.row(at) = input.from->values.row(input.from->row_of(id, number, input.path));
     }
-    if (input.self) {
-      const SelfFile& file = *input.self;
-      self[at] = file.values[static_cast<std::size_t>(place_of(
-          id, has_id, done, file.positions, std::ssize(file.values), file.path, input.path))];
-    }
+    if (input.self) self[at] = input.self->values(input.self->row_of(id, number, input.path), 0);
   }
 
-  [[nodiscard]] QueryMatrix finish(const Input& input, Block rows, Index count) {
+  [[nodiscard]] QueryMatrix finish(const Input& input, Index count) const {
     QueryMatrix matrix;
-    matrix.to_training = std::move(rows);
+    if (input.stays_sparse) {
+      matrix.to_training = rows_of(*input.sparse, input.next_sparse - count, count);
+    } else {
+      matrix.to_training = DenseBlock(RowMatrix(to.topRows(count)));
+    }
     if (input.from) matrix.from_training = DenseBlock(RowMatrix(from.topRows(count)));
     if (input.self) matrix.self = self.head(count);
     return matrix;
@@ -413,59 +397,24 @@ struct QueryReader::Impl {
   std::vector<Input> inputs;
   Index done = 0;
 
-  [[nodiscard]] bool has_ids(std::size_t m) const { return inputs[m].rows->has_row_ids(); }
-
-  /// One sparse table stays sparse.
-  [[nodiscard]] QueryChunk next_sparse(Index most_rows) {
-    Input& input = inputs.front();
-    const std::vector<std::string>& ids = input.rows->whole()->row_ids;
-    const Index all = rows(*input.sparse);
-    const Index count = std::min(most_rows, all - done);
-    QueryChunk chunk;
-    Growing growing(input, count, false);
-    Block part = rows_of(*input.sparse, done, count);
-    for (Index i = 0; i < count; ++i, ++done) {
-      const std::string id =
-          ids.empty() ? std::to_string(done + 1) : ids[static_cast<std::size_t>(done)];
-      growing.add(input, id, !ids.empty(), done, i);
-      chunk.ids.push_back(id);
-    }
-    chunk.queries.matrices.push_back(growing.finish(input, std::move(part), count));
-    if (done == all) check_self_end();
-    return chunk;
-  }
-
   /// One row of every matrix; false at the end.
-  [[nodiscard]] bool next_row(std::vector<Growing>& growing, Index at, std::string& id) {
+  [[nodiscard]] bool next_row(std::vector<Growing>& growing, std::vector<std::string>& ids) {
+    Input& first = inputs.front();
     Vector row;
-    std::string own;
-    if (!inputs.front().next(row, own)) {
-      for (std::size_t m = 1; m < inputs.size(); ++m) {
-        inputs[m].check_rows_end(inputs.front().path);
-      }
-      check_self_end();
+    std::string id;
+    if (!first.next(row, id)) {
+      for (std::size_t m = 1; m < inputs.size(); ++m) inputs[m].check_rows_end(first.path);
+      for (const Input& input : inputs) input.check_self_end(done);
       return false;
     }
     for (std::size_t m = 0; m < inputs.size(); ++m) {
-      const bool by_id = has_ids(0) && has_ids(m);
-      if (m > 0) inputs[m].find(own, by_id, done + 1, inputs.front().path, row);
-      growing[m].to.row(at) = row;
-      growing[m].add(inputs[m], own, has_ids(0), done, at);
+      const bool by_id = !id.empty() && inputs[m].rows->has_row_ids();
+      if (m > 0) inputs[m].find(id, by_id, done + 1, first.path, row);
+      growing[m].add(inputs[m], row, id, done, std::ssize(ids));
     }
-    id = has_ids(0) ? own : std::to_string(done + 1);
     ++done;
+    ids.push_back(id.empty() ? std::to_string(done) : id);
     return true;
-  }
-
-  /// At the end of the queries: what is known by position must not go on.
-  void check_self_end() const {
-    for (const Input& input : inputs) {
-      if (!input.self || !input.self->ids.empty() || std::ssize(input.self->values) == done) {
-        continue;
-      }
-      throw broken("{}: {} self-similarities for {} queries", input.self->path,
-                   input.self->values.size(), done);
-    }
   }
 };
 
@@ -490,20 +439,13 @@ QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, con
 QueryReader::~QueryReader() = default;
 
 QueryChunk QueryReader::next(Index most_rows) {
-  if (impl_->inputs.size() == 1 && impl_->inputs.front().sparse) {
-    return impl_->next_sparse(most_rows);
-  }
   QueryChunk chunk;
   std::vector<Growing> growing;
-  for (const Input& input : impl_->inputs) growing.emplace_back(input, most_rows, true);
-  std::string id;
-  Index count = 0;
-  for (; count < most_rows && impl_->next_row(growing, count, id); ++count) {
-    chunk.ids.push_back(id);
-  }
+  for (const Input& input : impl_->inputs) growing.emplace_back(input, most_rows);
+  bool more = true;
+  while (more && std::ssize(chunk.ids) < most_rows) more = impl_->next_row(growing, chunk.ids);
   for (std::size_t m = 0; m < growing.size(); ++m) {
-    chunk.queries.matrices.push_back(growing[m].finish(
-        impl_->inputs[m], DenseBlock(RowMatrix(growing[m].to.topRows(count))), count));
+    chunk.queries.matrices.push_back(growing[m].finish(impl_->inputs[m], std::ssize(chunk.ids)));
   }
   return chunk;
 }

@@ -148,21 +148,15 @@ std::vector<ConditionedInput> condition_all(std::span<const SimilaritySet> sets,
 }
 
 MatchedSets select_samples(const MatchedSets& matrices, std::span<const Index> samples) {
-  const auto chosen = [&](const std::vector<std::string>& ids) {
-    std::vector<std::string> part;
-    if (ids.empty()) return part;
-    for (const Index i : samples) part.push_back(ids[static_cast<std::size_t>(i)]);
-    return part;
-  };
-  MatchedSets parts{.sets = {}, .ids = chosen(matrices.ids)};
+  MatchedSets parts{.sets = {}, .ids = values_at(matrices.ids, samples)};
   for (const SimilaritySet& set : matrices.sets) {
     parts.sets.push_back({.name = set.name,
                           .source = set.source,
                           .format = set.format,
                           .kind = set.kind,
                           .block = select(set.block, samples, samples),
-                          .row_ids = chosen(set.row_ids),
-                          .column_ids = chosen(set.column_ids),
+                          .row_ids = values_at(set.row_ids, samples),
+                          .column_ids = values_at(set.column_ids, samples),
                           .applied = set.applied});
   }
   return parts;
@@ -197,10 +191,7 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
     }
   }
   prepared.set.labels = select(labels, prepared.kept);
-  for (const Index i : prepared.kept) {
-    if (!matrices.ids.empty())
-      prepared.set.ids.push_back(matrices.ids[static_cast<std::size_t>(i)]);
-  }
+  prepared.set.ids = values_at(matrices.ids, prepared.kept);
   check_classes(prepared.set.labels);
   return prepared;
 }
@@ -253,8 +244,8 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
   RequiredColumns required =
       required_columns(prepared.rules, needed_columns(model, set.size()), set.size());
   record.positions = std::move(required.positions);
+  record.ids = values_at(set.ids, record.positions);
   for (const Index i : record.positions) {
-    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
     record.classes.push_back(set.labels.ids[static_cast<std::size_t>(i)]);
   }
   for (std::size_t m = 0; m < set.matrices.size(); ++m) {

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "kith/core/text.hpp"
 
@@ -30,48 +33,26 @@ std::string shown(char32_t c) {
   }
 }
 
-std::string_view latex_of(char c) {
-  switch (c) {
-    case '\\':
-      return "\\textbackslash{}";
-    case '{':
-      return "\\{";
-    case '}':
-      return "\\}";
-    case '$':
-      return "\\$";
-    case '&':
-      return "\\&";
-    case '#':
-      return "\\#";
-    case '%':
-      return "\\%";
-    case '_':
-      return "\\_";
-    case '^':
-      return "\\textasciicircum{}";
-    case '~':
-      return "\\textasciitilde{}";
-    case '<':
-      return "\\textless{}";
-    case '>':
-      return "\\textgreater{}";
-    case '|':
-      return "\\textbar{}";
-    case '"':
-      return "\\char34{}";  // active in some languages of babel
-    case '`':
-      return "\\char96{}";
-    case '\'':
-      return "\\char39{}";
-    case '[':
-      return "{[}";  // after the end of a row, [ and * would be arguments of it
-    case '*':
-      return "{*}";
-    default:
-      return {};
-  }
-}
+constexpr std::pair<char, std::string_view> kLatex[] = {
+    {'\\', "\\textbackslash{}"},
+    {'{', "\\{"},
+    {'}', "\\}"},
+    {'$', "\\$"},
+    {'&', "\\&"},
+    {'#', "\\#"},
+    {'%', "\\%"},
+    {'_', "\\_"},
+    {'^', "\\textasciicircum{}"},
+    {'~', "\\textasciitilde{}"},
+    {'<', "\\textless{}"},
+    {'>', "\\textgreater{}"},
+    {'|', "\\textbar{}"},
+    {'"', "\\char34{}"},  // active in some languages of babel
+    {'`', "\\char96{}"},
+    {'\'', "\\char39{}"},
+    {'[', "{[}"},  // after the end of a row, [ and * would be arguments of it
+    {'*', "{*}"},
+};
 
 }  // namespace
 
@@ -129,9 +110,9 @@ std::string escape_latex(std::string_view text) {
   std::string result;
   char before = 0;
   for (const char c : visible(text)) {
-    const std::string_view special = latex_of(c);
     if (c == '-' && before == '-') result += "{}";  // two would become a dash
-    result += special.empty() ? std::string_view(&c, 1) : special;
+    const auto* special = std::ranges::find(kLatex, c, &std::pair<char, std::string_view>::first);
+    result += special == std::end(kLatex) ? std::string_view(&c, 1) : special->second;
     before = c;
   }
   return result;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/report/page.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -140,18 +142,10 @@ std::string embedded_json(const Json& document) {
   std::string safe;
   safe.reserve(plain.size() + plain.size() / 16);
   for (const char letter : plain) {
-    switch (letter) {
-      case '<':
-        safe += "\\u003c";
-        break;
-      case '>':
-        safe += "\\u003e";
-        break;
-      case '&':
-        safe += "\\u0026";
-        break;
-      default:
-        safe.push_back(letter);
+    if (letter == '<' || letter == '>' || letter == '&') {
+      safe += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      safe.push_back(letter);
     }
   }
   return safe;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "kith/core/text.hpp"
 #include "kith/report/text_art.hpp"
@@ -124,6 +125,13 @@ std::vector<std::string> method_names(const Results& results) {
   return names;
 }
 
+/// None: the method is not on every data set.
+std::optional<double> rank_of(const RankTable& ranks, const std::string& name) {
+  const auto at = std::find(ranks.methods.begin(), ranks.methods.end(), name);
+  if (at == ranks.methods.end()) return std::nullopt;
+  return ranks.ranks[static_cast<std::size_t>(at - ranks.methods.begin())];
+}
+
 void add_column(Sheet& sheet, const std::string& header, bool right) {
   sheet.header.push_back(header);
   sheet.right.push_back(right);
@@ -196,12 +204,8 @@ Sheet sheet_of_several(const Results& results, const TableStyle& style) {
       row.push_back(method != nullptr ? value_cell(result, *method) : SheetCell{});
       if (method != nullptr) seconds += method->seconds;
     }
-    const auto at = std::find(ranks.methods.begin(), ranks.methods.end(), name);
-    row.push_back(
-        {at == ranks.methods.end()
-             ? "-"
-             : fmt::format("{:.2f}",
-                           ranks.ranks[static_cast<std::size_t>(at - ranks.methods.begin())])});
+    const std::optional<double> rank = rank_of(ranks, name);
+    row.push_back({rank ? fmt::format("{:.2f}", *rank) : "-"});
     if (style.timings) row.push_back({fmt::format("{:.2f}", seconds)});
     sheet.rows.push_back(std::move(row));
   }
@@ -331,11 +335,8 @@ std::string draw_csv(const Results& results, const TableStyle& style) {
                       result.partitions, full(method.p_value, 1), method.best ? "yes" : "no",
                       escape_csv(usual_settings(method)), method.usual_count);
       if (results.size() > 1) {
-        const auto at = std::find(ranks.methods.begin(), ranks.methods.end(), method.name);
-        text += ",";
-        if (at != ranks.methods.end()) {
-          text += full(ranks.ranks[static_cast<std::size_t>(at - ranks.methods.begin())], 1);
-        }
+        const std::optional<double> rank = rank_of(ranks, method.name);
+        text += "," + (rank ? full(*rank, 1) : "");
       }
       text += style.timings ? "," + format_double(method.seconds) + "\n" : "\n";
     }

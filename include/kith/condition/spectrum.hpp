@@ -77,7 +77,7 @@ struct Conditioned {
 /// The rule that is consistent with a shift where linear (new rows as they are) is not: a training
 /// row comes out as its row of S + shift I. It divides by eigenvalues, so that small ones rule it.
 [[nodiscard]] SpectralMap shift_map(SharedDecomposition eigen, double shift);
-/// S S', for any square S.
+/// S S', whatever the width of S.
 [[nodiscard]] Conditioned squared_kernel(DenseBlock S);
 
 /// Everything at once from a training block, decomposing only where that is needed. The mean of

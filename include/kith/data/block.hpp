@@ -29,6 +29,10 @@ class DenseBlock {
     return {data_ + i * cols_, static_cast<std::size_t>(cols_)};
   }
   [[nodiscard]] Eigen::Map<const RowMatrix> values() const { return {data_, rows_, cols_}; }
+  /// Of the same shape with the same numbers; NaN equals nothing.
+  friend bool operator==(const DenseBlock& a, const DenseBlock& b) {
+    return a.rows_ == b.rows_ && a.cols_ == b.cols_ && a.values() == b.values();
+  }
   /// The values to change: moved out where this is the only owner, else copied.
   [[nodiscard]] RowMatrix take() &&;
 
@@ -75,6 +79,7 @@ struct SparseBlock {
   void end_row() { starts.push_back(entries()); }
   /// Columns and absent pairs as here, and no row yet.
   [[nodiscard]] SparseBlock without_rows() const;
+  friend bool operator==(const SparseBlock&, const SparseBlock&) = default;
 };
 
 /// Calls visit(column, value in a, value in b) for each column that either row lists, ascending.

@@ -3,7 +3,6 @@
 // the only header a caller needs.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

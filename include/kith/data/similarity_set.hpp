@@ -28,8 +28,6 @@ struct SimilaritySet {
 
   [[nodiscard]] Index rows() const { return kith::rows(block); }
   [[nodiscard]] Index cols() const { return kith::cols(block); }
-  /// The id of row i, or its position counted from 1.
-  [[nodiscard]] std::string row_id(Index i) const;
 };
 
 /// Throws Error unless the table is square and its row and column ids (where both exist) are the

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,12 +67,25 @@ struct Fitted {
   FitInfo info;
 };
 
+/// Settings of one method that are fitted together, and the result for each of them.
+template <class Settings>
+using Path = std::span<const Settings>;
+template <class Model>
+using FittedPath = std::vector<Fitted<Model>>;
+
+/// The same with what `make` makes of each model.
+template <class Base, class Make>
+[[nodiscard]] auto map_models(FittedPath<Base> fitted, const Make& make) {
+  FittedPath<std::invoke_result_t<Make, Base>> models;
+  for (Fitted<Base>& one : fitted) {
+    models.push_back({make(std::move(one.model)), std::move(one.info)});
+  }
+  return models;
+}
 /// Models that are what their base is and nothing else.
 template <class Model, class Base>
-[[nodiscard]] std::vector<Fitted<Model>> as_models(std::vector<Fitted<Base>> fitted) {
-  std::vector<Fitted<Model>> models;
-  for (Fitted<Base>& one : fitted) models.push_back({{std::move(one.model)}, std::move(one.info)});
-  return models;
+[[nodiscard]] FittedPath<Model> as_models(FittedPath<Base> fitted) {
+  return map_models(std::move(fitted), [](Base base) { return Model{std::move(base)}; });
 }
 
 /// One row per query. `scores` order the classes; they are no probabilities.
@@ -80,6 +94,9 @@ struct Prediction {
   Matrix scores;         ///< queries x classes, or empty
   Matrix probabilities;  ///< queries x classes, rows sum to 1, or empty
 };
+
+/// Room for as many answers, all 0.
+[[nodiscard]] Prediction blank_prediction(Index queries, int classes, bool probabilities);
 
 /// The queries over these training samples alone, in that order, out of all training samples.
 /// Nothing is copied where these are all.
@@ -113,9 +130,9 @@ template <class M>
 template <class S, class M>
 concept Learner = Described<S> && std::default_initializable<S> && std::default_initializable<M> &&
     requires(const S& settings, M& model, const M& fitted, SharedWork& work, RunContext& ctx,
-             const QueryBlock& queries, std::span<const S> path, SavingArchive& saving,
+             const QueryBlock& queries, Path<S> path, SavingArchive& saving,
              LoadingArchive& loading) {
-  { fit_path(work, path, ctx) } -> std::same_as<std::vector<Fitted<M>>>;
+  { fit_path(work, path, ctx) } -> std::same_as<FittedPath<M>>;
   { predict(fitted, queries, ctx) } -> std::same_as<Prediction>;
   archive(fitted, saving);
   archive(model, loading);
@@ -129,12 +146,6 @@ template <class M>
   } else {
     return queries;
   }
-}
-
-/// The fit of one setting: that of a path of one.
-template <Described S>
-[[nodiscard]] auto fit(SharedWork& work, const S& settings, RunContext& ctx) {
-  return std::move(fit_path(work, std::span<const S>(&settings, 1), ctx).front());
 }
 
 }  // namespace kith

@@ -3,7 +3,6 @@
 // over. The header of a method needs no other for its declarations.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,6 +86,14 @@ struct MethodTraits;
 /// Settings that a method learns with.
 template <class S>
 concept MethodSettings = Learner<S, typename MethodTraits<S>::Model>;
+
+/// The fit of one setting: that of a path of one. Throws Error naming the first field outside its
+/// range, as `fit_path` of the registry does; no method looks again.
+template <Described S>
+[[nodiscard]] auto fit(SharedWork& work, const S& settings, RunContext& ctx) {
+  validate(settings, MethodTraits<S>::name);
+  return std::move(fit_path(work, Path<S>(&settings, 1), ctx).front());
+}
 
 /// Methods by the types of their settings.
 template <MethodSettings... S>

@@ -94,9 +94,8 @@ void check_input_kind(const MethodChoice& choice, std::size_t matrices, bool vec
 [[nodiscard]] Fitted<AnyModel> fit(SharedWork& work, const AnySettings& settings, RunContext& ctx);
 /// All settings of one method; shares what that method can share. Throws Error(kInvalidArgument)
 /// where a model holds NaN or infinity and a prediction needs a number.
-[[nodiscard]] std::vector<Fitted<AnyModel>> fit_path(SharedWork& work,
-                                                     std::span<const AnySettings> path,
-                                                     RunContext& ctx);
+[[nodiscard]] FittedPath<AnyModel> fit_path(SharedWork& work, Path<AnySettings> path,
+                                            RunContext& ctx);
 [[nodiscard]] Prediction predict(const AnyModel& model, const QueryBlock& queries, RunContext& ctx);
 /// One prediction per model, all of one method; a lazy method shares its work between them. The
 /// queries have all training samples, of which each model is given those it needs.

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "kith/core/context.hpp"
-#include "kith/core/settings.hpp"
 #include "kith/core/types.hpp"
 #include "kith/measure/raw_data.hpp"
 #include "kith/measure/score_form.hpp"

@@ -37,13 +37,12 @@ void refuse_infinite(const DenseBlock& block, const std::string& file) {
 
 void refuse_not_finite(const SparseBlock& block, const std::string& file) {
   for (Index i = 0; i < block.rows(); ++i) {
-    const auto begin = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i)]);
-    const auto end = static_cast<std::size_t>(block.starts[static_cast<std::size_t>(i) + 1]);
-    for (std::size_t k = begin; k < end; ++k) {
-      if (std::isinf(block.values[k])) throw infinite(i, block.columns[k], block.values[k], file);
-      if (!std::isnan(block.values[k])) continue;
+    const SparseRow row = block.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      if (std::isinf(row.values[e])) throw infinite(i, row.columns[e], row.values[e], file);
+      if (!std::isnan(row.values[e])) continue;
       throw bad_input({file}, "row {}, column {} is NaN; a sparse matrix cannot hold missing pairs",
-                      i + 1, block.columns[k] + 1);
+                      i + 1, row.columns[e] + 1);
     }
   }
 }

@@ -250,11 +250,8 @@ void write_edges(AtomicFile& file, const SimilaritySet& set, const RunContext& c
       }
       continue;
     }
-    const auto row = static_cast<std::size_t>(i);
-    for (std::int64_t k = sparse->starts[row]; k < sparse->starts[row + 1]; ++k) {
-      const auto entry = static_cast<std::size_t>(k);
-      put(i, sparse->columns[entry], sparse->values[entry]);
-    }
+    const SparseRow row = sparse->row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) put(i, row.columns[e], row.values[e]);
   }
   out.flush();
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/idx.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -18,46 +20,30 @@ namespace {
 constexpr std::size_t kHeadBytes = 4;
 constexpr int kMostDimensions = 8;
 
-/// Bytes per value of an IDX type, or 0 where there is no such type.
-int idx_width(unsigned char type) {
-  switch (type) {
-    case 0x08:
-    case 0x09:
-      return 1;
-    case 0x0B:
-      return 2;
-    case 0x0C:
-    case 0x0D:
-      return 4;
-    case 0x0E:
-      return 8;
-    default:
-      return 0;
-  }
+template <class Number>
+double big_endian(const unsigned char* bytes) {
+  std::array<unsigned char, sizeof(Number)> own;
+  std::reverse_copy(bytes, bytes + own.size(), own.begin());
+  return static_cast<double>(std::bit_cast<Number>(own));
 }
 
-template <class Bits>
-Bits big_endian(const unsigned char* bytes) {
-  Bits bits = 0;
-  for (std::size_t k = 0; k < sizeof(Bits); ++k) bits = static_cast<Bits>((bits << 8) | bytes[k]);
-  return bits;
-}
+struct IdxType {
+  unsigned char code;
+  std::size_t width;  // bytes per value
+  double (*value)(const unsigned char* bytes);
+};
+constexpr std::array<IdxType, 6> kTypes = {{{0x08, 1, big_endian<std::uint8_t>},
+                                            {0x09, 1, big_endian<std::int8_t>},
+                                            {0x0B, 2, big_endian<std::int16_t>},
+                                            {0x0C, 4, big_endian<std::int32_t>},
+                                            {0x0D, 4, big_endian<float>},
+                                            {0x0E, 8, big_endian<double>}}};
+static_assert(std::endian::native == std::endian::little, "bytes are turned round");
 
-double idx_value(const unsigned char* bytes, unsigned char type) {
-  switch (type) {
-    case 0x08:
-      return bytes[0];
-    case 0x09:
-      return std::bit_cast<std::int8_t>(bytes[0]);
-    case 0x0B:
-      return std::bit_cast<std::int16_t>(big_endian<std::uint16_t>(bytes));
-    case 0x0C:
-      return std::bit_cast<std::int32_t>(big_endian<std::uint32_t>(bytes));
-    case 0x0D:
-      return std::bit_cast<float>(big_endian<std::uint32_t>(bytes));
-    default:
-      return std::bit_cast<double>(big_endian<std::uint64_t>(bytes));
-  }
+/// Null where there is no such type.
+const IdxType* type_of(unsigned char code) {
+  const auto* found = std::ranges::find(kTypes, code, &IdxType::code);
+  return found == kTypes.end() ? nullptr : found;
 }
 
 void read_exactly(ByteSource& source, std::span<unsigned char> bytes, std::string_view what) {
@@ -95,18 +81,18 @@ IdxShape read_shape(ByteSource& source, int dimensions) {
 
 bool looks_like_idx(std::string_view head) {
   return head.size() >= kHeadBytes && head[0] == 0 && head[1] == 0 &&
-         idx_width(static_cast<unsigned char>(head[2])) > 0 && head[3] >= 1 &&
+         type_of(static_cast<unsigned char>(head[2])) != nullptr && head[3] >= 1 &&
          head[3] <= kMostDimensions;
 }
 
 RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
   unsigned char head[kHeadBytes];
   read_exactly(source, head, "header");
-  const unsigned char type = head[2];
-  const auto width = static_cast<std::size_t>(idx_width(type));
+  const IdxType* type = type_of(head[2]);
+  assert(type != nullptr && "looks_like_idx was asked");
   const IdxShape shape = read_shape(source, head[3]);
   const Index bytes_before = static_cast<Index>(kHeadBytes) + 4 * head[3];
-  const Index bytes_of_row = shape.columns * static_cast<Index>(width);
+  const Index bytes_of_row = shape.columns * static_cast<Index>(type->width);
   // Below 2^32 rows of at most 2^34 bytes: their product need not be a number.
   if (shape.rows > (std::numeric_limits<Index>::max() - bytes_before) / bytes_of_row) {
     throw bad_input({source.name()}, "its IDX header says {} x {} values, which no file holds",
@@ -122,12 +108,12 @@ RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
   }
   check_dense_fits(shape.rows, shape.columns);
   RowMatrix values(shape.rows, shape.columns);
-  std::vector<unsigned char> row(static_cast<std::size_t>(shape.columns) * width);
+  std::vector<unsigned char> row(static_cast<std::size_t>(bytes_of_row));
   for (Index i = 0; i < shape.rows; ++i) {
     ctx.check_stop();
     read_exactly(source, row, "values");
     for (Index j = 0; j < shape.columns; ++j) {
-      const double value = idx_value(row.data() + static_cast<std::size_t>(j) * width, type);
+      const double value = type->value(row.data() + static_cast<std::size_t>(j) * type->width);
       if (!std::isfinite(value)) {
         throw bad_input({source.name()}, "row {}, value {} is not finite", i + 1, j + 1);
       }

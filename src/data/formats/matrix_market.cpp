@@ -280,10 +280,9 @@ void write_matrix_market(AtomicFile& file, const SimilaritySet& set, const RunCo
   out.end_line();
   for (Index i = 0; i < set.rows(); ++i) {
     ctx.check_stop();
-    const auto row = static_cast<std::size_t>(i);
-    for (std::int64_t k = sparse.starts[row]; k < sparse.starts[row + 1]; ++k) {
-      const auto entry = static_cast<std::size_t>(k);
-      out << i + 1 << ' ' << sparse.columns[entry] + 1L << ' ' << sparse.values[entry];
+    const SparseRow row = sparse.row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      out << i + 1 << ' ' << row.columns[e] + 1L << ' ' << row.values[e];
       out.end_line();
     }
   }

@@ -53,10 +53,8 @@ Vector kept(const Vector& lambda, const std::optional<Index>& dimensions) {
 }
 
 /// All settings have the same dimensions and ascend in cost.
-std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, SharedWork& work,
-                                             std::span<const BinaryTask> tasks,
-                                             std::span<const EmbedSvmSettings> ascending,
-                                             const RunContext& ctx) {
+FittedPath<EmbedSvmModel> fit_space(const ClassicalScaling& scaling, SharedWork& work, Tasks tasks,
+                                    Path<EmbedSvmSettings> ascending, const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const Vector multipliers = kept(scaling.eigen->lambda, ascending.front().dimensions);
   Conditioned space{
@@ -73,7 +71,7 @@ std::vector<Fitted<EmbedSvmModel>> fit_space(const ClassicalScaling& scaling, Sh
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const KernelLearner learner{
       .K = &space.kernel, .train = &train, .ascending = machines, .ctx = &ctx};
-  std::vector<Fitted<EmbedSvmModel>> fitted;
+  FittedPath<EmbedSvmModel> fitted;
   for (Fitted<Machines>& one : train_machines(learner, tasks)) {
     EmbedSvmModel model{column_machines(std::move(one.model), train.size(),
                                         all_positions(train.size()), times_map)};
@@ -92,36 +90,22 @@ void describe(EmbedSvmSettings& settings, FieldVisitor& field) {
   field("dimensions", settings.dimensions, at_least(1), "all",
         "how many axes of largest positive eigenvalue are kept");
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
+  describe_tasks(settings, field, kGapHelp);
 }
 
-std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
-                                            std::span<const EmbedSvmSettings> path,
-                                            RunContext& ctx) {
-  for (const EmbedSvmSettings& settings : path) validate(settings, "embed-svm");
+FittedPath<EmbedSvmModel> fit_path(SharedWork& work, Path<EmbedSvmSettings> path, RunContext& ctx) {
   const ClassicalScaling scaling = classical_scaling(work);
   const auto dimensions = [](const EmbedSvmSettings& settings) { return settings.dimensions; };
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const EmbedSvmSettings> same_rule) {
-    return fit_in_groups(same_rule, dimensions, by_cost,
-                         [&](std::span<const EmbedSvmSettings> ascending) {
-                           ctx.check_stop();
-                           return fit_space(scaling, work, tasks, ascending, ctx);
-                         });
-  };
-  return fit_with_tasks(work.train().labels, path, fit_rule);
+  return fit_with_tasks(work.train().labels, path, dimensions, by_cost,
+                        [&](Tasks tasks, Path<EmbedSvmSettings> ascending) {
+                          ctx.check_stop();
+                          return fit_space(scaling, work, tasks, ascending, ctx);
+                        });
 }
 
-Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  ctx.check_stop();
-  return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
-}
-
-std::vector<Explanation> explain(const EmbedSvmModel& model, const QueryBlock& queries,
-                                 std::span<const int> labels, RunContext& /*ctx*/) {
-  return explain(model, query_rows(queries.matrices.front(), Spectrum::kNone), labels);
+DenseBlock machine_rows(const EmbedSvmModel& /*model*/, const QueryBlock& queries,
+                        const RunContext& /*ctx*/) {
+  return query_rows(queries.matrices.front(), Spectrum::kNone);
 }
 
 }  // namespace kith

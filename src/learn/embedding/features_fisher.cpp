@@ -16,13 +16,11 @@ void describe(FeaturesFisherSettings& settings, FieldVisitor& field) {
         "identity added to the covariance, in units of its mean eigenvalue");
 }
 
-std::vector<Fitted<FeaturesFisherModel>> fit_path(SharedWork& work,
-                                                  std::span<const FeaturesFisherSettings> path,
-                                                  RunContext& ctx) {
-  for (const FeaturesFisherSettings& settings : path) validate(settings, "features-fisher");
+FittedPath<FeaturesFisherModel> fit_path(SharedWork& work, Path<FeaturesFisherSettings> path,
+                                         RunContext& ctx) {
   const PooledCovariance covariance(Matrix(work.dense().values()), work.train().labels);
   ctx.check_stop();
-  std::vector<Fitted<FeaturesFisherModel>> fitted;
+  FittedPath<FeaturesFisherModel> fitted;
   for (const FeaturesFisherSettings& settings : path) {
     PooledCovariance::Rule rule = covariance.rule(settings.ridge);
     const LinearScores scores{.rows = RowKind::kToTraining,

@@ -49,9 +49,8 @@ void describe(FeaturesQuadraticSettings& settings, FieldVisitor& field) {
         "identity added to each covariance, in units of the pooled covariance's mean eigenvalue");
 }
 
-std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
-    SharedWork& work, std::span<const FeaturesQuadraticSettings> path, RunContext& ctx) {
-  for (const FeaturesQuadraticSettings& settings : path) validate(settings, "features-quadratic");
+FittedPath<FeaturesQuadraticModel> fit_path(SharedWork& work, Path<FeaturesQuadraticSettings> path,
+                                            RunContext& ctx) {
   const Labels& labels = work.train().labels;
   const Matrix X = work.dense().values();
   const ClassMeans means = class_means(X, labels);
@@ -73,7 +72,7 @@ std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
     shared.V[c] = std::move(part.V);
     shared.lambda[c] = std::move(part.lambda);
   });
-  std::vector<Fitted<FeaturesQuadraticModel>> fitted;
+  FittedPath<FeaturesQuadraticModel> fitted;
   for (const FeaturesQuadraticSettings& settings : path) {
     Fitted<FeaturesQuadraticModel> one;
     one.model = shared;

@@ -13,9 +13,8 @@ namespace kith {
 
 void describe(NearestMeanSettings& /*settings*/, FieldVisitor& /*field*/) {}
 
-std::vector<Fitted<NearestMeanModel>> fit_path(SharedWork& work,
-                                               std::span<const NearestMeanSettings> path,
-                                               RunContext& ctx) {
+FittedPath<NearestMeanModel> fit_path(SharedWork& work, Path<NearestMeanSettings> path,
+                                      RunContext& ctx) {
   ctx.check_stop();
   const Labels& labels = work.train().labels;
   const std::vector<Index> counts = labels.counts();
@@ -34,7 +33,7 @@ std::vector<Fitted<NearestMeanModel>> fit_path(SharedWork& work,
       scores.b(static_cast<Index>(c)) = -std::numeric_limits<double>::infinity();
     }
   }
-  return std::vector<Fitted<NearestMeanModel>>(path.size(), {{scores}, {}});
+  return FittedPath<NearestMeanModel>(path.size(), {{scores}, {}});
 }
 
 }  // namespace kith

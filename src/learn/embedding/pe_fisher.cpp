@@ -48,17 +48,14 @@ void describe(PeFisherSettings& settings, FieldVisitor& field) {
         "identity added to the covariance, in units of its mean eigenvalue");
 }
 
-std::vector<Fitted<PeFisherModel>> fit_path(SharedWork& work,
-                                            std::span<const PeFisherSettings> path,
-                                            RunContext& ctx) {
-  for (const PeFisherSettings& settings : path) validate(settings, "pe-fisher");
+FittedPath<PeFisherModel> fit_path(SharedWork& work, Path<PeFisherSettings> path, RunContext& ctx) {
   const SymmetricEigen& eigen = *work.eigen();
   struct Space {
     Matrix to_raw;  // coefficients over coordinates -> over raw rows
     PooledCovariance covariance;
   };
   std::map<std::optional<Index>, Space> spaces;
-  std::vector<Fitted<PeFisherModel>> fitted;
+  FittedPath<PeFisherModel> fitted;
   for (const PeFisherSettings& settings : path) {
     ctx.check_stop();
     auto at = spaces.find(settings.dimensions);

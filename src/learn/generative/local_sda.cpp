@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kith/core/parallel.hpp"
 #include "kith/learn/generative/statistics.hpp"
 
 namespace kith {
@@ -172,30 +171,19 @@ void write(const Posterior& posterior, Index query, Prediction& prediction) {
 std::vector<Prediction> predict_run(std::span<const LocalSdaModel> models,
                                     const QueryBlock& queries, const RunContext& ctx) {
   const Voters& voters = models.front().voters;
-  const NeighbourRows rows(queries.matrices.front());
-  check_columns(rows.samples(), voters.size());
   Index most = 0;
-  std::vector<Prediction> predictions(models.size());
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    const LocalSdaSettings& own = models[m].settings;
-    const bool overall = own.neighbourhood == Neighbourhood::kOverall;
-    most = std::max(most, overall ? own.neighbours : voters.size());
-    predictions[m].labels.resize(static_cast<std::size_t>(rows.queries()));
-    predictions[m].scores.resize(rows.queries(), voters.classes);
-    predictions[m].probabilities.resize(rows.queries(), voters.classes);
+  for (const LocalSdaModel& model : models) {
+    const bool overall = model.settings.neighbourhood == Neighbourhood::kOverall;
+    most = std::max(most, overall ? model.settings.neighbours : voters.size());
   }
-  parallel_chunks(static_cast<std::size_t>(rows.queries()), kQueriesPerUnit, ctx.threads,
-                  [&](std::size_t begin, std::size_t end) {
-                    ctx.check_stop();
-                    for (std::size_t q = begin; q < end; ++q) {
-                      const auto query = static_cast<Index>(q);
-                      const Neighbours sorted = rows.nearest(query, most, voters.ties);
-                      for (std::size_t m = 0; m < models.size(); ++m) {
-                        const Neighbours near = neighbourhood_of(models[m], sorted);
-                        write(classify(models[m], near), query, predictions[m]);
-                      }
-                    }
-                  });
+  std::vector<Prediction> predictions(models.size(),
+                                      blank_prediction(queries.size(), voters.classes, true));
+  const auto answer = [&](Index query, const Neighbours& sorted) {
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      write(classify(models[m], neighbourhood_of(models[m], sorted)), query, predictions[m]);
+    }
+  };
+  for_each_query(voters, queries, most, kQueriesPerUnit, answer, ctx);
   return predictions;
 }
 
@@ -212,12 +200,9 @@ void describe(LocalSdaSettings& settings, FieldVisitor& field) {
   field("ties", settings.ties, kTiesHelp);
 }
 
-std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
-                                            std::span<const LocalSdaSettings> path,
-                                            RunContext& ctx) {
-  for (const LocalSdaSettings& settings : path) validate(settings, "local-sda");
+FittedPath<LocalSdaModel> fit_path(SharedWork& work, Path<LocalSdaSettings> path, RunContext& ctx) {
   Supports supports(work.symmetric());
-  std::vector<Fitted<LocalSdaModel>> fitted;
+  FittedPath<LocalSdaModel> fitted;
   for (const LocalSdaSettings& settings : path) {
     fitted.push_back({{.voters = make_voters(work.train(), settings.ties, ctx),
                        .pairs = {.block = work.dense()},

@@ -21,10 +21,10 @@
 #include <map>
 
 #include "kith/core/parallel.hpp"
-#include "kith/core/stopwatch.hpp"
 #include "kith/learn/generative/medoids.hpp"
 #include "kith/learn/generative/statistics.hpp"
 #include "kith/learn/neighbours/nearest.hpp"
+#include "optim/engine/progress.hpp"
 
 namespace kith {
 namespace {
@@ -206,36 +206,28 @@ SdaMixture fit_mixture(const MatrixRef& U, const Support& support, const RunCont
   mixture.log_z = Vector::Constant(U.cols(), moments(support, 0).log_z);
   mixture.info.objective = 0;
   if (U.size() == 0) return mixture;
-  const Stopwatch clock;
   const Bounds bounds = bounds_of(U);
   Matrix r = first_responsibilities(U);
   double reached = -std::numeric_limits<double>::infinity();
-  mixture.info.status = SolveStatus::kIterationLimit;
-  while (mixture.info.iterations < kMostSteps) {
-    ctx.check_stop();
+  engine::BestSoFar climb({.tolerance = kRise, .iterations = kMostSteps}, ctx);
+  while (climb.goes_on()) {
     maximise(U, r, bounds, support, mixture);
     const double now = expect(U, mixture, r);
-    ++mixture.info.iterations;
-    const double scale = 1 + std::abs(now);
     if (std::isfinite(reached)) {
       mixture.largest_fall = std::max(mixture.largest_fall, reached - now);
     }
-    const bool ended = now - reached <= kRise * scale;
+    climb.offer((now - reached) / (1 + std::abs(now)));
+    climb.stepped();
     reached = now;
-    if (ended) {
-      mixture.info.status = SolveStatus::kStationary;
-      break;
-    }
   }
-  if (mixture.largest_fall > kFall * (1 + std::abs(reached))) {
-    mixture.info.status = SolveStatus::kNumericalFailure;
-  }
+  climb.report(mixture.info);
+  SolveStatus& status = mixture.info.status;
   // With one prototype there is no mixture, and the problem is concave.
-  if (U.cols() == 1 && mixture.info.status == SolveStatus::kStationary) {
-    mixture.info.status = SolveStatus::kSolved;
+  if (status == SolveStatus::kSolved && U.cols() > 1) status = SolveStatus::kStationary;
+  if (mixture.largest_fall > kFall * (1 + std::abs(reached))) {
+    status = SolveStatus::kNumericalFailure;
   }
   mixture.info.objective = reached;
-  mixture.info.seconds = clock.seconds();
   return mixture;
 }
 
@@ -244,15 +236,13 @@ void describe(MixtureSdaSettings& settings, FieldVisitor& field) {
   field("support", settings.support, kSupportHelp);
 }
 
-std::vector<Fitted<MixtureSdaModel>> fit_path(SharedWork& work,
-                                              std::span<const MixtureSdaSettings> path,
-                                              RunContext& ctx) {
-  for (const MixtureSdaSettings& settings : path) validate(settings, "mixture-sda");
+FittedPath<MixtureSdaModel> fit_path(SharedWork& work, Path<MixtureSdaSettings> path,
+                                     RunContext& ctx) {
   const TrainingSet& train = work.train();
   const TieOrder order = tie_order(train.size(), TieRule::kRandom, ctx);
   const std::vector<std::vector<Index>> members = train.labels.members(order.sample_at);
   Supports supports(work.symmetric());
-  std::vector<Fitted<MixtureSdaModel>> fitted;
+  FittedPath<MixtureSdaModel> fitted;
   for (const MixtureSdaSettings& settings : path) {
     const Problem problem{
         .S = work.symmetric(), .members = members, .support = supports.of(settings.support)};

@@ -68,25 +68,22 @@ void describe(SdaSettings& settings, FieldVisitor& field) {
   field("support", settings.support, kSupportHelp);
 }
 
-std::vector<Fitted<SdaModel>> fit_path(SharedWork& work, std::span<const SdaSettings> path,
-                                       RunContext& ctx) {
-  for (const SdaSettings& settings : path) validate(settings, "sda");
+FittedPath<SdaModel> fit_path(SharedWork& work, Path<SdaSettings> path, RunContext& ctx) {
   const TrainingSet& train = work.train();
   const Eigen::Map<const Matrix> S = work.symmetric();
   const TieOrder order = tie_order(train.size(), TieRule::kRandom, ctx);
   const std::vector<std::vector<Index>> members = train.labels.members(order.sample_at);
   const std::vector<Index> centroids = class_centroids(S, members);
   Supports supports(S);
-  std::vector<Fitted<SdaModel>> fitted;
+  FittedPath<SdaModel> fitted;
   for (const SdaSettings& settings : path) {
     ctx.check_stop();
     Fitted<SdaModel> one;
     one.model.counts = train.labels.counts();
     one.model.columns =
         settings.statistics == SdaStatistics::kCentroids ? centroids : all_positions(train.size());
-    for (const Index column : one.model.columns) {
-      one.model.represents.push_back(train.labels.ids[static_cast<std::size_t>(column)]);
-    }
+    const std::vector<int> classes = values_at(train.labels.ids, one.model.columns);
+    one.model.represents.assign(classes.begin(), classes.end());
     one.model.support = supports.of(settings.support);
     fit_densities(class_means(S, members, one.model.columns, one.model.support), one.model);
     fitted.push_back(std::move(one));

@@ -68,10 +68,8 @@ Vector finite_scores(const VectorRef& log_posteriors) {
 
 Prediction predict_by_joint(const Matrix& log_joint, const Matrix& T,
                             std::span<const Index> represents, std::span<const Index> counts) {
-  Prediction prediction;
-  prediction.labels.resize(static_cast<std::size_t>(log_joint.rows()));
-  prediction.scores.resize(log_joint.rows(), log_joint.cols());
-  prediction.probabilities.resize(log_joint.rows(), log_joint.cols());
+  Prediction prediction =
+      blank_prediction(log_joint.rows(), static_cast<int>(log_joint.cols()), true);
   for (Index q = 0; q < log_joint.rows(); ++q) {
     const Vector joint = log_joint.row(q).transpose();
     Vector nearest = Vector::Constant(joint.size(), -std::numeric_limits<double>::infinity());

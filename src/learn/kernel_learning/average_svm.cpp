@@ -42,9 +42,7 @@ void describe(AverageSvmSettings& settings, FieldVisitor& field) {
         "what is done to the eigenvalues of the mean before training");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
+  describe_tasks(settings, field, kGapHelp);
 }
 
 QueryMatrix average(const QueryBlock& queries) {
@@ -66,20 +64,13 @@ QueryMatrix average(const QueryBlock& queries) {
   return mean;
 }
 
-std::vector<Fitted<AverageSvmModel>> fit_path(SharedWork& work,
-                                              std::span<const AverageSvmSettings> path,
-                                              RunContext& ctx) {
+FittedPath<AverageSvmModel> fit_path(SharedWork& work, Path<AverageSvmSettings> path,
+                                     RunContext& ctx) {
   std::vector<SvmSettings> machines;
-  for (const AverageSvmSettings& settings : path) {
-    validate(settings, "average-svm");
-    machines.push_back(on_the_mean(settings));
-  }
-  std::vector<Fitted<AverageSvmModel>> fitted;
-  for (Fitted<SvmModel>& one : fit_path(work.average(), machines, ctx)) {
-    fitted.push_back(
-        {{std::ssize(work.train().matrices), std::move(one.model)}, std::move(one.info)});
-  }
-  return fitted;
+  for (const AverageSvmSettings& one : path) machines.push_back(on_the_mean(one));
+  return map_models(fit_path(work.average(), machines, ctx), [&](SvmModel model) {
+    return AverageSvmModel{std::ssize(work.train().matrices), std::move(model)};
+  });
 }
 
 Prediction predict(const AverageSvmModel& model, const QueryBlock& queries, RunContext& ctx) {

@@ -86,24 +86,19 @@ template <class Settings>
 void describe_machine(Settings& settings, FieldVisitor& field, std::string_view tolerance) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("scaling", settings.scaling, kScalingHelp);
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), tolerance);
+  describe_tasks(settings, field, tolerance);
 }
 
 /// Kernels are made once for the settings of one scaling. `fit` takes them with the settings.
 template <class Model, class Settings, class Fit>
-std::vector<Fitted<Model>> fit_on_kernels(SharedWork& work, std::span<const Settings> path,
-                                          const RunContext& ctx, const Fit& fit) {
-  for (const Settings& settings : path) validate(settings, MethodTraits<Settings>::name);
+FittedPath<Model> fit_on_kernels(SharedWork& work, Path<Settings> path, const RunContext& ctx,
+                                 const Fit& fit) {
   const auto scaling = [](const Settings& settings) { return settings.scaling; };
-  return fit_in_groups(path, scaling, as_given, [&](std::span<const Settings> own) {
+  return fit_in_groups(path, scaling, as_given, [&](Path<Settings> own) {
     const KernelSet kernels = kernel_set(work, own.front().scaling, ctx.threads);
-    std::vector<Fitted<Model>> fitted;
-    for (Fitted<KernelSumModel>& one : fit(kernels.set, own)) {
-      fitted.push_back({{model_with_kernels(kernels, std::move(one.model))}, std::move(one.info)});
-    }
-    return fitted;
+    return map_models(fit(kernels.set, own), [&](KernelSumModel sum) {
+      return Model{model_with_kernels(kernels, std::move(sum))};
+    });
   });
 }
 
@@ -116,7 +111,7 @@ struct RadiusLearner {
   };
 
   const TrainingSet* set = nullptr;
-  std::span<const RklSettings> path;
+  Path<RklSettings> path;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] Rng folds(std::size_t number) const {
@@ -165,12 +160,7 @@ struct RadiusLearner {
   [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
                                  std::span<const Index> rows,
                                  std::span<const Index> trained_on) const {
-    Vector f = Vector::Constant(std::ssize(rows), machine.b);
-    for (std::size_t m = 0; m < whole.program.kernels.size(); ++m) {
-      const Matrix block = whole.program.kernels[m](rows, trained_on);
-      f += block * machine.c.col(static_cast<Index>(m));
-    }
-    return f;
+    return sum_decisions(whole.program.kernels, machine.c, machine.b, rows, trained_on);
   }
   void finish(const Block& whole, Machine& machine) const {
     machine.c = Matrix(machine.c * whole.unit.asDiagonal());
@@ -196,11 +186,10 @@ void describe(RklSettings& settings, FieldVisitor& field) {
       "largest KKT violation of the machine, and the relative decrease that ends the descent");
 }
 
-std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
-                                             std::span<const SimpleMklSettings> path,
-                                             RunContext& ctx) {
+FittedPath<SimpleMklModel> fit_path(SharedWork& work, Path<SimpleMklSettings> path,
+                                    RunContext& ctx) {
   return fit_on_kernels<SimpleMklModel>(
-      work, path, ctx, [&](const TrainingSet& kernels, std::span<const SimpleMklSettings> own) {
+      work, path, ctx, [&](const TrainingSet& kernels, Path<SimpleMklSettings> own) {
         std::vector<MklSettings> settings;
         for (const SimpleMklSettings& one : own) {
           settings.push_back({.cost = one.cost,
@@ -213,21 +202,20 @@ std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
         return fit_sums(on_kernels, settings, TraceOf::kSample, ctx);
       });
 }
-std::vector<Fitted<RklModel>> fit_path(SharedWork& work, std::span<const RklSettings> path,
-                                       RunContext& ctx) {
-  return fit_on_kernels<RklModel>(
-      work, path, ctx, [&](const TrainingSet& kernels, std::span<const RklSettings> own) {
-        const std::vector<TestTransform> unchanged(kBaseKernels.size());
-        const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                                  std::span<const RklSettings> same_rule) {
-          const RadiusLearner learner{.set = &kernels, .path = same_rule, .ctx = &ctx};
-          return fit_tasks(tasks, kernels.labels, same_rule, learner, ctx, [&](auto solved) {
-            return kernel_sum(std::move(solved), tasks, kernels, unchanged);
-          });
-        };
-        return fit_with_tasks(kernels.labels, own, fit_rule);
+FittedPath<RklModel> fit_path(SharedWork& work, Path<RklSettings> path, RunContext& ctx) {
+  const std::vector<TestTransform> unchanged(kBaseKernels.size());
+  const auto fit_sums = [&](const TrainingSet& kernels, Path<RklSettings> same_kernels) {
+    const auto fit_own = [&](Tasks tasks, Path<RklSettings> own) {
+      const RadiusLearner learner{.set = &kernels, .path = own, .ctx = &ctx};
+      return fit_tasks(tasks, kernels.labels, own, learner, ctx, [&](auto solved) {
+        return kernel_sum(std::move(solved), tasks, kernels, unchanged);
       });
+    };
+    return fit_with_tasks(kernels.labels, same_kernels, as_given, as_given, fit_own);
+  };
+  return fit_on_kernels<RklModel>(work, path, ctx, fit_sums);
 }
+
 Prediction predict(const BaseKernelModel& model, const QueryBlock& queries, RunContext& ctx) {
   const auto table = [&](VectorKernel kernel) {
     return kernel_table(kernel, model.scale, queries.vectors, model.samples, ctx.threads);

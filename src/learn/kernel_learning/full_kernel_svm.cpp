@@ -71,32 +71,19 @@ void describe(FullKernelSettings& settings, FieldVisitor& field) {
         "weight of the machine's norm, against the mean violation");
   field("gamma", settings.gamma, above(0.0),
         "weight of the distance between the kernel and the matrix");
-  field("test-treatment", settings.test_treatment,
-        {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone,
-         Treatment::kAugmented},
-        "what is done to the similarities of new samples: the nearest completion of the kernel, "
-        "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
+  describe_treatment(settings.test_treatment, field);
+  describe_tasks(settings, field, "relative duality gap accepted");
 }
 
-std::vector<Fitted<FullKernelModel>> fit_path(SharedWork& work,
-                                              std::span<const FullKernelSettings> path,
-                                              RunContext& ctx) {
-  for (const FullKernelSettings& settings : path) validate(settings, "full-kernel-svm");
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const FullKernelSettings> own) {
-    std::vector<LearnedStep> steps;
-    for (const FullKernelSettings& settings : own) {
-      steps.push_back({settings.test_treatment, settings.probability, settings.tolerance});
-    }
+FittedPath<FullKernelModel> fit_path(SharedWork& work, Path<FullKernelSettings> path,
+                                     RunContext& ctx) {
+  const auto fit_own = [&](Tasks tasks, Path<FullKernelSettings> own) {
     const auto learn = [&](const LearnedTask& task) {
       return learn_block(task, own[task.step], ctx);
     };
-    return as_models<FullKernelModel>(fit_learned(work, tasks, steps, learn, ctx));
+    return as_models<FullKernelModel>(fit_learned(work, tasks, learned_steps(own), learn, ctx));
   };
-  return fit_with_tasks(work.train().labels, path, fit_rule);
+  return fit_with_tasks(work.train().labels, path, as_given, as_given, fit_own);
 }
 
 }  // namespace kith

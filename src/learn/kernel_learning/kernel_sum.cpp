@@ -58,8 +58,8 @@ void spread(MappedColumns& part, std::span<const Index> all) {
 }
 
 /// Coefficients of one matrix over all training samples.
-SparseColumns of_matrix(Index which, std::span<const SumMachine> machines,
-                        std::span<const BinaryTask> tasks, Index samples) {
+SparseColumns of_matrix(Index which, std::span<const SumMachine> machines, Tasks tasks,
+                        Index samples) {
   SparseColumnsBuilder builder(samples);
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::vector<Index>& matrix = machines[t].matrix;
@@ -81,8 +81,18 @@ void check_query_matrices(const QueryBlock& queries, Index matrices) {
                 queries.matrices.size(), matrices);
 }
 
-Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted,
-                                  std::span<const BinaryTask> tasks, const TrainingSet& train,
+Vector sum_decisions(std::span<const Matrix> kernels, const Matrix& c, double b,
+                     std::span<const Index> rows, std::span<const Index> trained_on) {
+  Vector f = Vector::Constant(std::ssize(rows), b);
+  for (Index i = 0; i < c.cols(); ++i) {
+    const Matrix block = kernels[static_cast<std::size_t>(i)](rows, trained_on);
+    f += block * c.col(i);
+  }
+  return f;
+}
+
+Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted, Tasks tasks,
+                                  const TrainingSet& train,
                                   std::span<const TestTransform> transforms) {
   Fitted<KernelSumModel> result{.model = {}, .info = std::move(fitted.info)};
   KernelSumModel& model = result.model;

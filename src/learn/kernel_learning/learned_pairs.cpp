@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -178,6 +177,14 @@ void check_loaded(const LearnedMachine& machine, std::span<const Index> members,
 
 }  // namespace
 
+void describe_treatment(Treatment& treatment, FieldVisitor& field) {
+  field("test-treatment", treatment,
+        {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone,
+         Treatment::kAugmented},
+        "what is done to the similarities of new samples: the nearest completion of the kernel, "
+        "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
+}
+
 void check_range(std::string_view what, double value, double unit) {
   constexpr double kMost = 1e150;
   if (value >= 1 / kMost && value <= kMost) return;
@@ -191,14 +198,12 @@ void check_range(std::string_view what, double value, double unit) {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-std::vector<Fitted<LearnedPairsModel>> fit_learned(SharedWork& work,
-                                                   std::span<const BinaryTask> tasks,
-                                                   std::span<const LearnedStep> steps,
-                                                   const KernelProblem& learn,
-                                                   const RunContext& ctx) {
+FittedPath<LearnedPairsModel> fit_learned(SharedWork& work, Tasks tasks,
+                                          std::span<const LearnedStep> steps,
+                                          const KernelProblem& learn, const RunContext& ctx) {
   const Labels& labels = work.train().labels;
   const LearnedLearner learner{.work = &work, .steps = steps, .learn = &learn, .ctx = &ctx};
-  std::vector<Fitted<LearnedPairsModel>> fitted;
+  FittedPath<LearnedPairsModel> fitted;
   for (auto& one : fit_tasks(tasks, labels, steps, learner, ctx)) {
     LearnedPairsModel model;
     model.samples = labels.size();

@@ -213,7 +213,7 @@ struct MklLearner {
 
   std::span<const Conditioned> kernels;
   const TrainingSet* train = nullptr;
-  std::span<const MklSettings> ascending;
+  Path<MklSettings> ascending;
   TraceOf whose = TraceOf::kPair;
   const RunContext* ctx = nullptr;
 
@@ -259,12 +259,7 @@ struct MklLearner {
                                  std::span<const Index> rows,
                                  std::span<const Index> trained_on) const {
     const Answer& answer = machine.answer;
-    Vector f = Vector::Constant(std::ssize(rows), answer.b);
-    for (Index i = 0; i < answer.c.cols(); ++i) {
-      const Matrix block = whole.problem.kernels[static_cast<std::size_t>(i)](rows, trained_on);
-      f += block * answer.c.col(i);
-    }
-    return f;
+    return sum_decisions(whole.problem.kernels, answer.c, answer.b, rows, trained_on);
   }
   /// Brings the answer to the kernels of the matrices.
   void finish(const Block& whole, Machine& machine) const {
@@ -316,50 +311,37 @@ void describe(MklSettings& settings, FieldVisitor& field) {
       "spectrum", settings.spectrum,  // all that give a kernel, which none might not
       {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift, Spectrum::kSquare, Spectrum::kDiffusion},
       "what is done to the eigenvalues of each matrix before training");
-  describe_multiclass(settings.multiclass, field);
-  field("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), "relative duality gap accepted");
+  describe_tasks(settings, field, "relative duality gap accepted");
 }
 
-std::vector<Fitted<MklModel>> fit_path(SharedWork& work, std::span<const MklSettings> path,
-                                       RunContext& ctx) {
+FittedPath<MklModel> fit_path(SharedWork& work, Path<MklSettings> path, RunContext& ctx) {
   return as_models<MklModel>(fit_sums(work, path, TraceOf::kPair, ctx));
 }
 
-std::vector<Fitted<KernelSumModel>> fit_sums(SharedWork& work, std::span<const MklSettings> path,
-                                             TraceOf whose, const RunContext& ctx) {
-  for (const MklSettings& settings : path) validate(settings, "mkl");
+FittedPath<KernelSumModel> fit_sums(SharedWork& work, Path<MklSettings> path, TraceOf whose,
+                                    const RunContext& ctx) {
   const TrainingSet& train = work.train();
-  const auto fit_kernels = [&](std::span<const BinaryTask> tasks,
-                               std::span<const MklSettings> same_kernels) {
+  const auto fit_kernels = [&](Tasks tasks, Path<MklSettings> same_kernels) {
     const Spectrum spectrum = same_kernels.front().spectrum;
     const Kernels kernels = kernels_of(work, spectrum, ctx);
-    return fit_in_groups(
-        same_kernels, mkl_problem_key, by_cost, [&](std::span<const MklSettings> ascending) {
-          const MklLearner learner{.kernels = kernels.all,
-                                   .train = &train,
-                                   .ascending = ascending,
-                                   .whose = whose,
-                                   .ctx = &ctx};
-          std::vector<Fitted<KernelSumModel>> fitted;
-          for (auto& one : fit_tasks(tasks, train.labels, ascending, learner, ctx)) {
-            Fitted<KernelSumModel> sum =
-                kernel_sum(std::move(one).only<SumMachine>(), tasks, train, kernels.transforms);
-            sum.model.spectrum = spectrum;
-            sum.info.consistency = kernels.consistency;
-            fitted.push_back(std::move(sum));
-          }
-          return fitted;
-        });
+    const auto fit_costs = [&](Path<MklSettings> ascending) {
+      const MklLearner learner{.kernels = kernels.all,
+                               .train = &train,
+                               .ascending = ascending,
+                               .whose = whose,
+                               .ctx = &ctx};
+      return fit_tasks(tasks, train.labels, ascending, learner, ctx, [&](auto solved) {
+        Fitted<KernelSumModel> sum = kernel_sum(std::move(solved).template only<SumMachine>(),
+                                                tasks, train, kernels.transforms);
+        sum.model.spectrum = spectrum;
+        sum.info.consistency = kernels.consistency;
+        return sum;
+      });
+    };
+    return fit_in_groups(same_kernels, mkl_problem_key, by_cost, fit_costs);
   };
   const auto kernels = [](const MklSettings& settings) { return settings.spectrum; };
-  return fit_with_tasks(
-      train.labels, path,
-      [&](std::span<const BinaryTask> tasks, std::span<const MklSettings> same_rule) {
-        return fit_in_groups(same_rule, kernels, as_given, [&](std::span<const MklSettings> own) {
-          return fit_kernels(tasks, own);
-        });
-      });
+  return fit_with_tasks(train.labels, path, kernels, as_given, fit_kernels);
 }
 
 }  // namespace kith

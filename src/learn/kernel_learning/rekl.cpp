@@ -51,11 +51,9 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
         "relative duality gap accepted; auto: 1e-6, 0.05 for mirror descent");
 }
 
-std::vector<Fitted<ReklModel>> fit_path(SharedWork& work, std::span<const ReklSettings> path,
-                                        RunContext& ctx) {
+FittedPath<ReklModel> fit_path(SharedWork& work, Path<ReklSettings> path, RunContext& ctx) {
   std::vector<TraceSettings> steps;
   for (const ReklSettings& settings : path) {
-    validate(settings, "rekl");
     steps.push_back(step_of(settings));
   }
   return as_models<ReklModel>(fit_trace_pairs(work, trace::KernelShape::kSpectral, steps, ctx));

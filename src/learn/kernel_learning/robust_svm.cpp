@@ -100,7 +100,7 @@ auto robust_order(const RobustSvmSettings& s) {
 /// What is known of near problems: the same rho with the next smaller cost, as it is (where it is
 /// at no bound it is the answer) and with what was at its bound at the new one; and the same cost
 /// with the last other rho.
-std::vector<Vector> starts_of(std::span<const RobustSvmSettings> ordered, const LearnedTask& task) {
+std::vector<Vector> starts_of(Path<RobustSvmSettings> ordered, const LearnedTask& task) {
   const RobustSvmSettings& own = ordered[task.step];
   const Vector* same_rho = nullptr;
   const Vector* same_cost = nullptr;
@@ -157,7 +157,7 @@ void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo
   if (proved && settled && solver == RobustSolver::kNewton) info.status = SolveStatus::kSolved;
 }
 
-robust::Solution learn_block(const LearnedTask& task, std::span<const RobustSvmSettings> ordered,
+robust::Solution learn_block(const LearnedTask& task, Path<RobustSvmSettings> ordered,
                              const RunContext& ctx) {
   const double unit = task.block.unit;
   const RobustSvmSettings settings = in_unit(ordered[task.step], unit);
@@ -204,13 +204,6 @@ void add_notes(const RobustSvmSettings& settings, Fitted<LearnedPairsModel>& fit
                   enum_name(settings.solver), kExchangeSamples, most));
 }
 
-void check(const RobustSvmSettings& settings) {
-  validate(settings, "robust-svm");
-  if (settings.radius && settings.solver != RobustSolver::kNewton) {
-    throw invalid("robust-svm: radius is a constraint that solver newton alone takes");
-  }
-}
-
 }  // namespace
 
 void describe(RobustSvmSettings& settings, FieldVisitor& field) {
@@ -226,40 +219,27 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field) {
   field("iterations", settings.iterations, at_least(1), "auto",
         "most iterations of the solver; auto: 200 for newton, 3000 for exchange, 10000 with "
         "pruning, 2000 for projected-gradient");
-  field("test-treatment", settings.test_treatment,
-        {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone,
-         Treatment::kAugmented},
-        "what is done to the similarities of new samples: the nearest completion of the kernel, "
-        "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0),
-        "relative duality gap accepted; not below what a printed algorithm stops at, 1e-5 for "
-        "exchange and exchange-pruned, 1e-6 for projected-gradient");
+  describe_treatment(settings.test_treatment, field);
+  describe_tasks(
+      settings, field,
+      "relative duality gap accepted; not below what a printed algorithm stops at, 1e-5 for "
+      "exchange and exchange-pruned, 1e-6 for projected-gradient");
 }
 
-std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
-                                             std::span<const RobustSvmSettings> path,
-                                             RunContext& ctx) {
-  for (const RobustSvmSettings& settings : path) check(settings);
-  const auto fit_ordered = [&](std::span<const BinaryTask> tasks,
-                               std::span<const RobustSvmSettings> own) {
-    std::vector<LearnedStep> steps;
-    for (const RobustSvmSettings& one : own) {
-      steps.push_back({one.test_treatment, one.probability, one.tolerance});
+FittedPath<RobustSvmModel> fit_path(SharedWork& work, Path<RobustSvmSettings> path,
+                                    RunContext& ctx) {
+  for (const RobustSvmSettings& settings : path) {
+    if (settings.radius && settings.solver != RobustSolver::kNewton) {
+      throw invalid("robust-svm: radius is a constraint that solver newton alone takes");
     }
+  }
+  const auto fit_ordered = [&](Tasks tasks, Path<RobustSvmSettings> own) {
     const auto learn = [&](const LearnedTask& task) { return learn_block(task, own, ctx); };
-    std::vector<Fitted<LearnedPairsModel>> solved = fit_learned(work, tasks, steps, learn, ctx);
+    FittedPath<LearnedPairsModel> solved = fit_learned(work, tasks, learned_steps(own), learn, ctx);
     for (std::size_t k = 0; k < own.size(); ++k) add_notes(own[k], solved[k]);
     return as_models<RobustSvmModel>(std::move(solved));
   };
-  return fit_with_tasks(
-      work.train().labels, path,
-      [&](std::span<const BinaryTask> tasks, std::span<const RobustSvmSettings> same_rule) {
-        return fit_in_groups(
-            same_rule, as_given, robust_order,
-            [&](std::span<const RobustSvmSettings> own) { return fit_ordered(tasks, own); });
-      });
+  return fit_with_tasks(work.train().labels, path, as_given, robust_order, fit_ordered);
 }
 
 }  // namespace kith

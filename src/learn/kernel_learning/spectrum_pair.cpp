@@ -32,12 +32,9 @@ SpectrumPair::SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int>
       weights_(std::move(weights)) {}
 
 SpectrumPair SpectrumPair::part(std::span<const Index> samples) const {
-  const std::vector<Index> at(samples.begin(), samples.end());
-  Matrix S = S_(at, at);
+  Matrix S = S_(samples, samples);
   auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  std::vector<int> signs;
-  for (const Index i : at) signs.push_back(signs_[static_cast<std::size_t>(i)]);
-  return {std::move(S), std::move(eigen), std::move(signs), weights_(at)};
+  return {std::move(S), std::move(eigen), values_at(signs_, samples), weights_(samples)};
 }
 
 Vector SpectrumPair::folded(const VectorRef& a, const VectorRef& c) const {

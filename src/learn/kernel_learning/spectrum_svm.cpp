@@ -59,7 +59,7 @@ struct SpectrumLearner {
   };
 
   SharedWork* work = nullptr;
-  std::span<const SpectrumSvmSettings> path;
+  Path<SpectrumSvmSettings> path;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] Rng folds(std::size_t number) const {
@@ -146,8 +146,8 @@ Vector joined(std::span<const SpectrumLearner::Machine> machines,
 }
 
 /// The machines of all tasks for one step, side by side.
-Fitted<SpectrumSvmModel> assemble(FittedTasks<SpectrumLearner::Machine>&& solved,
-                                  std::span<const BinaryTask> tasks, const TrainingSet& train) {
+Fitted<SpectrumSvmModel> assemble(FittedTasks<SpectrumLearner::Machine>&& solved, Tasks tasks,
+                                  const TrainingSet& train) {
   using Machine = SpectrumLearner::Machine;
   SpectrumSvmModel model;
   FitInfo& info = solved.info;
@@ -188,37 +188,23 @@ void describe(SpectrumSvmSettings& settings, FieldVisitor& field) {
         "cross-validation, or both where they tie");
   field("test-treatment", settings.test_treatment, {Treatment::kLinear, Treatment::kNone},
         "what is done to the similarities of new samples: the learned map, or nothing");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
+  describe_tasks(settings, field, "largest relative duality gap accepted");
 }
 
-std::vector<Fitted<SpectrumSvmModel>> fit_path(SharedWork& work,
-                                               std::span<const SpectrumSvmSettings> path,
-                                               RunContext& ctx) {
-  for (const SpectrumSvmSettings& settings : path) validate(settings, "spectrum-svm");
+FittedPath<SpectrumSvmModel> fit_path(SharedWork& work, Path<SpectrumSvmSettings> path,
+                                      RunContext& ctx) {
   const TrainingSet& train = work.train();
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const SpectrumSvmSettings> own) {
+  const auto fit_own = [&](Tasks tasks, Path<SpectrumSvmSettings> own) {
     const SpectrumLearner learner{.work = &work, .path = own, .ctx = &ctx};
     return fit_tasks(tasks, train.labels, own, learner, ctx,
                      [&](auto solved) { return assemble(std::move(solved), tasks, train); });
   };
-  return fit_with_tasks(train.labels, path, fit_rule);
+  return fit_with_tasks(train.labels, path, as_given, as_given, fit_own);
 }
 
-Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
-                       RunContext& /*ctx*/) {
-  return decision_values(model, query_rows(queries.matrices.front(), Spectrum::kNone));
-}
-
-Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  return predict(model, query_rows(queries.matrices.front(), Spectrum::kNone));
-}
-
-std::vector<Explanation> explain(const SpectrumSvmModel& model, const QueryBlock& queries,
-                                 std::span<const int> labels, RunContext& /*ctx*/) {
-  return explain(model, query_rows(queries.matrices.front(), Spectrum::kNone), labels);
+DenseBlock machine_rows(const SpectrumSvmModel& /*model*/, const QueryBlock& queries,
+                        const RunContext& /*ctx*/) {
+  return query_rows(queries.matrices.front(), Spectrum::kNone);
 }
 
 }  // namespace kith

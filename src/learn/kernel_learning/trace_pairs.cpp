@@ -82,7 +82,7 @@ struct TraceLearner {
 
   SharedWork* work = nullptr;
   trace::KernelShape shape = trace::KernelShape::kShared;
-  std::span<const TraceSettings> steps;
+  Path<TraceSettings> steps;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] Rng folds(std::size_t number) const {
@@ -200,9 +200,8 @@ std::vector<double> constant_selves(SharedWork& work, trace::KernelShape shape) 
 }
 
 /// The machines of all tasks at one step, side by side.
-Fitted<LearnedPairsModel> put_together(FittedTasks<TraceLearner::Machine>&& solved,
-                                       std::span<const BinaryTask> tasks, const TrainingSet& train,
-                                       const std::vector<double>& self) {
+Fitted<LearnedPairsModel> put_together(FittedTasks<TraceLearner::Machine>&& solved, Tasks tasks,
+                                       const TrainingSet& train, const std::vector<double>& self) {
   Fitted<LearnedPairsModel> fitted{.model = {}, .info = std::move(solved.info)};
   LearnedPairsModel& model = fitted.model;
   model.samples = train.size();
@@ -258,24 +257,20 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
 
 Grid trace_grid() { return {decades("cost", -3, 3), decades("rho", -3, 3, Simpler::kLarger)}; }
 
-std::vector<Fitted<LearnedPairsModel>> fit_trace_pairs(SharedWork& work, trace::KernelShape shape,
-                                                       std::span<const TraceSettings> steps,
-                                                       const RunContext& ctx) {
+FittedPath<LearnedPairsModel> fit_trace_pairs(SharedWork& work, trace::KernelShape shape,
+                                              Path<TraceSettings> steps, const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const std::vector<double> self = constant_selves(work, shape);
   const auto order = [](const TraceSettings& s) {
     return std::tuple_cat(trace_problem_key(s), std::tuple(s.cost));
   };
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const TraceSettings> same_rule) {
-    return fit_in_groups(same_rule, as_given, order, [&](std::span<const TraceSettings> ordered) {
-      const TraceLearner learner{.work = &work, .shape = shape, .steps = ordered, .ctx = &ctx};
-      return fit_tasks(tasks, train.labels, ordered, learner, ctx, [&](auto solved) {
-        return put_together(std::move(solved), tasks, train, self);
-      });
+  const auto fit_ordered = [&](Tasks tasks, Path<TraceSettings> ordered) {
+    const TraceLearner learner{.work = &work, .shape = shape, .steps = ordered, .ctx = &ctx};
+    return fit_tasks(tasks, train.labels, ordered, learner, ctx, [&](auto solved) {
+      return put_together(std::move(solved), tasks, train, self);
     });
   };
-  return fit_with_tasks(train.labels, steps, fit_rule);
+  return fit_with_tasks(train.labels, steps, as_given, order, fit_ordered);
 }
 
 }  // namespace kith

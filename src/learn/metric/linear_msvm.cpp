@@ -26,15 +26,13 @@ void describe(LinearMsvmSettings& settings, FieldVisitor& field) {
   field("scaling", settings.scaling, kScalingHelp);
 }
 
-std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
-                                              std::span<const LinearMsvmSettings> path,
-                                              RunContext& ctx) {
+FittedPath<LinearMsvmModel> fit_path(SharedWork& work, Path<LinearMsvmSettings> path,
+                                     RunContext& ctx) {
   for (const LinearMsvmSettings& settings : path) {
-    validate(settings, "linear-msvm");
     (void)parse_dimensions("linear-msvm", settings.metric.dimensions);
   }
   const auto scaling = [](const LinearMsvmSettings& settings) { return settings.scaling; };
-  return fit_in_groups(path, scaling, as_given, [&](std::span<const LinearMsvmSettings> own) {
+  return fit_in_groups(path, scaling, as_given, [&](Path<LinearMsvmSettings> own) {
     const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
     const ScaledVectors vectors(scale, work.vectors());
     std::optional<VectorSpan> span;
@@ -44,16 +42,11 @@ std::vector<Fitted<LinearMsvmModel>> fit_path(SharedWork& work,
     const Matrix rows = span ? span->Z() : vectors.dense();
     std::vector<MetricSettings> settings;
     for (const LinearMsvmSettings& one : own) settings.push_back(one.metric);
-    std::vector<Fitted<LinearMsvmModel>> fitted;
-    for (Fitted<MetricPairs>& one : train_metric({.rows = &rows,
-                                    .columns_are_samples = false,
-                                    .features = nullptr,
-                                    .whole = !span || span->whole()},
-                                                 work.train(), settings, ctx)) {
-      if (span) express(one.model, *span);
-      fitted.push_back({{scale, std::move(one.model)}, std::move(one.info)});
-    }
-    return fitted;
+    const MetricRows source{.rows = &rows, .whole = !span || span->whole()};
+    return map_models(train_metric(source, work.train(), settings, ctx), [&](MetricPairs pairs) {
+      if (span) express(pairs, *span);
+      return LinearMsvmModel{scale, std::move(pairs)};
+    });
   });
 }
 

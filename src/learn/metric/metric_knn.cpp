@@ -120,12 +120,10 @@ auto map_key(const LmnnKnnSettings& s) {
 }
 
 template <class Model, class Settings>
-std::vector<Fitted<Model>> fit_maps(SharedWork& work, std::span<const Settings> path,
-                                    RunContext& ctx) {
+FittedPath<Model> fit_maps(SharedWork& work, Path<Settings> path, RunContext& ctx) {
   std::map<decltype(map_key(path.front())), MapOfFeatures> maps;
-  std::vector<Fitted<Model>> fitted;
+  FittedPath<Model> fitted;
   for (const Settings& settings : path) {
-    validate(settings, MethodTraits<Settings>::name);
     auto [found, is_new] = maps.try_emplace(map_key(settings));
     if (is_new) found->second = learn_map(work, settings, ctx);
     const MapOfFeatures& map = found->second;
@@ -180,13 +178,11 @@ Grid MethodTraits<LmnnKnnSettings>::grid(const LmnnKnnSettings& /*unused*/) {
   return {few_neighbours()};
 }
 
-std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work, std::span<const NcaKnnSettings> path,
-                                          RunContext& ctx) {
+FittedPath<NcaKnnModel> fit_path(SharedWork& work, Path<NcaKnnSettings> path, RunContext& ctx) {
   return fit_maps<NcaKnnModel>(work, path, ctx);
 }
 
-std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work, std::span<const LmnnKnnSettings> path,
-                                           RunContext& ctx) {
+FittedPath<LmnnKnnModel> fit_path(SharedWork& work, Path<LmnnKnnSettings> path, RunContext& ctx) {
   return fit_maps<LmnnKnnModel>(work, path, ctx);
 }
 

@@ -32,7 +32,7 @@ struct MetricLearner {
 
   const MetricRows* source = nullptr;
   const TrainingSet* train = nullptr;
-  std::span<const MetricSettings> path;
+  Path<MetricSettings> path;
   std::span<const DimensionRule> dimensions;
   const RunContext* ctx = nullptr;
 
@@ -55,11 +55,10 @@ struct MetricLearner {
     Block part{.rows = of_rows(whole.rows, samples, samples),
                .features = whole.features.size() > 0 ? Matrix(whole.features(samples, Eigen::all))
                                                      : Matrix(),
-               .signs = {},
+               .signs = values_at(whole.signs, samples),
                .weights = {},
                .part = {},
                .start = whole.start};
-    for (const Index i : samples) part.signs.push_back(whole.signs[static_cast<std::size_t>(i)]);
     if (whole.weights.size() > 0) part.weights = whole.weights(samples);
     part.part = detail::metric_part(*source, part.rows, part.features, part.signs, part.weights);
     return part;
@@ -89,9 +88,8 @@ struct MetricLearner {
   }
 };
 
-Fitted<MetricPairs> assemble(FittedTasks<MetricLearner::Machine>&& solved,
-                             std::span<const BinaryTask> tasks, const MetricRows& rows,
-                             const Labels& labels) {
+Fitted<MetricPairs> assemble(FittedTasks<MetricLearner::Machine>&& solved, Tasks tasks,
+                             const MetricRows& rows, const Labels& labels) {
   const auto count = std::ssize(tasks);
   const Index columns = rows.rows->cols();
   Index map_rows = 0;
@@ -160,11 +158,9 @@ DimensionRule parse_dimensions(std::string_view method, std::string_view text) {
       method, in_quotes(text));
 }
 
-std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const TrainingSet& train,
-                                              std::span<const MetricSettings> path,
-                                              const RunContext& ctx) {
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const MetricSettings> own) {
+FittedPath<MetricPairs> train_metric(const MetricRows& rows, const TrainingSet& train,
+                                     Path<MetricSettings> path, const RunContext& ctx) {
+  const auto fit_own = [&](Tasks tasks, Path<MetricSettings> own) {
     std::vector<DimensionRule> dimensions;
     for (const MetricSettings& settings : own) {
       dimensions.push_back(parse_dimensions("metric", settings.dimensions));
@@ -175,7 +171,7 @@ std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows, const Trai
       return assemble(std::move(solved), tasks, rows, train.labels);
     });
   };
-  return fit_with_tasks(train.labels, path, fit_rule);
+  return fit_with_tasks(train.labels, path, as_given, as_given, fit_own);
 }
 
 void express(MetricPairs& pairs, const VectorSpan& span) {

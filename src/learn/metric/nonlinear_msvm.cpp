@@ -46,42 +46,35 @@ void describe(NonlinearMsvmSettings& settings, FieldVisitor& field) {
   field("scaling", settings.scaling, kScalingHelp);
 }
 
-std::vector<Fitted<NonlinearMsvmModel>> fit_path(SharedWork& work,
-                                                 std::span<const NonlinearMsvmSettings> path,
-                                                 RunContext& ctx) {
+FittedPath<NonlinearMsvmModel> fit_path(SharedWork& work, Path<NonlinearMsvmSettings> path,
+                                        RunContext& ctx) {
   for (const NonlinearMsvmSettings& settings : path) {
-    validate(settings, "nonlinear-msvm");
     (void)parse_dimensions("nonlinear-msvm", settings.metric.dimensions);
   }
-  return fit_in_groups(
-      path, metric_table_key, as_given, [&](std::span<const NonlinearMsvmSettings> own) {
-        const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
-        const VectorKernel kernel = own.front().kernel.kernel;
-        const Matrix samples = scaled(scale, work.vectors());
-        const Matrix table =
-            kernel_table(kernel, ScaledVectors(scale, work.vectors()), ctx.threads);
-        std::optional<VectorSpan>
-            span;  // of a linear kernel: the directions that its matrix may lose
-        if (kernel == VectorKernel::kLinear) {
-          span.emplace(ScaledVectors(scale, work.vectors()), ctx.threads, SpanDirections::kAll);
-        }
-        const auto fit_kernel = [&](std::span<const NonlinearMsvmSettings> same_kernel) {
-          const KernelRule& rule = same_kernel.front().kernel;
-          const Matrix K = kernel_of_table(rule, table);
-          std::vector<MetricSettings> settings;
-          for (const NonlinearMsvmSettings& one : same_kernel) settings.push_back(one.metric);
-          std::vector<Fitted<NonlinearMsvmModel>> fitted;
-          for (Fitted<MetricPairs>& one : train_metric({.rows = &K,
-                                          .columns_are_samples = true,
-                                          .features = span ? &span->Z() : nullptr,
-                                          .whole = !span || span->whole()},
-                                                       work.train(), settings, ctx)) {
-            fitted.push_back({{scale, rule, samples, std::move(one.model)}, std::move(one.info)});
-          }
-          return fitted;
-        };
-        return fit_in_groups(own, metric_kernel_key, as_given, fit_kernel);
+  return fit_in_groups(path, metric_table_key, as_given, [&](Path<NonlinearMsvmSettings> own) {
+    const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
+    const VectorKernel kernel = own.front().kernel.kernel;
+    const Matrix samples = scaled(scale, work.vectors());
+    const Matrix table = kernel_table(kernel, ScaledVectors(scale, work.vectors()), ctx.threads);
+    std::optional<VectorSpan> span;  // of a linear kernel: the directions that its matrix may lose
+    if (kernel == VectorKernel::kLinear) {
+      span.emplace(ScaledVectors(scale, work.vectors()), ctx.threads, SpanDirections::kAll);
+    }
+    const auto fit_kernel = [&](Path<NonlinearMsvmSettings> same_kernel) {
+      const KernelRule& rule = same_kernel.front().kernel;
+      const Matrix K = kernel_of_table(rule, table);
+      std::vector<MetricSettings> settings;
+      for (const NonlinearMsvmSettings& one : same_kernel) settings.push_back(one.metric);
+      const MetricRows source{.rows = &K,
+                              .columns_are_samples = true,
+                              .features = span ? &span->Z() : nullptr,
+                              .whole = !span || span->whole()};
+      return map_models(train_metric(source, work.train(), settings, ctx), [&](MetricPairs pairs) {
+        return NonlinearMsvmModel{scale, rule, samples, std::move(pairs)};
       });
+    };
+    return fit_in_groups(own, metric_kernel_key, as_given, fit_kernel);
+  });
 }
 
 Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries, RunContext& ctx) {

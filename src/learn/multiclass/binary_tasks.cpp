@@ -74,17 +74,9 @@ Vector for_label(const TaskTable& table, const Vector& of_present, int label) {
   return all;
 }
 
-Prediction blank(const TaskTable& table, Index queries, bool probabilities) {
-  Prediction prediction;
-  prediction.labels.resize(static_cast<std::size_t>(queries));
-  prediction.scores = Matrix::Zero(queries, table.classes);
-  if (probabilities) prediction.probabilities = Matrix::Zero(queries, table.classes);
-  return prediction;
-}
-
 Prediction one_vs_one(const TaskTable& table, const MatrixRef& decisions,
                       const MatrixRef& sigmoids) {
-  Prediction prediction = blank(table, decisions.rows(), sigmoids.size() > 0);
+  Prediction prediction = blank_prediction(decisions.rows(), table.classes, sigmoids.size() > 0);
   for (Index i = 0; i < decisions.rows(); ++i) {
     const Tally result = tally(table, decisions.row(i));
     const int label = winner(table, result);
@@ -107,7 +99,7 @@ Prediction one_vs_one(const TaskTable& table, const MatrixRef& decisions,
 /// Column s of the decisions belongs to class present[s].
 Prediction one_vs_rest(const TaskTable& table, const MatrixRef& decisions,
                        const MatrixRef& sigmoids) {
-  Prediction prediction = blank(table, decisions.rows(), sigmoids.size() > 0);
+  Prediction prediction = blank_prediction(decisions.rows(), table.classes, sigmoids.size() > 0);
   for (Index i = 0; i < decisions.rows(); ++i) {
     Index best = 0;
     decisions.row(i).maxCoeff(&best);
@@ -241,7 +233,7 @@ Vector weights_of(const TrainingSet& train, const BinaryTask& task) {
   return train.weights(task.samples);
 }
 
-TaskTable task_table(std::span<const BinaryTask> tasks, const Labels& labels) {
+TaskTable task_table(Tasks tasks, const Labels& labels) {
   TaskTable table;
   table.classes = labels.class_count();
   for (const BinaryTask& task : tasks) {

@@ -69,10 +69,6 @@ SparseColumns SparseColumns::with_rows(std::span<const Index> kept) const {
   return some;
 }
 
-bool operator==(const SparseColumns& a, const SparseColumns& b) {
-  return a.rows == b.rows && a.starts == b.starts && a.at == b.at && a.values == b.values;
-}
-
 void SparseColumnsBuilder::add(std::span<const Index> rows, const VectorRef& values) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const double value = values(static_cast<Index>(k));

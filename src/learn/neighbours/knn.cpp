@@ -34,11 +34,9 @@ void describe_neighbours(Settings& settings, FieldVisitor& field) {
 }
 
 template <class Model, class Settings>
-std::vector<Fitted<Model>> remember(SharedWork& work, std::span<const Settings> path,
-                                    const RunContext& ctx) {
-  std::vector<Fitted<Model>> fitted;
+FittedPath<Model> remember(SharedWork& work, Path<Settings> path, const RunContext& ctx) {
+  FittedPath<Model> fitted;
   for (const Settings& settings : path) {
-    validate(settings, MethodTraits<Settings>::name);
     Fitted<Model> one;
     one.model.voters = make_voters(work.train(), settings.ties, ctx);
     one.model.neighbours = std::min(settings.neighbours, work.train().size());
@@ -54,10 +52,7 @@ std::vector<Prediction> vote_along(std::span<const Model> models, const QueryBlo
   return predict_in_runs(models, [&](std::span<const Model> run) {
     std::vector<Index> counts;
     for (const Model& model : run) counts.push_back(model.neighbours);
-    const WeightFunction function = [&](std::size_t, const Neighbours& chosen) {
-      return weights(chosen);
-    };
-    return predict_by_weights(run.front().voters, counts, queries, function, ctx);
+    return predict_by_weights(run.front().voters, counts, queries, weights, ctx);
   });
 }
 
@@ -85,8 +80,7 @@ void describe(AffinityKnnSettings& settings, FieldVisitor& field) {
   describe_neighbours(settings, field);
 }
 
-std::vector<Fitted<KnnModel>> fit_path(SharedWork& work, std::span<const KnnSettings> path,
-                                       RunContext& ctx) {
+FittedPath<KnnModel> fit_path(SharedWork& work, Path<KnnSettings> path, RunContext& ctx) {
   return remember<KnnModel>(work, path, ctx);
 }
 
@@ -95,9 +89,8 @@ std::vector<Prediction> predict_path(std::span<const KnnModel> models, const Que
   return vote_along(models, queries, equal_weights, ctx);
 }
 
-std::vector<Fitted<AffinityKnnModel>> fit_path(SharedWork& work,
-                                               std::span<const AffinityKnnSettings> path,
-                                               RunContext& ctx) {
+FittedPath<AffinityKnnModel> fit_path(SharedWork& work, Path<AffinityKnnSettings> path,
+                                      RunContext& ctx) {
   return remember<AffinityKnnModel>(work, path, ctx);
 }
 

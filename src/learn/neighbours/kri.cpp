@@ -114,9 +114,8 @@ void describe(KriSettings& settings, FieldVisitor& field) {
   describe_treatment_and_ties(settings, field);
 }
 
-std::vector<Fitted<KriModel>> fit_path(SharedWork& work, std::span<const KriSettings> path,
-                                       RunContext& ctx) {
-  std::vector<Fitted<KriModel>> fitted = keep_training_samples(work, path, ctx);
+FittedPath<KriModel> fit_path(SharedWork& work, Path<KriSettings> path, RunContext& ctx) {
+  FittedPath<KriModel> fitted = keep_training_samples(work, path, ctx);
   for (Fitted<KriModel>& one : fitted) {
     const KriSettings& settings = one.model.settings;
     if (settings.spectrum != Spectrum::kNone) continue;

@@ -73,8 +73,7 @@ void describe(KrrSettings& settings, FieldVisitor& field) {
   describe_treatment_and_ties(settings, field);
 }
 
-std::vector<Fitted<KrrModel>> fit_path(SharedWork& work, std::span<const KrrSettings> path,
-                                       RunContext& ctx) {
+FittedPath<KrrModel> fit_path(SharedWork& work, Path<KrrSettings> path, RunContext& ctx) {
   return keep_training_samples(work, path, ctx);
 }
 

@@ -3,17 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "kith/core/error.hpp"
-#include "kith/core/parallel.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
 namespace kith {
 namespace {
-
-constexpr std::size_t kQueriesPerUnit = 8;
 
 double known(double value) { return std::isnan(value) ? 0 : value; }
 
@@ -44,10 +40,6 @@ Matrix TrainingPairs::among(std::span<const Index> samples) const {
     }
   }
   return among;
-}
-
-TrainingPairs training_pairs(SharedWork& work) {
-  return {.block = work.train().matrices.front().block};
 }
 
 template <class A>
@@ -107,10 +99,6 @@ Vector LocalKernel::treated(Spectrum spectrum, Treatment treatment) const {
   return rotated;
 }
 
-LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours) {
-  return local_kernel(pairs.among(neighbours.samples), neighbours);
-}
-
 LocalKernel local_kernel(Matrix block, const Neighbours& neighbours) {
   if (block.size() == 0) return {};  // a query that no training sample is known to be like
   SymmetricEigen eigen = symmetric_eigen(std::move(block));
@@ -119,31 +107,6 @@ LocalKernel local_kernel(Matrix block, const Neighbours& neighbours) {
   Vector rotated = eigen.U.transpose() * s;
   return {
       .lambda = std::move(eigen.lambda), .U = std::move(eigen.U), .rotated = std::move(rotated)};
-}
-
-void for_each_neighbourhood(const Voters& voters, const TrainingPairs& pairs,
-                            std::span<const Index> counts, const QueryBlock& queries,
-                            const NeighbourhoodFunction& body, const RunContext& ctx) {
-  const NeighbourRows rows(queries.matrices.front());
-  check_columns(rows.samples(), voters.size());
-  std::map<Index, std::vector<std::size_t>> steps_of;
-  for (std::size_t step = 0; step < counts.size(); ++step) steps_of[counts[step]].push_back(step);
-  const Index most = steps_of.empty() ? 0 : steps_of.rbegin()->first;
-  parallel_chunks(static_cast<std::size_t>(rows.queries()), kQueriesPerUnit, ctx.threads,
-                  [&](std::size_t begin, std::size_t end) {
-                    ctx.check_stop();
-                    for (std::size_t q = begin; q < end; ++q) {
-                      const auto query = static_cast<Index>(q);
-                      const Neighbours all = rows.nearest(query, most, voters.ties);
-                      // Nearest first: the block of fewer neighbours is a corner of this one.
-                      const Matrix among = pairs.among(all.samples);
-                      for (const auto& [count, steps] : steps_of) {
-                        const Neighbours chosen = first(all, count);
-                        const auto k = static_cast<Index>(chosen.samples.size());
-                        body(query, chosen, local_kernel(among.topLeftCorner(k, k), chosen), steps);
-                      }
-                    }
-                  });
 }
 
 }  // namespace kith

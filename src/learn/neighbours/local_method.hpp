@@ -4,6 +4,7 @@
 // their settings have neighbours, spectrum, test_treatment and ties.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -15,14 +16,14 @@ namespace kith {
 
 /// Nothing is learnt before a query comes.
 template <class Settings, class Model = typename MethodTraits<Settings>::Model>
-[[nodiscard]] std::vector<Fitted<Model>> keep_training_samples(SharedWork& work,
-                                                               std::span<const Settings> path,
-                                                               const RunContext& ctx) {
-  std::vector<Fitted<Model>> fitted;
+[[nodiscard]] FittedPath<Model> keep_training_samples(SharedWork& work, Path<Settings> path,
+                                                      const RunContext& ctx) {
+  FittedPath<Model> fitted;
   for (const Settings& settings : path) {
-    validate(settings, MethodTraits<Settings>::name);
-    fitted.push_back(
-        {{{make_voters(work.train(), settings.ties, ctx), training_pairs(work), settings}}, {}});
+    fitted.push_back({{{make_voters(work.train(), settings.ties, ctx),
+                        {work.train().matrices.front().block},
+                        settings}},
+                      {}});
   }
   return fitted;
 }
@@ -52,21 +53,26 @@ template <class Model, class Solve>
                                                              const QueryBlock& queries,
                                                              const Solve& solve,
                                                              const RunContext& ctx) {
+  constexpr std::size_t kQueriesPerUnit = 8;
   return predict_in_runs(models, [&](std::span<const Model> run) {
-    std::vector<Prediction> predictions(run.size());
-    std::vector<Index> counts;
+    const Model& any = run.front();
+    std::vector<Prediction> predictions(
+        run.size(), blank_prediction(queries.size(), any.voters.classes, false));
+    std::map<Index, std::vector<std::size_t>> steps_of;  // by the number of neighbours
     for (std::size_t m = 0; m < run.size(); ++m) {
-      counts.push_back(run[m].settings.neighbours);
-      predictions[m].labels.resize(static_cast<std::size_t>(queries.size()));
-      predictions[m].scores = Matrix::Zero(queries.size(), run[m].voters.classes);
+      steps_of[run[m].settings.neighbours].push_back(m);
     }
-    for_each_neighbourhood(
-        run.front().voters, run.front().pairs, counts, queries,
-        [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
-            std::span<const std::size_t> steps) {
-          solve(LocalTask<Model>{run, steps, query, chosen, kernel, predictions});
-        },
-        ctx);
+    const auto answer = [&](Index query, const Neighbours& all) {
+      // Nearest first: the block of fewer neighbours is a corner of this one.
+      const Matrix among = any.pairs.among(all.samples);
+      for (const auto& [count, steps] : steps_of) {
+        const Neighbours chosen = first(all, count);
+        const Index k = std::ssize(chosen.samples);
+        const LocalKernel kernel = local_kernel(among.topLeftCorner(k, k), chosen);
+        solve(LocalTask<Model>{run, steps, query, chosen, kernel, predictions});
+      }
+    };
+    for_each_query(any.voters, queries, steps_of.rbegin()->first, kQueriesPerUnit, answer, ctx);
     return predictions;
   });
 }

@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::size_t kQueriesPerUnit = 64;
 
-Prediction empty_prediction(Index queries, int classes) {
-  Prediction prediction;
-  prediction.labels.resize(static_cast<std::size_t>(queries));
-  prediction.scores = Matrix::Zero(queries, classes);
-  prediction.probabilities = Matrix::Zero(queries, classes);
-  return prediction;
-}
-
 void fill(const Voters& voters, const Neighbours& neighbours, std::span<const double> weights,
           Index query, Prediction& prediction) {
   Vector sums = class_sums(voters, neighbours.samples, weights);
@@ -92,26 +84,33 @@ Neighbours first(const Neighbours& neighbours, Index count) {
                            neighbours.similarities.begin() + static_cast<std::ptrdiff_t>(kept)}};
 }
 
-std::vector<Prediction> predict_by_weights(const Voters& voters, std::span<const Index> counts,
-                                           const QueryBlock& queries, const WeightFunction& weights,
-                                           const RunContext& ctx) {
+void for_each_query(const Voters& voters, const QueryBlock& queries, Index most, std::size_t grain,
+                    const NeighbourFunction& body, const RunContext& ctx) {
   const NeighbourRows rows(queries.matrices.front());
   check_columns(rows.samples(), voters.size());
-  std::vector<Prediction> predictions(counts.size(),
-                                      empty_prediction(rows.queries(), voters.classes));
-  const Index most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
   const auto count = static_cast<std::size_t>(rows.queries());
-  parallel_chunks(count, kQueriesPerUnit, ctx.threads, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(count, grain, ctx.threads, [&](std::size_t begin, std::size_t end) {
     ctx.check_stop();
     for (std::size_t q = begin; q < end; ++q) {
       const auto query = static_cast<Index>(q);
-      const Neighbours all = rows.nearest(query, most, voters.ties);
-      for (std::size_t step = 0; step < counts.size(); ++step) {
-        const Neighbours chosen = first(all, counts[step]);
-        fill(voters, chosen, weights(step, chosen), query, predictions[step]);
-      }
+      body(query, rows.nearest(query, most, voters.ties));
     }
   });
+}
+
+std::vector<Prediction> predict_by_weights(const Voters& voters, std::span<const Index> counts,
+                                           const QueryBlock& queries, const WeightFunction& weights,
+                                           const RunContext& ctx) {
+  std::vector<Prediction> predictions(counts.size(),
+                                      blank_prediction(queries.size(), voters.classes, true));
+  const Index most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  const auto vote = [&](Index query, const Neighbours& all) {
+    for (std::size_t step = 0; step < counts.size(); ++step) {
+      const Neighbours chosen = first(all, counts[step]);
+      fill(voters, chosen, weights(chosen), query, predictions[step]);
+    }
+  };
+  for_each_query(voters, queries, most, kQueriesPerUnit, vote, ctx);
   return predictions;
 }
 

@@ -198,8 +198,7 @@ std::string choice_note(const std::vector<double>& errors, std::size_t best,
   return note;
 }
 
-Matrix fit_sigmoids(const Matrix& values, std::span<const BinaryTask> tasks,
-                    const RunContext& ctx) {
+Matrix fit_sigmoids(const Matrix& values, Tasks tasks, const RunContext& ctx) {
   Matrix sigmoids(2, std::ssize(tasks));
   parallel_for(tasks.size(), ctx.threads, [&](std::size_t t) {
     const auto column = static_cast<Index>(t);
@@ -269,10 +268,8 @@ Fitted<RidgeModel> fit_at(const RidgeProblem& problem, const RidgeSettings& sett
 }
 
 /// Settings that differ in ridge and probability alone.
-std::vector<Fitted<RidgeModel>> fit_rule(const RidgeProblem& problem,
-                                         std::span<const RidgeSettings> same_rule,
-                                         OnFirstUse<std::vector<RidgeFold>>& folds,
-                                         const RunContext& ctx) {
+FittedPath<RidgeModel> fit_rule(const RidgeProblem& problem, Path<RidgeSettings> same_rule,
+                                OnFirstUse<std::vector<RidgeFold>>& folds, const RunContext& ctx) {
   const RidgeSettings& first = same_rule.front();
   const RuledSpectrum rule = ruled_spectrum(first.spectrum, problem.eigen->lambda, first.beta);
   const double unit = ridge_unit(rule.kernel);
@@ -282,7 +279,7 @@ std::vector<Fitted<RidgeModel>> fit_rule(const RidgeProblem& problem,
   if (!problem.tasks.empty() && std::any_of(same_rule.begin(), same_rule.end(), needs_left_out)) {
     left_out.emplace(problem, first, rule, folds, ctx);
   }
-  std::vector<Fitted<RidgeModel>> all;
+  FittedPath<RidgeModel> all;
   std::vector<double> errors;  // of the grid, once a setting asks for them
   for (const RidgeSettings& settings : same_rule) {
     ctx.check_stop();
@@ -312,13 +309,6 @@ std::vector<Fitted<RidgeModel>> fit_rule(const RidgeProblem& problem,
   return all;
 }
 
-/// The rows of queries: the mean of both directions, whatever the rule.
-DenseBlock ridge_rows(const RidgeModel& model, const QueryBlock& queries) {
-  const QueryMatrix& query = queries.matrices.front();
-  check_columns(query, std::ssize(model.columns));
-  return query_rows(query, Spectrum::kNone);
-}
-
 }  // namespace
 
 std::vector<double> ridge_values() {
@@ -338,34 +328,23 @@ void describe(RidgeSettings& settings, FieldVisitor& field) {
                                     "fit probabilities by sigmoids of samples left out");
 }
 
-std::vector<Fitted<RidgeModel>> fit_path(SharedWork& work, std::span<const RidgeSettings> path,
-                                         RunContext& ctx) {
-  for (const RidgeSettings& settings : path) validate(settings, "ridge");
+FittedPath<RidgeModel> fit_path(SharedWork& work, Path<RidgeSettings> path, RunContext& ctx) {
   ctx.check_stop();
   const RidgeProblem problem = ridge_problem(work);
   OnFirstUse<std::vector<RidgeFold>> folds;
   const auto rule = [](const RidgeSettings& s) {
     return std::pair(s.spectrum, s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt);
   };
-  return fit_in_groups(path, rule, as_given, [&](std::span<const RidgeSettings> same_rule) {
+  return fit_in_groups(path, rule, as_given, [&](Path<RidgeSettings> same_rule) {
     return fit_rule(problem, same_rule, folds, ctx);
   });
 }
 
-Matrix decision_values(const RidgeModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const ColumnMachines& machines = model;
-  return decision_values(machines, ridge_rows(model, queries));
-}
-
-Prediction predict(const RidgeModel& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  const ColumnMachines& machines = model;
-  return predict(machines, ridge_rows(model, queries));
-}
-
-std::vector<Explanation> explain(const RidgeModel& model, const QueryBlock& queries,
-                                 std::span<const int> labels, RunContext& /*ctx*/) {
-  const ColumnMachines& machines = model;
-  return explain(machines, ridge_rows(model, queries), labels);
+DenseBlock machine_rows(const RidgeModel& model, const QueryBlock& queries,
+                        const RunContext& /*ctx*/) {
+  const QueryMatrix& query = queries.matrices.front();
+  check_columns(query, std::ssize(model.columns));
+  return query_rows(query, Spectrum::kNone);
 }
 
 }  // namespace kith

@@ -70,8 +70,9 @@ Prediction predict(const ColumnMachines& model, const DenseBlock& rows) {
   return predict(machines, mapped(model, rows).values());
 }
 
-Prediction predict(const ColumnMachines& model, const QueryBlock& queries, RunContext& /*ctx*/) {
-  return predict(model, to_dense(queries.matrices.front().to_training));
+DenseBlock machine_rows(const ColumnMachines& /*model*/, const QueryBlock& queries,
+                        const RunContext& /*ctx*/) {
+  return to_dense(queries.matrices.front().to_training);
 }
 
 std::vector<Explanation> explain(const ColumnMachines& model, const DenseBlock& rows,
@@ -92,11 +93,6 @@ std::vector<Explanation> explain(const ColumnMachines& model, const DenseBlock& 
     }
   }
   return explanations;
-}
-
-std::vector<Explanation> explain(const ColumnMachines& model, const QueryBlock& queries,
-                                 std::span<const int> labels, RunContext& /*ctx*/) {
-  return explain(model, to_dense(queries.matrices.front().to_training), labels);
 }
 
 std::vector<Index> needed_columns(const ColumnMachines& model) { return model.columns; }

@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include "kith/condition/spectrum.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/path_groups.hpp"
 #include "kith/learn/svm/kernel_learner.hpp"
@@ -21,14 +22,6 @@
 
 namespace kith {
 namespace {
-
-/// F F' for the rows F of the features.
-Matrix inner_products(const DenseBlock& features) {
-  Matrix K = Matrix::Zero(features.rows(), features.rows());
-  K.selfadjointView<Eigen::Lower>().rankUpdate(features.values());
-  K.triangularView<Eigen::StrictlyUpper>() = K.transpose();
-  return K;
-}
 
 Matrix rbf(const Matrix& squared_distance, double gamma) {
   return (-gamma * squared_distance.array()).exp();
@@ -39,7 +32,7 @@ struct Shared {
   const TrainingSet* train = nullptr;
   std::vector<Index> columns;
   DenseBlock features;
-  std::span<const BinaryTask> tasks;
+  Tasks tasks;
 };
 
 FeatureSvmModel machine_model(const Shared& shared, const FeatureSvmSettings& settings,
@@ -63,21 +56,17 @@ FeatureSvmModel machine_model(const Shared& shared, const FeatureSvmSettings& se
 }
 
 /// Settings that differ in cost and probability alone, ascending in cost; K is theirs.
-std::vector<Fitted<FeatureSvmModel>> fit_kernel(const Shared& shared, const Matrix& K,
-                                                std::span<const FeatureSvmSettings> ascending,
-                                                const RunContext& ctx) {
+FittedPath<FeatureSvmModel> fit_kernel(const Shared& shared, const Matrix& K,
+                                       Path<FeatureSvmSettings> ascending, const RunContext& ctx) {
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const KernelLearner learner{.K = &K,
                               .train = shared.train,
                               .ascending = machines,
                               .objective = MachineObjective::kPrimal,
                               .ctx = &ctx};
-  std::vector<Fitted<FeatureSvmModel>> fitted;
-  for (Fitted<Machines>& one : train_machines(learner, shared.tasks)) {
-    fitted.push_back({machine_model(shared, ascending[fitted.size()], std::move(one.model)),
-                      std::move(one.info)});
-  }
-  return fitted;
+  return map_models(train_machines(learner, shared.tasks), [&](Machines model) {
+    return machine_model(shared, ascending.front(), std::move(model));
+  });
 }
 
 /// What settings share: the features; then the kernel, at one tolerance (a loose solution must not
@@ -102,42 +91,29 @@ void describe(FeatureSvmSettings& settings, FieldVisitor& field) {
   field("gamma", settings.gamma, above(0.0),
         "of kernel rbf: exp(-gamma |f - g|^2) for vectors of similarities f and g");
   field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
+  describe_tasks(settings, field, kGapHelp);
 }
 
-std::vector<Fitted<FeatureSvmModel>> fit_path(SharedWork& work,
-                                              std::span<const FeatureSvmSettings> path,
-                                              RunContext& ctx) {
-  for (const FeatureSvmSettings& settings : path) validate(settings, "features-svm");
-  const auto fit_features = [&](std::span<const BinaryTask> tasks,
-                                std::span<const FeatureSvmSettings> same_features) {
+FittedPath<FeatureSvmModel> fit_path(SharedWork& work, Path<FeatureSvmSettings> path,
+                                     RunContext& ctx) {
+  const TrainingSet& train = work.train();
+  const auto fit_features = [&](Tasks tasks, Path<FeatureSvmSettings> same_features) {
     const FeatureSvmSettings& first = same_features.front();
-    Shared shared{.train = &work.train(),
-                  .columns = choose_prototypes(first.prototypes, work.train().size(), ctx),
+    Shared shared{.train = &train,
+                  .columns = choose_prototypes(first.prototypes, train.size(), ctx),
                   .features = {},
                   .tasks = tasks};
     shared.features = columns_of(work.dense(), shared.columns);
     const bool linear = first.kernel == FeatureKernel::kLinear;
-    const Matrix products = linear ? inner_products(shared.features)
+    const Matrix products = linear ? squared_kernel(shared.features).kernel
                                    : squared_distances(shared.features.values(), ctx.threads);
-    return fit_in_groups(same_features, feature_kernel_key, by_cost,
-                         [&](std::span<const FeatureSvmSettings> ascending) {
-                           return linear
-                                      ? fit_kernel(shared, products, ascending, ctx)
-                                      : fit_kernel(shared, rbf(products, ascending.front().gamma),
-                                                   ascending, ctx);
-                         });
+    const auto fit_costs = [&](Path<FeatureSvmSettings> ascending) {
+      return linear ? fit_kernel(shared, products, ascending, ctx)
+                    : fit_kernel(shared, rbf(products, ascending.front().gamma), ascending, ctx);
+    };
+    return fit_in_groups(same_features, feature_kernel_key, by_cost, fit_costs);
   };
-  return fit_with_tasks(
-      work.train().labels, path,
-      [&](std::span<const BinaryTask> tasks, std::span<const FeatureSvmSettings> same_rule) {
-        return fit_in_groups(same_rule, feature_key, as_given,
-                             [&](std::span<const FeatureSvmSettings> same_features) {
-                               return fit_features(tasks, same_features);
-                             });
-      });
+  return fit_with_tasks(train.labels, path, feature_key, as_given, fit_features);
 }
 
 Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries, RunContext& ctx) {

@@ -100,8 +100,7 @@ Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
   return sums.array() + machine.b;
 }
 
-std::vector<Fitted<Machines>> train_machines(const KernelLearner& learner,
-                                             std::span<const BinaryTask> tasks) {
+FittedPath<Machines> train_machines(const KernelLearner& learner, Tasks tasks) {
   const Labels& labels = learner.train->labels;
   return fit_tasks(tasks, labels, learner.ascending, learner, *learner.ctx, [&](auto solved) {
     return put_together(std::move(solved), tasks, labels, labels.size());

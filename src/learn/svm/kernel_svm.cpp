@@ -70,9 +70,8 @@ Fitted<SvmModel> svm_model(Fitted<Machines> fitted, const SvmSettings& settings,
 }
 
 /// One step of a path with scope=all: settings that differ in cost alone, ascending.
-std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const BinaryTask> tasks,
-                                        std::span<const SvmSettings> ascending,
-                                        const RunContext& ctx) {
+FittedPath<SvmModel> fit_whole(SharedWork& work, Tasks tasks, Path<SvmSettings> ascending,
+                               const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
   const TreatedKernel treated = treated_kernel(work, first, ctx);
@@ -82,7 +81,7 @@ std::vector<Fitted<SvmModel>> fit_whole(SharedWork& work, std::span<const Binary
                               .ascending = machines,
                               .convex = is_convex(first.spectrum),
                               .ctx = &ctx};
-  std::vector<Fitted<SvmModel>> fitted;
+  FittedPath<SvmModel> fitted;
   for (Fitted<Machines>& one : train_machines(learner, tasks)) {
     if (first.test_treatment != Treatment::kAugmented) {
       one.info.consistency = treated.consistency;
@@ -105,8 +104,8 @@ struct OwnKernelLearner {
   };
 
   const TrainingSet* train = nullptr;
-  std::span<const SvmSettings> ascending;
-  std::span<const MachineSettings> machines;
+  Path<SvmSettings> ascending;
+  Path<MachineSettings> machines;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] KernelLearner on_kernel() const {
@@ -155,9 +154,8 @@ struct OwnKernelLearner {
   }
 };
 
-std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const BinaryTask> tasks,
-                                          std::span<const SvmSettings> ascending,
-                                          const RunContext& ctx) {
+FittedPath<SvmModel> fit_by_task(SharedWork& work, Tasks tasks, Path<SvmSettings> ascending,
+                                 const RunContext& ctx) {
   const TrainingSet& train = work.train();
   const SvmSettings& first = ascending.front();
   if (first.test_treatment == Treatment::kAugmented) {
@@ -168,7 +166,7 @@ std::vector<Fitted<SvmModel>> fit_by_task(SharedWork& work, std::span<const Bina
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const OwnKernelLearner learner{
       .train = &train, .ascending = ascending, .machines = machines, .ctx = &ctx};
-  std::vector<Fitted<SvmModel>> fitted;
+  FittedPath<SvmModel> fitted;
   for (auto& one : fit_tasks(tasks, train.labels, ascending, learner, ctx)) {
     fitted.push_back(svm_model(put_together(std::move(one), tasks, train.labels, train.size()),
                                ascending[fitted.size()], work, Unchanged{}));
@@ -201,25 +199,16 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
-std::vector<Fitted<SvmModel>> fit_path(SharedWork& work, std::span<const SvmSettings> path,
-                                       RunContext& ctx) {
-  for (const SvmSettings& settings : path) validate(settings, "svm");
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const SvmSettings> same_rule) {
-    return fit_in_groups(same_rule, svm_kernel_key, by_cost,
-                         [&](std::span<const SvmSettings> ascending) {
-                           return ascending.front().scope == SpectrumScope::kAll
-                                      ? fit_whole(work, tasks, ascending, ctx)
-                                      : fit_by_task(work, tasks, ascending, ctx);
-                         });
+FittedPath<SvmModel> fit_path(SharedWork& work, Path<SvmSettings> path, RunContext& ctx) {
+  const auto fit_kernel = [&](Tasks tasks, Path<SvmSettings> ascending) {
+    return ascending.front().scope == SpectrumScope::kAll
+               ? fit_whole(work, tasks, ascending, ctx)
+               : fit_by_task(work, tasks, ascending, ctx);
   };
-  return fit_with_tasks(work.train().labels, path, fit_rule);
+  return fit_with_tasks(work.train().labels, path, svm_kernel_key, by_cost, fit_kernel);
 }
 
-namespace {
-
-/// The rows of queries, as the model's columns see them.
-DenseBlock treated_rows(const SvmModel& model, const QueryBlock& queries, const RunContext& ctx) {
+DenseBlock machine_rows(const SvmModel& model, const QueryBlock& queries, const RunContext& ctx) {
   const QueryMatrix& query = queries.matrices.front();
   check_columns(query, std::ssize(model.columns));
   DenseBlock rows = query_rows(query, model.spectrum);
@@ -232,18 +221,6 @@ DenseBlock treated_rows(const SvmModel& model, const QueryBlock& queries, const 
   return augmented_rows(model, rows, *query.self, ctx);
 }
 
-}  // namespace
-
-Matrix decision_values(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  const ColumnMachines& machines = model;
-  return decision_values(machines, treated_rows(model, queries, ctx));
-}
-
-Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx) {
-  const ColumnMachines& machines = model;
-  return predict(machines, treated_rows(model, queries, ctx));
-}
-
 std::vector<Explanation> explain(const SvmModel& model, const QueryBlock& queries,
                                  std::span<const int> labels, RunContext& ctx) {
   if (model.test_treatment == Treatment::kAugmented) {
@@ -252,7 +229,7 @@ std::vector<Explanation> explain(const SvmModel& model, const QueryBlock& querie
         "of it belongs to one training sample; the other treatments can be explained");
   }
   const ColumnMachines& machines = model;
-  return explain(machines, treated_rows(model, queries, ctx), labels);
+  return explain(machines, machine_rows(model, queries, ctx), labels);
 }
 
 }  // namespace kith

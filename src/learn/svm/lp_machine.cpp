@@ -47,7 +47,7 @@ struct LpLearner {
 
   const DenseBlock* features = nullptr;
   const TrainingSet* train = nullptr;
-  std::span<const LpMachineSettings> ascending;
+  Path<LpMachineSettings> ascending;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] Rng folds(std::size_t number) const {
@@ -95,30 +95,22 @@ struct LpLearner {
 void describe(LpMachineSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), "largest relative duality gap accepted");
+  describe_tasks(settings, field, "largest relative duality gap accepted");
 }
 
-std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
-                                             std::span<const LpMachineSettings> path,
-                                             RunContext& ctx) {
-  for (const LpMachineSettings& settings : path) validate(settings, "lp-machine");
+FittedPath<LpMachineModel> fit_path(SharedWork& work, Path<LpMachineSettings> path,
+                                    RunContext& ctx) {
   const TrainingSet& train = work.train();
   const auto prototypes = [](const LpMachineSettings& settings) { return settings.prototypes; };
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const LpMachineSettings> same_rule) {
-    return fit_in_groups(
-        same_rule, prototypes, by_cost, [&](std::span<const LpMachineSettings> own) {
-          const std::vector<Index> columns =
-              choose_prototypes(own.front().prototypes, train.size(), ctx);
-          const DenseBlock features = columns_of(work.dense(), columns);
-          const LpLearner learner{
-              .features = &features, .train = &train, .ascending = own, .ctx = &ctx};
-          return fit_columns<LpMachineModel>(learner, own, tasks, train, columns, ctx);
-        });
+  const auto fit_features = [&](Tasks tasks, Path<LpMachineSettings> ascending) {
+    const std::vector<Index> columns =
+        choose_prototypes(ascending.front().prototypes, train.size(), ctx);
+    const DenseBlock features = columns_of(work.dense(), columns);
+    const LpLearner learner{
+        .features = &features, .train = &train, .ascending = ascending, .ctx = &ctx};
+    return fit_columns<LpMachineModel>(learner, ascending, tasks, train, columns, ctx);
   };
-  return fit_with_tasks(train.labels, path, fit_rule);
+  return fit_with_tasks(train.labels, path, prototypes, by_cost, fit_features);
 }
 
 }  // namespace kith

@@ -75,7 +75,7 @@ struct PSvmLearner {
 
   const DenseBlock* features = nullptr;
   const TrainingSet* train = nullptr;
-  std::span<const PSvmSettings> ordered;
+  Path<PSvmSettings> ordered;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] Rng folds(std::size_t number) const {
@@ -161,35 +161,29 @@ void describe(PSvmSettings& settings, FieldVisitor& field) {
                              "bound C on the size of every coefficient");
   field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
   field("intercept", settings.intercept, "add a constant to the decision value");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0),
-        "largest relative KKT violation accepted, and a tenth of the largest relative gap");
+  describe_tasks(
+      settings, field,
+      "largest relative KKT violation accepted, and a tenth of the largest relative gap");
 }
 
-std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work, std::span<const PSvmSettings> path,
-                                        RunContext& ctx) {
-  for (const PSvmSettings& settings : path) validate(settings, "p-svm");
+FittedPath<PSvmModel> fit_path(SharedWork& work, Path<PSvmSettings> path, RunContext& ctx) {
   const TrainingSet& train = work.train();
   const auto rest = [](const PSvmSettings& s) {  // all that is neither epsilon nor cost
     return std::tuple(s.prototypes, s.intercept, s.probability, s.tolerance);
   };
   const auto order = [](const PSvmSettings& s) { return std::pair(-s.epsilon, s.cost); };
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const PSvmSettings> same_rule) {
-    return fit_in_groups(same_rule, rest, order, [&](std::span<const PSvmSettings> ordered) {
-      const std::vector<Index> columns =
-          choose_prototypes(ordered.front().prototypes, train.size(), ctx);
-      const DenseBlock features = columns_of(work.dense(), columns);
-      const PSvmLearner learner{
-          .features = &features, .train = &train, .ordered = ordered, .ctx = &ctx};
-      std::vector<Fitted<PSvmModel>> fitted =
-          fit_columns<PSvmModel>(learner, ordered, tasks, train, columns, ctx);
-      for (std::size_t i = 0; i < fitted.size(); ++i) add_notes(ordered[i], fitted[i]);
-      return fitted;
-    });
+  const auto fit_features = [&](Tasks tasks, Path<PSvmSettings> ordered) {
+    const std::vector<Index> columns =
+        choose_prototypes(ordered.front().prototypes, train.size(), ctx);
+    const DenseBlock features = columns_of(work.dense(), columns);
+    const PSvmLearner learner{
+        .features = &features, .train = &train, .ordered = ordered, .ctx = &ctx};
+    FittedPath<PSvmModel> fitted =
+        fit_columns<PSvmModel>(learner, ordered, tasks, train, columns, ctx);
+    for (std::size_t i = 0; i < fitted.size(); ++i) add_notes(ordered[i], fitted[i]);
+    return fitted;
   };
-  return fit_with_tasks(train.labels, path, fit_rule);
+  return fit_with_tasks(train.labels, path, rest, order, fit_features);
 }
 
 }  // namespace kith

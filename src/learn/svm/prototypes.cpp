@@ -19,14 +19,7 @@ std::vector<Index> choose_prototypes(std::optional<Index> count, Index samples,
 }
 
 DenseBlock columns_of(const DenseBlock& block, std::span<const Index> columns) {
-  if (static_cast<Index>(columns.size()) == block.cols()) return block;
-  RowMatrix part(block.rows(), static_cast<Index>(columns.size()));
-  for (Index i = 0; i < block.rows(); ++i) {
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      part(i, static_cast<Index>(j)) = block(i, columns[j]);
-    }
-  }
-  return DenseBlock(std::move(part));
+  return std::get<DenseBlock>(select(block, all_positions(block.rows()), columns));
 }
 
 }  // namespace kith

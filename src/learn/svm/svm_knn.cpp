@@ -136,8 +136,7 @@ void describe(SvmKnnSettings& settings, FieldVisitor& field) {
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 
-std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work, std::span<const SvmKnnSettings> path,
-                                          RunContext& ctx) {
+FittedPath<SvmKnnModel> fit_path(SharedWork& work, Path<SvmKnnSettings> path, RunContext& ctx) {
   return keep_training_samples(work, path, ctx);
 }
 

@@ -68,7 +68,7 @@ struct SquaredLearner {
   const Matrix* K = nullptr;
   const ScaledVectors* linear = nullptr;  // the samples, where the kernel is theirs
   const TrainingSet* train = nullptr;
-  std::span<const MachineSettings> path;
+  Path<MachineSettings> path;
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] Rng folds(std::size_t number) const {
@@ -154,12 +154,11 @@ struct Shared {
   const TrainingSet* train = nullptr;
   FeatureScale scale;
   ScaledVectors samples;
-  std::span<const BinaryTask> tasks;
+  Tasks tasks;
 };
 
-Fitted<VectorSvmModel> machine_model(const Shared& shared, const KernelRule& rule,
-                                     Fitted<Machines> fitted) {
-  VectorSvmModel model{{std::move(fitted.model)}, shared.scale, rule, {}};
+VectorSvmModel machine_model(const Shared& shared, const KernelRule& rule, Machines machines) {
+  VectorSvmModel model{{std::move(machines)}, shared.scale, rule, {}};
   const std::vector<Index> supports = model.coefficients.used_rows();
   if (rule.kernel == VectorKernel::kLinear &&
       (supports.empty() || model.tasks.size() <= std::ssize(supports))) {
@@ -168,17 +167,16 @@ Fitted<VectorSvmModel> machine_model(const Shared& shared, const KernelRule& rul
     model.supports = scaled(shared.scale, select_rows(shared.train->vectors, supports));
     model.coefficients = model.coefficients.with_rows(supports);
   }
-  return {std::move(model), std::move(fitted.info)};
+  return model;
 }
 
 /// Settings on the same kernel, of the same loss and tolerance, ascending in cost.
-std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matrix& K,
-                                               std::span<const VectorSvmSettings> ascending,
-                                               const RunContext& ctx) {
+FittedPath<VectorSvmModel> fit_kernel(const Shared& shared, const Matrix& K,
+                                      Path<VectorSvmSettings> ascending, const RunContext& ctx) {
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const VectorSvmSettings& first = ascending.front();
   const Labels& labels = shared.train->labels;
-  std::vector<Fitted<Machines>> trained;
+  FittedPath<Machines> trained;
   if (first.loss == MarginLoss::kHinge) {
     trained = train_machines({.K = &K,
                               .train = shared.train,
@@ -197,11 +195,9 @@ std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matri
       return put_together(std::move(solved), shared.tasks, labels, labels.size());
     });
   }
-  std::vector<Fitted<VectorSvmModel>> fitted;
-  for (Fitted<Machines>& one : trained) {
-    fitted.push_back(machine_model(shared, first.kernel, std::move(one)));
-  }
-  return fitted;
+  return map_models(std::move(trained), [&](Machines model) {
+    return machine_model(shared, first.kernel, std::move(model));
+  });
 }
 
 /// What settings share: a table of products or distances, then a kernel with a loss.
@@ -222,33 +218,25 @@ void describe(VectorSvmSettings& settings, FieldVisitor& field) {
   field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
   field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
   field("scaling", settings.scaling, kScalingHelp);
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
+  describe_tasks(settings, field, kGapHelp);
 }
 
-std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
-                                             std::span<const VectorSvmSettings> path,
-                                             RunContext& ctx) {
-  for (const VectorSvmSettings& settings : path) validate(settings, "vector-svm");
-  const auto fit_rule = [&](std::span<const BinaryTask> tasks,
-                            std::span<const VectorSvmSettings> same_rule) {
-    return fit_in_groups(
-        same_rule, vector_table_key, as_given, [&](std::span<const VectorSvmSettings> own) {
-          const FeatureScale scale = learn_scale(work.vectors(), own.front().scaling);
-          const Shared shared{.train = &work.train(),
-                              .scale = scale,
-                              .samples = ScaledVectors(scale, work.vectors()),
-                              .tasks = tasks};
-          const Matrix table = kernel_table(own.front().kernel.kernel, shared.samples, ctx.threads);
-          return fit_in_groups(own, vector_kernel_key, by_cost,
-                               [&](std::span<const VectorSvmSettings> ascending) {
-                                 const Matrix K = kernel_of_table(ascending.front().kernel, table);
-                                 return fit_kernel(shared, K, ascending, ctx);
-                               });
-        });
+FittedPath<VectorSvmModel> fit_path(SharedWork& work, Path<VectorSvmSettings> path,
+                                    RunContext& ctx) {
+  const auto fit_table = [&](Tasks tasks, Path<VectorSvmSettings> same_table) {
+    const VectorSvmSettings& first = same_table.front();
+    const FeatureScale scale = learn_scale(work.vectors(), first.scaling);
+    const Shared shared{.train = &work.train(),
+                        .scale = scale,
+                        .samples = ScaledVectors(scale, work.vectors()),
+                        .tasks = tasks};
+    const Matrix table = kernel_table(first.kernel.kernel, shared.samples, ctx.threads);
+    const auto fit_costs = [&](Path<VectorSvmSettings> ascending) {
+      return fit_kernel(shared, kernel_of_table(ascending.front().kernel, table), ascending, ctx);
+    };
+    return fit_in_groups(same_table, vector_kernel_key, by_cost, fit_costs);
   };
-  return fit_with_tasks(work.train().labels, path, fit_rule);
+  return fit_with_tasks(work.train().labels, path, vector_table_key, as_given, fit_table);
 }
 
 Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunContext& ctx) {

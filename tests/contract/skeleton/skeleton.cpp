@@ -43,10 +43,8 @@ Fitted<SkeletonModel> fit_one(SharedWork& work, const SkeletonSettings& settings
 
 }  // namespace
 
-std::vector<Fitted<SkeletonModel>> fit_path(SharedWork& work,
-                                            std::span<const SkeletonSettings> path,
-                                            RunContext& ctx) {
-  std::vector<Fitted<SkeletonModel>> fitted;
+FittedPath<SkeletonModel> fit_path(SharedWork& work, Path<SkeletonSettings> path, RunContext& ctx) {
+  FittedPath<SkeletonModel> fitted;
   for (const SkeletonSettings& settings : path) {
     ctx.check_stop();
     fitted.push_back(fit_one(work, settings));

@@ -22,9 +22,8 @@ struct SkeletonModel {
 
 /// Several settings on the same samples: here is the place to share work between them. The fit of
 /// one setting is derived.
-[[nodiscard]] std::vector<Fitted<SkeletonModel>> fit_path(SharedWork& work,
-                                                          std::span<const SkeletonSettings> path,
-                                                          RunContext& ctx);
+[[nodiscard]] FittedPath<SkeletonModel> fit_path(SharedWork& work, Path<SkeletonSettings> path,
+                                                 RunContext& ctx);
 [[nodiscard]] Prediction predict(const SkeletonModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 template <class A>

@@ -47,11 +47,6 @@ std::string message_of(const std::function<void()>& action) {
   return "nothing was thrown";
 }
 
-TEST(SimilaritySet, KnowsARowByIdOrByPosition) {
-  EXPECT_EQ(named("ab", "ab").row_id(1), "b");
-  EXPECT_EQ(unnamed(2).row_id(1), "2");
-}
-
 TEST(Square, PutsColumnsIntoTheOrderOfTheRows) {
   const SimilaritySet set = square(named("cab", "bca"));
   EXPECT_EQ(set.column_ids, set.row_ids);

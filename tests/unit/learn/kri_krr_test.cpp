@@ -27,7 +27,9 @@ Example example(const RowMatrix& S, const std::vector<double>& s) {
   return result;
 }
 
-LocalKernel kernel_of(const Example& e) { return local_kernel(e.pairs, e.neighbours); }
+LocalKernel kernel_of(const Example& e) {
+  return local_kernel(e.pairs.among(e.neighbours.samples), e.neighbours);
+}
 
 Vector kri(const LocalKernel& kernel, double ridge) {
   return kri_weights(kernel, KriSettings{.ridge = ridge}).w;

@@ -36,6 +36,15 @@ TrainingSet set_of(const MethodInfo& method, const Sample& sample, std::span<con
   return set;
 }
 
+TEST(Probability, HasItsRoleInEveryMethod) {
+  for (const MethodInfo& method : all_methods()) {
+    for (const FieldInfo& field : method.fields) {
+      if (field.name != "probability") continue;
+      EXPECT_EQ(field.role, FieldRole::kProbability) << method.name;
+    }
+  }
+}
+
 TEST(Multiclass, IsASettingOfEveryMethodOfBinaryMachines) {
   std::vector<std::string> names;
   for (const MethodInfo& method : methods_with_rule()) names.push_back(method.name);

@@ -13,10 +13,9 @@
 #include <sstream>
 
 #include "kith/core/error.hpp"
-#include "kith/learn/kernel_learning/emkl.hpp"
-#include "kith/learn/kernel_learning/eskl.hpp"
 #include "kith/learn/kernel_learning/rekl.hpp"
 #include "kith/learn/kernel_learning/robust_svm.hpp"
+#include "kith/learn/kernel_learning/trace_svm.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "support/files.hpp"
 #include "support/views.hpp"

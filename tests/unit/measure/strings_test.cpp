@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/strings.hpp"
+#include "measure/readers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

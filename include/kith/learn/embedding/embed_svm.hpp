@@ -22,14 +22,10 @@ struct EmbedSvmModel : ColumnMachines {};
 
 /// One decomposition for all; settings that differ in cost alone share their space and are solved
 /// from warm starts.
-[[nodiscard]] std::vector<Fitted<EmbedSvmModel>> fit_path(SharedWork& work,
-                                                          std::span<const EmbedSvmSettings> path,
-                                                          RunContext& ctx);
-[[nodiscard]] Prediction predict(const EmbedSvmModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Explanation> explain(const EmbedSvmModel& model,
-                                               const QueryBlock& queries,
-                                               std::span<const int> labels, RunContext& ctx);
+[[nodiscard]] FittedPath<EmbedSvmModel> fit_path(SharedWork& work, Path<EmbedSvmSettings> path,
+                                                 RunContext& ctx);
+[[nodiscard]] DenseBlock machine_rows(const EmbedSvmModel& model, const QueryBlock& queries,
+                                      const RunContext& ctx);
 
 template <>
 struct MethodTraits<EmbedSvmSettings> : MethodDefaults<EmbedSvmModel> {

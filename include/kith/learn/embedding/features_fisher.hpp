@@ -16,8 +16,9 @@ void describe(FeaturesFisherSettings& settings, FieldVisitor& field);
 struct FeaturesFisherModel : LinearScores {};
 
 /// One decomposition of the covariance serves every ridge.
-[[nodiscard]] std::vector<Fitted<FeaturesFisherModel>> fit_path(
-    SharedWork& work, std::span<const FeaturesFisherSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<FeaturesFisherModel> fit_path(SharedWork& work,
+                                                       Path<FeaturesFisherSettings> path,
+                                                       RunContext& ctx);
 
 template <>
 struct MethodTraits<FeaturesFisherSettings> : MethodDefaults<FeaturesFisherModel> {

@@ -23,8 +23,9 @@ struct FeaturesQuadraticModel {
 };
 
 /// One decomposition per class serves every ridge.
-[[nodiscard]] std::vector<Fitted<FeaturesQuadraticModel>> fit_path(
-    SharedWork& work, std::span<const FeaturesQuadraticSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<FeaturesQuadraticModel> fit_path(SharedWork& work,
+                                                          Path<FeaturesQuadraticSettings> path,
+                                                          RunContext& ctx);
 [[nodiscard]] Prediction predict(const FeaturesQuadraticModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 template <class A>

@@ -12,8 +12,9 @@ void describe(NearestMeanSettings& settings, FieldVisitor& field);
 
 struct NearestMeanModel : LinearScores {};
 
-[[nodiscard]] std::vector<Fitted<NearestMeanModel>> fit_path(
-    SharedWork& work, std::span<const NearestMeanSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<NearestMeanModel> fit_path(SharedWork& work,
+                                                    Path<NearestMeanSettings> path,
+                                                    RunContext& ctx);
 
 template <>
 struct MethodTraits<NearestMeanSettings> : MethodDefaults<NearestMeanModel> {

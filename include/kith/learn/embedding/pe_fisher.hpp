@@ -16,9 +16,8 @@ void describe(PeFisherSettings& settings, FieldVisitor& field);
 struct PeFisherModel : LinearScores {};
 
 /// One decomposition of S for all, one of the covariance for each number of dimensions.
-[[nodiscard]] std::vector<Fitted<PeFisherModel>> fit_path(SharedWork& work,
-                                                          std::span<const PeFisherSettings> path,
-                                                          RunContext& ctx);
+[[nodiscard]] FittedPath<PeFisherModel> fit_path(SharedWork& work, Path<PeFisherSettings> path,
+                                                 RunContext& ctx);
 
 /// {2, 5, 10, 20, 50, all}, the smaller being simpler.
 [[nodiscard]] GridAxis dimension_grid();

@@ -30,9 +30,8 @@ struct LocalSdaModel {
   LocalSdaSettings settings;
 };
 
-[[nodiscard]] std::vector<Fitted<LocalSdaModel>> fit_path(SharedWork& work,
-                                                          std::span<const LocalSdaSettings> path,
-                                                          RunContext& ctx);
+[[nodiscard]] FittedPath<LocalSdaModel> fit_path(SharedWork& work, Path<LocalSdaSettings> path,
+                                                 RunContext& ctx);
 /// One search per query serves every model with the same ties.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const LocalSdaModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);

@@ -37,8 +37,8 @@ struct MixtureSdaModel {
   Matrix log_z;
 };
 
-[[nodiscard]] std::vector<Fitted<MixtureSdaModel>> fit_path(
-    SharedWork& work, std::span<const MixtureSdaSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<MixtureSdaModel> fit_path(SharedWork& work, Path<MixtureSdaSettings> path,
+                                                   RunContext& ctx);
 [[nodiscard]] Prediction predict(const MixtureSdaModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const MixtureSdaModel& model);

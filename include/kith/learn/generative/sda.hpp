@@ -32,9 +32,8 @@ struct SdaModel {
 };
 
 /// The centroids, the class means and each support are found once.
-[[nodiscard]] std::vector<Fitted<SdaModel>> fit_path(SharedWork& work,
-                                                     std::span<const SdaSettings> path,
-                                                     RunContext& ctx);
+[[nodiscard]] FittedPath<SdaModel> fit_path(SharedWork& work, Path<SdaSettings> path,
+                                            RunContext& ctx);
 [[nodiscard]] Prediction predict(const SdaModel& model, const QueryBlock& queries, RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const SdaModel& model);
 template <class A>

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "kith/data/views.hpp"
 #include "kith/learn/learner.hpp"

@@ -23,8 +23,8 @@ struct AverageSvmModel {
 };
 
 /// As `svm` on the mean of the matrices, which the work makes once.
-[[nodiscard]] std::vector<Fitted<AverageSvmModel>> fit_path(
-    SharedWork& work, std::span<const AverageSvmSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<AverageSvmModel> fit_path(SharedWork& work, Path<AverageSvmSettings> path,
+                                                   RunContext& ctx);
 [[nodiscard]] Prediction predict(const AverageSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] std::vector<Index> needed_columns(const AverageSvmModel& model);

@@ -52,14 +52,12 @@ struct SimpleMklModel : BaseKernelModel {};
 struct RklModel : BaseKernelModel {};
 
 /// One set of kernels serves every cost.
-[[nodiscard]] std::vector<Fitted<SimpleMklModel>> fit_path(SharedWork& work,
-                                                           std::span<const SimpleMklSettings> path,
-                                                           RunContext& ctx);
+[[nodiscard]] FittedPath<SimpleMklModel> fit_path(SharedWork& work, Path<SimpleMklSettings> path,
+                                                  RunContext& ctx);
 
 /// One set of kernels serves every cost. Not convex, so that none starts from another.
-[[nodiscard]] std::vector<Fitted<RklModel>> fit_path(SharedWork& work,
-                                                     std::span<const RklSettings> path,
-                                                     RunContext& ctx);
+[[nodiscard]] FittedPath<RklModel> fit_path(SharedWork& work, Path<RklSettings> path,
+                                            RunContext& ctx);
 
 template <>
 struct MethodTraits<SimpleMklSettings> : MethodDefaults<SimpleMklModel> {

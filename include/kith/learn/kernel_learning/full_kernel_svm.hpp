@@ -20,8 +20,8 @@ void describe(FullKernelSettings& settings, FieldVisitor& field);
 struct FullKernelModel : LearnedPairsModel {};
 
 /// One decomposition of each pair's block serves every eta and gamma.
-[[nodiscard]] std::vector<Fitted<FullKernelModel>> fit_path(
-    SharedWork& work, std::span<const FullKernelSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<FullKernelModel> fit_path(SharedWork& work, Path<FullKernelSettings> path,
+                                                   RunContext& ctx);
 
 template <>
 struct MethodTraits<FullKernelSettings> : MethodDefaults<FullKernelModel> {

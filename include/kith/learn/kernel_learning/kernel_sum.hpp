@@ -34,10 +34,13 @@ struct SumMachine : BinaryMachine {
   Vector weights;  ///< of every matrix
 };
 
+/// sum_i K_i c_i + b at `rows` of the kernels, over the columns `trained_on`.
+[[nodiscard]] Vector sum_decisions(std::span<const Matrix> kernels, const Matrix& c, double b,
+                                   std::span<const Index> rows, std::span<const Index> trained_on);
+
 /// The machines of all tasks; `transforms`, one for each matrix, turn new rows into those of its
 /// kernel, and are part of the model.
-[[nodiscard]] Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted,
-                                                std::span<const BinaryTask> tasks,
+[[nodiscard]] Fitted<KernelSumModel> kernel_sum(FittedTasks<SumMachine>&& fitted, Tasks tasks,
                                                 const TrainingSet& train,
                                                 std::span<const TestTransform> transforms);
 

@@ -2,7 +2,6 @@
 // What a new sample is to a machine whose kernel was learned for the training samples alone.
 #pragma once
 
-#include "kith/core/settings.hpp"
 #include "kith/learn/treatment.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 

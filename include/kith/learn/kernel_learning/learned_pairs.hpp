@@ -52,6 +52,17 @@ struct LearnedStep {
   double tolerance = 1e-8;
 };
 
+/// Those of settings with fields of these names.
+template <class Settings>
+[[nodiscard]] std::vector<LearnedStep> learned_steps(Path<Settings> path) {
+  std::vector<LearnedStep> steps;
+  for (const Settings& s : path) steps.push_back({s.test_treatment, s.probability, s.tolerance});
+  return steps;
+}
+
+/// The treatments that such machines have; the last by the rule of M = S + u u' / (4 rho).
+void describe_treatment(Treatment& treatment, FieldVisitor& field);
+
 /// One problem of a path.
 struct LearnedTask {
   const LearnedBlock& block;
@@ -70,11 +81,10 @@ using KernelProblem = std::function<robust::Solution(const LearnedTask& task)>;
 void check_range(std::string_view what, double value, double unit);
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit.
-[[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_learned(SharedWork& work,
-                                                                 std::span<const BinaryTask> tasks,
-                                                                 std::span<const LearnedStep> steps,
-                                                                 const KernelProblem& learn,
-                                                                 const RunContext& ctx);
+[[nodiscard]] FittedPath<LearnedPairsModel> fit_learned(SharedWork& work, Tasks tasks,
+                                                        std::span<const LearnedStep> steps,
+                                                        const KernelProblem& learn,
+                                                        const RunContext& ctx);
 /// Decision values, queries x tasks. Throws Error where a treatment needs self-similarities that
 /// neither the queries nor a constant diagonal of the training matrix give.
 [[nodiscard]] Matrix decision_values(const LearnedPairsModel& model, const QueryBlock& queries,

@@ -31,15 +31,13 @@ struct MklModel : KernelSumModel {};
 
 /// One decomposition of each matrix serves every cost, kind and pair; a solution serves every cost
 /// above its largest coefficient.
-[[nodiscard]] std::vector<Fitted<MklModel>> fit_path(SharedWork& work,
-                                                     std::span<const MklSettings> path,
-                                                     RunContext& ctx);
+[[nodiscard]] FittedPath<MklModel> fit_path(SharedWork& work, Path<MklSettings> path,
+                                            RunContext& ctx);
 /// Whose trace the setting of that name gives, if it gives one: that of the kernel of a pair of
 /// classes, or that of each of its samples, the mean of the kernel's diagonal.
 enum class TraceOf { kPair, kSample };
-[[nodiscard]] std::vector<Fitted<KernelSumModel>> fit_sums(SharedWork& work,
-                                                           std::span<const MklSettings> path,
-                                                           TraceOf whose, const RunContext& ctx);
+[[nodiscard]] FittedPath<KernelSumModel> fit_sums(SharedWork& work, Path<MklSettings> path,
+                                                  TraceOf whose, const RunContext& ctx);
 
 template <>
 struct MethodTraits<MklSettings> : MethodDefaults<MklModel> {

@@ -23,9 +23,8 @@ void describe(ReklSettings& settings, FieldVisitor& field);
 struct ReklModel : LearnedPairsModel {};
 
 /// A solution serves every larger cost where none of its coefficients is at its bound.
-[[nodiscard]] std::vector<Fitted<ReklModel>> fit_path(SharedWork& work,
-                                                      std::span<const ReklSettings> path,
-                                                      RunContext& ctx);
+[[nodiscard]] FittedPath<ReklModel> fit_path(SharedWork& work, Path<ReklSettings> path,
+                                             RunContext& ctx);
 
 template <>
 struct MethodTraits<ReklSettings> : MethodDefaults<ReklModel> {

@@ -30,9 +30,8 @@ void describe(RobustSvmSettings& settings, FieldVisitor& field);
 struct RobustSvmModel : LearnedPairsModel {};
 
 /// One decomposition of each pair's block serves every cost and rho.
-[[nodiscard]] std::vector<Fitted<RobustSvmModel>> fit_path(SharedWork& work,
-                                                           std::span<const RobustSvmSettings> path,
-                                                           RunContext& ctx);
+[[nodiscard]] FittedPath<RobustSvmModel> fit_path(SharedWork& work, Path<RobustSvmSettings> path,
+                                                  RunContext& ctx);
 
 template <>
 struct MethodTraits<RobustSvmSettings> : MethodDefaults<RobustSvmModel> {

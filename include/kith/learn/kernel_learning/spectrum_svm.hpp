@@ -33,16 +33,12 @@ struct SpectrumSvmModel : ColumnMachines {
 
 /// One decomposition of each pair's block for all settings, one plain machine for each eta: it
 /// serves every gamma from its threshold on.
-[[nodiscard]] std::vector<Fitted<SpectrumSvmModel>> fit_path(
-    SharedWork& work, std::span<const SpectrumSvmSettings> path, RunContext& ctx);
-[[nodiscard]] Prediction predict(const SpectrumSvmModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Explanation> explain(const SpectrumSvmModel& model,
-                                               const QueryBlock& queries,
-                                               std::span<const int> labels, RunContext& ctx);
-/// Decision values, queries x tasks, positive for the first class of the task.
-[[nodiscard]] Matrix decision_values(const SpectrumSvmModel& model, const QueryBlock& queries,
-                                     RunContext& ctx);
+[[nodiscard]] FittedPath<SpectrumSvmModel> fit_path(SharedWork& work,
+                                                    Path<SpectrumSvmSettings> path,
+                                                    RunContext& ctx);
+/// The mean of both directions.
+[[nodiscard]] DenseBlock machine_rows(const SpectrumSvmModel& model, const QueryBlock& queries,
+                                      const RunContext& ctx);
 template <class A>
 void archive(Archived<A, SpectrumSvmModel>& model, A& archiver) {
   Archived<A, ColumnMachines>& machines = model;

@@ -53,7 +53,8 @@ void describe(TraceSettings& settings, FieldVisitor& field);
 
 /// One model per step. Sigmoids are fitted to decision values of samples held out inside the fit,
 /// by the exact solver.
-[[nodiscard]] std::vector<Fitted<LearnedPairsModel>> fit_trace_pairs(
-    SharedWork& work, trace::KernelShape shape, std::span<const TraceSettings> steps,
-    const RunContext& ctx);
+[[nodiscard]] FittedPath<LearnedPairsModel> fit_trace_pairs(SharedWork& work,
+                                                            trace::KernelShape shape,
+                                                            Path<TraceSettings> steps,
+                                                            const RunContext& ctx);
 }  // namespace kith

@@ -21,8 +21,8 @@ struct LinearMsvmModel {
 };
 
 /// The principal axes of each pair serve every setting.
-[[nodiscard]] std::vector<Fitted<LinearMsvmModel>> fit_path(
-    SharedWork& work, std::span<const LinearMsvmSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<LinearMsvmModel> fit_path(SharedWork& work, Path<LinearMsvmSettings> path,
+                                                   RunContext& ctx);
 [[nodiscard]] Prediction predict(const LinearMsvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 /// S_L of all pairs of the vectors.

@@ -49,12 +49,10 @@ struct NcaKnnModel : MappedNeighbours {};
 struct LmnnKnnModel : MappedNeighbours {};
 
 /// One map serves every number of neighbours.
-[[nodiscard]] std::vector<Fitted<NcaKnnModel>> fit_path(SharedWork& work,
-                                                        std::span<const NcaKnnSettings> path,
-                                                        RunContext& ctx);
-[[nodiscard]] std::vector<Fitted<LmnnKnnModel>> fit_path(SharedWork& work,
-                                                         std::span<const LmnnKnnSettings> path,
-                                                         RunContext& ctx);
+[[nodiscard]] FittedPath<NcaKnnModel> fit_path(SharedWork& work, Path<NcaKnnSettings> path,
+                                               RunContext& ctx);
+[[nodiscard]] FittedPath<LmnnKnnModel> fit_path(SharedWork& work, Path<LmnnKnnSettings> path,
+                                                RunContext& ctx);
 [[nodiscard]] Prediction predict(const MappedNeighbours& model, const QueryBlock& queries,
                                  RunContext& ctx);
 /// The inner products of images.

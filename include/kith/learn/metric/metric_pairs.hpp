@@ -83,10 +83,9 @@ struct MetricRows {
 
 /// One fit for each of `path`, which share the principal axes of each pair. Not convex, so none
 /// starts from another.
-[[nodiscard]] std::vector<Fitted<MetricPairs>> train_metric(const MetricRows& rows,
-                                                            const TrainingSet& train,
-                                                            std::span<const MetricSettings> path,
-                                                            const RunContext& ctx);
+[[nodiscard]] FittedPath<MetricPairs> train_metric(const MetricRows& rows, const TrainingSet& train,
+                                                   Path<MetricSettings> path,
+                                                   const RunContext& ctx);
 
 /// What was learned on the coordinates of `span`, over features.
 void express(MetricPairs& pairs, const VectorSpan& span);

@@ -25,8 +25,9 @@ struct NonlinearMsvmModel {
 
 /// One table of distances or products serves every kernel; the principal axes of each pair every
 /// setting on the same kernel.
-[[nodiscard]] std::vector<Fitted<NonlinearMsvmModel>> fit_path(
-    SharedWork& work, std::span<const NonlinearMsvmSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<NonlinearMsvmModel> fit_path(SharedWork& work,
+                                                      Path<NonlinearMsvmSettings> path,
+                                                      RunContext& ctx);
 [[nodiscard]] Prediction predict(const NonlinearMsvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 [[nodiscard]] Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,

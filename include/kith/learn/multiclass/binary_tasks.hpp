@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kith/learn/calibration.hpp"
-#include "kith/learn/learner.hpp"
+#include "kith/learn/method.hpp"
 
 namespace kith {
 
@@ -22,6 +22,13 @@ struct EnumNames<Multiclass> {
 
 /// The setting of every method that solves binary tasks.
 void describe_multiclass(Multiclass& rule, FieldVisitor& field);
+/// What most of them end with; `tolerance` is the help of the last.
+template <class Settings>
+void describe_tasks(Settings& settings, FieldVisitor& field, std::string_view tolerance) {
+  describe_multiclass(settings.multiclass, field);
+  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
+  field("tolerance", settings.tolerance, above(0.0), tolerance);
+}
 
 /// In the place of a second class: all classes but the first.
 inline constexpr int kRest = -1;
@@ -36,6 +43,8 @@ struct BinaryTask {
   [[nodiscard]] Index size() const { return std::ssize(samples); }
   [[nodiscard]] Vector y() const;  ///< the signs as numbers
 };
+
+using Tasks = std::span<const BinaryTask>;
 
 /// Signs as numbers.
 [[nodiscard]] Vector as_numbers(std::span<const int> signs);
@@ -60,7 +69,7 @@ struct TaskTable {
 
   [[nodiscard]] Index size() const { return std::ssize(first); }
 };
-[[nodiscard]] TaskTable task_table(std::span<const BinaryTask> tasks, const Labels& labels);
+[[nodiscard]] TaskTable task_table(Tasks tasks, const Labels& labels);
 template <class A>
 void archive(Archived<A, TaskTable>& table, A& archiver);
 

@@ -86,8 +86,8 @@ namespace detail {
 /// The sigmoids of task `number` at every step that has probabilities. Folds run on several threads
 /// only where there are fewer tasks than threads.
 template <class L, class Step>
-void calibrate(const BinaryTask& task, std::size_t number, std::span<const Step> path,
-               const L& learner, const typename L::Block& whole,
+void calibrate(const BinaryTask& task, std::size_t number, Path<Step> path, const L& learner,
+               const typename L::Block& whole,
                std::vector<FittedTasks<typename L::Machine>>& fitted, int threads,
                const RunContext& ctx) {
   std::vector<std::size_t> steps;
@@ -125,15 +125,17 @@ void calibrate(const BinaryTask& task, std::size_t number, std::span<const Step>
 
 }  // namespace detail
 
-/// The settings of a path by their field `multiclass`: `fit` takes the tasks of those that agree in
-/// it, and these settings, in the order of the path.
-template <class Settings, class Fit>
-[[nodiscard]] auto fit_with_tasks(const Labels& labels, std::span<const Settings> path,
-                                  const Fit& fit) {
-  const auto rule = [](const Settings& settings) { return settings.multiclass; };
-  return fit_in_groups(path, rule, as_given, [&](std::span<const Settings> own) {
+/// The settings of a path that agree in their field `multiclass` and in `key`, fitted together:
+/// `fit` takes their tasks and these settings, ascending in `order`.
+template <class Settings, class Key, class Order, class Fit>
+[[nodiscard]] auto fit_with_tasks(const Labels& labels, Path<Settings> path, const Key& key,
+                                  const Order& order, const Fit& fit) {
+  const auto shared = [&](const Settings& settings) {
+    return std::pair(settings.multiclass, key(settings));
+  };
+  return fit_in_groups(path, shared, order, [&](Path<Settings> own) {
     const std::vector<BinaryTask> tasks = binary_tasks(labels, own.front().multiclass);
-    auto fitted = fit(std::span<const BinaryTask>(tasks), own);
+    auto fitted = fit(Tasks(tasks), own);
     for (auto& one : fitted) note_many_pairs(labels, own.front().multiclass, one.info);
     return fitted;
   });
@@ -142,8 +144,7 @@ template <class Settings, class Fit>
 /// One result for each step of `path`, whose elements have a field `probability`.
 template <BinaryLearner L, class Step>
 [[nodiscard]] std::vector<FittedTasks<typename L::Machine>> fit_tasks(
-    std::span<const BinaryTask> tasks, const Labels& labels, std::span<const Step> path,
-    const L& learner, const RunContext& ctx) {
+    Tasks tasks, const Labels& labels, Path<Step> path, const L& learner, const RunContext& ctx) {
   std::vector<FittedTasks<typename L::Machine>> fitted(path.size());
   for (std::size_t step = 0; step < path.size(); ++step) {
     fitted[step].machines.resize(tasks.size());
@@ -176,9 +177,8 @@ template <BinaryLearner L, class Step>
 
 /// What `assemble` makes of each of these results.
 template <BinaryLearner L, class Step, class Assemble>
-[[nodiscard]] auto fit_tasks(std::span<const BinaryTask> tasks, const Labels& labels,
-                             std::span<const Step> path, const L& learner, const RunContext& ctx,
-                             const Assemble& assemble) {
+[[nodiscard]] auto fit_tasks(Tasks tasks, const Labels& labels, Path<Step> path, const L& learner,
+                             const RunContext& ctx, const Assemble& assemble) {
   std::vector<std::invoke_result_t<Assemble, FittedTasks<typename L::Machine>>> models;
   for (auto& one : fit_tasks(tasks, labels, path, learner, ctx)) {
     models.push_back(assemble(std::move(one)));

@@ -41,9 +41,8 @@ struct LinearMachine : BinaryMachine {
 
 /// The machines of all tasks, over `rows` training samples or other things.
 template <std::derived_from<LinearMachine> Machine>
-[[nodiscard]] Fitted<Machines> put_together(FittedTasks<Machine>&& fitted,
-                                            std::span<const BinaryTask> tasks, const Labels& labels,
-                                            Index rows) {
+[[nodiscard]] Fitted<Machines> put_together(FittedTasks<Machine>&& fitted, Tasks tasks,
+                                            const Labels& labels, Index rows) {
   Fitted<Machines> all{.model = {.tasks = task_table(tasks, labels),
                                  .coefficients = {},
                                  .intercepts = Vector(std::ssize(tasks)),

@@ -32,7 +32,7 @@ struct SparseColumns {
   /// The rows `kept`, ascending, which hold every entry.
   [[nodiscard]] SparseColumns with_rows(std::span<const Index> kept) const;
 
-  friend bool operator==(const SparseColumns& a, const SparseColumns& b);
+  friend bool operator==(const SparseColumns&, const SparseColumns&) = default;
 };
 
 /// Puts columns side by side.

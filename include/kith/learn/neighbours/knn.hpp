@@ -31,11 +31,11 @@ void archive(Archived<A, NearestVoters>& model, A& archiver) {
 struct KnnModel : NearestVoters {};
 struct AffinityKnnModel : NearestVoters {};
 
-[[nodiscard]] std::vector<Fitted<KnnModel>> fit_path(SharedWork& work,
-                                                     std::span<const KnnSettings> path,
-                                                     RunContext& ctx);
-[[nodiscard]] std::vector<Fitted<AffinityKnnModel>> fit_path(
-    SharedWork& work, std::span<const AffinityKnnSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<KnnModel> fit_path(SharedWork& work, Path<KnnSettings> path,
+                                            RunContext& ctx);
+[[nodiscard]] FittedPath<AffinityKnnModel> fit_path(SharedWork& work,
+                                                    Path<AffinityKnnSettings> path,
+                                                    RunContext& ctx);
 /// Models that differ in the number of neighbours alone share one search per query.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);

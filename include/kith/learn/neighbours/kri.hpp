@@ -33,9 +33,8 @@ struct KriModel : LocalModel<KriSettings> {};
 [[nodiscard]] linear::SimplexQpSolution kri_weights(const LocalKernel& kernel,
                                                     const KriSettings& settings);
 
-[[nodiscard]] std::vector<Fitted<KriModel>> fit_path(SharedWork& work,
-                                                     std::span<const KriSettings> path,
-                                                     RunContext& ctx);
+[[nodiscard]] FittedPath<KriModel> fit_path(SharedWork& work, Path<KriSettings> path,
+                                            RunContext& ctx);
 /// One search per query and one decomposition per query and number of neighbours serve every
 /// setting.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KriModel> models,

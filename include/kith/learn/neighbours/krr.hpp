@@ -23,9 +23,8 @@ struct KrrModel : LocalModel<KrrSettings> {};
 [[nodiscard]] Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
                                  Treatment treatment);
 
-[[nodiscard]] std::vector<Fitted<KrrModel>> fit_path(SharedWork& work,
-                                                     std::span<const KrrSettings> path,
-                                                     RunContext& ctx);
+[[nodiscard]] FittedPath<KrrModel> fit_path(SharedWork& work, Path<KrrSettings> path,
+                                            RunContext& ctx);
 /// One search per query and one decomposition per query and number of neighbours serve every ridge
 /// and spectrum.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const KrrModel> models,

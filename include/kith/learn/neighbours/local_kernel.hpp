@@ -3,7 +3,6 @@
 // similarities to them: what kri and krr work on ([TR] 4.3).
 #pragma once
 
-#include <functional>
 #include <span>
 
 #include "kith/condition/spectrum.hpp"
@@ -20,7 +19,6 @@ struct TrainingPairs {
   /// Exactly symmetric.
   [[nodiscard]] Matrix among(std::span<const Index> samples) const;
 };
-[[nodiscard]] TrainingPairs training_pairs(SharedWork& work);
 template <class A>
 void archive(Archived<A, TrainingPairs>& pairs, A& archiver);
 
@@ -54,18 +52,6 @@ struct LocalKernel {
   /// (docs/methods/krr.md).
   [[nodiscard]] Vector treated(Spectrum spectrum, Treatment treatment) const;
 };
-[[nodiscard]] LocalKernel local_kernel(const TrainingPairs& pairs, const Neighbours& neighbours);
-/// The same with the block of the neighbours given.
 [[nodiscard]] LocalKernel local_kernel(Matrix block, const Neighbours& neighbours);
-
-/// Finds the neighbours of each query once, decomposes the block of each distinct count once, and
-/// hands it to `body` with the steps (positions in `counts`) that asked for that count. Queries run
-/// in parallel; `body` writes to slots of its query alone.
-using NeighbourhoodFunction =
-    std::function<void(Index query, const Neighbours& chosen, const LocalKernel& kernel,
-                       std::span<const std::size_t> steps)>;
-void for_each_neighbourhood(const Voters& voters, const TrainingPairs& pairs,
-                            std::span<const Index> counts, const QueryBlock& queries,
-                            const NeighbourhoodFunction& body, const RunContext& ctx);
 
 }  // namespace kith

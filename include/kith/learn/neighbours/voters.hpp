@@ -44,11 +44,16 @@ void archive(Archived<A, Voters>& voters, A& archiver) {
 /// A query without a single known neighbour says nothing: the shares of the classes in training.
 [[nodiscard]] Vector training_shares(const Voters& voters);
 
+/// Calls `body` with the `most` nearest of each query. Queries run in parallel, `grain` at a time:
+/// `body` writes to slots of its query alone.
+using NeighbourFunction = std::function<void(Index query, const Neighbours& nearest)>;
+void for_each_query(const Voters& voters, const QueryBlock& queries, Index most, std::size_t grain,
+                    const NeighbourFunction& body, const RunContext& ctx);
+
 /// Nonnegative weights of the k nearest for each k in `counts` (none needs more than the largest,
 /// which the one search is made for): fills one prediction per count, probabilities being the
 /// normalised sums.
-using WeightFunction =
-    std::function<std::vector<double>(std::size_t step, const Neighbours& first_k)>;
+using WeightFunction = std::function<std::vector<double>(const Neighbours& first_k)>;
 [[nodiscard]] std::vector<Prediction> predict_by_weights(const Voters& voters,
                                                          std::span<const Index> counts,
                                                          const QueryBlock& queries,

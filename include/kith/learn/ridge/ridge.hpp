@@ -34,16 +34,11 @@ struct RidgeModel : ColumnMachines {
 /// One decomposition of S, and one for each fold where samples are left out by folds, serve all
 /// settings. `learned` has the value of `ridge` and how it was chosen: `ridge`, `unit`, and where
 /// it was left open `left_out` (how), `tried` and `squared_errors`.
-[[nodiscard]] std::vector<Fitted<RidgeModel>> fit_path(SharedWork& work,
-                                                       std::span<const RidgeSettings> path,
-                                                       RunContext& ctx);
-[[nodiscard]] Prediction predict(const RidgeModel& model, const QueryBlock& queries,
-                                 RunContext& ctx);
-[[nodiscard]] std::vector<Explanation> explain(const RidgeModel& model, const QueryBlock& queries,
-                                               std::span<const int> labels, RunContext& ctx);
-/// Queries x tasks, positive for the first class of the task.
-[[nodiscard]] Matrix decision_values(const RidgeModel& model, const QueryBlock& queries,
-                                     RunContext& ctx);
+[[nodiscard]] FittedPath<RidgeModel> fit_path(SharedWork& work, Path<RidgeSettings> path,
+                                              RunContext& ctx);
+/// The mean of both directions, whatever the rule.
+[[nodiscard]] DenseBlock machine_rows(const RidgeModel& model, const QueryBlock& queries,
+                                      const RunContext& ctx);
 template <class A>
 void archive(Archived<A, RidgeModel>& model, A& archiver) {
   Archived<A, ColumnMachines>& machines = model;

@@ -4,6 +4,7 @@
 // `features-svm` where the rows of new samples are treated linearly.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <span>
 #include <vector>
@@ -29,11 +30,10 @@ struct ColumnMachines : Machines {
 
 /// One model for each step of `path` from machines over the training samples `prototypes`.
 template <class Model, BinaryLearner L, class Step>
-[[nodiscard]] std::vector<Fitted<Model>> fit_columns(const L& learner, std::span<const Step> path,
-                                                     std::span<const BinaryTask> tasks,
-                                                     const TrainingSet& train,
-                                                     std::span<const Index> prototypes,
-                                                     const RunContext& ctx) {
+[[nodiscard]] FittedPath<Model> fit_columns(const L& learner, Path<Step> path, Tasks tasks,
+                                            const TrainingSet& train,
+                                            std::span<const Index> prototypes,
+                                            const RunContext& ctx) {
   return fit_tasks(tasks, train.labels, path, learner, ctx, [&](auto solved) -> Fitted<Model> {
     Fitted<Machines> all =
         put_together(std::move(solved), tasks, train.labels, std::ssize(prototypes));
@@ -46,14 +46,30 @@ template <class Model, BinaryLearner L, class Step>
 [[nodiscard]] Matrix decision_values(const ColumnMachines& model, const DenseBlock& rows);
 [[nodiscard]] Prediction predict(const ColumnMachines& model, const DenseBlock& rows);
 
-[[nodiscard]] Prediction predict(const ColumnMachines& model, const QueryBlock& queries,
-                                 RunContext& ctx);
+/// The rows of queries that such a model takes: similarities to training samples as they are. A
+/// model that takes others has an overload of its own.
+[[nodiscard]] DenseBlock machine_rows(const ColumnMachines& model, const QueryBlock& queries,
+                                      const RunContext& ctx);
+/// Decision values, queries x tasks, positive for the first class of the task.
+template <std::derived_from<ColumnMachines> Model>
+[[nodiscard]] Matrix decision_values(const Model& model, const QueryBlock& queries,
+                                     RunContext& ctx) {
+  return decision_values(model, machine_rows(model, queries, ctx));
+}
+template <std::derived_from<ColumnMachines> Model>
+[[nodiscard]] Prediction predict(const Model& model, const QueryBlock& queries, RunContext& ctx) {
+  return predict(model, machine_rows(model, queries, ctx));
+}
 /// What each column contributes to the decision values in favour of the labels.
 [[nodiscard]] std::vector<Explanation> explain(const ColumnMachines& model, const DenseBlock& rows,
                                                std::span<const int> labels);
-[[nodiscard]] std::vector<Explanation> explain(const ColumnMachines& model,
-                                               const QueryBlock& queries,
-                                               std::span<const int> labels, RunContext& ctx);
+template <std::derived_from<ColumnMachines> Model>
+[[nodiscard]] std::vector<Explanation> explain(const Model& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx) {
+  const ColumnMachines& machines = model;
+  return explain(machines, machine_rows(model, queries, ctx), labels);
+}
+
 [[nodiscard]] std::vector<Index> needed_columns(const ColumnMachines& model);
 template <class A>
 void archive(Archived<A, ColumnMachines>& model, A& archiver);

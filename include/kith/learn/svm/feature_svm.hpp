@@ -34,8 +34,8 @@ struct FeatureSvmModel : ColumnMachines {
 
 /// One product of all pairs of rows serves every cost and gamma; costs are solved in order from
 /// warm starts.
-[[nodiscard]] std::vector<Fitted<FeatureSvmModel>> fit_path(
-    SharedWork& work, std::span<const FeatureSvmSettings> path, RunContext& ctx);
+[[nodiscard]] FittedPath<FeatureSvmModel> fit_path(SharedWork& work, Path<FeatureSvmSettings> path,
+                                                   RunContext& ctx);
 [[nodiscard]] Prediction predict(const FeatureSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 /// Of linear machines: those of kernel rbf are over support samples that the file does not name.

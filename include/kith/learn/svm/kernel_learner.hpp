@@ -20,7 +20,7 @@ struct MachineSettings {
 };
 /// Those of settings with fields of these names.
 template <class Settings>
-[[nodiscard]] std::vector<MachineSettings> machine_settings(std::span<const Settings> path) {
+[[nodiscard]] std::vector<MachineSettings> machine_settings(Path<Settings> path) {
   std::vector<MachineSettings> machines;
   for (const Settings& s : path) machines.push_back({s.cost, s.probability, s.tolerance});
   return machines;
@@ -50,7 +50,7 @@ struct KernelLearner {
 
   const Matrix* K = nullptr;  ///< symmetric, of all training samples
   const TrainingSet* train = nullptr;
-  std::span<const MachineSettings> ascending;
+  Path<MachineSettings> ascending;
   bool convex = true;
   MachineObjective objective = MachineObjective::kDual;
   const RunContext* ctx = nullptr;
@@ -65,7 +65,6 @@ struct KernelLearner {
 };
 
 /// The machines of all tasks over the training samples, one set for each of `ascending`.
-[[nodiscard]] std::vector<Fitted<Machines>> train_machines(const KernelLearner& learner,
-                                                           std::span<const BinaryTask> tasks);
+[[nodiscard]] FittedPath<Machines> train_machines(const KernelLearner& learner, Tasks tasks);
 
 }  // namespace kith

@@ -43,16 +43,14 @@ struct SvmModel : ColumnMachines {
 /// Settings that differ in cost alone share one kernel; they are solved in order of cost from warm
 /// starts, and a solution serves every cost above its largest coefficient. A kernel that is not
 /// convex starts cold each time.
-[[nodiscard]] std::vector<Fitted<SvmModel>> fit_path(SharedWork& work,
-                                                     std::span<const SvmSettings> path,
-                                                     RunContext& ctx);
-[[nodiscard]] Prediction predict(const SvmModel& model, const QueryBlock& queries, RunContext& ctx);
+[[nodiscard]] FittedPath<SvmModel> fit_path(SharedWork& work, Path<SvmSettings> path,
+                                            RunContext& ctx);
+/// As the treatment of new samples has them.
+[[nodiscard]] DenseBlock machine_rows(const SvmModel& model, const QueryBlock& queries,
+                                      const RunContext& ctx);
 /// None of a machine with test-treatment augmented: its kernel is another for each query.
 [[nodiscard]] std::vector<Explanation> explain(const SvmModel& model, const QueryBlock& queries,
                                                std::span<const int> labels, RunContext& ctx);
-/// Decision values, queries x tasks, positive for the first class of the task.
-[[nodiscard]] Matrix decision_values(const SvmModel& model, const QueryBlock& queries,
-                                     RunContext& ctx);
 template <class A>
 void archive(Archived<A, SvmModel>& model, A& archiver) {
   Archived<A, ColumnMachines>& machines = model;

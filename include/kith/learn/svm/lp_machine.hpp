@@ -20,9 +20,8 @@ struct LpMachineModel : ColumnMachines {};
 
 /// Costs are solved in order: each begins with the columns of the one below it, and a solution
 /// serves every cost at which its certificate holds.
-[[nodiscard]] std::vector<Fitted<LpMachineModel>> fit_path(SharedWork& work,
-                                                           std::span<const LpMachineSettings> path,
-                                                           RunContext& ctx);
+[[nodiscard]] FittedPath<LpMachineModel> fit_path(SharedWork& work, Path<LpMachineSettings> path,
+                                                  RunContext& ctx);
 
 template <>
 struct MethodTraits<LpMachineSettings> : MethodDefaults<LpMachineModel> {

@@ -23,9 +23,8 @@ struct PSvmModel : ColumnMachines {};
 
 /// One Gram matrix per pair serves every epsilon and cost; each solution starts the next, and one
 /// that no bound touches serves every larger cost.
-[[nodiscard]] std::vector<Fitted<PSvmModel>> fit_path(SharedWork& work,
-                                                      std::span<const PSvmSettings> path,
-                                                      RunContext& ctx);
+[[nodiscard]] FittedPath<PSvmModel> fit_path(SharedWork& work, Path<PSvmSettings> path,
+                                             RunContext& ctx);
 
 template <>
 struct MethodTraits<PSvmSettings> : MethodDefaults<PSvmModel> {

@@ -19,9 +19,8 @@ void describe(SvmKnnSettings& settings, FieldVisitor& field);
 
 struct SvmKnnModel : LocalModel<SvmKnnSettings> {};
 
-[[nodiscard]] std::vector<Fitted<SvmKnnModel>> fit_path(SharedWork& work,
-                                                        std::span<const SvmKnnSettings> path,
-                                                        RunContext& ctx);
+[[nodiscard]] FittedPath<SvmKnnModel> fit_path(SharedWork& work, Path<SvmKnnSettings> path,
+                                               RunContext& ctx);
 /// One search per query, one decomposition per query and number of neighbours, and warm starts from
 /// cost to cost.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,

@@ -34,9 +34,8 @@ struct VectorSvmModel : Machines {
 };
 
 /// One table of products or distances serves every cost, loss, gamma and degree.
-[[nodiscard]] std::vector<Fitted<VectorSvmModel>> fit_path(SharedWork& work,
-                                                           std::span<const VectorSvmSettings> path,
-                                                           RunContext& ctx);
+[[nodiscard]] FittedPath<VectorSvmModel> fit_path(SharedWork& work, Path<VectorSvmSettings> path,
+                                                  RunContext& ctx);
 [[nodiscard]] Prediction predict(const VectorSvmModel& model, const QueryBlock& queries,
                                  RunContext& ctx);
 template <class A>
