@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "kith/core/error.hpp"
-#include "numerics/cholesky.hpp"
 
 namespace kith::engine {
 namespace {
@@ -171,9 +170,9 @@ void BoxEquations::complete(const Right& right, BoxStep& step) const {
   step.z_high = right.high - x_.z_high + x_.z_high.cwiseQuotient(x_.room).cwiseProduct(step.a);
 }
 
-bool BorderedSystem::factor(Matrix A, Matrix E, const Matrix& C) {
+bool BorderedSystem::factor(Matrix A, Matrix E, const Matrix& C, Ridge ridge) {
   L_ = std::move(A);
-  if (!cholesky_with_ridge(L_)) return false;
+  if (!cholesky_with_ridge(L_, ridge)) return false;
   E_ = std::move(E);
   AE_ = back_solve(L_, E_);
   // Few columns, of which one may be nothing but rounding.

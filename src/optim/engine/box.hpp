@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "kith/core/types.hpp"
+#include "numerics/cholesky.hpp"
 
 namespace kith::engine {
 
@@ -109,6 +110,9 @@ struct ManyPartners : std::array<Partners<Vector>, N> {
     there.advance(d, t);
     return there.mean_product();
   }
+  [[nodiscard]] double mean_product(const ManyPartners& d, double length) const {
+    return mean_product(d, Lengths{length, length});
+  }
   [[nodiscard]] Lengths largest_steps(const ManyPartners& d) const {
     Lengths steps{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     for (std::size_t k = 0; k < N; ++k) {
@@ -117,12 +121,17 @@ struct ManyPartners : std::array<Partners<Vector>, N> {
     }
     return steps;
   }
+  [[nodiscard]] double largest_step(const ManyPartners& d) const {
+    const Lengths steps = largest_steps(d);
+    return std::min(steps.x, steps.z);
+  }
   void advance(const ManyPartners& d, const Lengths& t) {
     for (std::size_t k = 0; k < N; ++k) {
       (*this)[k].x += t.x * d[k].x;
       (*this)[k].z += t.z * d[k].z;
     }
   }
+  void advance(const ManyPartners& d, double length) { advance(d, Lengths{length, length}); }
   /// What each product is to change by, less the second-order terms of `before` (null: none).
   [[nodiscard]] std::array<Vector, N> missing(double target, const ManyPartners* before) const {
     std::array<Vector, N> missing;
@@ -222,7 +231,8 @@ class BoxEquations {
 class BorderedSystem {
  public:
   /// False where A has no Cholesky factor. An empty C is 0.
-  [[nodiscard]] bool factor(Matrix A, Matrix E, const Matrix& C = {});
+  [[nodiscard]] bool factor(Matrix A, Matrix E, const Matrix& C = {},
+                            Ridge ridge = Ridge::kOfLargest);
   struct Answer {
     Vector d, m;
   };

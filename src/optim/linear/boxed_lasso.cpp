@@ -36,7 +36,6 @@
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/linear/lasso_interior.hpp"
-#include "optim/linear/lasso_terms.hpp"
 
 namespace kith::linear {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "kith/optim/linear/boxed_lasso.hpp"
 #include "optim/engine/box.hpp"
-#include "optim/linear/lasso_terms.hpp"
+#include "optim/linear/lasso_interior.hpp"
 
 namespace kith::linear {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mehrotra's predictor-corrector method for a hinge program with few columns
-// (optim/linear/hinge_lp).
+// A hinge program with few columns (optim/linear/hinge_lp): Mehrotra's predictor-corrector method,
+// and the way from its point inside the optimal face to a vertex of it.
 #pragma once
 
 #include "kith/core/context.hpp"
@@ -43,5 +43,18 @@ struct InteriorResult {
 /// Each step factors one positive definite matrix of order min(k + 1, n) for n rows and k columns.
 [[nodiscard]] InteriorResult hinge_interior_point(const HingeBlock& block, double tolerance,
                                                   long max_iterations, const RunContext& ctx);
+
+struct HingePoint {
+  Vector p;  ///< coefficients of the working columns
+  double b = 0;
+  Vector a;
+};
+
+/// What an interior point near the optimum says about each column and row decides which of its
+/// inequalities hold with equality on the optimal face; p then moves inside that face until no
+/// direction is left, a to the nearest point that meets the equations. Nothing is promised where
+/// the guess is wrong: the caller compares certificates.
+[[nodiscard]] HingePoint hinge_vertex(const HingeBlock& block, const HingeIterate& inside,
+                                      const RunContext& ctx);
 
 }  // namespace kith::linear

@@ -18,7 +18,6 @@
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/linear/hinge_interior.hpp"
-#include "optim/linear/hinge_vertex.hpp"
 
 namespace kith::linear {
 

@@ -7,14 +7,14 @@
 // and the objective is constant. With z = (p_J, b) the margins in E are A z. Any direction of the
 // null space N of A stays on the face until a p_j becomes 0 or a margin becomes 1; that adds one
 // equation and takes one column from N. What remains in the end is a vertex.
-#include "optim/linear/hinge_vertex.hpp"
-
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "optim/linear/hinge_interior.hpp"
 
 namespace kith::linear {
 namespace {

@@ -2,9 +2,19 @@
 #pragma once
 
 #include "kith/core/context.hpp"
-#include "optim/linear/lasso_terms.hpp"
+#include "kith/optim/linear/boxed_lasso.hpp"
 
 namespace kith::linear {
+
+/// The terms of a boxed lasso whose columns have each been divided by a number of their own.
+struct ColumnTerms {
+  Vector epsilon;
+  Vector bound;
+  Vector unit;  ///< what a violation of each variable is multiplied by to be one of the given S
+};
+
+[[nodiscard]] LassoCertificate certify(const MatrixRef& S, const VectorRef& y,
+                                       const ColumnTerms& terms, const VectorRef& a);
 
 /// Multiplications of one step of `lasso_interior`, roughly.
 [[nodiscard]] double interior_step_cost(const LassoData& data);

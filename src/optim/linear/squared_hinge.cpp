@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kith/optim/dual/certificate.hpp"
@@ -128,10 +129,7 @@ SquaredHingeCertificate certify_squared_hinge(const SignedSamples& samples, cons
   const double rounding = kRounding * (samples.X.cwiseAbs().transpose() * a).norm();
   if (off > rounding) found.stationarity = off / size;
   if (total > 0) found.stationarity = std::max(found.stationarity, std::abs(balance) / total);
-  for (Index i = 0; i < a.size(); ++i) {  // (total + |balance|) / 2 is the larger class's sum
-    if (samples.y(i) * balance > 0)
-      a(i) *= (total - std::abs(balance)) / (total + std::abs(balance));
-  }
+  a = engine::balanced(samples.y, std::move(a));
   found.primal = 0.5 * w.squaredNorm() + samples.cost.dot(slack.cwiseAbs2());
   const Vector implied = samples.X.transpose() * samples.y.cwiseProduct(a);
   found.dual = a.sum() - 0.5 * implied.squaredNorm() - 0.25 * a.dot(a.cwiseQuotient(samples.cost));

@@ -61,21 +61,17 @@ struct Factored {
 
 using Parts = std::vector<Vector>;  // w, or a change of it: one vector per kernel
 
-/// Beside the box the weights gamma with their multipliers zeta.
-struct Iterate : engine::BoxAndPartners<Vector> {
+/// Beside the box the weights gamma with their multipliers zeta. A point, or a step.
+template <class Box>
+struct Variables : Box {
   double b = 0;
   Parts w;
   double nu = 0;
-  [[nodiscard]] const Vector& gamma() const { return own.x; }
-  [[nodiscard]] const Vector& zeta() const { return own.z; }
+  [[nodiscard]] const Vector& gamma() const { return this->own.x; }
+  [[nodiscard]] const Vector& zeta() const { return this->own.z; }
 };
-struct Step : engine::BoxAndPartnersStep<Vector> {
-  double b = 0;
-  Parts w;
-  double nu = 0;
-  [[nodiscard]] const Vector& gamma() const { return own.x; }
-  [[nodiscard]] const Vector& zeta() const { return own.z; }
-};
+using Iterate = Variables<engine::BoxAndPartners<Vector>>;
+using Step = Variables<engine::BoxAndPartnersStep<Vector>>;
 
 Vector squared_norms(const Parts& w) {
   Vector norms(std::ssize(w));

@@ -23,7 +23,6 @@
 #include <utility>
 
 #include "kith/optim/dual/certificate.hpp"
-#include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/mkl/check.hpp"
@@ -44,17 +43,15 @@ void validate(const RegularisedProblem& problem) {
   }
 }
 
-/// Beside the box the slacks s with their multipliers theta.
-struct Iterate : engine::BoxAndPartners<Vector> {
+/// Beside the box the slacks s with their multipliers theta. A point, or a step.
+template <class Box>
+struct Variables : Box {
   double t = 0, b = 0;
-  [[nodiscard]] const Vector& s() const { return own.x; }
-  [[nodiscard]] const Vector& theta() const { return own.z; }
+  [[nodiscard]] const Vector& s() const { return this->own.x; }
+  [[nodiscard]] const Vector& theta() const { return this->own.z; }
 };
-struct Step : engine::BoxAndPartnersStep<Vector> {
-  double t = 0, b = 0;
-  [[nodiscard]] const Vector& s() const { return own.x; }
-  [[nodiscard]] const Vector& theta() const { return own.z; }
-};
+using Iterate = Variables<engine::BoxAndPartners<Vector>>;
+using Step = Variables<engine::BoxAndPartnersStep<Vector>>;
 
 /// What the kernels say at one a.
 struct Products {
@@ -165,13 +162,11 @@ class Interior : public engine::PointProblem<Iterate, Step> {
     for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
       K += x_.theta()[static_cast<Index>(i)] * problem_.kernels[i];
     }
-    factor_ = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
+    Matrix N = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
     const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
-    factor_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    factor_.diagonal() += engine::BoxEquations(x_.box).diagonal();
-    if (!cholesky_with_ridge(factor_, Ridge::kOfEach)) return false;
-    Ny_ = back_solve(factor_, problem_.y);
-    return true;
+    N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    N.diagonal() += engine::BoxEquations(x_.box).diagonal();
+    return kkt_.factor(std::move(N), problem_.y, {}, Ridge::kOfEach);
   }
 
   [[nodiscard]] Step direction(double target, const Step* before) const {
@@ -182,10 +177,10 @@ class Interior : public engine::PointProblem<Iterate, Step> {
     const auto bounds = box.right_side(target, before != nullptr ? &before->box : nullptr);
     const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.pull();
 
+    engine::BorderedSystem::Answer found = kkt_.solve(right, Vector{{-problem_.y.dot(x_.box.a)}});
     Step d;
-    const Vector v = back_solve(factor_, right);
-    d.b = (problem_.y.dot(v) + problem_.y.dot(x_.box.a)) / problem_.y.dot(Ny_);
-    d.box.a = v - d.b * Ny_;
+    d.b = found.m(0);
+    d.box.a = std::move(found.d);
     const double t0 = -(r_theta_ + a.sum()) / e_.sum();
     d.t = t0 - wbar_.dot(d.box.a);
     const Vector slope = (W_.transpose() * d.box.a).array() + t0;  // w_i'da + dt
@@ -209,8 +204,9 @@ class Interior : public engine::PointProblem<Iterate, Step> {
   RegularisedBounds found_;
   RegularisedSolution best_;
   // Of the Newton system, in the notation above.
-  Matrix W_, factor_;
-  Vector e_, wbar_, r_alpha_, r_s_, Ny_;
+  Matrix W_;
+  engine::BorderedSystem kkt_;
+  Vector e_, wbar_, r_alpha_, r_s_;
   double r_theta_ = 0;
 };
 

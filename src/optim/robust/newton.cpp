@@ -41,11 +41,9 @@
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 #include "optim/robust/active.hpp"
-#include "optim/robust/ball.hpp"
 #include "optim/robust/dual.hpp"
-#include "optim/robust/kernel.hpp"
+#include "optim/robust/norm.hpp"
 #include "optim/robust/point.hpp"
-#include "optim/robust/search.hpp"
 
 namespace kith::robust {
 namespace {
@@ -299,9 +297,8 @@ void measure(const Problem& problem, Solution& solution, const Stopwatch& clock)
   // in it. Every solver returns the middle.
   const Vector f = K * problem.y.cwiseProduct(solution.alpha);
   solution.b = dual::least_loss_intercept(f, problem.y, problem.cost);
-  const dual::SvmDual machine{
-      .K = dual::SymmetricView::dense(K), .y = problem.y, .cost = problem.cost, .linear = {}};
-  solution.info.kkt_residual = certify(machine, solution.alpha, solution.b).kkt_residual;
+  solution.info.kkt_residual =
+      certify(machine_on(problem, K), solution.alpha, solution.b).kkt_residual;
   solution.info.seconds = clock.seconds();
 }
 
@@ -370,10 +367,6 @@ Problem decomposed(const Problem& problem, std::optional<SymmetricEigen>& own) {
 /// Of an iteration that settles rho with a; it takes a third of them or does not settle.
 constexpr long kMostJoint = 60;
 
-bool better(const Solution& one, const Solution& other) {
-  return one.info.status == SolveStatus::kSolved || one.info.gap < other.info.gap;
-}
-
 }  // namespace
 
 Solution newton(const Problem& problem, const NewtonSettings& settings, const RunContext& ctx,
@@ -429,15 +422,11 @@ Solution norm(const Problem& problem, double weight, const NewtonSettings& setti
   }
   Solution found = run(known, Term::kNorm, weight, settings, ctx, one_or_none(start));
   if (found.info.status == SolveStatus::kSolved) return found;
-  long before = found.info.iterations;
-  const auto take = [&](Solution other) {
-    other.info.iterations = before += other.info.iterations;  // those of all runs
-    if (better(other, found)) found = std::move(other);
-    found.info.iterations = before;
-  };
-  take(search_norm(known, weight, settings, ctx));
-  if (found.info.status == SolveStatus::kSolved) return found;
-  take(norm_near_kernel(known, weight, settings, ctx));
+  Solution other = search_norm(known, weight, settings, ctx);
+  const long iterations = found.info.iterations + other.info.iterations;
+  const bool better = other.info.status == SolveStatus::kSolved || other.info.gap < found.info.gap;
+  if (better) found = std::move(other);
+  found.info.iterations = iterations;
   return found;
 }
 

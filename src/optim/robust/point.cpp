@@ -65,7 +65,7 @@ Point point_at(const Problem& problem, const SplitMatrix& split, const VectorRef
   return point;
 }
 
-dual::SvmDual machine_on(const Problem& problem, const Matrix& K) {
+dual::SvmDual machine_on(const Problem& problem, const MatrixRef& K) {
   return {dual::SymmetricView::dense(K), problem.y, problem.cost, {}};
 }
 

@@ -33,8 +33,8 @@ struct Point {
 [[nodiscard]] Point point_at(const Problem& problem, const SplitMatrix& split,
                              const VectorRef& alpha);
 
-/// The support vector machine on the kernel of a point, which must outlive it.
-[[nodiscard]] dual::SvmDual machine_on(const Problem& problem, const Matrix& K);
+/// The support vector machine on a kernel, which must outlive it.
+[[nodiscard]] dual::SvmDual machine_on(const Problem& problem, const MatrixRef& K);
 
 /// The machine on the kernel of a point, solved from `alpha`: no feasible a has D(a) less the
 /// offset above `upper`.

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "optim/engine/box.hpp"
-#include "optim/robust/ball.hpp"
+#include "optim/robust/active.hpp"
 #include "optim/robust/point.hpp"
 
 namespace kith::robust {

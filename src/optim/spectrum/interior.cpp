@@ -22,8 +22,7 @@
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
-#include "optim/spectrum/newton.hpp"
-#include "optim/spectrum/norm.hpp"
+#include "optim/spectrum/solvers.hpp"
 #include "optim/spectrum/terms.hpp"
 
 namespace kith::spectrum {
@@ -172,23 +171,21 @@ class NewtonSystem {
   bool factor_samples() {
     if (!omega_.allFinite() || !spread_.allFinite()) return false;
     const Matrix scaled = data_->F * omega_.sqrt().matrix().asDiagonal();
-    H_ = box_.asDiagonal();
-    H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    Matrix H = box_.asDiagonal();
+    H.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     const Matrix low = solve_lower(small_, (data_->F * spread_).transpose());
-    H_.selfadjointView<Eigen::Lower>().rankUpdate(low.transpose());
-    if (!cholesky_with_ridge(H_)) return false;
-    y_solved_ = back_solve(H_, data_->y);
-    return true;
+    H.selfadjointView<Eigen::Lower>().rankUpdate(low.transpose());
+    return kkt_.factor(std::move(H), data_->y);
   }
 
   double solve_once(const Vector& gx, const Matrix& gP, double r, Vector& dx, Matrix& dP) const {
     const ArrayXd shared = block_solve(gP).rowwise().sum();
-    dx = back_solve(H_, Vector(gx - data_->F * (B_ * shared).matrix()));
-    const double nu = (data_->y.dot(dx) - r) / data_->y.dot(y_solved_);
-    dx -= nu * y_solved_;
+    engine::BorderedSystem::Answer found =
+        kkt_.solve(gx - data_->F * (B_ * shared).matrix(), Vector{{r}});
+    dx = std::move(found.d);
     const Vector turned = B_ * (data_->F.transpose() * dx).array();
     dP = block_solve(gP.colwise() - turned);
-    return nu;
+    return found.m(0);
   }
 
   const Quadratic* data_ = nullptr;
@@ -199,8 +196,7 @@ class NewtonSystem {
   std::vector<Matrix> inverted_;  // diagonal_solve of each column of it
   Matrix spread_;                 // B .* their sum over the terms
   Matrix small_;                  // factored
-  Matrix H_;
-  Vector y_solved_;
+  engine::BorderedSystem kkt_;
 };
 
 class Interior {
@@ -234,7 +230,7 @@ class Interior {
     return (at_.box.products() + at_.own.mean_product() * at_.own.count()) / count();
   }
   [[nodiscard]] double complementarity(const Step& d, double length) const {
-    const double own = at_.own.mean_product(d.own, {length, length}) * at_.own.count();
+    const double own = at_.own.mean_product(d.own, length) * at_.own.count();
     return (at_.box.products(d.box, length) + own) / count();
   }
   /// What the equations are still off by, as a complementarity: smaller products would only block
@@ -281,13 +277,13 @@ class Interior {
     return d;
   }
   [[nodiscard]] double reach(const Step& d, double fraction) const {
-    const engine::Lengths own = at_.own.largest_steps(d.own);
-    return std::min(1.0, fraction * std::min({own.x, own.z, at_.box.largest_step(d.box)}));
+    return std::min(1.0,
+                    fraction * std::min(at_.own.largest_step(d.own), at_.box.largest_step(d.box)));
   }
   bool advance(const Step& d, double length) {
     if (!(length > 1e-10) || !d.box.a.allFinite() || !d.P.allFinite()) return false;
     at_.box.advance(d.box, length);
-    at_.own.advance(d.own, {length, length});
+    at_.own.advance(d.own, length);
     at_.P += length * d.P;
     at_.nu += length * (d.nu - at_.nu);
     v_ = data_.F.transpose() * at_.box.a;

@@ -7,7 +7,7 @@
 //
 // Unlike the p of the interior point nothing here is of the size of gamma h. It is no method of
 // its own: where gamma is small G is next to its bound, and Newton's steps are too short there.
-#include "optim/spectrum/newton.hpp"
+#include "optim/spectrum/solvers.hpp"
 
 #include <cmath>
 #include <limits>

@@ -16,7 +16,7 @@
 // + b y = ...: one product of n x n matrices and one Cholesky factor. Which bounds are met is
 // nearly known long before the last digits are: Newton steps on the samples between them, which may
 // change sides after each, finish.
-#include "optim/spectrum/norm.hpp"
+#include "optim/spectrum/solvers.hpp"
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -94,16 +94,14 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
   bool factor() {
     const Place& at = x_.at;
     const double k = slope_of_norm(at);
-    L_ = engine::BoxEquations(x_.box).diagonal().asDiagonal();
+    Matrix A = engine::BoxEquations(x_.box).diagonal().asDiagonal();
     const Vector curved =
         t0_.cwiseProduct(h_) + x_.own.z * k * (at.g.cwiseProduct(h_) + at.d.cwiseAbs2() / at.N);
     Matrix scaled(YU_.rows(), YU_.cols());
     scaled.noalias() = YU_ * curved.cwiseSqrt().asDiagonal();
-    L_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    L_.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x_.own.z * k * (k / x_.own.x - 1.5 / at.N));
-    if (!cholesky(L_)) return false;
-    Ay_ = back_solve(L_, program_.y);
-    return true;
+    A.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    A.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x_.own.z * k * (k / x_.own.x - 1.5 / at.N));
+    return kkt_.factor(std::move(A), program_.y);
   }
 
   [[nodiscard]] Step direction(double target, const Step* before) const {
@@ -115,10 +113,10 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
     const double second = before != nullptr ? before->own.x * before->own.z : 0;
     const double own = (target - second) / x_.own.x - x_.own.z - x_.own.z / x_.own.x * missed;
     const Vector slope = at.base - x_.own.z * k * at.c;
-    const Vector Ar = back_solve(L_, Vector(slope + products.pull() - own * k * at.c));
+    engine::BorderedSystem::Answer found = kkt_.solve(slope + products.pull() - own * k * at.c);
     Step d;
-    d.b = program_.y.dot(Ar) / program_.y.dot(Ay_);
-    d.box.a = Ar - d.b * Ay_;
+    d.b = found.m(0);
+    d.box.a = std::move(found.d);
     const double off = program_.y.dot(d.box.a) + program_.y.dot(at.alpha);  // rounding
     d.box.a -= off / static_cast<double>(at.alpha.size()) * program_.y;
     const double along = k * at.c.dot(d.box.a);
@@ -291,8 +289,7 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
   const Matrix YU_;
   const Vector h_, t0_;
   Solution& best_;
-  Matrix L_;
-  Vector Ay_;
+  engine::BorderedSystem kkt_;
   bool usable_;
 };
 

@@ -21,8 +21,6 @@
 // gamma), whose kernel is the projection P of M = V + u u' / (4 c gamma). The losses of the two
 // differ by c |K - P|^2 + 2c <K, (theta I - M)_+>, without cancellation. Cost per step and kernel:
 // two decompositions, four spectra and some products of n x n matrices.
-#include "optim/trace/barrier.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

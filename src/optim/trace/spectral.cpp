@@ -18,8 +18,6 @@
 // Bounds: from above the primal of the machine at (a, gamma, b) on the present mu; from below D(a,
 // gamma), whose mu is the projection k of lambda + p^2 / (4 c gamma). The losses of the two differ
 // by c |mu - k|^2 + 2c sum_j mu_j (theta - d_j)_+, without cancellation.
-#include "optim/trace/spectral.hpp"
-
 #include <utility>
 
 #include "optim/trace/dual_interior.hpp"

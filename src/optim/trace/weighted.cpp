@@ -6,9 +6,7 @@
 
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
-#include "optim/trace/barrier.hpp"
 #include "optim/trace/point.hpp"
-#include "optim/trace/spectral.hpp"
 
 namespace kith::trace {
 

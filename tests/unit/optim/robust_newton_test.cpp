@@ -12,7 +12,7 @@
 #include "dual_problems.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
-#include "optim/robust/ball.hpp"
+#include "optim/robust/active.hpp"
 #include "optim/robust/dual.hpp"
 
 namespace kith::robust_newton_test {

@@ -14,8 +14,8 @@
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "kith/optim/robust/newton.hpp"
-#include "optim/trace/barrier.hpp"
 #include "optim/trace/block.hpp"
+#include "optim/trace/newton.hpp"
 #include "trace_kernel_problems.hpp"
 
 namespace kith::trace_kernel_test {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optim/robust/kernel.hpp"
+#include "optim/robust/norm.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "kith/core/stopwatch.hpp"
 #include "kith/optim/dual/smo.hpp"
@@ -111,11 +113,7 @@ Solution moved(const Problem& problem, double weight, const End& end,
 }
 
 Solution unmoved(const Problem& problem, Vector alpha, double b) {
-  const dual::SvmCertificate machine = dual::certify({.K = dual::SymmetricView::dense(problem.S),
-                                                      .y = problem.y,
-                                                      .cost = problem.cost,
-                                                      .linear = {}},
-                                                     alpha, b);
+  const dual::SvmCertificate machine = certify(machine_on(problem, problem.S), alpha, b);
   const Vector& lambda = problem.eigen->lambda;
   const Index positive = (lambda.array() > zero_threshold(lambda)).count();
   Solution solution;
@@ -157,23 +155,76 @@ Solution solve(const Problem& problem, double weight, const NewtonSettings& sett
                settings);
 }
 
-/// The problem on S_+ in place of S.
-struct Clipped {
-  explicit Clipped(const Problem& given)
-      : eigen{given.eigen->lambda.cwiseMax(0.0), given.eigen->U},
-        split(given),
-        problem{.S = split.positive,
-                .y = given.y,
-                .cost = given.cost,
-                .rho = given.rho,
-                .eigen = &eigen} {}
-  Clipped(const Clipped&) = delete;
-  Clipped& operator=(const Clipped&) = delete;
+class Search {
+ public:
+  Search(const Problem& problem, double weight, const NewtonSettings& settings,
+         const RunContext& ctx)
+      : problem_(problem), weight_(weight), settings_(settings), ctx_(ctx) {
+    // The distance is known to the square root of the gap.
+    machine_ = settings;
+    machine_.tolerance *= 1e-4;
+  }
 
-  SymmetricEigen eigen;
-  SplitMatrix split;
-  Problem problem;  ///< of the two
+  /// log rho of one machine, and a value that falls with it and is 0 at the answer.
+  struct End {
+    double at = 0;
+    double value = 0;
+  };
+  End at(double log_rho) {
+    problem_.rho = std::exp(log_rho);
+    Solution found = newton(problem_, machine_, ctx_, starts_);
+    iterations_ += found.info.iterations;
+    const End end{log_rho, -std::log(2 * found.rho * found.distance / weight_)};
+    starts_.assign(1, found.alpha);
+    // A proof costs as much as a machine: not for answers that are far away.
+    constexpr double kNear = 1e-4;
+    const bool near = std::abs(end.value) <= kNear;
+    if (near || best_.alpha.size() == 0) {
+      found.info.gap = certify_norm(problem_, weight_, found.alpha, ctx_).gap;
+      const bool proved = near && std::abs(found.info.gap) <= settings_.tolerance &&
+                          found.info.kkt_residual <= settings_.kkt_tolerance;
+      found.info.status = measured_status(SolveStatus::kReducedAccuracy, proved);
+      if (best_.alpha.size() == 0 || proved || found.info.gap < best_.info.gap) {
+        best_ = std::move(found);
+      }
+    }
+    return end;
+  }
+  [[nodiscard]] bool done() const { return best_.info.status == SolveStatus::kSolved; }
+
+  /// Between an end whose value is above 0 and one whose value is not.
+  void narrow(End left, End right) {
+    constexpr double kNarrow = 1e-15;
+    engine::close_in(
+        left, right, {.most = 160, .halve_every = 2, .inside = 1e-6},
+        [&](double share) { return at(left.at + share * (right.at - left.at)); },
+        [&] {
+          return done() || left.value == right.value ||
+                 right.at - left.at <= kNarrow * std::max(1.0, std::abs(left.at));
+        });
+  }
+
+  [[nodiscard]] Solution answer() && {
+    best_.info.iterations = iterations_;
+    return std::move(best_);
+  }
+
+ private:
+  Problem problem_;
+  double weight_;
+  const NewtonSettings& settings_;
+  NewtonSettings machine_;
+  const RunContext& ctx_;
+  std::vector<Vector> starts_;
+  Solution best_;
+  long iterations_ = 0;
 };
+
+/// 1'a - 1/2 u'Ku.
+double machine_value(const Problem& problem, const Solution& solution) {
+  const Vector turned = solution.kernel.U.transpose() * problem.y.cwiseProduct(solution.alpha);
+  return solution.alpha.sum() - 0.5 * turned.cwiseAbs2().dot(solution.kernel.lambda);
+}
 
 }  // namespace
 
@@ -190,34 +241,33 @@ Solution norm_of_kernel(const Problem& problem, double weight, const NewtonSetti
 Solution nearest_kernel(const Problem& problem, const NewtonSettings& settings,
                         const RunContext& ctx) {
   const Stopwatch clock;
-  const Clipped clipped(problem);
-  dual::SmoSolution machine = BallMachine(clipped.problem, 1, settings, ctx).at(0, std::nullopt);
-  Solution solution = unmoved(clipped.problem, std::move(machine.alpha), machine.b);
-  solution.distance = std::sqrt(clipped.split.negative_squares);
+  const SplitMatrix split(problem);
+  const SymmetricEigen eigen{problem.eigen->lambda.cwiseMax(0.0), problem.eigen->U};
+  const Problem clipped{split.positive, problem.y, problem.cost, problem.rho, &eigen};
+  dual::SmoSolution machine = BallMachine(clipped, 1, settings, ctx).at(0, std::nullopt);
+  Solution solution = unmoved(clipped, std::move(machine.alpha), machine.b);
+  solution.distance = std::sqrt(split.negative_squares);
   settle(solution.info, settings);
   solution.info.iterations = machine.info.iterations;
   solution.info.seconds = clock.seconds();
   return solution;
 }
 
-Solution norm_near_kernel(const Problem& problem, double weight, const NewtonSettings& settings,
-                          const RunContext& ctx) {
-  const Clipped clipped(problem);
-  Solution solution = norm_of_kernel(clipped.problem, weight, settings, ctx);
-  Problem own = problem;
-  const double negative = std::sqrt(clipped.split.negative_squares);
-  own.rho = std::isfinite(solution.rho) ? solution.rho : weight / (2 * negative);
-  const Certificate proof = certify_norm(own, weight, solution.alpha, ctx);
-  Point point = point_at(own, clipped.split, solution.alpha);
-  const dual::SvmCertificate machine =
-      certify(machine_on(problem, point.K), solution.alpha, solution.b);
-  solution.rho = own.rho;
-  solution.distance = std::sqrt(clipped.split.excess(point.K) + clipped.split.negative_squares);
-  solution.kernel = std::move(point.kernel);
-  solution.info.objective = machine.dual + weight * solution.distance;
-  solution.info.gap = proof.gap;
-  solution.info.kkt_residual = machine.kkt_residual;
-  settle(solution.info, settings);
+Solution search_norm(const Problem& problem, double weight, const NewtonSettings& settings,
+                     const RunContext& ctx) {
+  const Stopwatch clock;
+  Search search(problem, weight, settings, ctx);
+  // |S_-| <= |K - S|, and weight |K - S| <= weight |S_-| + 1'c, the objective with K = S_+.
+  const double nearest = problem.eigen->lambda.cwiseMin(0.0).norm();
+  const double furthest = nearest + problem.cost.sum() / weight;
+  const Search::End left = search.at(std::log(weight / (2 * furthest)));
+  if (!search.done()) {
+    search.narrow(left, search.at(std::log(weight / (2 * nearest))));
+  }
+  Solution solution = std::move(search).answer();
+  solution.offset = 0;
+  solution.info.objective = machine_value(problem, solution) + weight * solution.distance;
+  solution.info.seconds = clock.seconds();
   return solution;
 }
 
