@@ -19,6 +19,8 @@
 namespace kith {
 namespace {
 
+// Two dozen names, all that the steps of this layer share, would say no more one by one.
+// NOLINTNEXTLINE(google-build-using-namespace)
 using namespace detail;
 
 /// The training block on its way through the steps.

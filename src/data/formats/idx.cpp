@@ -75,7 +75,7 @@ IdxShape read_shape(ByteSource& source, int dimensions) {
   read_exactly(source, bytes, "dimensions");
   IdxShape shape;
   for (int k = 0; k < dimensions; ++k) {
-    const auto size = static_cast<Index>(big_endian<std::uint32_t>(bytes.data() + 4 * k));
+    const auto size = static_cast<Index>(big_endian<std::uint32_t>(bytes.data() + Index{4} * k));
     if (k == 0) {
       shape.rows = size;
       if (size == 0) throw bad_input({source.name()}, "the IDX data hold no samples");
@@ -105,7 +105,7 @@ RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
   const unsigned char type = head[2];
   const auto width = static_cast<std::size_t>(idx_width(type));
   const IdxShape shape = read_shape(source, head[3]);
-  const Index bytes_before = static_cast<Index>(kHeadBytes) + 4 * head[3];
+  const Index bytes_before = static_cast<Index>(kHeadBytes) + Index{4} * head[3];
   const Index bytes_of_row = shape.columns * static_cast<Index>(width);
   // Below 2^32 rows of at most 2^34 bytes: their product need not be a number.
   if (shape.rows > (std::numeric_limits<Index>::max() - bytes_before) / bytes_of_row) {
