@@ -198,6 +198,7 @@ std::vector<Fitted<VectorSvmModel>> fit_kernel(const Shared& shared, const Matri
     });
   }
   std::vector<Fitted<VectorSvmModel>> fitted;
+  fitted.reserve(trained.size());
   for (Fitted<Machines>& one : trained) {
     fitted.push_back(machine_model(shared, first.kernel, std::move(one)));
   }
