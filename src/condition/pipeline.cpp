@@ -47,7 +47,7 @@ bool nothing_to_do(const InputRule& rule, const Block& block) {
   return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
          settings.missing != MissingRule::kMin && settings.diagonal == DiagonalRule::kGiven &&
          settings.scale == ScaleRule::kNone && settings.transform == InputTransform::kNone &&
-         is_complete(block);
+         detail::is_complete(block);
 }
 
 void symmetrise_step(Work& work) {
