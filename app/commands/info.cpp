@@ -90,8 +90,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                    : method_info(method_settings(record)).summary,
                style);
   for (const TrainedModel& member : model.members) {
-    text +=
-        line("member", member.record.method + ": " + settings_text(member.record), style);
+    text += line("member", member.record.method + ": " + settings_text(member.record), style);
   }
   text += line("settings", settings_text(record), style);
   text += line("classes",

@@ -19,6 +19,8 @@
 namespace kith {
 namespace {
 
+// Two dozen names, all that the steps of this layer share, would say no more one by one.
+// NOLINTNEXTLINE(google-build-using-namespace)
 using namespace detail;
 
 /// The training block on its way through the steps.
@@ -45,7 +47,7 @@ bool nothing_to_do(const InputRule& rule, const Block& block) {
   return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
          settings.missing != MissingRule::kMin && settings.diagonal == DiagonalRule::kGiven &&
          settings.scale == ScaleRule::kNone && settings.rescale == Rescale::kNone &&
-         settings.transform == InputTransform::kNone && is_complete(block);
+         settings.transform == InputTransform::kNone && detail::is_complete(block);
 }
 
 void symmetrise_step(Work& work) {

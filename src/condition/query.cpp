@@ -19,6 +19,8 @@
 namespace kith {
 namespace {
 
+// Two dozen names, all that the steps of this layer share, would say no more one by one.
+// NOLINTNEXTLINE(google-build-using-namespace)
 using namespace detail;
 
 struct Work {
@@ -236,8 +238,8 @@ QueryMatrix condition_query(const InputRule& rule, QueryMatrix raw, const RunCon
     raw.from_training = training_columns(rule, std::move(*raw.from_training),
                                          "similarities from the training samples");
   }
-  if (changes_nothing(rule) && is_complete(raw.to_training) &&
-      (!raw.from_training || is_complete(*raw.from_training))) {
+  if (changes_nothing(rule) && detail::is_complete(raw.to_training) &&
+      (!raw.from_training || detail::is_complete(*raw.from_training))) {
     return raw;
   }
   Work work{.rule = rule,

@@ -12,7 +12,7 @@ namespace kith::detail {
 namespace {
 
 /// A listed NaN says the same as an absent pair where absent means missing.
-SparseBlock without_nan(SparseBlock block) {
+SparseBlock without_nan(const SparseBlock& block) {
   SparseBlock clean = block.without_rows();
   clean.starts.reserve(block.starts.size());
   for (Index i = 0; i < block.rows(); ++i) {
@@ -90,7 +90,7 @@ Table editable(Block block) {
                    [](double value) { return std::isnan(value); })) {
     return std::move(sparse);
   }
-  if (sparse.absent == Absent::kMissing) return without_nan(std::move(sparse));
+  if (sparse.absent == Absent::kMissing) return without_nan(sparse);
   return to_dense(block).take();
 }
 

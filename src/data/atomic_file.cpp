@@ -55,7 +55,7 @@ std::string temporary_beside(const std::string& target) {
 }  // namespace
 
 struct AtomicFile::Impl {
-  explicit Impl(const std::string& path);
+  explicit Impl(const std::string& given);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { abandon(); }

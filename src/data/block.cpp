@@ -240,11 +240,11 @@ Block select_rows(const Block& block, std::span<const Index> positions) {
 }
 
 // Nothing here may be as wide as a sparse block: its last column may be the two-billionth.
-SparseBlock select_rows(const SparseBlock& sparse, std::span<const Index> positions) {
-  SparseBlock chosen = sparse.without_rows();
+SparseBlock select_rows(const SparseBlock& block, std::span<const Index> positions) {
+  SparseBlock chosen = block.without_rows();
   chosen.starts.reserve(positions.size() + 1);
   for (const Index i : positions) {
-    const SparseRow row = sparse.row(i);
+    const SparseRow row = block.row(i);
     chosen.columns.insert(chosen.columns.end(), row.columns.begin(), row.columns.end());
     chosen.values.insert(chosen.values.end(), row.values.begin(), row.values.end());
     chosen.end_row();

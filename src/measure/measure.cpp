@@ -395,31 +395,31 @@ MeasureSettings with_defaults(MeasureSettings settings, const RawData& training)
   return settings;
 }
 
-SimilaritySet measure(const RawData& data, const MeasureSettings& given, const RunContext& ctx) {
-  check_kind(data, given.measure);
+SimilaritySet measure(const RawData& data, const MeasureSettings& settings, const RunContext& ctx) {
+  check_kind(data, settings.measure);
   check_sizes(data);
-  check_settings(given);
-  note_dna(data, given, ctx);
-  const MeasureSettings settings = with_defaults(given, data);
-  RowMatrix values = pairs_of(data, nullptr, settings, ctx);
-  if (settings.perturb == Perturb::kCy)
-    detail::perturb_cy(values, *settings.xi, ctx.rng.stream("perturb"));
-  return table(std::move(values), data, data, settings);
+  check_settings(settings);
+  note_dna(data, settings, ctx);
+  const MeasureSettings complete = with_defaults(settings, data);
+  RowMatrix values = pairs_of(data, nullptr, complete, ctx);
+  if (complete.perturb == Perturb::kCy)
+    detail::perturb_cy(values, *complete.xi, ctx.rng.stream("perturb"));
+  return table(std::move(values), data, data, complete);
 }
 
-SimilaritySet measure(const RawData& queries, const RawData& training, const MeasureSettings& given,
-                      const RunContext& ctx) {
-  check_kind(queries, given.measure);
-  check_kind(training, given.measure);
+SimilaritySet measure(const RawData& queries, const RawData& training,
+                      const MeasureSettings& settings, const RunContext& ctx) {
+  check_kind(queries, settings.measure);
+  check_kind(training, settings.measure);
   check_sizes(queries, 1);
   check_sizes(training);
-  check_settings(given);
-  note_dna(training, given, ctx);
-  const MeasureSettings settings = with_defaults(given, training);
-  if (settings.perturb != Perturb::kNone) {
+  check_settings(settings);
+  note_dna(training, settings, ctx);
+  const MeasureSettings complete = with_defaults(settings, training);
+  if (complete.perturb != Perturb::kNone) {
     throw invalid("perturb is for all pairs of one set of samples, not for rows of new ones");
   }
-  return table(pairs_of(queries, &training, settings, ctx), queries, training, settings);
+  return table(pairs_of(queries, &training, complete, ctx), queries, training, complete);
 }
 
 }  // namespace kith

@@ -130,9 +130,8 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
   record.kept = of_first.kept;
   record.positions = united(fitted);
   const TrainingSet& set = members.front().prepared->set;
-  for (const Index i : record.positions) {
-    if (!set.ids.empty()) record.ids.push_back(set.ids[static_cast<std::size_t>(i)]);
-  }
+  record.ids = values_at(set.ids, record.positions);
+  record.classes = values_at(set.labels.ids, record.positions);
   const auto columns = std::ssize(record.positions);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     record.matrices.push_back(

@@ -551,9 +551,10 @@ Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContex
 
 Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                    std::span<const QueryNames> names) {
-  Prediction prediction = model.is_committee()
-                              ? predict_together(model, std::move(raw), ctx, names)
-                              : predict(model.model, prepared_queries(model, std::move(raw), ctx, names), ctx);
+  Prediction prediction =
+      model.is_committee()
+          ? predict_together(model, std::move(raw), ctx, names)
+          : predict(model.model, prepared_queries(model, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);
   return prediction;
 }

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources that are compiled together must not use the same local names."""
+"""What may be compiled together, and what clang-tidy reads together."""
 
+import json
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-MAKER = Path(__file__).resolve().parents[2] / "cmake/make_batches.py"
+ROOT = Path(__file__).resolve().parents[2]
+MAKER = ROOT / "cmake/make_batches.py"
+TIDY_MAKER = ROOT / "tools/make_tidy_batches.py"
 
 
 def inside(namespace, *lines):
@@ -71,6 +74,50 @@ class Batches(unittest.TestCase):
     def test_a_new_source_divides_anew(self):
         self.assertEqual([["a", "b"]], self.batches({"a": "\n", "b": "\n"}))
         self.assertEqual([["a", "b", "c"]], self.batches({"a": "\n", "b": "\n", "c": "\n"}))
+
+
+class TidyBatches(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name).resolve()
+        self.addCleanup(self.temporary.cleanup)
+
+    def batches(self, commands):
+        """[(options, lines of the batch)] of sources compiled by `commands`: pairs of a source and its options."""
+        database = []
+        for name, options in commands:
+            source = self.folder / name
+            source.parent.mkdir(parents=True, exist_ok=True)
+            source.write_text(unnamed("struct Own {") if name.startswith("own") else "\n", encoding="utf-8")
+            database.append({"directory": str(self.folder), "file": str(source),
+                             "command": f"clang++ {options} -o {name}.o -c {source}"})
+        (self.folder / "compile_commands.json").write_text(json.dumps(database), encoding="utf-8")
+        subprocess.run([sys.executable, "-B", TIDY_MAKER, self.folder], check=True)
+        made = json.loads((self.folder / "batches/compile_commands.json").read_text(encoding="utf-8"))
+        return [(batch["arguments"][1:-2], Path(batch["file"]).read_text(encoding="utf-8").splitlines()) for batch in made]
+
+    def include(self, name):
+        return f'#include "{self.folder / name}"'
+
+    def test_sources_that_search_the_same_folders_share_a_batch_and_all_its_options(self):
+        made = self.batches([("a.cpp", "-Iinclude -isystem x -O0"), ("b.cpp", "-Iinclude -isystem y -O0 -DEXTRA"),
+                             ("c.cpp", "-Isrc -Iinclude -O0")])
+        self.assertEqual([(["-Iinclude", "-isystem", "x", "-O0", "-isystem", "y", "-DEXTRA"],
+                           [self.include("a.cpp"), self.include("b.cpp")]),
+                          (["-Isrc", "-Iinclude", "-O0"], [self.include("c.cpp")])], made)
+
+    def test_every_source_is_in_one_batch_and_no_header_check_is(self):
+        made = self.batches([("a.cpp", "-Iinclude"), ("tests/headers/h.cpp", "-Iinclude"), ("a.cpp", "-Iother -Iinclude")])
+        self.assertEqual([(["-Iinclude"], [self.include("a.cpp")])], made)
+
+    def test_a_macro_with_several_values_is_defined_around_each_source(self):
+        made = self.batches([("a.cpp", "-DNAME=one -DSAME=1"), ("b.cpp", "-DNAME=two -DSAME=1")])
+        self.assertEqual([(["-DSAME=1"], ["#define NAME one", self.include("a.cpp"), "#undef NAME",
+                                          "#define NAME two", self.include("b.cpp"), "#undef NAME"])], made)
+
+    def test_sources_with_the_same_local_names_are_kept_apart(self):
+        made = self.batches([("own_a.cpp", ""), ("own_b.cpp", "")])
+        self.assertEqual([[self.include("own_a.cpp")], [self.include("own_b.cpp")]], [lines for _, lines in made])
 
 
 if __name__ == "__main__":

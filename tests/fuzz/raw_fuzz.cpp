@@ -15,9 +15,8 @@
 #include "kith/measure/raw_data.hpp"
 #include "memory_file.hpp"
 
+namespace kith::raw_fuzz {
 namespace {
-
-using namespace kith;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -90,3 +89,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace kith::raw_fuzz

@@ -45,6 +45,7 @@ std::vector<AnySettings> grid_of(const MethodChoice& choice) {
   for (GridAxis axis : method_info(choice.settings).grid) {
     if (axis.simpler == Simpler::kLarger) std::reverse(axis.values.begin(), axis.values.end());
     std::vector<MethodChoice> finer;
+    finer.reserve(grid.size() * axis.values.size());
     for (const MethodChoice& coarse : grid) {
       for (const std::string& value : axis.values) {
         finer.push_back(coarse);

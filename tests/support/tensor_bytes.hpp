@@ -13,7 +13,7 @@
 namespace kith {
 
 /// Length, header and data with the right checksum in the place of the zeros.
-inline std::string sealed(std::string header, const std::string& data) {
+inline std::string sealed(const std::string& header, const std::string& data) {
   const std::uint64_t length = header.size();
   std::string file(sizeof length, '\0');
   std::memcpy(file.data(), &length, sizeof length);

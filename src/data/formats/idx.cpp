@@ -61,7 +61,7 @@ IdxShape read_shape(ByteSource& source, int dimensions) {
   read_exactly(source, bytes, "dimensions");
   IdxShape shape;
   for (int k = 0; k < dimensions; ++k) {
-    const auto size = static_cast<Index>(big_endian<std::uint32_t>(bytes.data() + 4 * k));
+    const auto size = static_cast<Index>(big_endian<std::uint32_t>(bytes.data() + Index{4} * k));
     if (k == 0) {
       shape.rows = size;
       if (size == 0) throw bad_input({source.name()}, "the IDX data hold no samples");
@@ -91,7 +91,7 @@ RowMatrix read_idx(ByteSource& source, const RunContext& ctx) {
   const IdxType* type = type_of(head[2]);
   assert(type != nullptr && "looks_like_idx was asked");
   const IdxShape shape = read_shape(source, head[3]);
-  const Index bytes_before = static_cast<Index>(kHeadBytes) + 4 * head[3];
+  const Index bytes_before = static_cast<Index>(kHeadBytes) + Index{4} * head[3];
   const Index bytes_of_row = shape.columns * static_cast<Index>(type->width);
   // Below 2^32 rows of at most 2^34 bytes: their product need not be a number.
   if (shape.rows > (std::numeric_limits<Index>::max() - bytes_before) / bytes_of_row) {

@@ -118,7 +118,7 @@ std::vector<Vector> starts_of(Path<RobustSvmSettings> ordered, const LearnedTask
   std::vector<Vector> starts;
   if (same_rho != nullptr) {
     starts.push_back(*same_rho);
-    starts.push_back(*same_rho * (own.cost / cost));
+    starts.emplace_back(*same_rho * (own.cost / cost));
   }
   if (same_cost != nullptr) starts.push_back(*same_cost);
   return starts;

@@ -97,7 +97,7 @@ linear::SimplexQpSolution kri_weights(const LocalKernel& kernel, const KriSettin
 
 Grid MethodTraits<KriSettings>::grid(const KriSettings& /*settings*/) {
   std::vector<std::string> ridges = powers_of_ten(-6, 1);
-  ridges.push_back("1e6");
+  ridges.emplace_back("1e6");
   return {neighbour_grid(), {.field = "ridge", .values = ridges, .simpler = Simpler::kLarger}};
 }
 

@@ -99,6 +99,7 @@ KITH_INLINE GradientEnds step_and_scan_body(Index m, Scalar t, const Scalar* ci,
   using V = typename Lanes<Scalar, kBytes>::V;
   using I = typename Lanes<Scalar, kBytes>::I;
   constexpr int kWidth = Lanes<Scalar, kBytes>::kCount;
+  constexpr Index kStep = Index{2} * kWidth;
   constexpr Scalar kInf = std::numeric_limits<Scalar>::infinity();
   const V tt = t - V{};
   // Two independent chains hide the latency of compare and blend.
@@ -108,9 +109,9 @@ KITH_INLINE GradientEnds step_and_scan_body(Index m, Scalar t, const Scalar* ci,
   I position = I{};
   for (int lane = 0; lane < kWidth; ++lane) position[lane] = lane;
   Index k = 0;
-  for (; k + 2 * kWidth <= m; k += 2 * kWidth) {
+  for (; k + kStep <= m; k += kStep) {
     for (int c = 0; c < 2; ++c) {
-      const Index at = k + c * kWidth;
+      const Index at = k + Index{c} * kWidth;
       V gk, a, b;
       load(gk, g + at);
       load(a, ci + at);
@@ -155,6 +156,7 @@ KITH_INLINE Index select_partner_body(Index m, Scalar gi, Scalar kii, Scalar flo
   using V = typename Lanes<Scalar, kBytes>::V;
   using I = typename Lanes<Scalar, kBytes>::I;
   constexpr int kWidth = Lanes<Scalar, kBytes>::kCount;
+  constexpr Index kStep = Index{2} * kWidth;
   const V zero = V{};
   const V gg = gi - zero;
   const V kk = kii - zero;
@@ -166,9 +168,9 @@ KITH_INLINE Index select_partner_body(Index m, Scalar gi, Scalar kii, Scalar flo
   I position = I{};
   for (int lane = 0; lane < kWidth; ++lane) position[lane] = lane;
   Index k = 0;
-  for (; k + 2 * kWidth <= m; k += 2 * kWidth) {
+  for (; k + kStep <= m; k += kStep) {
     for (int c = 0; c < 2; ++c) {
-      const Index at = k + c * kWidth;
+      const Index at = k + Index{c} * kWidth;
       V gk, lowk, dk, ck;
       load(gk, g + at);
       load(lowk, low + at);
@@ -211,7 +213,7 @@ KITH_INLINE Index select_partner_body(Index m, Scalar gi, Scalar kii, Scalar flo
 template <class Scalar, int kBytes>
 KITH_INLINE void add4_body(Index n, const Scalar* const* columns, const double* w, double* g) {
   using D = typename Lanes<double, kBytes>::V;
-  using C = typename Lanes<Scalar, kBytes / (sizeof(double) / sizeof(Scalar))>::V;
+  using C = typename Lanes<Scalar, Lanes<double, kBytes>::kCount * sizeof(Scalar)>::V;
   constexpr Index kWidth = Lanes<double, kBytes>::kCount;
   Index k = 0;
   for (; k + kWidth <= n; k += kWidth) {
@@ -248,6 +250,8 @@ KITH_INLINE void round_body(Index n, const double* column, double factor, float*
   for (; k < n; ++k) out[k] = static_cast<float>(column[k] * factor);
 }
 
+// Types, names and attributes take no parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define KITH_PAIR_KERNELS(Scalar, bytes, attribute)                                              \
   attribute GradientEnds step_and_scan(Index m, Scalar t, const Scalar* ci, const Scalar* cj,    \
                                        Scalar* g, const Scalar* up, const Scalar* low) {         \
@@ -273,6 +277,7 @@ KITH_INLINE void round_body(Index n, const double* column, double factor, float*
   constexpr VectorKernels kSet{                                                                   \
       {step_and_scan, select_partner}, {step_and_scan, select_partner}, add4, add4_float, round}; \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 KITH_KERNEL_SET(baseline, 16, )
 #ifdef KITH_X86_DISPATCH

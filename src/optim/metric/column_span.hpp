@@ -51,10 +51,10 @@ class ColumnSpan {
     const Index rank = U_.cols();
     if (rank == 0) return v;
     if (plain_) {
-      R_.triangularView<Eigen::Upper>().solveInPlace(c);
+      c = R_.triangularView<Eigen::Upper>().solve(c);
       v(kept_) = c.cwiseQuotient(norms_);
     } else if (rank == norms_.size()) {
-      pivoted_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(c);
+      c = pivoted_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solve(c);
       v(kept_) = Vector(pivoted_.colsPermutation() * c).cwiseQuotient(norms_);
     } else {
       v(kept_) = shortest(c);

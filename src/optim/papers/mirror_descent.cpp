@@ -183,7 +183,7 @@ class Descent {
     for (const Matrix& X : trace::differences(problem_, eigen_, kernels, K)) {
       loss += problem_.rho * loss_.value(X);
       const auto i = static_cast<Index>(Z.size());
-      Z.push_back(problem_.rho * loss_.subgradient(X));
+      Z.emplace_back(problem_.rho * loss_.subgradient(X));
       g[static_cast<std::size_t>(trace::kernel_of(problem_, i))] += Z.back();
     }
     keep(machine_.upper + loss, std::move(kernels), K);

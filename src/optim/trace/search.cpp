@@ -85,7 +85,7 @@ Vector start_weights(const Problem& problem, const WeightedProblem& weighted) {
 std::vector<Matrix> multipliers(const Vector& c, const std::vector<Matrix>& differences) {
   std::vector<Matrix> Z;
   for (std::size_t i = 0; i < differences.size(); ++i) {
-    Z.push_back(2 * c(static_cast<Index>(i)) * differences[i]);
+    Z.emplace_back(2 * c(static_cast<Index>(i)) * differences[i]);
   }
   return Z;
 }

@@ -6,7 +6,11 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using namespace testing_support;
+using testing_support::error_of_text;
+using testing_support::read_file;
+using testing_support::read_text;
+using testing_support::TempFile;
+using testing_support::value_at;
 
 const char* const kTable =
     "# BLASTP 2.12.0+\n"

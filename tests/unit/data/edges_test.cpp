@@ -8,7 +8,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using namespace testing_support;
+using testing_support::error_of;
+using testing_support::error_of_text;
+using testing_support::read_file;
+using testing_support::read_text;
+using testing_support::TempFile;
+using testing_support::value_at;
 
 SimilaritySet edges(std::string_view text, const ReadSettings& settings = {}) {
   return read_text(text, Format::kEdges, settings);

@@ -9,7 +9,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using namespace testing_support;
+using testing_support::error_of;
+using testing_support::error_of_text;
+using testing_support::read_file;
+using testing_support::read_text;
+using testing_support::TempFile;
+using testing_support::value_at;
 
 std::string error_of_libsvm(std::string_view text) { return error_of_text(text, Format::kLibsvm); }
 

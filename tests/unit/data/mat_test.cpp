@@ -14,7 +14,12 @@ namespace kith::mat_test {
 namespace {
 
 using testing::HasSubstr;
-using namespace testing_support;
+using testing_support::bits;
+using testing_support::error_of;
+using testing_support::read_file;
+using testing_support::TempFile;
+using testing_support::value_at;
+using testing_support::write_packed;
 
 /// Writes variables into a MATLAB file through matio.
 class MatWriter {

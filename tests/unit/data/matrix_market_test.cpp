@@ -6,7 +6,13 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using namespace testing_support;
+using testing_support::error_of;
+using testing_support::error_of_text;
+using testing_support::read_file;
+using testing_support::read_text;
+using testing_support::TempFile;
+using testing_support::value_at;
+using testing_support::write_packed;
 
 const std::string kBanner = "%%MatrixMarket matrix ";
 

@@ -9,7 +9,14 @@ namespace kith::npy_test {
 namespace {
 
 using testing::HasSubstr;
-using namespace testing_support;
+using testing_support::bits;
+using testing_support::error_of;
+using testing_support::error_of_text;
+using testing_support::read_file;
+using testing_support::read_text;
+using testing_support::TempFile;
+using testing_support::value_at;
+using testing_support::write_packed;
 
 std::string npy(const std::string& dictionary, const std::string& data, int major = 1) {
   std::string header = dictionary + "\n";

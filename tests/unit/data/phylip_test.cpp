@@ -9,7 +9,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
-using namespace testing_support;
+using testing_support::error_of_text;
+using testing_support::read_file;
+using testing_support::read_text;
+using testing_support::TempFile;
+using testing_support::value_at;
 
 SimilaritySet phylip(std::string_view text) { return read_text(text, Format::kPhylip); }
 std::string error_of_phylip(std::string_view text) { return error_of_text(text, Format::kPhylip); }

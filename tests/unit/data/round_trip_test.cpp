@@ -8,7 +8,9 @@
 namespace kith::round_trip_test {
 namespace {
 
-using namespace testing_support;
+using testing_support::bits;
+using testing_support::read_file;
+using testing_support::TempFile;
 
 /// The parameter is the ending of the file.
 class RoundTrip : public testing::TestWithParam<const char*> {

@@ -95,8 +95,8 @@ TEST(Dtw, KeepsItsLaws) {
 
 TEST(Dtw, HasTheSameDigitsInEveryUnit) {
   Rng rng(8);
-  std::vector<Series> samples;
-  for (int i = 0; i < 40; ++i) samples.push_back(random_series(rng, 20));
+  std::vector<Series> samples(40);
+  for (Series& sample : samples) sample = random_series(rng, 20);
   for (const int exponent : {-245, -100, 100, 245}) {
     std::vector<Series> scaled = samples;
     for (Series& series : scaled) {
@@ -135,8 +135,8 @@ TEST(Dtw, IsBoundedFromBelow) {
 
 TEST(Dtw, FindsTheNeighboursAFullSearchFinds) {
   Rng rng(6);
-  std::vector<Series> training;
-  for (int i = 0; i < 60; ++i) training.push_back(random_series(rng, 20));
+  std::vector<Series> training(60);
+  for (Series& sample : training) sample = random_series(rng, 20);
   training.push_back(training[7]);  // a tie
   for (int round = 0; round < 20; ++round) {
     const Series query = round == 0 ? training[7] : random_series(rng, 20);

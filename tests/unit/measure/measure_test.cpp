@@ -69,11 +69,11 @@ TEST(Measure, MatchesColumnsOfVectorsByName) {
 }
 
 TEST(Measure, RefusesColumnsThatOnlyOneTableHas) {
-  const auto refused = [&](std::vector<std::string> columns) {
-    VectorData queries{.source = "new.csv",
-                       .ids = {},
-                       .values = DenseBlock(RowMatrix::Ones(1, std::ssize(columns))),
-                       .columns = std::move(columns)};
+  const auto refused = [&](const std::vector<std::string>& columns) {
+    const VectorData queries{.source = "new.csv",
+                             .ids = {},
+                             .values = DenseBlock(RowMatrix::Ones(1, std::ssize(columns))),
+                             .columns = columns};
     return error_of(ErrorCode::kInvalidArgument, [&] {
       static_cast<void>(measure(queries, kSizes, {.measure = Measure::kEuclidean}, RunContext{}));
     });

@@ -2,6 +2,7 @@
 // Symmetric matrices with known troubles, shared by the tests of this layer.
 #pragma once
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -12,7 +12,12 @@
 namespace kith::certificate_test {
 namespace {
 
-using namespace testing_support;
+using testing_support::gaussian_kernel;
+using testing_support::gram;
+using testing_support::make_problem;
+using testing_support::normal_matrix;
+using testing_support::OwnedProblem;
+using testing_support::random_labels;
 
 TEST(SvmCertificate, AgreesWithTheObjectivesByHand) {
   Matrix K(2, 2);

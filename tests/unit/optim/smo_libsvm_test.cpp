@@ -17,7 +17,10 @@
 namespace kith::smo_libsvm_test {
 namespace {
 
-using namespace testing_support;
+using testing_support::gaussian_kernel;
+using testing_support::make_problem;
+using testing_support::OwnedProblem;
+using testing_support::random_labels;
 
 struct Reference {
   double objective = 0;

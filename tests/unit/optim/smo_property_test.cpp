@@ -12,7 +12,12 @@
 namespace kith::smo_property_test {
 namespace {
 
-using namespace testing_support;
+using testing_support::gram;
+using testing_support::make_problem;
+using testing_support::normal_matrix;
+using testing_support::OwnedProblem;
+using testing_support::random_labels;
+using testing_support::random_symmetric;
 
 constexpr long kLimit = 50'000;  // a hang would show as a test that takes minutes
 

@@ -13,7 +13,12 @@
 namespace kith::smo_test {
 namespace {
 
-using namespace testing_support;
+using testing_support::gaussian_kernel;
+using testing_support::gram;
+using testing_support::make_problem;
+using testing_support::normal_matrix;
+using testing_support::OwnedProblem;
+using testing_support::random_labels;
 
 OwnedProblem gaussian_problem(std::uint64_t seed, Index n, double cost) {
   Rng rng(seed);

@@ -13,7 +13,8 @@
 namespace kith::symmetric_view_test {
 namespace {
 
-using namespace testing_support;
+using testing_support::normal_matrix;
+using testing_support::random_symmetric;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 

@@ -161,7 +161,7 @@ TEST(TraceKernel, IsTheMatrixThatMostAre) {
 TEST(TraceKernel, SolvesNextToAMatrixOfLowRank) {
   TraceKernelData data = noisy_kernels(24, 1, 12);
   Rng rng(4);
-  data.S.push_back(5 * gram(normal_matrix(rng, 24, 2)));
+  data.S.emplace_back(5 * gram(normal_matrix(rng, 24, 2)));
   for (const trace::KernelLoss loss : {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared}) {
     for (const double rho : {1.0, 1e3}) {
       for (const double cost : {0.1, 1.0, 10.0}) {
@@ -241,7 +241,7 @@ TEST(TraceKernel, FinishesMachinesUnderCostsFarAboveTheKernel) {
     Rng rng(seed);
     TraceKernelData data;
     data.y = random_labels(rng, 10);
-    data.S.push_back(12 * random_symmetric(rng, 10));
+    data.S.emplace_back(12 * random_symmetric(rng, 10));
     for (const trace::KernelShape shape : kShapes) {
       trace::Problem problem = data.problem(shape, trace::KernelLoss::kSquared, 1e21, 1e7);
       problem.trace = 15;

@@ -21,8 +21,8 @@ VectorData vectors(double size) {
 }
 
 Labels two_classes() {
-  std::vector<std::string> names;
-  for (int i = 0; i < 30; ++i) names.emplace_back(i % 2 == 0 ? "a" : "b");
+  std::vector<std::string> names(30);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = i % 2 == 0 ? "a" : "b";
   return make_labels(names);
 }
 

@@ -125,7 +125,7 @@ Portrait noisy_portrait(Index n) {
   portrait.summary.spectrum.emplace().lambda =
       Vector::NullaryExpr(n, [&] { return rng.uniform(); });
   portrait.picture.side = 1000;
-  portrait.picture.levels.resize(1000 * 1000);
+  portrait.picture.levels.resize(std::size_t{1000} * 1000);
   for (std::uint8_t& level : portrait.picture.levels) {
     level = static_cast<std::uint8_t>(1 + rng.below(kPictureLevels));
   }
