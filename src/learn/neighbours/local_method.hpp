@@ -46,6 +46,9 @@ struct LocalTask {
   }
 };
 
+/// Queries that one thread takes at a time: each costs a decomposition.
+inline constexpr std::size_t kLocalQueriesPerUnit = 8;
+
 /// One search per query and one decomposition per query and number of neighbours for every model
 /// with the same ties. `solve` takes a LocalTask; queries run in parallel.
 template <class Model, class Solve>
@@ -53,7 +56,6 @@ template <class Model, class Solve>
                                                              const QueryBlock& queries,
                                                              const Solve& solve,
                                                              const RunContext& ctx) {
-  constexpr std::size_t kQueriesPerUnit = 8;
   return predict_in_runs(models, [&](std::span<const Model> run) {
     const Model& any = run.front();
     std::vector<Prediction> predictions(
@@ -72,7 +74,8 @@ template <class Model, class Solve>
         solve(LocalTask<Model>{run, steps, query, chosen, kernel, predictions});
       }
     };
-    for_each_query(any.voters, queries, steps_of.rbegin()->first, kQueriesPerUnit, answer, ctx);
+    for_each_query(any.voters, queries, steps_of.rbegin()->first, kLocalQueriesPerUnit, answer,
+                   ctx);
     return predictions;
   });
 }
@@ -84,18 +87,15 @@ template <class Model, class Weigh>
                                                               const Weigh& weigh,
                                                               const RunContext& ctx) {
   std::vector<Explanation> explanations(static_cast<std::size_t>(queries.size()));
-  const std::vector<Index> counts = {model.settings.neighbours};
-  for_each_neighbourhood(
-      model.voters, model.pairs, counts, queries,
-      [&](Index query, const Neighbours& chosen, const LocalKernel& kernel,
-          std::span<const std::size_t> /*steps*/) {
-        Explanation& own = explanations[static_cast<std::size_t>(query)];
-        own.by = ExplainedBy::kVotes;
-        if (chosen.samples.empty()) return;
-        const Vector w = weigh(kernel);
-        own = explain_votes(chosen.samples, {w.data(), static_cast<std::size_t>(w.size())});
-      },
-      ctx);
+  const auto answer = [&](Index query, const Neighbours& chosen) {
+    Explanation& own = explanations[static_cast<std::size_t>(query)];
+    own.by = ExplainedBy::kVotes;
+    if (chosen.samples.empty()) return;
+    const Vector w = weigh(local_kernel(model.pairs.among(chosen.samples), chosen));
+    own = explain_votes(chosen.samples, {w.data(), static_cast<std::size_t>(w.size())});
+  };
+  for_each_query(model.voters, queries, model.settings.neighbours, kLocalQueriesPerUnit, answer,
+                 ctx);
   return explanations;
 }
 
