@@ -105,7 +105,8 @@ SimilaritySet square(SimilaritySet set) {
   if (set.rows() != set.cols()) {
     throw invalid(
         "{}: the table is {} x {}; similarities between training samples must be "
-        "square",
+        "square; samples with their features or series are given with [[data]] and "
+        "[[measure]]",
         described(set), set.rows(), set.cols());
   }
   check_id_count(set.row_ids, set.rows(), set, "row");

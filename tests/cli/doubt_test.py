@@ -168,3 +168,7 @@ def test_samples_themselves_are_no_matrix(kith, command):
     for name in ("p.fasta", "w.txt"):
         message = kith.refusal(command, "--similarity", name, *extra)
         assert "Give samples with --data and --measure" in message and name in message
+    kith.write("x.csv", "1,2,3\n4,5,6\n")
+    if command != "convert":  # which takes rectangles
+        message = kith.refusal(command, "--similarity", "x.csv", *extra)
+        assert "2 x 3" in message and "given with --data and --measure" in message

@@ -93,18 +93,24 @@ void transpose(SimilaritySet& set) {
   set.applied.emplace_back("rows and columns have changed places");
 }
 
-void check_is_matrix(Format format, ByteSource& source) {
-  if (source.head().empty()) {
-    throw bad_input({source.name()}, "the file is empty; a matrix was expected");
-  }
+void check_not_empty(ByteSource& source) {
+  if (!source.head().empty()) return;
+  throw bad_input({source.name()}, "the file is empty; a matrix was expected");
+}
+
+/// As it was asked for, or as it looks: then it must not be samples themselves.
+Format format_of(const ReadSettings& settings, ByteSource& source) {
+  if (settings.format) return *settings.format;
+  const Format format = detect(source);
   if (format == Format::kCsv || format == Format::kTsv) {
     detail::refuse_raw_samples(source.name(), source.head());
   }
+  return format;
 }
 
 SimilaritySet read_opened(Format format, ByteSource& source, const ReadSettings& settings,
                           const RunContext& ctx) {
-  check_is_matrix(format, source);
+  check_not_empty(source);
   SimilaritySet set = read_as(format, source, settings, ctx);
   set.name = stem(source.name());
   set.source = source.name();
@@ -185,18 +191,18 @@ std::optional<Format> format_of_name(std::string_view path) {
 SimilaritySet read_similarity(const std::string& path, const ReadSettings& settings,
                               const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
-  const Format format = settings.format ? *settings.format : detect(source);
+  const Format format = format_of(settings, source);
   return read_opened(format, source, settings, ctx);
 }
 
 std::unique_ptr<RowReader> open_rows(const std::string& path, const ReadSettings& settings,
                                      const RunContext& ctx) {
   ByteSource source = ByteSource::open(path);
-  const Format format = settings.format ? *settings.format : detect(source);
+  const Format format = format_of(settings, source);
   if (settings.transpose) {
     return std::make_unique<WholeRows>(read_opened(format, source, settings, ctx));
   }
-  check_is_matrix(format, source);
+  check_not_empty(source);
   if (format == Format::kCsv || format == Format::kTsv) {
     return detail::csv_rows(std::move(source), settings, ctx);
   }
