@@ -6,7 +6,7 @@
                         [--jobs N] [--repeats 20] [SET...]
 
 Each set is one `kith evaluate` with the protocol kith into a store of its own below --work (default: build/auto_study);
-a run that was interrupted resumes. Sets of more than 400 samples are represented by 400 of them, drawn at random. The
+a run that was interrupted resumes. Sets of more than 300 samples are represented by 300 of them, drawn at random. The
 table is written into the page, between the lines that mark its place, or printed.
 """
 import argparse
@@ -24,7 +24,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np  # noqa: E402
 
 METHODS = "auto,knn,affinity-knn,kri-clip,krr-pinv,local-sda,svm-knn,svm-clip,svm-flip,svm-shift,features-svm,ridge"
-MOST = 400
+MOST = 300
 BEGIN, END = "<!-- table of tools/auto_study.py -->", "<!-- end of the table -->"
 
 
