@@ -92,6 +92,7 @@ CASES = {
     "p-svm": (lambda: tanh(1000), "p-svm", []),
     "mkl": (lambda: gaussian(1000), "mkl", []),
     "mkl-three": (lambda: widths(500), "mkl", []),
+    "mkl-large-cost": (lambda: widths(500), "mkl", ["cost=100"]),
     "mkl-mixed": (lambda: widths(700), "mkl-mixed", []),
     "eskl": (lambda: gaussian(600, 0.1), "eskl", []),
     "eskl-three": (lambda: widths(600, 0.1), "eskl", []),
