@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/learn/svm/kernel_learner.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "kith/numerics/extreme_eigen.hpp"
 
 namespace kith {
 namespace {
+
+/// From here on a part of a task is the whole task with costs of 0 for the samples held out: a copy
+/// of their kernel would take longer than the solution. Smaller problems are solved as one block,
+/// in which samples that cannot move would only cost time.
+constexpr Index kHeldAtZeroFrom = 2048;
 
 Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<const Index> cols) {
   Matrix sub(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
@@ -45,12 +52,21 @@ KernelLearner::Block KernelLearner::block(const BinaryTask& task, std::size_t /*
     block.own = sub_matrix(*K, task.samples, task.samples);
   }
   // A matrix that was left as it is may well be a kernel, and then there is an optimum to certify.
-  block.convex = convex || is_positive_semidefinite(block.kernel(), *ctx);
+  block.convex = convex || (!judged && is_positive_semidefinite(block.kernel(), *ctx));
   return block;
 }
 
 KernelLearner::Block KernelLearner::part(const Block& whole, std::span<const Index> samples) const {
   Block part;
+  if (whole.y.size() >= kHeldAtZeroFrom) {
+    part.K = &whole.kernel();
+    part.y = whole.y;
+    part.weights = Vector::Zero(whole.y.size());
+    part.weights(samples) = whole.weights.size() > 0 ? Vector(whole.weights(samples))
+                                                     : Vector::Ones(std::ssize(samples));
+    part.convex = whole.convex;
+    return part;
+  }
   part.own = sub_matrix(whole.kernel(), samples, samples);
   part.y = whole.y(samples);
   if (whole.weights.size() > 0) part.weights = whole.weights(samples);
@@ -76,7 +92,8 @@ LinearMachine KernelLearner::solve(Block& block, const Request<Machine>& request
         .indefinite = !block.convex};
     std::optional<Vector> start;
     if (request.calibrates()) {
-      start = block.y.cwiseProduct(request.whole->c(request.samples));
+      const Vector& c = request.whole->c;
+      start = block.y.cwiseProduct(c.size() == block.y.size() ? c : Vector(c(request.samples)));
     } else if (block.last && block.convex) {
       start = block.last->alpha;
     }
@@ -86,6 +103,9 @@ LinearMachine KernelLearner::solve(Block& block, const Request<Machine>& request
   Machine machine;
   machine.evidence.info = block.last->info;
   machine.c = block.y.cwiseProduct(block.last->alpha);
+  if (request.calibrates() && machine.c.size() == request.whole->c.size()) {
+    machine.c = Vector(machine.c(request.samples));
+  }
   machine.b = block.last->b;
   if (objective == MachineObjective::kPrimal && !request.calibrates()) {
     machine.evidence.info.objective = primal_objective(block, machine, settings.cost);
@@ -96,13 +116,27 @@ LinearMachine KernelLearner::solve(Block& block, const Request<Machine>& request
 Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
                                 std::span<const Index> rows,
                                 std::span<const Index> trained_on) const {
-  const Vector sums = sub_matrix(whole.kernel(), rows, trained_on) * machine.c;
+  std::vector<Index> at;
+  std::vector<Index> columns;
+  for (Index k = 0; k < machine.c.size(); ++k) {
+    if (machine.c(k) == 0) continue;
+    at.push_back(k);
+    columns.push_back(trained_on[static_cast<std::size_t>(k)]);
+  }
+  const Vector sums = sub_matrix(whole.kernel(), rows, columns) * machine.c(at);
   return sums.array() + machine.b;
 }
 
 FittedPath<Machines> train_machines(const KernelLearner& learner, Tasks tasks) {
   const Labels& labels = learner.train->labels;
-  return fit_tasks(tasks, labels, learner.ascending, learner, *learner.ctx, [&](auto solved) {
+  KernelLearner judging = learner;
+  if (!learner.convex && std::ranges::all_of(tasks, [&](const BinaryTask& task) {
+        return task.size() == learner.K->rows();
+      })) {
+    judging.convex = is_positive_semidefinite(*learner.K, *learner.ctx);
+    judging.judged = true;
+  }
+  return fit_tasks(tasks, labels, learner.ascending, judging, *learner.ctx, [&](auto solved) {
     return put_together(std::move(solved), tasks, labels, labels.size());
   });
 }

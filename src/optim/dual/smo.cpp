@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "kith/core/stopwatch.hpp"
@@ -32,6 +33,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kWholeBelow = 1024;  // below this size the first block is the whole problem
 constexpr Index kBlock = 512;        // variables at bounds taken into a block
+constexpr Index kEachWay = 64;       // of them, if there are so many, that can go up; and down
 constexpr Index kLargestBlock = 2048;
 constexpr long kFloatSteps = 100;             // per sample, in float
 constexpr double kFloatDigits = 5e-5;         // of the violation, by a pass in float
@@ -132,6 +134,7 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     double score;
     std::uint64_t order;
     Index index;
+    bool up = false;
   };
   const double middle = 0.5 * (ends.lowest + ends.highest);
   // Those at bounds that a shift of the offset would turn into violators come along: a round with
@@ -148,7 +151,7 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     } else if (up || down) {
       const double score = up ? -distance : distance;
       violators += score > 0;
-      if (score > -reach) bound.push_back({score, scrambled(i), i});
+      if (score > -reach) bound.push_back({score, scrambled(i), i, up});
     }
   }
   const auto worse = [](const Candidate& a, const Candidate& b) {
@@ -159,8 +162,20 @@ Choice choose_block(const BoxProblem& problem, const BoxIterate& x, const Ends& 
     std::nth_element(all.begin(), all.begin() + count, all.end(), worse);
     all.resize(static_cast<std::size_t>(count));
   };
+  // Without some of both directions nothing could move. Where one class is small, the worst of all
+  // may have none of it: at the start every sample violates alike.
+  const auto prefer_each_way = [&](std::vector<Candidate>& all) {
+    const auto down =
+        std::partition(all.begin(), all.end(), [](const Candidate& c) { return c.up; });
+    for (const auto& [begin, end] : {std::pair(all.begin(), down), std::pair(down, all.end())}) {
+      const auto last = begin + std::min<std::ptrdiff_t>(kEachWay, end - begin);
+      std::nth_element(begin, last, end, worse);
+      for (auto c = begin; c != last; ++c) c->score = kInfinity;
+    }
+  };
   const bool roomy = static_cast<Index>(free.size()) <= largest_block - kBlock;
   if (roomy) {
+    prefer_each_way(bound);
     keep_worst(bound, kBlock);
     free.insert(free.end(), bound.begin(), bound.end());
   } else {

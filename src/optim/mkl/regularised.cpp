@@ -148,6 +148,12 @@ class Interior : public engine::PointProblem<Iterate, Step> {
   void keep() { mkl::keep(best_, x_.box.a, x_.b, x_.theta(), found_); }
   [[nodiscard]] RegularisedSolution& best() { return best_; }
 
+  /// The products are far below the gap: what is left of it is rounding.
+  [[nodiscard]] bool exhausted() const {
+    constexpr double kFar = 1e-6;
+    return complementarity() * x_.count() < kFar * (found_.upper - found_.lower);
+  }
+
   bool factor() {
     W_ = problem_.y.asDiagonal() * at_.KU;
     W_.array() -= 1;

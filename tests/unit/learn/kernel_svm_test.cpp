@@ -9,6 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/learn/svm/augmented.hpp"
+#include "kith/learn/svm/kernel_learner.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "support/files.hpp"
 #include "support/fitting.hpp"
@@ -399,6 +400,33 @@ TEST(SvmProbabilities, SumToOneAndAreLargestForTheLabel) {
       EXPECT_EQ(with.probabilities.row(i).maxCoeff(), with.probabilities(i, label));
       EXPECT_EQ(with.scores.row(i).maxCoeff(), with.scores(i, label));
     }
+  }
+}
+
+TEST(SvmProbabilities, AreOfMachinesThatSolveTheProblemWithoutTheSamplesHeldOut) {
+  for (const Index n : {60, 2100}) {
+    const Sample sample = make_sample(n, 0, 2, 42, test::Likeness::kGaussian);
+    const TrainingSet set = training_set(sample.S, sample.classes);
+    const RunContext ctx;
+    const std::vector<MachineSettings> path = {{.cost = 0.5}};
+    const KernelLearner learner{.K = &sample.S, .train = &set, .ascending = path, .ctx = &ctx};
+    KernelLearner::Block whole = learner.block(binary_tasks(set.labels).front(), 0);
+    const LinearMachine machine = learner.solve(whole, {});
+    std::vector<Index> trained;
+    std::vector<Index> held;
+    for (Index i = 0; i < n; ++i) (i % 5 == 0 ? held : trained).push_back(i);
+    KernelLearner::Block part = learner.part(whole, trained);
+    const LinearMachine other = learner.solve(part, {.whole = &machine, .samples = trained});
+    ASSERT_EQ(other.c.size(), std::ssize(trained));
+    const Matrix K = sample.S(trained, trained);
+    const Vector y = whole.y(trained);
+    const dual::SvmDual problem{
+        dual::SymmetricView::dense(K), y, Vector::Constant(y.size(), 0.5), {}};
+    const dual::SvmCertificate proof = dual::certify(problem, y.cwiseProduct(other.c), other.b);
+    EXPECT_LE(proof.kkt_residual, 1.01 * kCalibrationTolerance);
+    EXPECT_LE(proof.feasibility, 1e-12);
+    const Vector expected = (sample.S(held, trained) * other.c).array() + other.b;
+    EXPECT_LE(largest(learner.decisions(whole, other, held, trained) - expected), 1e-10);
   }
 }
 

@@ -111,6 +111,14 @@ TEST(RegularisedMkl, DoesNotDependOnTheOrderOfKernels) {
   EXPECT_NEAR(mkl::solve_regularised(owned.problem()).lower, before, 1e-9 * before);
 }
 
+TEST(RegularisedMkl, EndsWhereOnlyRoundingIsLeft) {
+  const Owned owned = random_problem(100, 3, 10, 6);
+  const mkl::RegularisedSolution found =
+      mkl::solve_regularised(owned.problem(), {.tolerance = 1e-18});
+  EXPECT_LE(found.info.iterations, 40);
+  EXPECT_LE(found.info.gap, 1e-10);
+}
+
 TEST(MklBounds, NoticeASpoiledSolution) {
   const Owned owned = random_problem(30, 5, 1.0, 3);
   const mkl::RegularisedProblem problem = owned.problem();

@@ -253,6 +253,36 @@ TEST(Smo, LeavesOneClassAtZeroWithAnAdmissibleOffset) {
   EXPECT_EQ(one.alpha[0], 0);
 }
 
+TEST(Smo, SolvesProblemsWithAFewSamplesOfOneClass) {
+  // At the start all samples violate alike; what is solved first has to have some of both classes.
+  for (const double label : {1.0, -1.0}) {
+    Rng rng(31);
+    Vector y = Vector::Constant(2500, -label);
+    for (const Index i : {3, 1200, 2400}) y[i] = label;
+    const dual::SmoSolution s =
+        dual::smo(make_problem(gaussian_kernel(rng, y), y, 1).dual, {.gap_tolerance = 1e-6});
+    EXPECT_EQ(s.info.status, SolveStatus::kSolved);
+    EXPECT_LE(s.info.gap, 1e-6);
+    EXPECT_GT(s.info.objective, 0);
+  }
+}
+
+TEST(Smo, ACostOfZeroLeavesASampleOut) {
+  constexpr Index kKept = 1500;
+  const OwnedProblem all = gaussian_problem(32, 2100, 10);
+  dual::SvmDual without = all.dual;
+  without.cost.tail(2100 - kKept).setZero();
+  const Matrix K = all.K().topLeftCorner(kKept, kKept);
+  const dual::SvmDual part{
+      dual::SymmetricView::dense(K), all.dual.y.head(kKept), Vector::Constant(kKept, 10), {}};
+  const dual::SmoSettings tight{.tolerance = 1e-8, .gap_tolerance = 1e-10};
+  const dual::SmoSolution a = dual::smo(without, tight);
+  const dual::SmoSolution b = dual::smo(part, tight);
+  EXPECT_EQ(a.alpha.tail(2100 - kKept), Vector::Zero(2100 - kKept));
+  EXPECT_NEAR(a.info.objective, b.info.objective, 1e-9 * b.info.objective);
+  EXPECT_NEAR(a.b, b.b, 1e-6);
+}
+
 TEST(Smo, TakesTheMiddleOfTheIntervalWhereNothingIsFree) {
   // A zero matrix: all alphas of the smaller class are at the bound, and every b in [-1, 1] does.
   const OwnedProblem problem = make_problem(Matrix::Zero(4, 4), Vector{{1, 1, -1, -1}}, 3);

@@ -52,6 +52,7 @@ struct KernelLearner {
   const TrainingSet* train = nullptr;
   Path<MachineSettings> ascending;
   bool convex = true;
+  bool judged = false;  ///< `convex` holds for every task; else one without it looks for itself
   MachineObjective objective = MachineObjective::kDual;
   const RunContext* ctx = nullptr;
 
