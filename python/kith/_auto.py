@@ -128,7 +128,10 @@ class Auto(SimilarityClassifier):
             raise AttributeError(f"the only method chosen, {self.chosen_[0]}, has no probabilities")
 
     def _ask_rows(self, X, self_similarity, from_training, options):
-        selves = self._used(self_similarity)
+        selves = self_similarity
+        if len(getattr(self, "_given", [])) > 1 and isinstance(selves, (list, tuple)) and len(selves) == len(self._given):
+            selves = dict(zip(self._given, selves))
+        selves = self._used(selves)
         if isinstance(selves, dict) and len(self._matrices) == 1:
             selves = selves[self._matrices[0]["name"]]
         return super()._ask_rows(self._used(X), selves, self._used(from_training), options)
