@@ -19,8 +19,8 @@ from ._evaluation import Evaluation as Evaluation, evaluate as evaluate, open_st
 from ._inspection import Inspection as Inspection, inspect as inspect
 from ._spectrum import Spectrum as Spectrum
 from ._tables import Table as Table, read as read, write as write
-from ._estimators import SimilarityClassifier as SimilarityClassifier
-from ._estimators import info as info, load as load, methods as methods, save as save
+from ._estimators import SimilarityClassifier as SimilarityClassifier, methods as methods
+from ._models import info as info, load as load, save as save
 
 __version__: str
 '''

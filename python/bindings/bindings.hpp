@@ -10,6 +10,7 @@ namespace kith::python {
 void bind_models(pybind11::module_& module);
 void bind_tables(pybind11::module_& module);
 void bind_measures(pybind11::module_& module);
+void bind_selection(pybind11::module_& module);
 void bind_evaluation(pybind11::module_& module);
 
 }  // namespace kith::python

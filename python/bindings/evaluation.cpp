@@ -2,13 +2,13 @@
 // Nested cross-validation into a store: kith/evaluate, and its tables: kith/report.
 #include <pybind11/stl.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "experiments.hpp"
 #include "kith/core/error.hpp"
-#include "kith/evaluate/experiment.hpp"
+#include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/inspect/inspect_json.hpp"
 #include "kith/report/inspection.hpp"
@@ -16,27 +16,11 @@
 #include "kith/report/results_table.hpp"
 #include "kith/version.hpp"
 #include "running.hpp"
-#include "samples.hpp"
 
 namespace py = pybind11;
 
 namespace kith::python {
 namespace {
-
-/// (training samples, test samples, inner fold of each training sample)
-using GivenPartition = std::tuple<std::vector<Index>, std::vector<Index>, std::vector<int>>;
-
-/// What is compared and how, as Python hands it over.
-struct GivenPlan {
-  std::string name;
-  std::string protocol;
-  std::vector<std::string> methods;
-  std::map<std::string, Texts> estimators;  ///< by candidate: their own settings, others come first
-  std::map<std::string, Texts> settings;    ///< by candidate, "*" for all
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> grids;  ///< likewise
-  Texts partition_settings;
-  std::vector<GivenPartition> partitions;  ///< empty: drawn
-};
 
 std::vector<SettingWish> wishes_of(const std::map<std::string, Texts>& settings) {
   std::vector<SettingWish> wishes;
@@ -46,31 +30,11 @@ std::vector<SettingWish> wishes_of(const std::map<std::string, Texts>& settings)
   return wishes;
 }
 
-/// What is learned from: pairs as they are, pairs that are measured, or vectors, which may stand
-/// beside measures.
-struct GivenData {
-  std::vector<GivenMatrix> matrices;
-  std::vector<GivenMeasure> measures;
-  std::optional<GivenSamples> vectors;
-  std::vector<std::string> ids;  ///< of `matrices`; samples bring their own
-};
+}  // namespace
 
-/// The same without Python.
-struct OwnData {
-  MatchedSets sets;
-  std::vector<RawMatrix> samples;
-  std::optional<VectorData> vectors;
-
-  [[nodiscard]] Index size() const {
-    if (!samples.empty()) return size_of(samples.front().samples);
-    return vectors ? rows(vectors->values) : sets.sets.front().rows();
-  }
-  [[nodiscard]] std::size_t tables() const { return samples.size() + sets.sets.size(); }
-};
-
-OwnData own_data(const GivenData& given) {
+OwnData own_data(const GivenData& given, Borrowed* borrowed) {
   OwnData data;
-  if (!given.matrices.empty()) data.sets = matched_sets(given.matrices, given.ids);
+  if (!given.matrices.empty()) data.sets = matched_sets(given.matrices, given.ids, borrowed);
   if (!given.measures.empty()) data.samples = raw_matrices(given.measures);
   if (given.vectors) data.vectors = vector_data(*given.vectors, "vectors");
   if (data.tables() == 0 && !data.vectors) {
@@ -79,8 +43,7 @@ OwnData own_data(const GivenData& given) {
   return data;
 }
 
-/// As the command line makes it of --similarity, --data and --measure.
-ExperimentData experiment_data(OwnData own, const Labels& labels, const InputSettings& input,
+ExperimentData experiment_data(OwnData& own, const Labels& labels, const InputSettings& input,
                                RunContext& ctx) {
   if (own.tables() == 0) return make_experiment_data(*own.vectors, labels);
   ExperimentData data = own.samples.empty()
@@ -91,17 +54,16 @@ ExperimentData experiment_data(OwnData own, const Labels& labels, const InputSet
     throw Error(ErrorCode::kInvalidArgument,
                 "missing='drop-sample' leaves out samples, which methods on vectors would keep");
   }
-  data.vectors = std::move(own.vectors->values);
+  data.vectors = own.vectors->values;
   return data;
 }
 
-std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protocol,
-                                     std::size_t matrices) {
+std::vector<Candidate> candidates_of(const GivenPlan& plan, std::string_view usual,
+                                     ProtocolName protocol, std::size_t matrices) {
   std::string list;
   for (const std::string& method : plan.methods) list += (list.empty() ? "" : ",") + method;
-  const std::string_view usual = matrices > 1 ? kSeveralComparison : kDefaultComparison;
   std::vector<Candidate> candidates =
-      parse_candidates(plan.methods.empty() ? usual : std::string_view(list));
+      parse_candidates(plan.methods.empty() ? usual : std::string_view(list), matrices);
   for (Candidate& one : candidates) apply(protocol, one);
   std::vector<SettingWish> searched;
   for (const auto& [name, axes] : plan.grids) {
@@ -112,22 +74,21 @@ std::vector<Candidate> candidates_of(const GivenPlan& plan, ProtocolName protoco
   return candidates;
 }
 
-/// What the methods named learn from: (some from vectors, some from similarities).
-std::pair<bool, bool> needs_of(const std::vector<std::string>& methods) {
-  std::pair<bool, bool> needs{false, methods.empty()};
+namespace {
+
+/// What the methods named learn from: (some from vectors, some from similarities, and all of these
+/// from similarities of which some are unknown).
+std::tuple<bool, bool, bool> needs_of(const std::vector<std::string>& methods) {
+  bool vectors = false, similarities = methods.empty(), missing = !methods.empty();
   for (const std::string& method : methods) {
     for (const Candidate& one : parse_candidates(method)) {
-      (learns_from_vectors(one.choice.settings) ? needs.first : needs.second) = true;
+      for (const Candidate& part : parts_of(one)) {
+        (learns_from_vectors(part.choice.settings) ? vectors : similarities) = true;
+        missing = missing && takes_missing_pairs(part.choice.settings);
+      }
     }
   }
-  return needs;
-}
-
-/// What a user of the methods, or of the usual ones, should know about neighbours under distances.
-std::string note_of(const std::vector<std::string>& methods, bool several) {
-  GivenPlan plan;
-  plan.methods = methods;
-  return spelled(neighbours_note(candidates_of(plan, ProtocolName{}, several ? 2 : 1)), as_keyword);
+  return {vectors, similarities, missing};
 }
 
 /// As given, or drawn.
@@ -141,9 +102,12 @@ std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSetti
   return without_dropped(std::move(partitions), data);
 }
 
-std::string evaluate(const GivenData& data, const std::vector<std::string>& labels,
-                     const Texts& input, const GivenPlan& given, const std::string& store_path,
-                     bool append, const RunOptions& options) {
+/// (what `kith evaluate --json` prints, notes on the searches)
+using Compared = std::pair<std::string, std::vector<std::string>>;
+
+Compared evaluate(const GivenData& data, const std::vector<std::string>& labels, const Texts& input,
+                  const GivenPlan& given, const std::string& store_path, bool append,
+                  const RunOptions& options) {
   const auto protocol = parse_enum<ProtocolName>("protocol", given.protocol);
   InputSettings condition;
   apply(protocol, condition);
@@ -158,12 +122,13 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
   const auto compare = [=, own = std::move(own)](RunContext& ctx) mutable {
     ExperimentPlan plan;
     plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
-    const std::vector<RawMatrix> samples = own.samples;
     plan.name = given.name;
     plan.portraits = true;
-    plan.candidates = candidates_of(given, protocol, own.tables());
-    const ExperimentData made = experiment_data(std::move(own), classes, condition, ctx);
-    plan.about["matrices"] = matrices_json(made, samples);
+    const std::string_view usual = own.tables() > 1 ? kSeveralComparison : kDefaultComparison;
+    plan.candidates = candidates_of(given, usual, protocol, own.tables());
+    ExperimentData made = experiment_data(own, classes, condition, ctx);
+    resolve_inputs(made, own.samples, input_search(protocol), plan.candidates, ctx);
+    plan.about["matrices"] = matrices_json(made, own.samples);
     plan.partitions = partitions_of(given, settings, made, ctx);
     plan.partitions_given = !given.partitions.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
@@ -173,9 +138,13 @@ std::string evaluate(const GivenData& data, const std::vector<std::string>& labe
         run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
     Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
     results["failures"] = spelled_json(failures_json(done.failures), as_keyword);
-    return results;
+    std::vector<std::string> notes;
+    for (const std::string& note : evaluation_notes(made, plan, store, done.experiment)) {
+      notes.push_back(spelled(note, as_keyword));
+    }
+    return Compared(results.dump(), std::move(notes));
   };
-  return run(options, 0, compare).dump();
+  return run(options, 0, compare);
 }
 
 std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric) {
@@ -246,7 +215,6 @@ void bind_evaluation(py::module_& module) {
   module.def("evaluate", &evaluate, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
   module.def("needs", &needs_of, py::arg("methods"));
-  module.def("neighbours_note", &note_of, py::arg("methods"), py::arg("several"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::call_guard<py::gil_scoped_release>());
   module.def("inspect", &inspect_data, py::arg("data"), py::arg("labels"), py::arg("input"),

@@ -12,33 +12,12 @@
 #include "kith/core/error.hpp"
 #include "kith/core/status.hpp"
 #include "kith/learn/method_json.hpp"
-#include "kith/pipeline/trained_model.hpp"
-#include "running.hpp"
-#include "samples.hpp"
+#include "models.hpp"
 
 namespace py = pybind11;
 
 namespace kith::python {
 namespace {
-
-/// A fitted model with what `train --json` says of its fit; empty text for one read from a file.
-/// Shared with predictions that are still at work.
-struct Model {
-  std::shared_ptr<const TrainedModel> trained;
-  std::string fit_json;
-};
-
-/// New rows under one matrix: (to training, from training or None, self or None).
-using GivenQueries = std::tuple<py::object, py::object, py::object>;
-
-/// As many as the command line predicts at a time: the same numbers come out.
-constexpr Index kRowsAtATime = 1024;
-
-InputSettings input_settings(const Texts& given) {
-  InputSettings settings;
-  for (const auto& [key, text] : given) set_field(settings, "input", key, text);
-  return settings;
-}
 
 /// Notes on a fit mention settings by their ids.
 Json with_spelled_notes(Json json) {
@@ -46,25 +25,42 @@ Json with_spelled_notes(Json json) {
   return json;
 }
 
-Model fitted(TrainedModel trained, std::string fit_json) {
-  return {std::make_shared<const TrainedModel>(std::move(trained)), std::move(fit_json)};
+Model read_back(std::string_view bytes, const std::string& name, std::string fit_json) {
+  return {std::make_shared<const TrainedModel>(load_trained_bytes(bytes, name)),
+          std::move(fit_json)};
 }
 
-Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
-  Training training = train(prepared, choice, ctx);
-  std::string json = with_spelled_notes(training_json(training)).dump();
-  return fitted(std::move(training.model), std::move(json));
+}  // namespace
+
+InputSettings input_settings(const Texts& given) {
+  InputSettings settings;
+  for (const auto& [key, text] : given) set_field(settings, "input", key, text);
+  return settings;
 }
 
-/// A model that looks at training similarities when it predicts gets its own: the caller may change
-/// the array.
+Model fitted(Training training) {
+  const std::string json = with_spelled_notes(training_json(training)).dump();
+  return {std::make_shared<const TrainedModel>(std::move(training.model)), json};
+}
+
 Model on_its_own(Model model, const Borrowed& borrowed) {
   const bool looks = std::any_of(borrowed.begin(), borrowed.end(),
                                  [](const auto& array) { return !array.expired(); });
   if (!looks) return model;
   const py::gil_scoped_release release;
-  return fitted(load_trained_bytes(trained_bytes(*model.trained), "model"),
-                std::move(model.fit_json));
+  return read_back(trained_bytes(*model.trained), "model", std::move(model.fit_json));
+}
+
+namespace {
+
+/// New rows under one matrix: (to training, from training or None, self or None).
+using GivenQueries = std::tuple<py::object, py::object, py::object>;
+
+/// As many as the command line predicts at a time: the same numbers come out.
+constexpr Index kRowsAtATime = 1024;
+
+Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
+  return fitted(train(prepared, choice, ctx));
 }
 
 Model fit_model(const std::string& method, const std::vector<std::string>& assignments,
@@ -75,7 +71,7 @@ Model fit_model(const std::string& method, const std::vector<std::string>& assig
   Borrowed borrowed;
   MatchedSets sets = matched_sets(matrices, ids, &borrowed);
   const Labels classes = labels_of(labels, sets.sets.front().rows());
-  const InputSettings settings = input_settings(input);
+  const InputSettings settings = settled(input_settings(input), choice.settings);
   const MissingPairs missing =
       takes_missing_pairs(choice.settings) ? MissingPairs::kKept : MissingPairs::kRefused;
   Model model = run(options, classes.size(), [=, sets = std::move(sets)](RunContext& ctx) {
@@ -90,7 +86,7 @@ Model fit_samples(const std::string& method, const std::vector<std::string>& ass
   const MethodChoice choice = parse_method(method, assignments);
   std::vector<RawMatrix> matrices = raw_matrices(measures);
   const Labels classes = labels_of(labels, size_of(matrices.front().samples));
-  const InputSettings settings = input_settings(input);
+  const InputSettings settings = settled(input_settings(input), choice.settings);
   return run(options, classes.size(), [=, matrices = std::move(matrices)](RunContext& ctx) {
     return trained_on(prepare_training(matrices, classes, settings, ctx), choice, ctx);
   });
@@ -286,7 +282,13 @@ std::vector<std::string> column_names(const RawData& samples) {
   return {};
 }
 
-Json record_json(const ModelRecord& record) {
+Json record_json(const TrainedModel& model) {
+  const ModelRecord& record = model.record;
+  Json members = Json::array();
+  for (const TrainedModel& member : model.members) {
+    members.push_back({{"method", member.record.method},
+                       {"input", settings_json(member.record.matrices.front().rule.settings)}});
+  }
   Json matrices = Json::array();
   for (const ModelMatrix& matrix : record.matrices) {
     matrices.push_back({{"name", matrix.name},
@@ -308,6 +310,8 @@ Json record_json(const ModelRecord& record) {
           {"positions", record.positions},
           {"ids", record.ids},
           {"matrices", matrices},
+          {"members", members},
+          {"probabilities", has_probabilities(model)},
           {"seed", record.seed},
           {"blas_threads", record.blas_threads},
           {"applied", record.applied},
@@ -342,7 +346,7 @@ void bind_models(py::module_& module) {
            py::arg("options"))
       .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("explained"),
            py::arg("options"))
-      .def("record", [](const Model& one) { return record_json(one.trained->record).dump(); })
+      .def("record", [](const Model& one) { return record_json(*one.trained).dump(); })
       .def("info", [](const Model& one) { return model_json(*one.trained).dump(); })
       .def("fit_json", [](const Model& one) { return one.fit_json; })
       .def(
@@ -354,7 +358,7 @@ void bind_models(py::module_& module) {
           },
           [](const py::tuple& state) {
             const auto bytes = state[0].cast<std::string>();
-            return fitted(load_trained_bytes(bytes, "pickled model"), state[1].cast<std::string>());
+            return read_back(bytes, "pickled model", state[1].cast<std::string>());
           }));
   module.def("fit", &fit_model, py::arg("method"), py::arg("settings"), py::arg("matrices"),
              py::arg("labels"), py::arg("ids"), py::arg("input"), py::arg("options"));
@@ -363,7 +367,10 @@ void bind_models(py::module_& module) {
   module.def("fit_vectors", &fit_vectors, py::arg("method"), py::arg("settings"),
              py::arg("vectors"), py::arg("labels"), py::arg("options"));
   module.def(
-      "load", [](const std::string& path) { return fitted(load_trained(path), ""); },
+      "load",
+      [](const std::string& path) {
+        return Model{std::make_shared<const TrainedModel>(load_trained(path)), ""};
+      },
       py::arg("path"), py::call_guard<py::gil_scoped_release>());
 }
 

@@ -11,5 +11,6 @@ PYBIND11_MODULE(_core, module) {
   kith::python::bind_models(module);
   kith::python::bind_tables(module);
   kith::python::bind_measures(module);
+  kith::python::bind_selection(module);
   kith::python::bind_evaluation(module);
 }

@@ -284,6 +284,7 @@ std::string as_keyword(std::string_view id, std::string_view value) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOwnWords = {
       {{"append", "append=True"},
        {"distance", "distance=True"},
+       {"grid", "grids"},
        {"json", "facts"},
        {"labels", "y"},
        {"self", "self_similarity"},

@@ -7,21 +7,23 @@
 >>> model.predict([[3, 3, 1, 0]])
 array(['cat'], dtype='<U3')
 
-One class per method (`kith.methods()` lists them), `kith.Spectrum` for kernels, `kith.inspect`,
+`kith.Auto` chooses among the methods; one class per method (`kith.methods()` lists them), `kith.Spectrum` for kernels, `kith.inspect`,
 `kith.evaluate`, `kith.measure`, `kith.read` and `kith.write`, `kith.load`, `kith.save` and `kith.info`.
 """
 from . import measure
+from ._auto import Auto
 from ._core import version as __version__
 from ._estimators import CLASSES as _CLASSES
-from ._estimators import SimilarityClassifier, info, load, methods, save
+from ._estimators import SimilarityClassifier, methods
 from ._evaluation import Evaluation, evaluate, open_store
 from ._inspection import Inspection, inspect
+from ._models import info, load, save
 from ._spectrum import Spectrum
 from ._tables import Table, read, write
 
 globals().update(_CLASSES)
 
 __all__ = sorted([
-    "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "info", "inspect",
+    "Auto", "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "info", "inspect",
     "load", "measure", "methods", "open_store", "read", "save", "write", *_CLASSES,
 ])

@@ -231,6 +231,12 @@ def square(X, allow_sparse, allow_missing, name):
     return matrix
 
 
+def check_counts(samples, labels):
+    if samples != labels:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {samples} "
+                         f"samples and {labels} labels")
+
+
 def matched(given):
     """Several matrices over the samples of the first in its order, where they have ids, and these ids."""
     check_order(given, "the samples of a matrix")

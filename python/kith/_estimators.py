@@ -2,8 +2,6 @@
 """One scikit-learn classifier per method, made from what the library says of it."""
 import inspect as _signatures
 import json
-import numbers
-import re
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import _arrays, _core, _samples
 from ._finite import FROM_TRAINING, NEW_PAIRS
 from ._labels import classes_of
-from ._run import note_neighbours, run_options, warn_of_doubts, warn_unless_solved
-from ._texts import as_items, as_text, class_text, class_texts, keyword, library_path, text_of, texts_of
+from ._run import run_options, warn_of_doubts, warn_unless_solved
+from ._texts import as_items, as_text, class_text, class_texts, keyword, text_of, texts_of
 
 METHODS = {one["name"]: one for one in json.loads(_core.methods())}
 
@@ -58,10 +56,7 @@ def default_of(field):
 
 
 def _has_probabilities(self):
-    if not METHODS[self._method]["probabilities"]:
-        raise AttributeError(f"{self._method} has no probabilities")
-    if text_of(getattr(self, "probability", True)) in ("no", "false", "0"):
-        raise AttributeError("probabilities were switched off: probability=False")
+    self._check_probabilities()
     return True
 
 
@@ -94,31 +89,38 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"the {len(y)} training samples are all of one class ({texts[0]!r}); "
                              "a classifier needs at least two")
         own = [texts[label] for label in labels]
-        learn = self._fit_vectors if self._takes_vectors() else \
-            self._fit_matrices if self.measure is None else self._fit_samples
-        self._note_neighbours()
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
-            model = learn(X, own, options)
+            model = self._learn(X, own, options)
         self._take(model, dict(zip(texts, classes)))
         warn_unless_solved(self.certificate_["status"], self._method)
         return self
 
-    def _note_neighbours(self):
-        if not self._takes_vectors() and _samples.are_distances(self.distance, self.measure):
-            note_neighbours([self._method], self.input)
+    def _learn(self, X, labels, options):
+        """A model of X and the classes as texts."""
+        learn = self._fit_vectors if self._takes_vectors() else \
+            self._fit_matrices if self.measure is None else self._fit_samples
+        return learn(X, labels, options)
 
     def _takes_vectors(self):
+        """`fit` wants vectors, and no similarities."""
         return METHODS[self._method]["learns_from_vectors"]
+
+    def _check_probabilities(self):
+        """AttributeError where there will be none."""
+        if not METHODS[self._method]["probabilities"]:
+            raise AttributeError(f"{self._method} has no probabilities")
+        if text_of(getattr(self, "probability", True)) in ("no", "false", "0"):
+            raise AttributeError("probabilities were switched off: probability=False")
 
     def _fit_vectors(self, X, labels, options):
         vectors = _samples.prepared(X, "vectors")
-        _check_counts(vectors[0].shape[0], len(labels))
+        _arrays.check_counts(vectors[0].shape[0], len(labels))
         return _core.fit_vectors(self._method, self._assignments(), vectors, labels, options)
 
     def _fit_samples(self, X, labels, options):
         _samples.check_no_distance(self.distance)
         measured = _samples.measured(self.measure, X)
-        _check_counts(_samples.count(measured[0][3]), len(labels))
+        _arrays.check_counts(_samples.count(measured[0][3]), len(labels))
         return _core.fit_samples(self._method, self._assignments(), measured, labels,
                                  texts_of(self.input), options)
 
@@ -129,7 +131,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name)
                     for one, name in zip(given, names)]
         for one in matrices:
-            _check_counts(one.shape[0], len(labels))
+            _arrays.check_counts(one.shape[0], len(labels))
         warn_of_doubts(X, list(zip(names, matrices, distances)), labels, stacklevel=4)
         return _core.fit(self._method, self._assignments(),
                          list(zip(names, matrices, distances)), labels, ids, texts_of(self.input), options)
@@ -142,6 +144,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         """The settings that differ from their defaults, as `--set` takes them."""
         return [f"{name}={text}" for name, text in settings_of(self, with_defaults=False).items()]
 
+    def _compared(self):
+        """The settings with which `kith.evaluate` compares it."""
+        return settings_of(self)
+
     def _take(self, model, value_of_text):
         """A fitted model; its classes are in the library's order, `classes_` in NumPy's."""
         record = json.loads(model.record())
@@ -150,6 +156,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         self.fit_ = json.loads(model.fit_json() or "null")
         self.certificate_ = record["certificate"]
         self._matrices = record["matrices"]
+        self._of_vectors = record["features"] > 0
+        self._gives_probabilities = record["probabilities"]
         self._width = record["features"] or record["given_samples"] or record["samples"]
         if not self._measures():
             self.n_features_in_ = self._width
@@ -167,14 +175,14 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def _measures(self):
         """The fitted model measures raw samples; with measure=None it takes rows all the same."""
-        return not self._takes_vectors() and self.measure is not None and "measure" in self._matrices[0]
+        return not self._of_vectors and self.measure is not None and "measure" in self._matrices[0]
 
     def _predict(self, X, self_similarity=None, from_training=None, explained=0):
         check_is_fitted(self, "model_")
-        ask = self._ask_vectors if self._takes_vectors() else \
+        ask = self._ask_vectors if self._of_vectors else \
             self._ask_samples if self._measures() else self._ask_rows
         if ask != self._ask_rows and (self_similarity is not None or from_training is not None):
-            raise ValueError(f"{self._method} takes {'vectors' if self._takes_vectors() else 'raw samples'}, "
+            raise ValueError(f"{self._method} takes {'vectors' if self._of_vectors else 'raw samples'}, "
                              "and similarities were given")
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
             labels, scores, probabilities, explanations = ask(X, self_similarity, from_training, explained, options)
@@ -373,12 +381,6 @@ def _allows_missing(estimator):
     return _arrays.allows_missing(getattr(estimator, "input", None))
 
 
-def _check_counts(samples, labels):
-    if samples != labels:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {samples} "
-                         f"samples and {labels} labels")
-
-
 def _by_name(given, names, what):
     """The parts of a dict in the order of the model's matrices; None where nothing is named."""
     if not isinstance(given, dict) or _arrays.is_sparse(given):  # a SciPy matrix of keys is a dict too
@@ -447,49 +449,3 @@ CLASSES = {class_name(method): _make_class(method, info) for method, info in MET
 def methods():
     """Every method: its name, paper, summary, settings and grid, as `kith methods --json` has them."""
     return json.loads(_core.methods())
-
-
-def save(estimator, path):
-    """Writes a fitted estimator as a model file, which the command line and C++ read too."""
-    if not isinstance(estimator, SimilarityClassifier):
-        raise TypeError(f"{estimator!r} is no classifier of kith, and has no model file")
-    check_is_fitted(estimator, "model_")
-    estimator.model_.save(library_path(path))
-
-
-def load(path, *, numbers=True):
-    """A fitted estimator from a model file, whoever wrote it. Files have classes as texts: where all are whole
-    numbers they become numbers, unless `numbers` is False. One that was trained on raw samples predicts from raw
-    samples; with its `measure` set to None, from rows of similarities. Its `fit_` is None, and where its solver had
-    missed its tolerance, predicting is a ConvergenceWarning."""
-    model = _core.load(library_path(path))
-    record = json.loads(model.record())
-    kind = CLASSES[class_name(record["method"])]
-    settings = {}
-    for field in METHODS[record["method"]]["settings"]:
-        if field["name"] in record["settings"]:
-            settings[keyword(field["name"])] = record["settings"][field["name"]]
-    settings.update(_matrix_settings(record["matrices"]) if record["matrices"] else {})
-    estimator = kind(**settings, seed=record["seed"])
-    whole = numbers and all(re.fullmatch("-?[0-9]+", one) and str(int(one)) == one for one in record["classes"])
-    estimator._take(model, {text: int(text) if whole else text for text in record["classes"]})
-    estimator._loaded = True
-    return estimator
-
-
-def info(path):
-    """What the model file at `path` is, needs and was trained on, as a dictionary: what `kith info --json` prints."""
-    return json.loads(_core.load(library_path(path)).info())
-
-
-def _matrix_settings(matrices):
-    """How the similarities of a model are made and treated, as its class takes it."""
-    defaults = {keyword(field["name"]): default_of(field) for field in json.loads(_core.input_fields())}
-    given = {keyword(key): value for key, value in matrices[0]["input"].items()}
-    changed = {key: value for key, value in given.items() if value != defaults[key]}
-    measures = {one["name"]: {keyword(key): value for key, value in one["measure"].items()}
-                for one in matrices if "measure" in one}
-    distances = [one["distance"] and not measures for one in matrices]
-    return {"distance": distances[0] if len(set(distances)) == 1 else distances, "input": changed or None,
-            "measure": None if not measures else
-            measures if len(measures) > 1 else next(iter(measures.values()))}

@@ -7,9 +7,10 @@ import os
 import tempfile
 
 from . import _arrays, _core, _samples
+from ._data import own_data
 from ._labels import classes_of
 from ._plan import every_method, methods_of, plan_of
-from ._run import note_neighbours, run_options, warn_of_comparison, warn_of_doubts
+from ._run import run_options, warn_of_comparison, warn_of_doubts, warn_of_notes
 from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of
 
 
@@ -103,7 +104,7 @@ def _short(value):
     return "" if value is None else f"{value:.3g}"
 
 
-def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="tr", settings=None, grids=None,
+def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="kith", settings=None, grids=None,
              repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
              append=False, name=None, distance=False, input=None, ids=None, seed=1, threads=None,
              blas_threads=1, verbose=False):
@@ -119,6 +120,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
     settings : {"svm-clip": {"cost": 10}}: settings that are not searched; "*" is every method that has them
     grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search, with "*" as well
+    protocol : "kith" searches how the input is treated as well, with grids relative to its scale; "tr", "cgr", "cy",
+        "ktbb" and "zgzz" do what the papers print
     partitions : [(train, test, fold_of_train)], as scikit-learn counts samples; None: drawn by `seed`
     store : file that keeps every result; the same call goes on where it ended. None: the result keeps all
     append : the store may have other data sets, and gets this one beside them
@@ -129,13 +132,11 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     if isinstance(methods, str) and methods == "all":
         methods = every_method(X, data, measure)
     listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure, "seed": seed})
-    own = _own_data(X, data, measure, listed, distance, input)
+    own = own_data(X, data, measure, listed, distance, input)
     samples = _samples.leading(X if data is None else data, measure)
     labels = class_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples), samples)).tolist())
     if ids is not None:
         own.ids = as_texts(ids, "an id")
-    if (own.matrices or own.measures) and _samples.are_distances(distance, measure):
-        note_neighbours(listed, input, len(own.matrices) + len(own.measures) > 1)
     if own.matrices:
         warn_of_doubts(X, own.matrices, labels)
     _check_store(store, append)
@@ -146,19 +147,21 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
 
     def run(path):
         with run_options(threads, blas_threads, seed, verbose) as options:
-            return json.loads(_core.evaluate(own, labels, texts_of(input), plan, library_path(path), bool(append),
-                                             options))
+            results, notes = _core.evaluate(own, labels, texts_of(input), plan, library_path(path), bool(append),
+                                            options)
+            return json.loads(results), notes
     if store is not None:
-        results = run(store)
+        results, notes = run(store)
         whole = json.loads(_core.report(library_path(store), "error", "json"))
         found = Evaluation(results, path_of(store), whole=whole if "data_sets" in whole else None)
     else:
         with tempfile.TemporaryDirectory(prefix="kith-") as folder:
             path = os.path.join(folder, "run.db")
-            results = run(path)
+            results, notes = run(path)
             with open(path, "rb") as file:
                 found = Evaluation(results, content=file.read())
     warn_of_comparison(results)
+    warn_of_notes(notes)
     return found
 
 
@@ -167,38 +170,6 @@ def _check_store(store, append):
         raise ValueError("append=True needs a store to append to")
     if store is not None and path_of(store) == ":memory:":
         raise ValueError("store ':memory:' names no file; None keeps the results in the object")
-
-
-def _own_data(X, data, measure, methods, distance, input):
-    """What is compared on, as the library takes it."""
-    if (X is None) == (data is None):
-        raise ValueError("give similarities X or raw samples, data=, and not both")
-    from_vectors, from_similarities = _core.needs(methods)
-    own = _core.Data()
-    if data is None and measure is not None:
-        raise ValueError("a measure is of raw samples: give them as data=")
-    if data is None and (from_similarities or not from_vectors):
-        if from_vectors:
-            raise ValueError("some of the methods learn from vectors, others from similarities: give the vectors "
-                             "as data= and a measure= of them")
-        given = _arrays.as_list(X)
-        missing = _arrays.allows_missing(input)
-        names = _arrays.names_of(X)
-        given, own.ids = _arrays.matched(given)
-        own.matrices = [(label, _arrays.square(one, True, missing, label), far)
-                        for label, one, far in zip(names, given, _arrays.distances(input, distance, names))]
-        return own
-    samples = X if data is None else data
-    _samples.check_no_distance(distance)
-    if measure is not None:
-        own.measures = _samples.measured(measure, samples)
-    elif from_similarities:
-        raise ValueError("methods that learn from similarities need a measure= of the samples")
-    if from_vectors:
-        if own.measures and _samples.MEASURES[own.measures[0][1]]["data"] != "vectors":
-            raise ValueError(f"some of the methods learn from vectors, and {own.measures[0][1]} is no measure of them")
-        own.vectors = own.measures[0][3] if own.measures else _samples.prepared(samples, "vectors")
-    return own
 
 
 def _name_of(own):

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_list, plain_distance
-from ._estimators import METHODS, SimilarityClassifier, settings_of
+from ._estimators import METHODS, SimilarityClassifier
 from ._samples import MEASURES, parse
 from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
 
@@ -39,7 +39,7 @@ def methods_of(methods, common):
         name = own or next(name for name in _numbered(one._method) if name not in taken)
         taken.add(name)
         names.append(name if name == one._method else f"{name}={one._method}")
-        fixed[name] = settings_of(one)
+        fixed[name] = one._compared()
     return names, fixed
 
 

@@ -5,7 +5,6 @@ import sys
 import warnings
 
 from . import _arrays, _core, _progress
-from ._texts import texts_of
 
 
 @contextlib.contextmanager
@@ -43,11 +42,10 @@ def warn_unless_solved(status, who, stacklevel=3):
         warnings.warn(f"{who}: the solver missed its tolerance: {status}", ConvergenceWarning, stacklevel=stacklevel)
 
 
-def note_neighbours(methods, input, several=False):
-    """Warns, as the command line does, of methods that look at neighbours and are given distances."""
-    note = "" if "from-distance" in texts_of(input) else _core.neighbours_note(methods, several)
-    if note:
-        warnings.warn(note, UserWarning, stacklevel=4)
+def warn_of_notes(notes, stacklevel=3):
+    """What a search says of itself: values chosen at the end of a grid, settings that change nothing."""
+    for one in notes:
+        warnings.warn(one, UserWarning, stacklevel=stacklevel)
 
 
 def warn_of_doubts(X, matrices, labels, stacklevel=3):

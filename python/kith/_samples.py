@@ -52,18 +52,10 @@ def prepared(samples, kind):
 
 def leading(X, measure):
     """Those of several samples or matrices whose order is that of the model."""
-    if measure is None or not _are_named(X):
+    if measure is None or not are_named(X):
         return _arrays.as_list(X)[0]
     name, word, _ = parse(measure)[0]
     return _of_name(X, name or word)
-
-
-def are_distances(distance, measure):
-    """Some of the numbers are distances, as they are given or as they are measured."""
-    if measure is not None:
-        return any(MEASURES[word]["distance"] for _, word, _ in parse(measure))
-    given = _arrays.plain_distance(distance)
-    return any(given.values()) if isinstance(given, dict) else any(given) if isinstance(given, list) else given
 
 
 def check_no_distance(distance):
@@ -191,18 +183,18 @@ def measured(measure, data):
 
 def _check_names(data, names):
     """Whether the samples are named, by measures alone."""
-    foreign = [name for name in data if name not in names] if _are_named(data) else []
+    foreign = [name for name in data if name not in names] if are_named(data) else []
     if foreign:
         raise ValueError(f"there are samples for {foreign[0]!r}, and the measures are {', '.join(names)}")
-    return _are_named(data)
+    return are_named(data)
 
 
-def _are_named(data):
+def are_named(data):
     return isinstance(data, dict) and not _arrays.is_sparse(data)  # a SciPy matrix of keys is a dict too
 
 
 def _of_name(data, name):
-    if not _are_named(data):
+    if not are_named(data):
         return data
     if name not in data:
         raise ValueError(f"there are no samples for {name!r} among {', '.join(map(str, data))}")

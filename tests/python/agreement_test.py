@@ -47,21 +47,20 @@ def test_partitions_count_the_samples_that_were_given(binary):
         kith.evaluate(S, binary.y, input={"missing": "drop-sample"}, partitions=[(train, [30], folds)], **settings)
 
 
-def test_neighbours_under_distances_are_warned_of(binary):
-    D = np.abs(12 - binary.S)
-    calls = (lambda rules: kith.KNN(distance=True, input=rules).fit(D, binary.y),
-             lambda rules: kith.KNN(measure="edit-distance", input=rules).fit(WORDS, ENDING),
-             lambda rules: kith.evaluate(D, binary.y, ["svm-clip", "near=knn"], distance=True, input=rules, repeats=2, folds=2))
-    for call in calls:
-        with pytest.warns(UserWarning, match="(knn|near): neighbours .* input={'from_distance': 'negative'} does"):
-            call(None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", UserWarning)
-            call({"from_distance": "negative"})
+def test_neighbours_are_the_nearest_by_the_distances_as_given(binary):
+    rng = np.random.default_rng(6)
+    D = rng.uniform(1, 9, size=(37, 37))
+    D = D + D.T
+    np.fill_diagonal(D, 0)
+    own, rows = D[:30, :30], D[30:, :30]
+    nearest = binary.y[np.argmin(rows, axis=1)]
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        kith.KNN().fit(binary.S, binary.y)
-        kith.SVM(distance=True).fit(D, binary.y)
+        for model in (kith.KNN(neighbours=1, distance=True), kith.KNN(neighbours=1, distance=True, input={"from_distance": "negative"})):
+            np.testing.assert_array_equal(model.fit(own, binary.y).predict(rows), nearest)
+        expected = kith.SVM(distance=True, input={"from_distance": "double-centre"}).fit(own, binary.y)
+        np.testing.assert_array_equal(kith.SVM(distance=True).fit(own, binary.y).decision_function(rows),
+                                      expected.decision_function(rows))
 
 
 def test_samples_of_each_measure_are_asked_for_again():

@@ -14,7 +14,7 @@ METHODS = {one["name"]: one for one in kith.methods()}
 CLASSES = [getattr(kith, name) for name in kith.__all__
            if isinstance(getattr(kith, name), type)
            and issubclass(getattr(kith, name), kith.SimilarityClassifier)
-           and getattr(kith, name)._method]
+           and getattr(kith, name)._method in METHODS]
 
 
 def read_predictions(text):

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best methods by cross-validation (kith/evaluate/selection), as `kith train --method auto`.
+#include <pybind11/stl.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bindings.hpp"
+#include "experiments.hpp"
+#include "kith/core/error.hpp"
+#include "kith/evaluate/selection.hpp"
+#include "models.hpp"
+
+namespace py = pybind11;
+
+namespace kith::python {
+namespace {
+
+/// What is chosen among: the methods named, or the members of the usual committee.
+std::vector<Candidate> members_of(const GivenPlan& plan, std::size_t matrices) {
+  std::string usual(kAutoMembers);
+  if (matrices > 1) usual += "," + std::string(kAutoSeveralMembers);
+  std::vector<Candidate> members = candidates_of(plan, usual, ProtocolName::kKith, matrices);
+  for (const Candidate& one : members) {
+    if (!one.is_committee()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                "among lists what auto is made of, and auto cannot be made of itself");
+  }
+  return members;
+}
+
+/// (the model, notes on the searches of those that are part of it)
+using Selected = std::pair<Model, std::vector<std::string>>;
+
+Selected select(const GivenData& data, const std::vector<std::string>& labels, const Texts& input,
+                const GivenPlan& plan, std::optional<double> budget, const RunOptions& options) {
+  const InputSettings settings = input_settings(input);
+  Borrowed borrowed;
+  OwnData own = own_data(data, &borrowed);
+  const Labels classes = labels_of(labels, own.size());
+  const Index n = classes.size();
+  auto choose = [=, own = std::move(own)](RunContext& ctx) mutable {
+    std::vector<Candidate> members = members_of(plan, own.tables());
+    ExperimentData made = experiment_data(own, classes, settings, ctx);
+    resolve_inputs(made, own.samples, input_search(ProtocolName::kKith), members, ctx);
+    const Selection selection = select_methods(made, members, {.budget = budget}, ctx);
+    Training training =
+        train_selected(selection, made, own.samples, own.vectors ? &*own.vectors : nullptr,
+                       members.front().choice.decision, ctx);
+    training.model.record.certificate["selection"] = selection_json(selection, made);
+    std::vector<std::string> notes;
+    for (const SelectionEntry& entry : selection.entries) {
+      if (!entry.seated) continue;
+      for (const std::string& note : entry.notes) notes.push_back(spelled(note, as_keyword));
+    }
+    return Selected(fitted(std::move(training)), std::move(notes));
+  };
+  Selected selected = run(options, n, std::move(choose));
+  selected.first = on_its_own(std::move(selected.first), borrowed);
+  return selected;
+}
+
+}  // namespace
+
+void bind_selection(py::module_& module) {
+  module.attr("auto_members") = std::string(kAutoMembers);
+  module.attr("auto_several_members") = std::string(kAutoSeveralMembers);
+  module.def("select", &select, py::arg("data"), py::arg("labels"), py::arg("input"),
+             py::arg("plan"), py::arg("budget"), py::arg("options"));
+}
+
+}  // namespace kith::python
