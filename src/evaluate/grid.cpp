@@ -274,7 +274,8 @@ namespace {
 void add_input_axes(const Candidate& candidate, const ExperimentData& data, Json& grid) {
   std::vector<std::pair<std::string, Json>> axes;
   for (const InputVariant& variant : candidate.inputs) {
-    for (const auto& [field, value] : variant_json(variant, data).items()) {
+    const Json fields = variant_json(variant, data);
+    for (const auto& [field, value] : fields.items()) {
       auto axis = std::find_if(axes.begin(), axes.end(),
                                [&, &f = field](const auto& one) { return one.first == f; });
       if (axis == axes.end()) axis = axes.insert(axes.end(), {field, Json::array()});
