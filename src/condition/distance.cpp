@@ -84,11 +84,13 @@ void centre_table(Table& table, const Vector& row_mean, const Vector& column_mea
 /// The median of the known distances between different samples; 1 where it is 0 or there is none.
 double median_distance(const Table& table) {
   std::vector<double> known;
+  const auto* sparse = std::get_if<SparseBlock>(&table);
+  const bool leaves_out_zeros = sparse != nullptr && sparse->absent == Absent::kZero;
+  auto zeros = static_cast<std::ptrdiff_t>(leaves_out_zeros ? absent_pairs(table) : 0);
   for (Index i = 0; i < rows(table); ++i) {
-    const std::span<const double> row = row_values(table, i);
     const std::optional<double> self = diagonal_value(table, i);
     bool skipped = !self.has_value();
-    for (const double d : row) {
+    for (const double d : row_values(table, i)) {
       if (std::isnan(d)) continue;
       if (!skipped && d == *self) {  // one of them is the distance to itself
         skipped = true;
@@ -96,11 +98,20 @@ double median_distance(const Table& table) {
         known.push_back(d);
       }
     }
+    if (!skipped && leaves_out_zeros) --zeros;
   }
-  if (known.empty()) return 1;
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-  std::nth_element(known.begin(), middle, known.end());
-  return *middle > 0 ? *middle : 1;
+  const std::ptrdiff_t count = std::ssize(known) + zeros;
+  if (count == 0) return 1;
+  const std::ptrdiff_t below =
+      std::count_if(known.begin(), known.end(), [](double d) { return d < 0; });
+  std::ptrdiff_t middle = count / 2;
+  if (middle >= below) {
+    if (middle < below + zeros) return 1;
+    middle -= zeros;
+  }
+  const auto at = known.begin() + middle;
+  std::nth_element(known.begin(), at, known.end());
+  return *at > 0 ? *at : 1;
 }
 
 void fit_double_centre(Table& table, InputRule& rule, int threads) {

@@ -69,7 +69,7 @@ void check_member(const TrainedModel& member, const ModelRecord& record) {
   const auto known = [&](Index source) {
     return source >= 0 && source < std::ssize(record.matrices);
   };
-  const bool fits = !member.is_committee() && member.record.features == 0 &&
+  const bool fits = !member.sources.empty() && member.record.features == 0 &&
                     member.record.class_names == record.class_names &&
                     member.record.samples == record.samples &&
                     member.record.given_samples == record.given_samples &&
@@ -83,6 +83,17 @@ void check_member(const TrainedModel& member, const ModelRecord& record) {
   }
 }
 
+TrainedModel with_parts(LoadedModel loaded, const std::string& name);
+
+/// A committee within a committee is refused before it is read, however deep they are nested.
+TrainedModel member_of_bytes(std::string_view bytes, const std::string& name) {
+  LoadedModel loaded = load_model_bytes(bytes, name);
+  if (loaded.record.method == kCommittee) {
+    throw Error(ErrorCode::kBadInput, name + " is a committee itself");
+  }
+  return with_parts(std::move(loaded), name);
+}
+
 std::vector<TrainedModel> members_of(const ModelRecord& record, LoadingArchive& archiver) {
   Index count = 0;
   archiver("members", count);
@@ -93,7 +104,7 @@ std::vector<TrainedModel> members_of(const ModelRecord& record, LoadingArchive& 
   for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
     std::string bytes;
     archiver(member_part(k), bytes);
-    members.push_back(load_trained_bytes(bytes, member_part(k)));
+    members.push_back(member_of_bytes(bytes, member_part(k)));
     archiver(member_part(k) + ".sources", members.back().sources);
     check_member(members.back(), record);
   }
@@ -529,13 +540,27 @@ QueryBlock rows_of(const TrainedModel& member, const QueryBlock& raw,
   return over_columns(own, columns);
 }
 
+/// The columns that a committee needs, of rows over these, over all training samples, or over all
+/// that were given.
+QueryBlock needed_rows(const ModelRecord& record, const QueryBlock& raw) {
+  const Index given = cols(raw.matrices.front().to_training);
+  std::vector<Index> columns = record.positions;
+  Index width = given;
+  if (given == record.given_samples && !record.kept.empty()) {
+    for (Index& column : columns) column = record.kept[static_cast<std::size_t>(column)];
+  } else if (given != record.samples) {
+    width = std::ssize(columns);
+    columns = all_positions(width);
+  }
+  for (const QueryMatrix& matrix : raw.matrices) check_columns(matrix, width);
+  return over_columns(raw, columns);
+}
+
 Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                             std::span<const QueryNames> names) {
   const ModelRecord& record = model.record;
   check_matrices(record, raw);
-  if (cols(raw.matrices.front().to_training) == record.samples) {
-    raw = over_columns(raw, record.positions);
-  }
+  raw = needed_rows(record, raw);
   std::vector<Prediction> predictions;
   for (const TrainedModel& member : model.members) {
     std::vector<QueryNames> own;

@@ -90,8 +90,8 @@ TEST(InputMissing, DistancesAreFilledAsSimilarities) {
   const SimilaritySet set = set_of(DenseBlock(with_hole()), PairKind::kDistance);
   const auto filled = [&](MissingRule missing, FromDistance from) {
     return numbers(
-        condition_training(set, {.missing = missing, .from_distance = from}, {}).matrix.block)(0,
-                                                                                               2);
+        condition_training(set, {.missing = missing, .from_distance = from, .gamma = 1}, {})
+            .matrix.block)(0, 2);
   };
   for (const FromDistance from : {FromDistance::kMaxMinus, FromDistance::kNegative,
                                   FromDistance::kNegativeSquare, FromDistance::kExp}) {
@@ -238,7 +238,7 @@ TEST(InputSparse, CanKeepAbsentPairsForThoseWhoOnlyNeedNeighbours) {
 TEST(InputSparse, GivesTheNumbersOfTheDenseForm) {
   for (const Absent absent : {Absent::kMissing, Absent::kZero}) {
     for (const PairKind kind : {PairKind::kSimilarity, PairKind::kDistance}) {
-      for (int code = 0; code < 5 * 3 * 3 * 5 * 2 * 2; ++code) {
+      for (int code = 0; code < 5 * 3 * 3 * 6 * 2 * 2 * 2; ++code) {
         int rest = code;
         const auto digit = [&](int base) {
           const int value = rest % base;
@@ -250,7 +250,8 @@ TEST(InputSparse, GivesTheNumbersOfTheDenseForm) {
             .missing = digit(2) == 0 ? MissingRule::kZero : MissingRule::kMin,
             .diagonal = static_cast<DiagonalRule>(digit(3)),
             .scale = static_cast<ScaleRule>(digit(3)),
-            .from_distance = static_cast<FromDistance>(digit(5)),
+            .rescale = static_cast<Rescale>(digit(2)),
+            .from_distance = static_cast<FromDistance>(digit(6)),
             .transform = static_cast<InputTransform>(digit(2))};
         const Block sparse = chain(5, absent);
         const Block dense = to_dense(sparse);
@@ -289,7 +290,7 @@ TEST(InputSparse, StaysSparseWhereNothingNeedsEveryPair) {
         InputSettings{.symmetrise = Symmetrise::kMax},
         InputSettings{.diagonal = DiagonalRule::kOne},
         InputSettings{.diagonal = DiagonalRule::kMaxRow}, InputSettings{.scale = ScaleRule::kUnit},
-        InputSettings{.scale = ScaleRule::kCosine}}) {
+        InputSettings{.scale = ScaleRule::kCosine}, InputSettings{.rescale = Rescale::kSpread}}) {
     InputSettings zero = settings;
     zero.missing = MissingRule::kZero;
     EXPECT_TRUE(is_sparse(condition_training(set, zero, {}).matrix.block))

@@ -9,6 +9,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <tuple>
 
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
@@ -72,18 +74,24 @@ QueryMatrix training_as_new(const RowMatrix& values) {
 
 std::vector<InputSettings> every_combination(PairKind kind) {
   std::vector<InputSettings> all;
-  const int distance_rules = kind == PairKind::kDistance ? 5 : 1;
+  using Ending = std::tuple<Rescale, InputTransform, std::optional<double>>;
+  const std::vector<Ending> endings = {{Rescale::kNone, InputTransform::kNone, 0.7},
+                                       {Rescale::kNone, InputTransform::kRowsRbf, std::nullopt},
+                                       {Rescale::kSpread, InputTransform::kNone, std::nullopt},
+                                       {Rescale::kSpread, InputTransform::kRowsRbf, 0.7}};
+  const int distance_rules = kind == PairKind::kDistance ? 6 : 1;
   for (int symmetrise = 0; symmetrise < 5; ++symmetrise) {
     for (int diagonal = 0; diagonal < 3; ++diagonal) {
       for (int scale = 0; scale < 3; ++scale) {
         for (int from = 0; from < distance_rules; ++from) {
-          for (int transform = 0; transform < 2; ++transform) {
+          for (const auto& [rescale, transform, gamma] : endings) {
             all.push_back({.symmetrise = static_cast<Symmetrise>(symmetrise),
                            .diagonal = static_cast<DiagonalRule>(diagonal),
                            .scale = static_cast<ScaleRule>(scale),
+                           .rescale = rescale,
                            .from_distance = static_cast<FromDistance>(from),
-                           .gamma = 0.7,
-                           .transform = static_cast<InputTransform>(transform)});
+                           .gamma = gamma,
+                           .transform = transform});
           }
         }
       }
@@ -96,6 +104,7 @@ std::vector<InputSettings> every_combination(PairKind kind) {
 bool can_be_cosine(const SimilaritySet& set, const InputSettings& settings) {
   InputSettings unscaled = settings;
   unscaled.scale = ScaleRule::kNone;
+  unscaled.rescale = Rescale::kNone;
   unscaled.transform = InputTransform::kNone;
   return (conditioned(set, unscaled).diagonal().array() > 0).all();
 }
@@ -288,6 +297,44 @@ TEST(InputFromDistance, PairwiseRulesAreTheirFormulas) {
   EXPECT_EQ(conditioned(set, {.from_distance = FromDistance::kExp, .gamma = 0.5}), expected);
 }
 
+TEST(InputFromDistance, GammaIsByDefaultOneOverTheMedianOfTheTrainingDistances) {
+  RowMatrix D(3, 3);
+  D << 0, 1, 8, 1, 0, 4, 8, 4, 0;  // 1, 4 and 8, each twice; selves do not count
+  const SimilaritySet set = set_of(D, PairKind::kDistance);
+  const ConditionedInput input = condition_training(set, {.from_distance = FromDistance::kExp}, {});
+  EXPECT_EQ(input.rule.gamma, 0.25);
+  EXPECT_EQ(numbers(input)(0, 2), std::exp(-2.0));
+  EXPECT_FALSE(input.rule.settings.gamma.has_value());  // what was asked for is kept apart
+  // New rows take the number of the training block, not one of their own.
+  const QueryMatrix query =
+      condition_query(input.rule, {.to_training = DenseBlock(RowMatrix::Constant(1, 3, 4.0))}, {});
+  EXPECT_EQ(numbers(query.to_training)(0, 0), std::exp(-1.0));
+  // Two samples that are the same have distance 0, as each to itself: one 0 of a row is its own.
+  D << 0, 0, 2, 0, 0, 2, 2, 2, 0;
+  const SimilaritySet twins = set_of(D, PairKind::kDistance);
+  EXPECT_EQ(condition_training(twins, {.from_distance = FromDistance::kExp}, {}).rule.gamma, 0.5);
+  const SimilaritySet same = set_of(RowMatrix::Zero(3, 3), PairKind::kDistance);
+  EXPECT_EQ(condition_training(same, {.from_distance = FromDistance::kExp}, {}).rule.gamma, 1);
+}
+
+TEST(InputFromDistance, GammaByTheMedianMakesTheUnitOfDistancesOfNoAccount) {
+  const RowMatrix D = random_distances(7, 3, true);
+  const InputSettings settings{.from_distance = FromDistance::kExp};
+  EXPECT_EQ(conditioned(set_of(8 * D, PairKind::kDistance), settings),
+            conditioned(set_of(D, PairKind::kDistance), settings));
+}
+
+TEST(InputFromDistance, AutoIsDoubleCentringWhereNoMethodSettlesIt) {
+  const SimilaritySet set = set_of(random_distances(5, 3, true), PairKind::kDistance);
+  const ConditionedInput input = condition_training(set, {}, {});
+  EXPECT_EQ(input.rule.settings.from_distance, FromDistance::kDoubleCentre);
+  EXPECT_EQ(numbers(input), conditioned(set, {.from_distance = FromDistance::kDoubleCentre}));
+  Json stored = rule_json(input.rule);
+  stored["settings"]["from-distance"] = "auto";
+  EXPECT_THAT(message_of([&] { (void)restore_rule(stored, rule_tensors(input.rule)); }),
+              HasSubstr("\"from-distance\" is auto"));
+}
+
 TEST(InputFromDistance, NamesThePairWhoseSquareOverflows) {
   RowMatrix D = random_distances(3, 1, true);
   D(1, 2) = 1e200;
@@ -417,6 +464,72 @@ TEST(InputScale, CosineNeedsTheSelfSimilaritiesOfNewRows) {
               AllOf(HasSubstr("query 1 is 0"), HasSubstr("positive")));
 }
 
+/// The mean of (S_ii + S_jj) / 2 - S_ij over all pairs.
+double spread_of(const RowMatrix& S) {
+  double sum = 0;
+  for (Index i = 0; i < S.rows(); ++i) {
+    for (Index j = 0; j < S.cols(); ++j) sum += (S(i, i) + S(j, j)) / 2 - S(i, j);
+  }
+  return sum / static_cast<double>(S.size());
+}
+
+TEST(InputRescale, SpreadOfTheTrainingBlockIsOneAndNewRowsAreDividedByTheSame) {
+  const InputSettings settings{.rescale = Rescale::kSpread};
+  for (const bool symmetric : {true, false}) {
+    const RowMatrix raw = 37 * random_table(6, 3, symmetric);
+    const ConditionedInput input = condition_training(set_of(raw), settings, {});
+    EXPECT_NEAR(input.rule.spread, spread_of(raw), 1e-12 * spread_of(raw));
+    EXPECT_NEAR(spread_of(numbers(input)), 1, 1e-13);
+    EXPECT_LE((input.rule.spread * numbers(input) - raw).cwiseAbs().maxCoeff(), 1e-13 * 40);
+    EXPECT_THAT(input.applied.back(), HasSubstr("divided by their spread"));
+    const RowMatrix rows = 1e3 * random_table(6, 4, false);
+    const QueryMatrix query = condition_query(
+        input.rule, {.to_training = DenseBlock(rows), .self = Vector(rows.diagonal())}, {});
+    EXPECT_EQ(numbers(query.to_training), RowMatrix(rows / input.rule.spread));
+    EXPECT_EQ(*query.self, Vector(rows.diagonal() / input.rule.spread));
+  }
+}
+
+TEST(InputRescale, MakesTheUnitOfSimilaritiesOfNoAccount) {
+  const RowMatrix raw = random_table(7, 3, true);
+  const InputSettings settings{.rescale = Rescale::kSpread};
+  for (const double unit : {0x1p-20, 4.0, 0x1p40}) {  // powers of two leave the digits alone
+    EXPECT_EQ(conditioned(set_of(unit * raw), settings), conditioned(set_of(raw), settings));
+  }
+  const RowMatrix other = conditioned(set_of(1234.5 * raw), settings);
+  EXPECT_LE((other - conditioned(set_of(raw), settings)).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(InputRescale, TakesTheMeanMagnitudeWhereTheSpreadIsNotAboveZero) {
+  const InputSettings settings{.rescale = Rescale::kSpread};
+  const RowMatrix constant = RowMatrix::Constant(3, 3, -4.0);
+  EXPECT_EQ(conditioned(set_of(constant), settings), RowMatrix::Constant(3, 3, -1.0));
+  RowMatrix inverted = RowMatrix::Constant(2, 2, 3.0);
+  inverted.diagonal().setConstant(1);
+  EXPECT_EQ(conditioned(set_of(inverted), settings), RowMatrix(inverted / 2));
+  const ConditionedInput zero = condition_training(set_of(RowMatrix::Zero(2, 2)), settings, {});
+  EXPECT_EQ(numbers(zero), RowMatrix::Zero(2, 2));
+  EXPECT_EQ(zero.rule.spread, 1);
+  EXPECT_THAT(zero.applied.back(), HasSubstr("not rescaled"));
+}
+
+TEST(InputRescale, CountsTheAbsentZerosOfASparseTable) {
+  RowMatrix dense = RowMatrix::Identity(4, 4);
+  dense(0, 1) = dense(1, 0) = 0.5;
+  SimilaritySet sparse;
+  sparse.name = "s";
+  sparse.block = SparseBlock{.cols = 4,
+                             .starts = {0, 2, 4, 5, 6},
+                             .columns = {0, 1, 0, 1, 2, 3},
+                             .values = {1, 0.5, 0.5, 1, 1, 1},
+                             .absent = Absent::kZero};
+  const InputSettings settings{.rescale = Rescale::kSpread};
+  const ConditionedInput input = condition_training(sparse, settings, {});
+  EXPECT_NEAR(input.rule.spread, spread_of(dense), 1e-15);
+  EXPECT_TRUE(std::holds_alternative<SparseBlock>(input.matrix.block));
+  EXPECT_EQ(numbers(input), conditioned(set_of(dense), settings));
+}
+
 TEST(InputTransformRowsRbf, IsItsDefinition) {
   const Index n = 9;
   const RowMatrix raw = random_table(n, 3, false);
@@ -480,7 +593,8 @@ TEST(InputRuleFile, RefusesPartsThatDoNotFit) {
   const std::vector<NamedTensor> narrow = {
       {"input.root_diagonal", DenseBlock(RowMatrix::Ones(1, 3))}};
   EXPECT_THAT(message_of([&] { (void)restore_rule(json, narrow); }), HasSubstr("1 x 3"));
-  for (const char* key : {"kind", "settings", "samples", "span", "keeps-missing"}) {
+  for (const char* key :
+       {"kind", "settings", "samples", "span", "spread", "gamma", "keeps-missing"}) {
     Json broken = json;
     broken.erase(key);
     EXPECT_THAT(message_of([&] { (void)restore_rule(broken, rule_tensors(rule)); }),

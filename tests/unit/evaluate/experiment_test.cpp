@@ -10,61 +10,18 @@
 #include <nlohmann/json.hpp>
 
 #include "kith/core/error.hpp"
-#include "kith/evaluate/selection.hpp"
 #include "kith/pipeline/trained_model.hpp"
+#include "support/experiments.hpp"
 #include "support/training_sets.hpp"
 
 namespace kith::experiment_test {
 namespace {
 
-MatchedSets tables_of(const Matrix& S) {
-  SimilaritySet set;
-  set.name = "made";
-  set.block = DenseBlock(RowMatrix(S));
-  return {.sets = {set}, .ids = {}};
-}
-
-ExperimentData data_of(const Matrix& S, std::span<const int> classes, InputSettings input = {}) {
-  RunContext ctx;
-  return make_experiment_data(tables_of(S), test::numbered_labels(classes), input, ctx);
-}
-
-ExperimentPlan plan_of(const ExperimentData& data, std::initializer_list<const char*> methods,
-                       PartitionSettings partitions = {.repeats = 3, .folds = 4}) {
-  ExperimentPlan plan;
-  plan.name = "made";
-  plan.protocol.partitions = partitions;
-  plan.partitions = draw_partitions(data.labels, partitions, RngStreams(1));
-  for (const char* method : methods) plan.candidates.push_back(parse_candidate(method));
-  return plan;
-}
-
-/// Every unit of every candidate as text, times left out.
-std::string everything(const Store& store, std::int64_t experiment) {
-  std::string text;
-  const std::vector<Partition> partitions = store.experiment(experiment).partitions;
-  for (const std::int64_t candidate : store.candidates(experiment)) {
-    text += store.candidate(candidate).name + "\n";
-    for (int p = 0; p < static_cast<int>(partitions.size()); ++p) {
-      for (int f = 0; f < partitions[static_cast<std::size_t>(p)].folds(); ++f) {
-        text += Json(store.fold_result({candidate, p, f})->losses).dump() + "\n";
-      }
-      const TestResult result = *store.test_result({candidate, p, kTestFold});
-      text += result.chosen.dump() + result.certificate.dump() +
-              Json(result.prediction.labels).dump() + "\n";
-      const Matrix& scores = result.prediction.scores;
-      for (Index i = 0; i < scores.size(); ++i) text += Json(scores.data()[i]).dump() + " ";
-    }
-  }
-  return text;
-}
-
-std::string run(const ExperimentData& data, const ExperimentPlan& plan, int threads = 1) {
-  Store store(":memory:");
-  RunContext ctx;
-  ctx.threads = threads;
-  return everything(store, run_experiment(data, plan, store, NewData::kRefuse, ctx).experiment);
-}
+using test::data_of;
+using test::everything;
+using test::plan_of;
+using test::run;
+using test::tables_of;
 
 TEST(Experiment, FilesOfPartitionsNameTheSamplesThatWereGiven) {
   test::Sample sample = test::make_sample(12, 0, 2, 1);
@@ -415,23 +372,6 @@ TEST(Experiment, TheProtocolOfKtbbHasFivePartitionsOfEqualClasses) {
   Candidate knn = parse_candidate("knn");
   apply(ProtocolName::kKtbb, knn);
   EXPECT_EQ(knn.axes[0].values.back(), "128");
-}
-
-TEST(Selection, TakesTheMethodOfLeastInnerError) {
-  const test::Sample sample = test::make_sample(60, 0, 3, 10);
-  const ExperimentData data = data_of(sample.S, sample.classes);
-  const std::vector<Candidate> candidates = {parse_candidate("nearest-mean"),
-                                             parse_candidate("svm-clip"), parse_candidate("knn")};
-  RunContext ctx;
-  const Selection selection = select_method(data, candidates, 5, Stratify::kAuto, ctx);
-  ASSERT_EQ(selection.entries.size(), 3U);
-  for (const SelectionEntry& entry : selection.entries) {
-    EXPECT_GE(entry.loss, selection.entries[selection.best].loss);
-  }
-  RunContext many;
-  many.threads = 7;
-  EXPECT_EQ(selection_json(select_method(data, candidates, 5, Stratify::kAuto, many)),
-            selection_json(selection));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kith/core/error.hpp"
+#include "kith/evaluate/experiment.hpp"
 #include "kith/learn/method_variants.hpp"
 
 namespace kith::grid_test {
@@ -111,12 +112,6 @@ TEST(SettingWish, IsRefusedWhereItIsAboutNobodyOrASecondTime) {
             "grid: \"other\" is not among the methods compared: svm-clip, mine and knn");
 }
 
-TEST(NeighboursNote, NamesThoseWhoGoByNeighbours) {
-  EXPECT_EQ(neighbours_note(parse_candidates("svm-clip,sda")), "");
-  EXPECT_THAT(neighbours_note(parse_candidates("near=knn,svm-clip,kri-clip")),
-              testing::StartsWith("near and kri-clip: neighbours are"));
-}
-
 TEST(Candidate, HasNoProbabilitiesUnlessTheyAreAskedFor) {
   const Candidate svm = parse_candidate("svm");
   EXPECT_FALSE(std::get<SvmSettings>(*svm.choice.settings).probability);
@@ -138,23 +133,24 @@ TEST(GridPoints, CapNeighboursAtTheTrainingPartAndCountEqualCapsOnce) {
   EXPECT_EQ(neighbours_of(grid_points(knn, 500)).back(), 128);
 }
 
-TEST(BestPoint, PrefersTheSimplerSideAmongEquals) {
+TEST(BestPlace, PrefersTheSimplerSideAmongEquals) {
   const GridPoints knn = grid_points(parse_candidate("knn"), 20);
   std::vector<double> losses(knn.settings.size(), 3);
-  EXPECT_EQ(neighbours_of(knn)[best_point(knn, losses)], 20);  // larger neighbours
+  EXPECT_EQ(neighbours_of(knn)[best_place(knn, losses).point], 20);  // larger neighbours
   losses[4] = losses[2] = 1;
-  EXPECT_EQ(neighbours_of(knn)[best_point(knn, losses)], 5);
+  EXPECT_EQ(neighbours_of(knn)[best_place(knn, losses).point], 5);
   const GridPoints svm = grid_points(parse_candidate("svm-clip"), 20);
-  EXPECT_EQ(best_point(svm, std::vector<double>(svm.settings.size(), 2)), 0U);  // smaller cost
+  EXPECT_EQ(best_place(svm, std::vector<double>(svm.settings.size(), 2)).point, 0U);  // smaller cost
 }
 
-TEST(BestPoint, ComparesTheAxesInTheirOrder) {
+TEST(BestPlace, ComparesTheAxesInTheirOrder) {
   const GridPoints grid = grid_points(parse_candidate("krr-pinv"), 4);  // neighbours, then ridge
   std::vector<double> losses(grid.settings.size(), 1);
-  const auto best = [&] { return std::get<KrrSettings>(*grid.settings[best_point(grid, losses)]); };
+  const auto place = [&] { return best_place(grid, losses).point; };
+  const auto best = [&] { return std::get<KrrSettings>(*grid.settings[place()]); };
   EXPECT_EQ(best().neighbours, 4);
   EXPECT_EQ(best().ridge, 10);
-  losses[best_point(grid, losses)] = 2;  // now: more neighbours before a larger ridge
+  losses[place()] = 2;  // now: more neighbours before a larger ridge
   EXPECT_EQ(best().neighbours, 4);
   EXPECT_EQ(best().ridge, 1);
 }
@@ -162,12 +158,13 @@ TEST(BestPoint, ComparesTheAxesInTheirOrder) {
 TEST(CandidateRecord, SaysAllThatResultsDependOn) {
   Candidate svm = parse_candidate("svm-clip");
   fix(svm, "costs", "a:b=5");
-  const CandidateRecord record = candidate_record(svm);
+  const ExperimentData nothing{};
+  const CandidateRecord record = candidate_record(svm, nothing);
   EXPECT_EQ(record.settings["spectrum"], "clip");
   EXPECT_EQ(record.settings["costs"], "a:b=5");
   EXPECT_FALSE(record.settings.contains("cost"));
   EXPECT_EQ(record.grid[0]["field"], "cost");
-  EXPECT_NE(record, candidate_record(parse_candidate("svm-flip")));
+  EXPECT_NE(record, candidate_record(parse_candidate("svm-flip"), nothing));
 }
 
 }  // namespace

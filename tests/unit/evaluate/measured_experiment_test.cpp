@@ -58,7 +58,7 @@ Split split() {
 
 detail::FoldPart part_of(const ExperimentData& data) {
   RunContext ctx;
-  return {data, split().train, split().held_out, MissingPairs::kRefused, ctx};
+  return {data, {.settings = data.input}, split().train, split().held_out, MissingPairs::kRefused, ctx};
 }
 
 Matrix block_of(const detail::FoldPart& part) {
@@ -173,11 +173,12 @@ TEST(MeasuredExperiment, ChoosesAMethodByPartsThatHaveSeenTheirOwnLabels) {
   const ExperimentData data = data_of(names, classes(), Measure::kValueDifference);
   const std::vector<Candidate> candidates = {parse_candidate("knn")};
   RunContext ctx;
-  const Selection selection = select_method(data, candidates, 4, Stratify::kYes, ctx);
+  const SelectionSettings settings{.folds = 4, .stratify = Stratify::kYes};
+  const Selection selection = select_methods(data, candidates, settings, ctx);
   EXPECT_GT(selection.entries.at(0).loss, 0.2);
   ExperimentData leaking = data;
   leaking.by_part.clear();
-  EXPECT_EQ(select_method(leaking, candidates, 4, Stratify::kYes, ctx).entries.at(0).loss, 0);
+  EXPECT_EQ(select_methods(leaking, candidates, settings, ctx).entries.at(0).loss, 0);
 }
 
 TEST(MeasuredExperiment, IsKnownByItsSamplesToo) {
