@@ -105,9 +105,12 @@ struct ManyPartners : std::array<Partners<Vector>, N> {
     return sum / count();
   }
   [[nodiscard]] double mean_product(const ManyPartners& d, const Lengths& t) const {
-    ManyPartners there = *this;
-    there.advance(d, t);
-    return there.mean_product();
+    double sum = 0;
+    for (std::size_t k = 0; k < N; ++k) {
+      const Partners<Vector>& own = (*this)[k];
+      sum += (own.x + t.x * d[k].x).cwiseProduct(own.z + t.z * d[k].z).sum();
+    }
+    return sum / count();
   }
   [[nodiscard]] Lengths largest_steps(const ManyPartners& d) const {
     Lengths steps{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
