@@ -106,9 +106,12 @@ struct ManyPartners : std::array<Partners<Vector>, N> {
     return sum / count();
   }
   [[nodiscard]] double mean_product(const ManyPartners& d, const Lengths& t) const {
-    ManyPartners there = *this;
-    there.advance(d, t);
-    return there.mean_product();
+    double sum = 0;
+    for (std::size_t k = 0; k < N; ++k) {
+      const Partners<Vector>& own = (*this)[k];
+      sum += (own.x + t.x * d[k].x).cwiseProduct(own.z + t.z * d[k].z).sum();
+    }
+    return sum / count();
   }
   [[nodiscard]] double mean_product(const ManyPartners& d, double length) const {
     return mean_product(d, Lengths{length, length});
