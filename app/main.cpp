@@ -118,6 +118,9 @@ std::string unexpected(const CLI::App& command) {
                        setting);
   }
   if (!dashed) return text;
+  if (name == "budget" && command.get_name() == "evaluate") {
+    return text + ": results of an evaluation must not depend on the speed of the machine";
+  }
   const std::string own = own_option(name);
   const bool has_own = std::find(options.begin(), options.end(), own) != options.end();
   const std::optional<std::string> guess = has_own ? own : closest("--" + name, options);

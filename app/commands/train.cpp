@@ -196,6 +196,10 @@ std::string training_text(const Training& training, const std::optional<Selected
     text += line("weights", weights_text(info.subproblems.front().kernel_weights));
   }
   if (selected) text += selection_text(selected->selection, selected->json);
+  if (selected) {
+    text += line("gives", has_probabilities(training.model) ? "labels, scores and probabilities"
+                                                            : "labels and scores, no probabilities");
+  }
   text +=
       line("needs", record.features > 0 ? fmt::format("vectors of {} features", record.features)
                                         : fmt::format("similarities to {} of {} training samples",
@@ -212,7 +216,9 @@ InputNeeds needs_of(const TrainOptions& options, const MethodChoice& choice) {
   if (options.method != kAuto) {
     add_need(needs, {.name = choice.name, .choice = choice, .axes = {}});
   } else {
-    for (const Candidate& candidate : parse_candidates(options.among)) add_need(needs, candidate);
+    const MethodsFlag among{"--among", options.among, true};
+    const std::string list = methods_to_compare(among, options.input, options.raw, {});
+    for (const Candidate& candidate : parse_candidates(list)) add_need(needs, candidate);
   }
   return needs;
 }
