@@ -32,7 +32,7 @@ def write_labels(path, y):
     path.write_text("\n".join(map(str, y)) + "\n")
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", [2, 3])  # a committee, and one method alone
 def test_the_command_line_chooses_the_same(classes, program, tmp_path):
     sample = Sample(n=36, classes=classes)
     np.save(tmp_path / "s.npy", sample.S)
@@ -43,12 +43,15 @@ def test_the_command_line_chooses_the_same(classes, program, tmp_path):
                               ",".join(AMONG), "--model", "cli.kith", "--json", "--quiet"))
     theirs = said["selection"]
     assert timeless(mine.selection_) == timeless(theirs["candidates"])
-    assert mine.chosen_ == theirs["chosen"] and len(mine.chosen_) > 1
+    assert mine.chosen_ == theirs["chosen"]
     labels, columns = read_predictions(
         program("predict", "--model", "cli.kith", "--similarity", "rows.npy", "--quiet"))
     loaded = kith.load(tmp_path / "cli.kith")
-    assert isinstance(loaded, kith.Auto) and loaded.among == AMONG
-    assert timeless(loaded.selection_) == timeless(mine.selection_)
+    if len(mine.chosen_) > 1:
+        assert isinstance(loaded, kith.Auto) and loaded.among == AMONG
+        assert timeless(loaded.selection_) == timeless(mine.selection_)
+    else:
+        assert isinstance(loaded, kith.SVM) and mine.chosen_ == ["svm-clip"]
     for model in (mine, loaded, pickle.loads(pickle.dumps(mine))):
         np.testing.assert_array_equal(model.predict(sample.rows), labels)
         for i, name in enumerate(model.classes_):
@@ -56,6 +59,22 @@ def test_the_command_line_chooses_the_same(classes, program, tmp_path):
     kith.save(mine, tmp_path / "python.kith")
     again, _ = read_predictions(program("predict", "--model", "python.kith", "--similarity", "rows.npy", "--quiet"))
     np.testing.assert_array_equal(again, labels)
+
+
+def test_rows_alone_are_enough_unless_more_is_promised(binary, program, tmp_path):
+    size = np.linspace(0.2, 5, 37)
+    S, rows = size[:30, None] * binary.S * size[:30], size[30:, None] * binary.rows * size[:30]
+    model = kith.Auto(among=AMONG).fit(S, binary.y)
+    assert "cosine" not in {row["input"]["scale"] for row in model.selection_}
+    assert model.predict(rows).shape == (7,)
+    np.save(tmp_path / "s.npy", S)
+    write_labels(tmp_path / "y.txt", binary.y)
+    said = json.loads(program("train", "--similarity", "s.npy", "--labels", "y.txt", "--method", "auto", "--among",
+                              ",".join(AMONG), "--json", "--quiet"))
+    more = kith.Auto(among=AMONG, self_similarity=True).fit(S, binary.y)
+    assert timeless(more.selection_) == timeless(said["selection"]["candidates"])
+    assert "cosine" in {row["input"]["scale"] for row in more.selection_}
+    more.predict(rows, self_similarity=12 * size[30:] ** 2)
 
 
 def test_the_usual_methods_are_those_of_the_command_line(binary, program, tmp_path):
@@ -260,8 +279,8 @@ def test_what_it_cannot_be_made_of(three):
         kith.Auto(among=["knn"], settings={"svm-flip": {"cost": 1}}).fit(three.S, three.y)
 
 
-def test_its_file_says_what_it_is(three, tmp_path):
-    model = kith.Auto(among=AMONG).fit(three.S, three.y)
+def test_its_file_says_what_it_is(binary, tmp_path):
+    model = kith.Auto(among=AMONG).fit(binary.S, binary.y)
     kith.save(model, tmp_path / "m.kith")
     found = kith.info(tmp_path / "m.kith")
     assert found["method"] == "auto" and found["probabilities"]
