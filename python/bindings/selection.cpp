@@ -31,8 +31,10 @@ std::vector<Candidate> members_of(const GivenPlan& plan, std::size_t matrices) {
 /// (the model, notes on the searches of those that are part of it)
 using Selected = std::pair<Model, std::vector<std::string>>;
 
+/// `self`: whether new rows will bring their self-similarities, as raw samples do.
 Selected select(const GivenData& data, const std::vector<std::string>& labels, const Texts& input,
-                const GivenPlan& plan, std::optional<double> budget, const RunOptions& options) {
+                const GivenPlan& plan, std::optional<double> budget, bool self,
+                const RunOptions& options) {
   const InputSettings settings = input_settings(input);
   Borrowed borrowed;
   OwnData own = own_data(data, &borrowed);
@@ -41,7 +43,9 @@ Selected select(const GivenData& data, const std::vector<std::string>& labels, c
   auto choose = [=, own = std::move(own)](RunContext& ctx) mutable {
     std::vector<Candidate> members = members_of(plan, own.tables());
     ExperimentData made = experiment_data(own, classes, settings, ctx);
-    resolve_inputs(made, own.samples, input_search(ProtocolName::kKith), members, ctx);
+    InputSearch search = input_search(ProtocolName::kKith);
+    search.cosine = self || !own.samples.empty();
+    resolve_inputs(made, own.samples, search, members, ctx);
     const Selection selection = select_methods(made, members, {.budget = budget}, ctx);
     Training training =
         train_selected(selection, made, own.samples, own.vectors ? &*own.vectors : nullptr,
@@ -65,7 +69,7 @@ void bind_selection(py::module_& module) {
   module.attr("auto_members") = std::string(kAutoMembers);
   module.attr("auto_several_members") = std::string(kAutoSeveralMembers);
   module.def("select", &select, py::arg("data"), py::arg("labels"), py::arg("input"),
-             py::arg("plan"), py::arg("budget"), py::arg("options"));
+             py::arg("plan"), py::arg("budget"), py::arg("self"), py::arg("options"));
 }
 
 }  // namespace kith::python

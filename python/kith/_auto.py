@@ -8,7 +8,7 @@ from ._data import own_data
 from ._estimators import SimilarityClassifier
 from ._plan import methods_of, plan_of
 from ._run import warn_of_notes
-from ._texts import check_dict, text_of, texts_of
+from ._texts import check_dict, text_of, texts_of, truth_of
 
 
 class Auto(SimilarityClassifier):
@@ -28,6 +28,9 @@ class Auto(SimilarityClassifier):
     grids : default None
         values to search, {"knn": {"neighbours": [1, 3, 5]}}, with "*" as well; also those of rules of the input and
         of measures, {"*": {"scale": ["none", "unit"]}}
+    self_similarity : default False
+        `predict` will be given the similarity of each new sample to itself: a scaling by it (cosine) is then searched as
+        well, as the command line does; with a `measure` it always is
     priors : dict, default None
         class probabilities to assume, {'a': 0.2, 'b': 0.8}
     costs : dict, default None
@@ -62,12 +65,13 @@ class Auto(SimilarityClassifier):
 
     _method = "auto"
 
-    def __init__(self, *, among=None, budget=None, settings=None, grids=None, priors=None, costs=None, distance=False,
-                 input=None, measure=None, seed=1, threads=None, blas_threads=None, verbose=False):
+    def __init__(self, *, among=None, budget=None, settings=None, grids=None, self_similarity=False, priors=None,
+                 costs=None, distance=False, input=None, measure=None, seed=1, threads=None, blas_threads=None, verbose=False):
         self.among = among
         self.budget = budget
         self.settings = settings
         self.grids = grids
+        self.self_similarity = self_similarity
         self.priors = priors
         self.costs = costs
         self.distance = distance
@@ -85,7 +89,8 @@ class Auto(SimilarityClassifier):
         own = own_data(given, raw, measure, names, self.distance, self.input, self._takes_sparse())
         _arrays.check_counts(_count(own), len(labels))
         plan = plan_of(names, fixed, "kith", self._settings(), self.grids, {}, None, len(labels))
-        model, notes = _core.select(own, labels, texts_of(self.input), plan, _seconds(self.budget), options)
+        model, notes = _core.select(own, labels, texts_of(self.input), plan, _seconds(self.budget),
+                                    truth_of(self.self_similarity, "self_similarity"), options)
         self._given = [one[0] for one in own.matrices or own.measures]
         warn_of_notes(notes, stacklevel=4)
         return model

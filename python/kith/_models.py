@@ -25,8 +25,8 @@ def load(path, *, numbers=True):
     """A fitted estimator from a model file, whoever wrote it. Files have classes as texts: where all are whole
     numbers they become numbers, unless `numbers` is False. One that was trained on raw samples predicts from raw
     samples; with its `measure` set to None, from rows of similarities. Its `fit_` is None, and where its solver had
-    missed its tolerance, predicting is a ConvergenceWarning. What `kith train --method auto` wrote is a `kith.Auto`, or the class of the
-    only method that it chose."""
+    missed its tolerance, predicting is a ConvergenceWarning. A committee of `kith train --method auto` is a
+    `kith.Auto`; where one method alone was chosen, the file has that method."""
     model = _core.load(library_path(path))
     record = json.loads(model.record())
     kind = _KINDS[record["method"]]

@@ -475,7 +475,7 @@ void apply(ProtocolName protocol, InputSettings& input) {
 
 InputSearch input_search(ProtocolName protocol) {
   if (protocol != ProtocolName::kKith) return {};
-  return {.conversions = true, .scales = true, .spread = true, .matrices = true};
+  return {.conversions = true, .scales = true, .cosine = true, .spread = true, .matrices = true};
 }
 
 void apply(ProtocolName protocol, PartitionSettings& partitions) {

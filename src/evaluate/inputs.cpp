@@ -142,7 +142,7 @@ class Resolver {
           facts_[matrix == kEveryMatrix ? 0 : static_cast<std::size_t>(matrix)];
       GridAxis axis{.field = "scale", .values = {"none"}};
       if (facts.unit) axis.values.emplace_back("unit");
-      if (facts.cosine && data_.input.diagonal == DiagonalRule::kGiven) {
+      if (search_.cosine && facts.cosine && data_.input.diagonal == DiagonalRule::kGiven) {
         axis.values.emplace_back("cosine");
       }
       if (axis.values.size() > 1) axes.push_back(std::move(axis));

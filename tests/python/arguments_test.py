@@ -80,7 +80,7 @@ def test_methods_and_settings_of_a_comparison_that_are_none(binary):
         with pytest.raises(TypeError, match="is no method; give a name"):
             compare(methods)
     for wrong, message in [({"methods": 3}, "a list is wanted"), ({"methods": [SURROGATE]}, "no text in Unicode"),
-                           ({"protocol": 3}, "one of tr, cgr"), ({"name": SURROGATE}, "no text in Unicode"),
+                           ({"protocol": 3}, "one of kith, tr, cgr"), ({"name": SURROGATE}, "no text in Unicode"),
                            ({"grids": [1]}, "a dict of methods"), ({"grids": {"svm-clip": 3}}, "a dict of settings"),
                            ({"grids": {"svm-clip": {"cost": []}}}, "no values of cost"),
                            ({"grids": {"svm-clip": {"cost": [None]}}}, "cost is None"),

@@ -73,7 +73,8 @@ def test_grid_search_equals_evaluate_on_the_same_folds(three):
     search = GridSearchCV(kith.SVM(spectrum="flip", probability=False), {"cost": costs},
                           cv=PredefinedSplit(folds))
     search.fit(three.S[np.ix_(train, train)], three.y[train])
-    found = kith.evaluate(three.S, three.y, "svm-flip", grids={"svm-flip": {"cost": costs}},
+    # The protocol tr leaves the similarities as they are, as GridSearchCV does.
+    found = kith.evaluate(three.S, three.y, "svm-flip", protocol="tr", grids={"svm-flip": {"cost": costs}},
                           partitions=[(train, test, folds)])
     chosen = found.results["methods"][0]["chosen"][0]["cost"]
     # Among equally good costs evaluate takes the smallest, as GridSearchCV takes the first.

@@ -41,6 +41,7 @@ struct InputVariant {
 struct InputSearch {
   bool conversions = false;  ///< of distances to similarities
   bool scales = false;       ///< of similarities
+  bool cosine = false;       ///< also by self-similarities, which new rows must then bring
   bool spread = false;       ///< every table is divided by its spread, so that grids are relative
   bool matrices = false;     ///< a method that learns from one table chooses one of several
 };
