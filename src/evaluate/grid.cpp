@@ -132,9 +132,12 @@ void set_input_axis(Candidate& candidate, std::string_view key,
       {.field = std::string(key), .values = {values.begin(), values.end()}});
 }
 
-/// Calls act(member) for the members that have the setting.
+/// Calls act(member) for the members that have the setting. Throws Error where none has.
 template <class Act>
 void for_members(Candidate& committee, std::string_view key, const Act& act) {
+  if (!has_own_setting(committee, key)) {
+    throw invalid("{}: none of its methods has a setting {}", committee.name, in_quotes(key));
+  }
   for (Candidate& member : committee.members) {
     if (has_own_setting(member, key)) act(member);
   }

@@ -20,13 +20,15 @@ inline MatchedSets tables_of(const Matrix& S) {
   return {.sets = {set}, .ids = {}};
 }
 
-inline ExperimentData data_of(const Matrix& S, std::span<const int> classes, InputSettings input = {}) {
+inline ExperimentData data_of(const Matrix& S, std::span<const int> classes,
+                              InputSettings input = {}) {
   RunContext ctx;
   return make_experiment_data(tables_of(S), numbered_labels(classes), input, ctx);
 }
 
-inline ExperimentPlan plan_of(const ExperimentData& data, std::initializer_list<const char*> methods,
-                       PartitionSettings partitions = {.repeats = 3, .folds = 4}) {
+inline ExperimentPlan plan_of(const ExperimentData& data,
+                              std::initializer_list<const char*> methods,
+                              PartitionSettings partitions = {.repeats = 3, .folds = 4}) {
   ExperimentPlan plan;
   plan.name = "made";
   plan.protocol.partitions = partitions;

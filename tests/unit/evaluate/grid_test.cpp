@@ -140,7 +140,8 @@ TEST(BestPlace, PrefersTheSimplerSideAmongEquals) {
   losses[4] = losses[2] = 1;
   EXPECT_EQ(neighbours_of(knn)[best_place(knn, losses).point], 5);
   const GridPoints svm = grid_points(parse_candidate("svm-clip"), 20);
-  EXPECT_EQ(best_place(svm, std::vector<double>(svm.settings.size(), 2)).point, 0U);  // smaller cost
+  EXPECT_EQ(best_place(svm, std::vector<double>(svm.settings.size(), 2)).point,
+            0U);  // smaller cost
 }
 
 TEST(BestPlace, ComparesTheAxesInTheirOrder) {

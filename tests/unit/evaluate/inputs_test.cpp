@@ -98,8 +98,8 @@ TEST(Inputs, DistancesAreConvertedAsSuitsTheMethod) {
 }
 
 TEST(Inputs, WhatTheUserSaidOfTheDataIsNotSearched) {
-  ExperimentData data =
-      data_of({set_of(distances(), PairKind::kDistance)}, {.from_distance = FromDistance::kMaxMinus});
+  ExperimentData data = data_of({set_of(distances(), PairKind::kDistance)},
+                                {.from_distance = FromDistance::kMaxMinus});
   for (const Candidate& one : resolved(data, "knn,svm-clip")) {
     EXPECT_THAT(values_of(one, data, "from-distance"), ElementsAre("max-minus")) << one.name;
   }
@@ -131,7 +131,8 @@ TEST(Inputs, ScalesAreSearchedWhereTheyChangeMoreThanAFactor) {
   Matrix negative = similarities();
   negative(3, 3) = 0;
   EXPECT_THAT(scales(negative), ElementsAre("none", "unit"));
-  EXPECT_THAT(scales(similarities(), {.diagonal = DiagonalRule::kOne}), ElementsAre("none", "unit"));
+  EXPECT_THAT(scales(similarities(), {.diagonal = DiagonalRule::kOne}),
+              ElementsAre("none", "unit"));
 }
 
 TEST(Inputs, FieldsThatAreListedTakeThePlaceOfTheDefaults) {
@@ -194,8 +195,7 @@ TEST(Inputs, AMethodForOneTableChoosesOneOfSeveral) {
   const std::vector<Candidate> all = resolved(data, "knn,average-svm");
   EXPECT_THAT(values_of(all[0], data, "matrix"),
               ElementsAre("first", "first", "first", "second", "second"));
-  EXPECT_THAT(values_of(all[0], data, "from-distance"),
-              ElementsAre("", "", "", "negative", "exp"));
+  EXPECT_THAT(values_of(all[0], data, "from-distance"), ElementsAre("", "", "", "negative", "exp"));
   ASSERT_EQ(all[1].inputs.size(), 1U);
   EXPECT_EQ(all[1].inputs[0].matrix, kEveryMatrix);
 }
@@ -235,7 +235,8 @@ TEST(Inputs, SettingsOfTheMeasureAreSearchedWhereTheyAreListed) {
 TEST(Inputs, OfAMeasureThatLearnsFromTheLabelsAreNotSearched) {
   CategoryData votes{.source = "v.csv", .ids = {}, .values = {}};
   for (Index i = 0; i < 8; ++i) votes.values.push_back({i % 3 == 0 ? "y" : "n", i < 4 ? "a" : "b"});
-  const std::vector<RawMatrix> samples = {test::raw_matrix("made", Measure::kValueDifference, votes)};
+  const std::vector<RawMatrix> samples = {
+      test::raw_matrix("made", Measure::kValueDifference, votes)};
   RunContext ctx;
   ExperimentData data =
       make_experiment_data(samples, test::numbered_labels(halves(8)), InputSettings{}, ctx);
@@ -310,10 +311,9 @@ TEST(SearchedInput, IsChosenInsideTheTrainingPart) {
     ExperimentData data =
         make_experiment_data(MatchedSets{.sets = {set_of(D, PairKind::kDistance)}, .ids = {}},
                              test::numbered_labels(classes), InputSettings{}, ctx);
-    ExperimentPlan plan = given != nullptr
-                              ? *given
-                              : test::plan_of(data, {"knn", "svm-clip", "auto=auto"},
-                                              {.repeats = 1, .folds = 3});
+    ExperimentPlan plan = given != nullptr ? *given
+                                           : test::plan_of(data, {"knn", "svm-clip", "auto=auto"},
+                                                           {.repeats = 1, .folds = 3});
     resolve_inputs(data, {}, kAll, plan.candidates, ctx);
     Store store(":memory:");
     const std::int64_t experiment =

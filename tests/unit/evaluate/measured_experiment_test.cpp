@@ -58,7 +58,8 @@ Split split() {
 
 detail::FoldPart part_of(const ExperimentData& data) {
   RunContext ctx;
-  return {data, {.settings = data.input}, split().train, split().held_out, MissingPairs::kRefused, ctx};
+  return {data, {.settings = data.input}, split().train, split().held_out, MissingPairs::kRefused,
+          ctx};
 }
 
 Matrix block_of(const detail::FoldPart& part) {

@@ -27,8 +27,11 @@ TEST(Seats, AreThoseWithinThreeStandardErrorsOfTheLeast) {
   EXPECT_THAT(seats(std::vector<double>{reach, 0.1, reach + 1e-9, kNan, INFINITY, 0.15}, 100),
               ElementsAre(0, 1, 5));
   EXPECT_THAT(seats(std::vector<double>{INFINITY, 0.9}, 10), ElementsAre(1));
-  EXPECT_THAT(message_of([] { (void)seats(std::vector<double>{kNan, INFINITY}, 10); },
-                         ErrorCode::kInvalidArgument),
+  EXPECT_THAT(message_of(
+                  [] {
+                    (void)seats(std::vector<double>{kNan, INFINITY}, 10);
+                  },
+                  ErrorCode::kInvalidArgument),
               HasSubstr("none of the methods"));
 }
 
@@ -44,8 +47,8 @@ TEST(Combined, GivesEachVoteAndTheRestToTheClassesByTheProbabilities) {
   Prediction voter;  // that has no probabilities: all of it is the vote
   voter.labels = {1, 1};
   const Prediction both = combined(std::vector<Prediction>{sure, voter}, 2);
-  const Matrix expected = (Matrix(2, 2) << (0.6 + 0.4 * 0.9) / 2, (0.4 * 0.1 + 1) / 2, 0.4 * 0.4 / 2,
-                           (0.6 + 0.4 * 0.6 + 1) / 2)
+  const Matrix expected = (Matrix(2, 2) << (0.6 + 0.4 * 0.9) / 2, (0.4 * 0.1 + 1) / 2,
+                           0.4 * 0.4 / 2, (0.6 + 0.4 * 0.6 + 1) / 2)
                               .finished();
   EXPECT_LE((both.probabilities - expected).cwiseAbs().maxCoeff(), 1e-15);
   EXPECT_LE((both.probabilities.rowwise().sum() - Vector::Ones(2)).cwiseAbs().maxCoeff(), 1e-15);
@@ -64,7 +67,10 @@ PreparedTraining prepared(const Matrix& S, std::span<const int> classes,
 }
 
 Seat seat(const char* method, const PreparedTraining& on, std::vector<Index> sources = {0}) {
-  return {.name = method, .choice = parse_method(method), .prepared = &on, .sources = std::move(sources)};
+  return {.name = method,
+          .choice = parse_method(method),
+          .prepared = &on,
+          .sources = std::move(sources)};
 }
 
 QueryBlock rows_of(const Matrix& rows) { return test::query_block(rows); }
@@ -87,7 +93,8 @@ std::vector<Prediction> alone(std::span<const Seat> members, const std::vector<Q
   std::vector<Prediction> said;
   for (std::size_t m = 0; m < members.size(); ++m) {
     RunContext ctx;
-    said.push_back(predict(train(*members[m].prepared, members[m].choice, ctx).model, rows[m], ctx));
+    said.push_back(
+        predict(train(*members[m].prepared, members[m].choice, ctx).model, rows[m], ctx));
   }
   return said;
 }
@@ -148,7 +155,8 @@ TEST(Committee, ComesBackFromItsFileByteForByte) {
       prepared(kSample.S, kSample.classes, {.rescale = Rescale::kSpread});
   const std::vector<Seat> members = {seat("knn", plain), seat("svm-flip", spread),
                                      seat("ridge-square", spread)};
-  const TrainedModel model = committee_of(members, {.priors = "c0=0.5,c1=0.25,c2=0.25", .costs = {}});
+  const TrainedModel model =
+      committee_of(members, {.priors = "c0=0.5,c1=0.25,c2=0.25", .costs = {}});
   const std::string bytes = trained_bytes(model);
   const TrainedModel back = load_trained_bytes(bytes, "m.kith");
   ASSERT_TRUE(back.is_committee());
@@ -163,8 +171,7 @@ TEST(Committee, ComesBackFromItsFileByteForByte) {
 TEST(Committee, TakesRowsOverAllSamplesThatWereGiven) {
   Matrix S = kSample.S;
   S(4, 6) = S(4, 9) = S(6, 4) = S(9, 4) = kNan;  // the fifth is dropped
-  const PreparedTraining part =
-      prepared(S, kSample.classes, {.missing = MissingRule::kDropSample});
+  const PreparedTraining part = prepared(S, kSample.classes, {.missing = MissingRule::kDropSample});
   ASSERT_EQ(part.set.size(), 29);
   const std::vector<Seat> members = {seat("knn", part), seat("ridge-clip", part)};
   const TrainedModel model = committee_of(members);
@@ -218,8 +225,8 @@ TEST(CommitteeFile, RefusesMembersThatDoNotFit) {
     EXPECT_THAT(refusal({}, {}, count), AllOf(HasSubstr("m.kith"), HasSubstr("members")));
   }
   EXPECT_THAT(refusal({knn}, {{0}}, 2), HasSubstr("member.1"));
-  for (const std::vector<Index>& wrong :
-       {std::vector<Index>{1}, std::vector<Index>{-1}, std::vector<Index>{}, std::vector<Index>{0, 0}}) {
+  for (const std::vector<Index>& wrong : {std::vector<Index>{1}, std::vector<Index>{-1},
+                                          std::vector<Index>{}, std::vector<Index>{0, 0}}) {
     EXPECT_THAT(refusal({knn}, {wrong}, 1), HasSubstr("no model of the same samples"));
   }
   EXPECT_THAT(refusal({trained_bytes(model)}, {{0}}, 1), HasSubstr("itself"));
@@ -272,10 +279,11 @@ TEST(Settled, TheNearestNeighbourIsTheOneAtTheLeastDistance) {
   const MethodChoice choice = parse_method("knn");
   MethodChoice nearest = choice;
   set(nearest, "neighbours", "1");
-  for (const FromDistance rule : {FromDistance::kAuto, FromDistance::kExp, FromDistance::kNegativeSquare}) {
+  for (const FromDistance rule :
+       {FromDistance::kAuto, FromDistance::kExp, FromDistance::kNegativeSquare}) {
     const PreparedTraining on =
-        prepared(D.topLeftCorner(30, 30), classes, settled({.from_distance = rule}, nearest.settings),
-                 PairKind::kDistance);
+        prepared(D.topLeftCorner(30, 30), classes,
+                 settled({.from_distance = rule}, nearest.settings), PairKind::kDistance);
     RunContext ctx;
     const TrainedModel model = train(on, nearest, ctx).model;
     const Prediction said = ask(model, rows_of(D.bottomLeftCorner(10, 30)));
