@@ -222,6 +222,8 @@ def test_a_budget_skips_what_does_not_fit_in_and_says_so(problem):
     (("--method", "knn", "--grid", "neighbours=1,2"), ("--grid", "--tune")),
     (("--method", "knn", "--among", "knn"), ("--among", "--method auto")),
     (("--method", "auto", "--set", "rho=2"), ("rho",)),
+    (("--method", "auto", "--set", "C=2"), ("did you mean cost?",)),
+    (("--method", "auto", "--set", "n_neighbors=2"), ("did you mean neighbours?",)),
     (("--method", "auto", "--grid", "nobody:cost=1,2"), ("nobody",)),
     (("--method", "auto", "--grid", "from-distance=exp"), ("from-distance", "distances")),
     (("--method", "auto", "--grid", "band=1,2"), ("band", "measures")),
@@ -242,7 +244,9 @@ def test_evaluate_has_no_budget(problem):
 
 def test_evaluate_refuses_settings_that_no_member_has(problem):
     message = problem.refusal("evaluate", *TRAIN[1:], "--methods", "auto", "--set", "auto:rho=2")
-    assert "auto" in message and "rho" in message
+    assert "auto has no setting" in message and "rho" in message
+    message = problem.refusal("evaluate", *TRAIN[1:], "--methods", "auto", "--set", "auto:C=2")
+    assert "did you mean cost?" in message
 
 
 def test_notes_tell_of_grids_that_end_and_of_grids_that_change_nothing(problem):

@@ -108,7 +108,7 @@ TEST(SettingWish, IsRefusedWhereItIsAboutNobodyOrASecondTime) {
   EXPECT_THAT(refusal_of({{"svm-clip", "spectrum", {"flip"}, "set"}}),
               testing::HasSubstr("by the name of the method"));
   EXPECT_EQ(refusal_of({{"*", "beta2", {"1"}, "set"}}),
-            "set: no method compared has a setting \"beta2\"");
+            "set: no method compared has a setting \"beta2\" (did you mean beta?)");
   EXPECT_EQ(refusal_of({}, {{"other", "cost", {"1"}, "grid"}}),
             "grid: \"other\" is not among the methods compared: svm-clip, mine and knn");
 }
