@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "kith/core/text.hpp"
+#include "kith/evaluate/selection.hpp"
 #include "kith/learn/method_json.hpp"
 #include "kith/learn/registry.hpp"
 #include "kith/report/text_art.hpp"
@@ -65,12 +66,55 @@ std::string method_text(const MethodInfo& method, const OutputStyle& style) {
   return text;
 }
 
+constexpr const char* kAutoSummary =
+    "a committee: the best of several methods by cross-validation, which predict together";
+
+std::vector<std::string> names_in(std::string_view list) {
+  const std::vector<std::string_view> parts = split(list, ',');
+  return {parts.begin(), parts.end()};
+}
+
+/// auto is no method of the registry: it has members in the place of settings.
+Json auto_json() {
+  return {{"name", kAuto},
+          {"summary", kAutoSummary},
+          {"members", names_in(kAutoMembers)},
+          {"members_of_several", names_in(kAutoSeveralMembers)},
+          {"folds", SelectionSettings{}.folds},
+          {"seated_within_standard_errors", kSeatReach},
+          {"vote", kVoteShare}};
+}
+
+std::string auto_text(const OutputStyle& style) {
+  const auto part = [&](const char* title, const std::string& text) {
+    return fmt::format("\n{}\n", title) + wrap(text, style.width, "  ");
+  };
+  std::string text = fmt::format("{}\n", kAuto) + wrap(kAutoSummary, style.width, "  ");
+  text += part("Members (--among names others)",
+               fmt::format("{}; of several matrices also {}", joined(names_in(kAutoMembers)),
+                           joined(names_in(kAutoSeveralMembers))));
+  text += part(
+      "How they are chosen",
+      fmt::format("Each method is tried with every setting of its grid and every way to treat the "
+                  "input, in cross-validation of {} folds. Those take part whose error is within "
+                  "{} standard errors of the least.",
+                  SelectionSettings{}.folds, kSeatReach));
+  text += part("How they predict",
+               fmt::format("Each gives {} of its vote to the class it predicts and the rest to the "
+                           "classes by its probabilities. The mean over the members is the "
+                           "probability of a class.",
+                           kVoteShare));
+  text += part("How to use it", "kith train --method auto, kith evaluate --methods auto,...");
+  return text;
+}
+
 std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle& style) {
   TextTable table{
       .header = {"method", "paper", "what it is"}, .rows = {}, .right = {false, false, false}};
   for (const MethodInfo& method : methods) {
     table.rows.push_back({method.name, method.paper, method.summary});
   }
+  table.rows.push_back({std::string(kAuto), "", kAutoSummary});
   std::string papers;
   for (const MethodInfo& method : methods) papers += method.paper;
   return draw_table(table, style.unicode) + '\n' + legend_of(papers, style.width) +
@@ -79,6 +123,14 @@ std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle&
 
 int run(const MethodsOptions& options) {
   const OutputStyle style = output_style();
+  if (options.name == kAuto) {
+    if (options.common.json) {
+      print_json(auto_json());
+    } else {
+      print_text(auto_text(style));
+    }
+    return kDone;
+  }
   if (!options.name.empty()) {
     const MethodInfo method = method_info(parse_method(options.name).settings);
     if (options.common.json) {
@@ -92,7 +144,7 @@ int run(const MethodsOptions& options) {
   if (options.common.json) {
     Json all = Json::array();
     for (const MethodInfo& method : methods) all.push_back(method_json(method));
-    print_json({{"methods", all}});
+    print_json({{"methods", all}, {"auto", auto_json()}});
   } else {
     print_text(list_text(methods, style));
   }
@@ -111,7 +163,8 @@ Command add_methods(CLI::App& program) {
       "Examples:\n"
       "  kith methods\n"
       "  kith methods svm\n"
-      "  kith methods svm --json");
+      "  kith methods svm --json\n"
+      "  kith methods auto");
   return {parser, [options] { return run(*options); }};
 }
 

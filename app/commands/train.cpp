@@ -259,7 +259,10 @@ void check_flags(const TrainOptions& options) {
   if (options.method != kAuto && options.parser->count("--among") > 0) {
     refuse("--among has a meaning with --method auto only");
   }
-  if (selects(options)) return;
+  if (selects(options)) {
+    if (!options.budget.empty()) (void)parse_budget(options.budget);  // before any work
+    return;
+  }
   if (!options.budget.empty()) refuse("--budget has a meaning with --method auto or --tune only");
   if (!options.grids.empty()) refuse("--grid has a meaning with --method auto or --tune only");
 }

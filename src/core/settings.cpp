@@ -314,13 +314,17 @@ std::string_view own_name(std::string_view word) {
   return found == kNames.end() ? word : found->ours;
 }
 
-void refuse_setting(std::string_view subject, std::string_view key,
-                    const std::vector<std::string>& there_are) {
+std::string setting_hint(std::string_view key, const std::vector<std::string>& there_are) {
   const std::string ours(own_name(key));
   const bool known = std::find(there_are.begin(), there_are.end(), ours) != there_are.end();
   const std::optional<std::string> guess = known ? ours : closest(key, there_are);
+  return guess ? " (did you mean " + *guess + "?)" : "";
+}
+
+void refuse_setting(std::string_view subject, std::string_view key,
+                    const std::vector<std::string>& there_are) {
   throw invalid("{} has no setting {}{}; it has {}", subject, in_quotes(key),
-                guess ? " (did you mean " + *guess + "?)" : "",
+                setting_hint(key, there_are),
                 there_are.empty() ? "none" : list_some(there_are, 30));
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "kith/core/text.hpp"
+#include "kith/core/unknown_setting.hpp"
 #include "kith/evaluate/experiment.hpp"
 
 namespace kith {
@@ -36,6 +37,19 @@ bool has_setting(const Candidate& candidate, std::string_view key) {
           !(!candidate.is_committee() && learns_from_vectors(candidate.choice.settings)));
 }
 
+/// The names of all settings of these methods, each once.
+std::vector<std::string> settings_among(std::span<const Candidate> candidates) {
+  std::set<std::string> names;
+  for (const Candidate& candidate : candidates) {
+    for (const Candidate& part : parts_of(candidate)) {
+      for (const FieldInfo& field : method_info(part.choice.settings).fields) {
+        names.insert(field.name);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 /// Those that the wish is about.
 std::vector<Candidate*> meant_by(const SettingWish& wish, std::vector<Candidate>& candidates) {
   const bool all = wish.candidate == "*";
@@ -48,7 +62,8 @@ std::vector<Candidate*> meant_by(const SettingWish& wish, std::vector<Candidate>
   if (!meant.empty()) return meant;
   throw Error(
       ErrorCode::kInvalidArgument,
-      all ? fmt::format("{}: no method compared has a setting {}", wish.said, in_quotes(wish.key))
+      all ? fmt::format("{}: no method compared has a setting {}{}", wish.said, in_quotes(wish.key),
+                        setting_hint(wish.key, settings_among(candidates)))
           : fmt::format("{}: {} is not among the methods compared: {}", wish.said,
                         in_quotes(wish.candidate), list_some(names, 60)));
 }
@@ -132,9 +147,12 @@ void set_input_axis(Candidate& candidate, std::string_view key,
       {.field = std::string(key), .values = {values.begin(), values.end()}});
 }
 
-/// Calls act(member) for the members that have the setting.
+/// Calls act(member) for the members that have the setting. Throws Error where none has.
 template <class Act>
 void for_members(Candidate& committee, std::string_view key, const Act& act) {
+  if (!has_own_setting(committee, key)) {
+    refuse_setting(committee.name, key, settings_among(std::span(&committee, 1)));
+  }
   for (Candidate& member : committee.members) {
     if (has_own_setting(member, key)) act(member);
   }

@@ -151,12 +151,18 @@ class Resolver {
     return axes;
   }
 
+  std::ptrdiff_t distances_among(std::span<const std::size_t> tables) const {
+    return std::count_if(tables.begin(), tables.end(), [&](std::size_t m) {
+      return data_.matrices.sets[m].kind == PairKind::kDistance;
+    });
+  }
+  std::vector<std::size_t> tables_of(Index matrix) const {
+    return tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size());
+  }
+  bool has_distances(Index matrix) const { return distances_among(tables_of(matrix)) > 0; }
   bool are_distances(Index matrix) const {
-    for (const std::size_t m :
-         tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
-      if (data_.matrices.sets[m].kind != PairKind::kDistance) return false;
-    }
-    return true;
+    const std::vector<std::size_t> tables = tables_of(matrix);
+    return distances_among(tables) == std::ssize(tables);
   }
 
   InputVariant variant_of(const Candidate& candidate, Index matrix, const Assignments& values) {
@@ -173,8 +179,9 @@ class Resolver {
       }
     }
     variant.settings = settled(variant.settings, candidate.choice.settings);
-    if (!are_distances(matrix)) {
-      refuse_distance_fields(candidate, values);
+    if (!are_distances(matrix)) refuse_distance_fields(candidate, values);
+    if (!has_distances(matrix)) {  // what is said of them would make two variants of one
+      variant.settings.from_distance = data_.input.from_distance;
     } else if (variant.settings.from_distance != FromDistance::kExp) {
       variant.settings.gamma.reset();  // of exp alone: other conversions are one variant
     }
@@ -191,8 +198,7 @@ class Resolver {
   }
 
   bool is_sparse(Index matrix) const {
-    for (const std::size_t m :
-         tables_used({.settings = {}, .matrix = matrix}, data_.matrices.sets.size())) {
+    for (const std::size_t m : tables_of(matrix)) {
       if (!std::holds_alternative<DenseBlock>(data_.matrices.sets[m].block)) return true;
     }
     return false;

@@ -13,9 +13,6 @@
 namespace kith {
 namespace {
 
-constexpr double kReach = 3;
-constexpr double kVote = 0.6;
-
 /// The columns that some member needs, ascending.
 std::vector<Index> united(std::span<const TrainedModel> members) {
   std::vector<Index> all;
@@ -63,7 +60,7 @@ std::vector<std::size_t> seats(std::span<const double> errors, Index samples) {
     if (std::isfinite(error)) least = std::min(least, error);
   }
   if (!std::isfinite(least)) throw invalid("none of the methods could be fitted");
-  const double reach = least + kReach * standard_error(least, samples);
+  const double reach = least + kSeatReach * standard_error(least, samples);
   std::vector<std::size_t> chosen;
   for (std::size_t m = 0; m < errors.size(); ++m) {
     if (errors[m] <= reach) chosen.push_back(m);
@@ -78,11 +75,11 @@ Prediction combined(std::span<const Prediction> members, int classes) {
   Matrix shares = Matrix::Zero(queries, classes);
   for (const Prediction& member : members) {
     const bool has_probabilities = member.probabilities.cols() == classes;
-    const double vote = has_probabilities ? kVote : 1;
+    const double vote = has_probabilities ? kVoteShare : 1;
     for (Index q = 0; q < queries; ++q) {
       shares(q, member.labels[static_cast<std::size_t>(q)]) += vote;
     }
-    if (has_probabilities) shares += (1 - kVote) * member.probabilities;
+    if (has_probabilities) shares += (1 - kVoteShare) * member.probabilities;
   }
   shares /= static_cast<double>(members.size());
   for (Index q = 0; q < queries; ++q) {

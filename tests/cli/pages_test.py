@@ -10,6 +10,7 @@ import pytest
 from conftest import PROGRAM, SOURCE
 
 PAGES = [
+    "docs/auto.md",
     "docs/commands.md",
     "docs/evaluate.md",
     "docs/inspect.md",

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from problems import Problem, csv
+from problems import Problem, csv, table
 
 
 def test_json_has_the_fields_of_the_contract(kith):
@@ -225,16 +225,19 @@ def test_constant_and_zero_matrices_train(kith):
         assert found["status"] == "solved"
 
 
-def test_neighbours_of_centred_distances_are_worth_a_note(kith):
+def test_neighbours_are_those_of_the_distances_as_they_were_given(kith):
     problem = Problem().write(kith)
-    points = np.random.default_rng(2).normal(size=(30, 2))
-    kith.write("d.csv", csv(np.linalg.norm(points[:, None] - points, axis=2), problem.ids, problem.ids))
-    flags = ["--distance", "d.csv", "--labels", "l.txt"]
-    message = kith("train", *flags, "--method", "knn").stderr
-    assert "knn: " in message and "--from-distance negative" in message
-    assert "--from-distance" not in kith("train", *flags, "--method", "svm").stderr
-    for rule in ("negative", "double-centre"):  # said or chosen: nothing to say
-        assert kith("train", *flags, "--method", "knn", "--from-distance", rule).stderr == ""
-    message = kith("evaluate", *flags, "--methods", "knn,svm-clip,kri-clip", "--grid", "*:cost=1",
-                   "--grid", "*:ridge=1", "--repeats", "2", "--folds", "2").stderr
-    assert "knn and kri-clip: " in message
+    points = np.random.default_rng(2).normal(size=(42, 2)) ** 3
+    D = np.linalg.norm(points[:, None] - points, axis=2)
+    kith.write("d.csv", csv(D[:30, :30], problem.ids, problem.ids))
+    kith.write("q.csv", csv(D[30:, :30], problem.query_ids, problem.ids))
+    flags = ["--distance", "d.csv", "--labels", "l.txt", "--model", "m.kith"]
+    result = kith("train", *flags, "--method", "knn", "--set", "neighbours=1")
+    assert result.returncode == 0 and result.stderr == ""
+    said = table(kith("predict", "--model", "m.kith", "--distance", "q.csv").stdout)
+    assert [row["label"] for row in said] == [problem.labels[i] for i in D[30:, :30].argmin(axis=1)]
+    assert "by -d" in " ".join(kith.json("train", *flags, "--method", "knn")["applied"])
+    assert "J D^2 J" in " ".join(kith.json("train", *flags, "--method", "svm")["applied"])
+    fixed = kith.json("train", *flags, "--method", "knn", "--from-distance", "double-centre")
+    assert "J D^2 J" in " ".join(fixed["applied"])
+

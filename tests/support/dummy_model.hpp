@@ -46,6 +46,7 @@ inline ModelRecord dummy_record() {
   record.positions = {0, 2, 5};
   record.ids = {"first", "line\nbreak", "\xc3\xa9 \"quoted\""};
   InputRule plain;
+  plain.settings.from_distance = FromDistance::kDoubleCentre;
   plain.samples = plain.given_samples = 3;
   InputRule cosine = plain;
   cosine.settings.scale = ScaleRule::kCosine;

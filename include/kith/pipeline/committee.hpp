@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A committee: several models of the same samples that predict together (docs/auto.md).
 //
-// The members are those whose cross-validation error is within kReach standard errors of the least.
-// Each prediction gives a member's vote, kVote, to the class it predicts and the rest, 1 - kVote,
-// to the classes by its probabilities; the mean over the members is the committee's probability.
+// The members are those whose cross-validation error is within kSeatReach standard errors of the
+// least. Each gives kVoteShare of its vote to the class it predicts and the rest to the classes by
+// its probabilities; the mean over the members is the committee's probability.
 #pragma once
 
 #include <span>
@@ -12,6 +12,9 @@
 #include "kith/pipeline/trained_model.hpp"
 
 namespace kith {
+
+inline constexpr double kSeatReach = 3;
+inline constexpr double kVoteShare = 0.6;
 
 /// Which of several methods sit in the committee, by their errors in cross-validation over
 /// `samples` samples. An error that is no number keeps its method out. Throws Error where all are.

@@ -8,6 +8,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/evaluate/experiment.hpp"
+#include "kith/evaluate/grid_notes.hpp"
 #include "kith/learn/method_variants.hpp"
 
 namespace kith::grid_test {
@@ -107,7 +108,7 @@ TEST(SettingWish, IsRefusedWhereItIsAboutNobodyOrASecondTime) {
   EXPECT_THAT(refusal_of({{"svm-clip", "spectrum", {"flip"}, "set"}}),
               testing::HasSubstr("by the name of the method"));
   EXPECT_EQ(refusal_of({{"*", "beta2", {"1"}, "set"}}),
-            "set: no method compared has a setting \"beta2\"");
+            "set: no method compared has a setting \"beta2\" (did you mean beta?)");
   EXPECT_EQ(refusal_of({}, {{"other", "cost", {"1"}, "grid"}}),
             "grid: \"other\" is not among the methods compared: svm-clip, mine and knn");
 }
@@ -166,6 +167,86 @@ TEST(CandidateRecord, SaysAllThatResultsDependOn) {
   EXPECT_FALSE(record.settings.contains("cost"));
   EXPECT_EQ(record.grid[0]["field"], "cost");
   EXPECT_NE(record, candidate_record(parse_candidate("svm-flip"), nothing));
+}
+
+/// "cost:3" for an end, "cost" for an axis on which nothing changes.
+std::vector<std::string> findings_of(const Candidate& method, const std::vector<double>& losses) {
+  std::vector<std::string> said;
+  for (const AxisFinding& one : axis_findings(method, 20, losses)) {
+    said.push_back(one.field + (one.flat ? "" : ":" + one.end));
+  }
+  return said;
+}
+
+Candidate with_costs(const std::vector<std::string>& costs) {
+  Candidate svm = parse_candidate("svm");
+  search(svm, "cost", costs);
+  return svm;
+}
+
+TEST(AxisFindings, NameTheEndThatIsBetterThanWhatIsBesideIt) {
+  const Candidate svm = with_costs({"1", "2", "3"});
+  EXPECT_THAT(findings_of(svm, {3, 2, 1}), testing::ElementsAre("cost:3"));
+  EXPECT_THAT(findings_of(svm, {1, 2, 3}), testing::ElementsAre("cost:1"));
+  EXPECT_THAT(findings_of(svm, {2, 1, 2}), testing::IsEmpty());
+  EXPECT_THAT(findings_of(svm, {1, 1, 2}), testing::IsEmpty());  // no better than its neighbour
+  EXPECT_THAT(findings_of(with_costs({"1", "2"}), {1, 2}), testing::IsEmpty());  // all are ends
+}
+
+TEST(AxisFindings, NameAxesOnWhichNothingChanges) {
+  Candidate svm = with_costs({"1", "2", "3"});
+  EXPECT_THAT(findings_of(svm, {2, 2, 2}), testing::ElementsAre("cost"));
+  EXPECT_THAT(findings_of(svm, {2, 2, 2, 1, 1, 1}), testing::ElementsAre("cost"));  // two inputs
+  EXPECT_THAT(findings_of(svm, {2, 2, 2, 3, 2, 4}), testing::IsEmpty());
+  EXPECT_THAT(findings_of(svm, {2, 2, 2, 3, 2, 1}), testing::ElementsAre("cost:3"));
+  const std::vector<std::string> spectra = {"clip", "flip"};
+  search(svm, "spectrum", spectra);  // the last axis, the fastest; it has no ends
+  EXPECT_THAT(findings_of(svm, {5, 5, 4, 4, 3, 3}), testing::ElementsAre("cost:3", "spectrum"));
+  EXPECT_THAT(findings_of(svm, {5, 4, 5, 4, 5, 4}), testing::ElementsAre("cost"));
+}
+
+TEST(AxisFindings, NumbersOfNeighboursEndWhereTheSamplesEnd) {
+  const Candidate knn = parse_candidate("knn");
+  std::vector<double> losses(grid_points(knn, 20).settings.size(), 3);
+  losses.back() = 1;
+  EXPECT_THAT(findings_of(knn, losses), testing::IsEmpty());
+}
+
+TEST(AxisFindings, AreSpelledWithTheFlagThatMendsThem) {
+  const std::vector<AxisFinding> findings = {{.field = "cost", .end = "3"},
+                                             {.field = "ridge", .end = {}, .flat = true}};
+  const std::vector<std::string> notes = search_notes("mine", findings);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_THAT(notes[0], testing::AllOf(testing::StartsWith("mine: cost "),
+                                       testing::HasSubstr("(3)"), testing::HasSubstr("[[grid]]")));
+  EXPECT_THAT(notes[1],
+              testing::AllOf(testing::HasSubstr("ridge"), testing::HasSubstr("the same error")));
+}
+
+TEST(Auto, IsACommitteeOfTheMethodsThatItNames) {
+  const auto names = [](const Candidate& committee) {
+    std::string text;
+    for (const Candidate& one : committee.members) text += (text.empty() ? "" : ",") + one.name;
+    return text;
+  };
+  const Candidate one = parse_candidate("auto");
+  EXPECT_TRUE(one.is_committee());
+  EXPECT_EQ(names(one), kAutoMembers);
+  const Candidate several = parse_candidate("mine=auto", 2);
+  EXPECT_EQ(several.name, "mine");
+  EXPECT_EQ(names(several), std::string(kAutoMembers) + "," + std::string(kAutoSeveralMembers));
+  EXPECT_EQ(parts_of(one).size(), one.members.size());
+  EXPECT_EQ(parts_of(one.members[0]).size(), 1U);
+  EXPECT_THROW((void)parse_candidate("=auto"), Error);
+  EXPECT_THROW((void)parse_candidates("auto,auto"), Error);
+  const CandidateRecord record = candidate_record(one, ExperimentData{});
+  EXPECT_EQ(record.settings["members"].size(), one.members.size());
+}
+
+TEST(BestPlace, IsTheFirstInputAmongEquals) {
+  const GridPoints grid = grid_points(with_costs({"1", "2", "3"}), 20);
+  EXPECT_EQ(best_place(grid, std::vector<double>{2, 1, 2, 2, 1, 1}), (GridPlace{0, 1}));
+  EXPECT_EQ(best_place(grid, std::vector<double>{2, 2, 2, 2, 1, 1}), (GridPlace{1, 1}));
 }
 
 }  // namespace

@@ -135,6 +135,15 @@ TEST(Inputs, ScalesAreSearchedWhereTheyChangeMoreThanAFactor) {
               ElementsAre("none", "unit"));
 }
 
+TEST(Inputs, OfSimilaritiesAreTheSameForAllMethods) {
+  ExperimentData data = data_of({set_of(similarities(), PairKind::kSimilarity)});
+  for (const InputSearch& search : {kAll, InputSearch{}}) {
+    const std::vector<Candidate> all = resolved(data, "knn,svm-clip,ridge", search);
+    EXPECT_EQ(all[0].inputs, all[1].inputs);  // so that one block serves them all
+    EXPECT_EQ(count_variants(all), all[2].inputs.size());
+  }
+}
+
 TEST(Inputs, FieldsThatAreListedTakeThePlaceOfTheDefaults) {
   ExperimentData data = data_of({set_of(similarities(), PairKind::kSimilarity)});
   std::vector<Candidate> candidates = parse_candidates("svm-clip,knn");

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committee `auto`, and the search of how the input is treated: train, evaluate, predict, info, methods."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from problems import Problem, csv, table
+
+TRAIN = ("train", "--similarity", "s.csv", "--labels", "l.txt")
+NOTE = "ways to treat the input are searched"
+
+
+@pytest.fixture
+def problem(kith):
+    """Training samples in s.csv and l.txt, new ones in q.csv, and distances of both (d.csv, e.csv)."""
+    made = Problem(n=40, queries=10).write(kith)
+    chance = np.random.default_rng(3)
+    points = chance.normal(size=(50, 2)) + 2 * (np.arange(50) % 2)[:, None]
+    D = np.linalg.norm(points[:, None] - points, axis=2)
+    kith.write("d.csv", csv(D[:40, :40], made.ids, made.ids))
+    kith.write("e.csv", csv(D[40:, :40], made.query_ids, made.ids))
+    return kith
+
+
+def near(selection):
+    """Those within three standard errors of the least, by the numbers that are printed."""
+    tried = [one for one in selection["candidates"] if "skipped" not in one]
+    best = min(tried, key=lambda one: one["inner_error"])
+    reach = best["inner_error"] + 3 * best["standard_error"]
+    return [one["method"] for one in tried if one["inner_error"] <= reach]
+
+
+def test_auto_trains_a_committee_and_says_why(problem):
+    result = problem(*TRAIN, "--method", "auto", "--model", "m.kith")
+    assert result.returncode == 0, result.stderr
+    assert NOTE in result.stderr
+    page = result.stdout
+    assert "a committee of" in page and "cross-validation over 5 folds" in page
+    for words in ("method", "error (%)", "seconds", "best settings", "cost=", "scale="):
+        assert words in page, words
+    document = problem.json(*TRAIN, "--method", "auto", "--model", "again.kith")
+    assert document["method"] == "auto" and document["status"] == "solved"
+    selection = document["selection"]
+    assert [one["method"] for one in selection["candidates"]] == problem.json("methods", "auto")["members"]
+    assert selection["chosen"] == near(selection)
+    for one in selection["candidates"]:
+        assert one["chosen"] == (one["method"] in selection["chosen"])
+        assert {"settings", "input", "inner_error", "standard_error", "seconds"} <= set(one)
+    assert selection["folds"] == 5 and selection["input_variants"] > 1
+
+
+def test_auto_predicts_with_probabilities_that_sum_to_one(problem):
+    for data, rows, kind in (("s.csv", "q.csv", "similarity"), ("d.csv", "e.csv", "distance")):
+        problem.json("train", f"--{kind}", data, "--labels", "l.txt", "--method", "auto", "--model", "m.kith")
+        result = problem("predict", "--model", "m.kith", f"--{kind}", rows)
+        assert result.returncode == 0, result.stderr
+        said = table(result.stdout)
+        assert len(said) == 10
+        for row in said:
+            shares = {name: float(row[f"probability:{name}"]) for name in "ab"}
+            assert sum(shares.values()) == pytest.approx(1)
+            assert row["label"] == max(shares, key=shares.get)
+        found = problem.json("info", "m.kith")
+        assert found["probabilities"] is True and len(found["members"]) >= 1
+        assert problem("info", "m.kith").returncode == 0
+
+
+def test_threads_change_neither_the_choice_nor_the_model(problem):
+    for n in (1, 3):
+        problem.json(*TRAIN, "--method", "auto", "--model", f"{n}.kith", "--threads", n)
+    said = [problem("predict", "--model", f"{n}.kith", "--similarity", "q.csv").stdout for n in (1, 3)]
+    assert said[0] == said[1] != ""
+
+
+def test_auto_takes_priors_and_costs(problem):
+    flags = (*TRAIN, "--method", "auto", "--among", "knn,ridge-clip")
+    problem.json(*flags, "--model", "plain.kith")
+    found = problem.json(*flags, "--set", "costs=a:b=50", "--model", "costly.kith")
+    assert found["settings"]["costs"] == "a:b=50"
+    plain, costly = (table(problem("predict", "--model", name, "--similarity", "q.csv").stdout)
+                     for name in ("plain.kith", "costly.kith"))
+    for before, after in zip(plain, costly):  # a sample of a that is called b costs 50
+        assert after["label"] == ("a" if 50 * float(after["probability:a"]) > float(after["probability:b"]) else "b")
+        assert before["label"] in ("a", after["label"])
+
+
+def test_settings_of_members_are_fixed_and_searched(problem):
+    found = problem.json(*TRAIN, "--method", "auto", "--among", "knn,svm-clip,svm-flip", "--set", "neighbours=3",
+                         "--grid", "cost=2,4")["selection"]
+    knn, clip, flip = (one["settings"] for one in found["candidates"])
+    assert knn["neighbours"] == 3 and {clip["cost"], flip["cost"]} <= {2, 4}
+    found = problem.json(*TRAIN, "--method", "auto", "--among", "knn,svm-clip,svm-flip", "--grid",
+                         "svm-flip:cost=3,5", "--grid", "scale=none,unit")["selection"]
+    assert found["candidates"][2]["settings"]["cost"] in (3, 5)
+    assert {one["input"]["scale"] for one in found["candidates"]} <= {"none", "unit"}
+
+
+def test_tune_searches_one_method(problem):
+    result = problem(*TRAIN, "--method", "svm-flip", "--tune", "--model", "m.kith")
+    assert result.returncode == 0, result.stderr
+    assert "svm-flip" in result.stdout and "cross-validation over 5 folds" in result.stdout
+    assert "a committee" not in result.stdout
+    found = problem.json(*TRAIN, "--method", "svm", "--tune", "--set", "spectrum=flip", "--grid", "cost=1,10,100")
+    assert found["method"] == "svm" and found["settings"]["spectrum"] == "flip"
+    assert found["settings"]["cost"] in (1, 10, 100)
+    assert found["selection"]["chosen"] == ["svm"]
+    # What was chosen is what a plain training with it gives.
+    (one,) = found["selection"]["candidates"]
+    scale = one["input"]["scale"]
+    plain = problem.json(*TRAIN, "--method", "svm-flip", "--set", f"cost={found['settings']['cost']}", "--scale",
+                         scale, "--rescale", "spread")
+    assert plain["objective"] == found["objective"] and plain["fingerprint"] == found["fingerprint"]
+
+
+def test_distances_are_converted_by_what_is_searched_or_said(problem):
+    flags = ("train", "--distance", "d.csv", "--labels", "l.txt", "--method", "auto", "--among", "knn,svm-clip")
+    found = problem.json(*flags)["selection"]
+    assert found["input_variants"] == 4
+    assert found["candidates"][0]["input"]["from-distance"] in ("negative", "exp")
+    result = problem(*flags, "--from-distance", "max-minus", "--json")
+    assert NOTE not in result.stderr
+    found = json.loads(result.stdout)["selection"]
+    assert [one["input"]["from-distance"] for one in found["candidates"]] == ["max-minus"] * 2
+    found = problem.json(*flags, "--grid", "from-distance=negative,negative-square")["selection"]
+    assert found["input_variants"] == 2
+
+
+def test_an_order_of_neighbours_is_that_of_the_distances(problem):
+    """Any conversion that is searched for neighbours keeps the order of the distances."""
+    found = problem.json("evaluate", "--distance", "d.csv", "--labels", "l.txt", "--methods", "knn", "--grid",
+                         "knn:neighbours=1", "--repeats", "3", "--folds", "3")["methods"]
+    fixed = problem.json("evaluate", "--distance", "d.csv", "--labels", "l.txt", "--methods", "knn", "--grid",
+                         "knn:neighbours=1", "--repeats", "3", "--folds", "3", "--from-distance", "negative")["methods"]
+    assert found[0]["errors"] == fixed[0]["errors"]
+
+
+def test_evaluate_has_auto_as_a_row_that_leaves_the_others_alone(problem):
+    flags = ("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--repeats", "2", "--folds", "3")
+    both = problem.json(*flags, "--methods", "auto,svm-flip")["methods"]
+    assert [method["method"] for method in both] == ["auto", "svm-flip"]
+    (alone,) = problem.json(*flags, "--methods", "svm-flip")["methods"]
+    (auto,) = problem.json(*flags, "--methods", "auto")["methods"]
+    assert both[1]["errors"] == alone["errors"] and both[1]["chosen"] == alone["chosen"]
+    assert both[0]["errors"] == auto["errors"] and both[0]["chosen"] == auto["chosen"]
+    for chosen in auto["chosen"]:
+        assert all({"method", "inner_error"} <= set(member) for member in chosen["members"])
+    threads = problem.json(*flags, "--methods", "auto,svm-flip", "--threads", "3")["methods"]
+    assert [method["errors"] for method in threads] == [method["errors"] for method in both]
+
+
+def test_the_protocol_says_whether_inputs_are_searched(problem):
+    flags = ("evaluate", "--distance", "d.csv", "--labels", "l.txt", "--methods", "auto,svm-flip", "--repeats", "2",
+             "--folds", "2")
+    result = problem(*flags, "--protocol", "kith", "--json")
+    assert NOTE in result.stderr
+    chosen = json.loads(result.stdout)["methods"][1]["chosen"]
+    assert all("from-distance" in one for one in chosen)
+    assert problem(*flags, "--protocol", "kith").stdout == problem(*flags).stdout
+    result = problem(*flags, "--protocol", "tr", "--json")
+    assert result.returncode == 0 and "from-distance" not in result.stderr
+    document = json.loads(result.stdout)
+    assert document["protocol"]["name"] == "tr"
+    assert {one["from-distance"] for one in document["methods"][1]["chosen"]} == {"double-centre"}
+
+
+def test_a_grid_may_list_how_the_input_is_treated(kith):
+    points = np.random.default_rng(1).normal(size=(30, 3)) + 1.5 * (np.arange(30) % 2)[:, None]
+    kith.write("s.csv", csv(points @ points.T + np.eye(30)))
+    kith.write("l.txt", "a\nb\n" * 15)
+    flags = ("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", "svm-clip,knn", "--repeats", "2",
+             "--folds", "3")
+    for method in kith.json(*flags, "--grid", "*:scale=none,cosine")["methods"]:
+        assert {one["scale"] for one in method["chosen"]} <= {"none", "cosine"}
+    for method in kith.json(*flags, "--set", "*:scale=cosine")["methods"]:
+        assert {one["scale"] for one in method["chosen"]} == {"cosine"}
+
+
+def test_measure_settings_are_searched_where_they_are_listed(kith):
+    chance = random.Random(2)
+    kith.write("t.csv", "".join(
+        ",".join(f"{(k if i % 2 else 6 - k) + chance.gauss(0, 1):.3f}" for k in range(7)) + "\n" for i in range(30)))
+    kith.write("l.txt", "a\nb\n" * 15)
+    flags = ("train", "--data", "t.csv", "--measure", "dtw", "--labels", "l.txt", "--method", "knn", "--tune",
+             "--set", "neighbours=1", "--model", "m.kith")
+    plain = kith.json(*flags)["selection"]["candidates"][0]["input"]
+    assert "band" not in plain
+    result = kith(*flags, "--grid", "band=0,2", "--json")
+    assert result.returncode == 0, result.stderr
+    assert "measuring the pairs with band=" in result.stderr
+    chosen = json.loads(result.stdout)["selection"]["candidates"][0]["input"]["band"]
+    assert chosen in ("0", "2")
+    (need,) = kith.json("info", "m.kith")["needs"]
+    assert need["measure"]["band"] == int(chosen)
+    said = table(kith("predict", "--model", "m.kith", "--data", "t.csv").stdout)
+    assert [row["label"] for row in said] == ["a", "b"] * 15  # each is its own nearest neighbour
+
+
+def test_a_budget_skips_what_does_not_fit_in_and_says_so(problem):
+    found = problem.json(*TRAIN, "--method", "auto", "--budget", "1e-6")["selection"]
+    skipped = [one for one in found["candidates"] if "skipped" in one]
+    assert len(skipped) == len(found["candidates"]) - 1 and found["folds"] == 1
+    assert all("more than is left" in one["skipped"] for one in skipped)
+    page = problem(*TRAIN, "--method", "auto", "--budget", "1e-6").stdout
+    assert page.count("skipped: about") == len(skipped)
+    for budget in ("90", "90s", "5m", "2h"):  # enough for all
+        found = problem.json(*TRAIN, "--method", "svm-clip", "--tune", "--budget", budget)["selection"]
+        assert "skipped" not in found["candidates"][0]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("--method", "auto", "--among", "auto,knn"), ("auto", "itself")),
+    (("--method", "auto", "--among", "knn,no-such"), ("no-such",)),
+    (("--method", "auto", "--among", "knn,knn"), ("knn", "twice")),
+    (("--method", "auto", "--budget", "nonsense"), ("--budget", "nonsense", "5m")),
+    (("--method", "auto", "--budget", "-5m"), ("--budget", "above 0")),
+    (("--method", "auto", "--budget", "0s"), ("--budget", "above 0")),
+    (("--method", "auto", "--budget", "5d"), ("--budget", "5d")),
+    (("--method", "knn", "--budget", "5m"), ("--budget", "--tune")),
+    (("--method", "knn", "--grid", "neighbours=1,2"), ("--grid", "--tune")),
+    (("--method", "knn", "--among", "knn"), ("--among", "--method auto")),
+    (("--method", "auto", "--set", "rho=2"), ("rho",)),
+    (("--method", "auto", "--set", "C=2"), ("did you mean cost?",)),
+    (("--method", "auto", "--set", "n_neighbors=2"), ("did you mean neighbours?",)),
+    (("--method", "auto", "--grid", "nobody:cost=1,2"), ("nobody",)),
+    (("--method", "auto", "--grid", "from-distance=exp"), ("from-distance", "distances")),
+    (("--method", "auto", "--grid", "band=1,2"), ("band", "measures")),
+    (("--method", "auto", "--grid", "scale=none,half"), ("scale", "half")),
+    (("--method", "knn", "--tune", "--set", "neighbours=3", "--grid", "neighbours=1,2"), ("neighbours", "once")),
+])
+def test_what_cannot_be_is_refused_and_nothing_is_written(problem, arguments, words):
+    message = problem.refusal(*TRAIN, *arguments, "--model", "m.kith")
+    for word in words:
+        assert word in message, message
+    assert not (problem.folder / "m.kith").exists()
+
+
+def test_evaluate_has_no_budget(problem):
+    message = problem.refusal("evaluate", *TRAIN[1:], "--methods", "auto", "--budget", "5m")
+    assert "--budget" in message
+
+
+def test_evaluate_refuses_settings_that_no_member_has(problem):
+    message = problem.refusal("evaluate", *TRAIN[1:], "--methods", "auto", "--set", "auto:rho=2")
+    assert "auto has no setting" in message and "rho" in message
+    message = problem.refusal("evaluate", *TRAIN[1:], "--methods", "auto", "--set", "auto:C=2")
+    assert "did you mean cost?" in message
+
+
+def test_notes_tell_of_grids_that_end_and_of_grids_that_change_nothing(problem):
+    ending = ("--methods", "svm-clip", "--repeats", "2", "--folds", "3")
+    message = problem("evaluate", *TRAIN[1:], *ending, "--grid", "svm-clip:cost=1e-7,2e-7,3e-7").stderr
+    assert "svm-clip: all values of cost" in message and "--grid" in message
+    message = problem(*TRAIN, "--method", "svm-clip", "--tune", "--grid", "cost=1e-7,2e-7,3e-7").stderr
+    assert "svm-clip: all values of cost" in message and "--grid" in message
+
+
+def test_methods_tells_of_auto(kith):
+    assert any(line.strip().startswith("auto ") for line in kith("methods").stdout.splitlines())
+    found = kith.json("methods", "auto")
+    assert kith.json("methods")["auto"] == found
+    names = {method["name"] for method in kith.json("methods")["methods"]}
+    assert "auto" not in names
+    page = kith("methods", "auto").stdout
+    for name in found["members"] + found["members_of_several"]:
+        assert kith("methods", name).returncode == 0
+        assert name in page
+    for words in ("5 folds", "3\n  standard errors", "0.6", "--among"):
+        assert words in page or words.replace("\n  ", " ") in page, words
