@@ -132,20 +132,20 @@ class Auto(SimilarityClassifier):
         if hasattr(self, "model_") and not self._gives_probabilities:
             raise AttributeError(f"the only method chosen, {self.chosen_[0]}, has no probabilities")
 
-    def _ask_rows(self, X, self_similarity, from_training, options):
+    def _ask_rows(self, X, self_similarity, from_training, explained, options):
         selves = self_similarity
         if len(getattr(self, "_given", [])) > 1 and isinstance(selves, (list, tuple)) and len(selves) == len(self._given):
             selves = dict(zip(self._given, selves))
         selves = self._used(selves)
         if isinstance(selves, dict) and len(self._matrices) == 1:
             selves = selves[self._matrices[0]["name"]]
-        return super()._ask_rows(self._used(X), selves, self._used(from_training), options)
+        return super()._ask_rows(self._used(X), selves, self._used(from_training), explained, options)
 
-    def _ask_samples(self, X, self_similarity, from_training, options):
+    def _ask_samples(self, X, self_similarity, from_training, explained, options):
         if not _samples.are_named(X):
-            return super()._ask_samples(X, self_similarity, from_training, options)
+            return super()._ask_samples(X, self_similarity, from_training, explained, options)
         each = [{**one, "file": i} for i, one in enumerate(self._matrices)]
-        return self.model_.predict_samples(_samples.queries(self._used(X), each), options)
+        return self.model_.predict_samples(_samples.queries(self._used(X), each), explained, options)
 
     def score(self, X, y, sample_weight=None):
         """The share of X whose class is predicted; y is matched by id as in `fit`."""
