@@ -269,3 +269,23 @@ def test_methods_tells_of_auto(kith):
         assert name in page
     for words in ("5 folds", "3\n  standard errors", "0.6", "--among"):
         assert words in page or words.replace("\n  ", " ") in page, words
+
+
+def test_of_several_matrices_each_member_takes_its_own(kith):
+    good = Problem(n=40, queries=10).write(kith)
+    noise = np.random.default_rng(8).normal(size=(40, 40))
+    kith.write("n.csv", csv(noise + noise.T, good.ids, good.ids))
+    kith.write("m.csv", csv(np.random.default_rng(9).normal(size=(10, 40)), good.query_ids, good.ids))
+    found = kith.json("train", "--similarity", "noise=n.csv", "--similarity", "good=s.csv", "--labels", "l.txt",
+                      "--method", "auto", "--among", "knn,svm-clip,ridge-clip", "--model", "m.kith")["selection"]
+    assert {one["input"]["matrix"] for one in found["candidates"] if one["chosen"]} == {"good"}
+    # What nobody uses is not asked for: the model is that of the one matrix.
+    assert [need["name"] for need in kith.json("info", "m.kith")["needs"]] == ["good"]
+    said = kith("predict", "--model", "m.kith", "--similarity", "good=q.csv")
+    assert said.returncode == 0, said.stderr
+    assert "noise" in kith.refusal("predict", "--model", "m.kith", "--similarity", "noise=m.csv")
+    found = kith.json("train", "--similarity", "noise=n.csv", "--similarity", "good=s.csv", "--labels", "l.txt",
+                      "--method", "auto", "--among", "average-svm,mkl,knn", "--model", "m.kith")["selection"]
+    needs = [need["name"] for need in kith.json("info", "m.kith")["needs"]]
+    flags = [flag for name in needs for flag in ("--similarity", f"{name}={'q.csv' if name == 'good' else 'm.csv'}")]
+    assert kith("predict", "--model", "m.kith", *flags).returncode == 0
