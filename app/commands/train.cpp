@@ -163,7 +163,7 @@ std::string selection_text(const Selection& selection, const Json& json) {
       text += fmt::format("  {:<16} skipped: {}\n", one.method.name, *one.skipped);
       continue;
     }
-    text += fmt::format("  {:<16} {:>5.2f} ±{:<4.2f}{:>8.2f}  {}{}\n", one.method.name,
+    text += fmt::format("  {:<16} {:>5.2f} \u00b1{:<4.2f}{:>8.2f}  {}{}\n", one.method.name,
                         100 * one.loss, 100 * one.error, one.seconds,
                         found_text(one, json["candidates"][c]), one.seated ? "" : "  (left out)");
   }
