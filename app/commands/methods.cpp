@@ -76,7 +76,7 @@ std::vector<std::string> names_in(std::string_view list) {
 
 /// auto is no method of the registry: it has members in the place of settings.
 Json auto_json() {
-  return {{"name", kAuto},
+  return {{"name", kAutoName},
           {"summary", kAutoSummary},
           {"members", names_in(kAutoMembers)},
           {"members_of_several", names_in(kAutoSeveralMembers)},
@@ -89,7 +89,7 @@ std::string auto_text(const OutputStyle& style) {
   const auto part = [&](const char* title, const std::string& text) {
     return fmt::format("\n{}\n", title) + wrap(text, style.width, "  ");
   };
-  std::string text = fmt::format("{}\n", kAuto) + wrap(kAutoSummary, style.width, "  ");
+  std::string text = fmt::format("{}\n", kAutoName) + wrap(kAutoSummary, style.width, "  ");
   text += part("Members (--among names others)",
                fmt::format("{}; of several matrices also {}", joined(names_in(kAutoMembers)),
                            joined(names_in(kAutoSeveralMembers))));
@@ -114,7 +114,7 @@ std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle&
   for (const MethodInfo& method : methods) {
     table.rows.push_back({method.name, method.paper, method.summary});
   }
-  table.rows.push_back({std::string(kAuto), "", kAutoSummary});
+  table.rows.push_back({std::string(kAutoName), "", kAutoSummary});
   std::string papers;
   for (const MethodInfo& method : methods) papers += method.paper;
   return draw_table(table, style.unicode) + '\n' + legend_of(papers, style.width) +
@@ -123,7 +123,7 @@ std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle&
 
 int run(const MethodsOptions& options) {
   const OutputStyle style = output_style();
-  if (options.name == kAuto) {
+  if (options.name == kAutoName) {
     if (options.common.json) {
       print_json(auto_json());
     } else {

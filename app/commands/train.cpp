@@ -37,7 +37,7 @@ struct TrainOptions {
 };
 
 /// Whether settings are chosen by cross-validation, of several methods or of one.
-bool selects(const TrainOptions& options) { return options.method == kAuto || options.tune; }
+bool selects(const TrainOptions& options) { return options.method == kAutoName || options.tune; }
 
 /// "90", "90s", "5m", "2h": seconds.
 double parse_budget(const std::string& text) {
@@ -58,7 +58,7 @@ double parse_budget(const std::string& text) {
 
 /// What is chosen among: the members of the committee, or the one method to tune.
 std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext& ctx) {
-  const bool automatic = options.method == kAuto;
+  const bool automatic = options.method == kAutoName;
   const bool among = options.parser->count("--among") > 0;
   const std::string list = among ? options.among : options.method;
   std::vector<Candidate> methods = candidates_for({"--method", list, true}, options.input,
@@ -159,7 +159,7 @@ std::string selection_text(const Selection& selection, const Json& json) {
       text += fmt::format("  {:<16} skipped: {}\n", one.method.name, *one.skipped);
       continue;
     }
-    text += fmt::format("  {:<16} {:>5.2f} ±{:<4.2f}{:>8.2f}  {}{}\n", one.method.name,
+    text += fmt::format("  {:<16} {:>5.2f} \u00b1{:<4.2f}{:>8.2f}  {}{}\n", one.method.name,
                         100 * one.loss, 100 * one.error, one.seconds,
                         found_text(one, json["candidates"][c]), one.seated ? "" : "  (left out)");
   }
@@ -213,7 +213,7 @@ std::string training_text(const Training& training, const std::optional<Selected
 /// What the methods at hand learn from; throws where a flag asks for what none of them has.
 InputNeeds needs_of(const TrainOptions& options, const MethodChoice& choice) {
   InputNeeds needs;
-  if (options.method != kAuto) {
+  if (options.method != kAutoName) {
     add_need(needs, {.name = choice.name, .choice = choice, .axes = {}});
   } else {
     const MethodsFlag among{"--among", options.among, true};
@@ -233,7 +233,7 @@ void refuse_overwriting_inputs(const TrainOptions& options) {
 
 void check_similarity_out(const TrainOptions& options, const MethodChoice& choice) {
   if (options.similarity_out.empty()) return;
-  if (options.method == kAuto || !learns_metric(choice.settings)) {
+  if (options.method == kAutoName || !learns_metric(choice.settings)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("--write-similarity writes a learned metric, and {} learns none",
                             options.method));
@@ -256,7 +256,7 @@ void check_flags(const TrainOptions& options) {
   const auto refuse = [](const std::string& message) {
     throw Error(ErrorCode::kInvalidArgument, message);
   };
-  if (options.method != kAuto && options.parser->count("--among") > 0) {
+  if (options.method != kAutoName && options.parser->count("--among") > 0) {
     refuse("--among has a meaning with --method auto only");
   }
   if (selects(options)) {
@@ -279,7 +279,7 @@ void note_needs(const TrainedModel& model, const LabelledInput& input, const Run
 }
 
 int run(const TrainOptions& options) {
-  MethodChoice choice = options.method == kAuto
+  MethodChoice choice = options.method == kAutoName
                             ? MethodChoice{}
                             : parse_method(options.method, options.tune ? std::vector<std::string>{}
                                                                         : options.settings);

@@ -2,6 +2,7 @@
 """One scikit-learn classifier per method, made from what the library says of it."""
 import inspect as _signatures
 import json
+import numbers
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin

@@ -101,8 +101,8 @@ std::vector<std::string> capped_values(const GridAxis& axis, Index samples) {
 
 Candidate parse_candidate(std::string_view text, std::size_t matrices) {
   const std::size_t at = text.find('=');
-  if (text.substr(at == std::string_view::npos ? 0 : at + 1) == kAuto) {
-    const std::string_view called = at == std::string_view::npos ? kAuto : text.substr(0, at);
+  if (text.substr(at == std::string_view::npos ? 0 : at + 1) == kAutoName) {
+    const std::string_view called = at == std::string_view::npos ? kAutoName : text.substr(0, at);
     if (called.empty()) throw invalid("the method {} has no name before its '='", in_quotes(text));
     return committee_of(
         std::string(called),
@@ -238,8 +238,8 @@ void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> sear
 
 Candidate committee_of(std::string name, std::vector<Candidate> members) {
   Candidate committee{.name = std::move(name), .choice = {}, .axes = {}};
-  committee.choice.name = kAuto;
-  committee.choice.method = kAuto;
+  committee.choice.name = kAutoName;
+  committee.choice.method = kAutoName;
   committee.members = std::move(members);
   return committee;
 }

@@ -39,7 +39,7 @@ def test_auto_trains_a_committee_and_says_why(problem):
     assert NOTE in result.stderr
     page = result.stdout
     assert "a committee of" in page and "cross-validation over 5 folds" in page
-    for words in ("method", "error (%)", "seconds", "best settings", "cost=", "scale="):
+    for words in ("method", "error (%)", "seconds", "best settings", "\u00b1", "cost=", "scale="):
         assert words in page, words
     document = problem.json(*TRAIN, "--method", "auto", "--model", "again.kith")
     assert document["method"] == "auto" and document["status"] == "solved"

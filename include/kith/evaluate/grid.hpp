@@ -26,7 +26,7 @@ struct Candidate {
 };
 
 /// The name of the committee, among methods to compare and in `kith train --method`.
-inline constexpr std::string_view kAuto = "auto";
+inline constexpr std::string_view kAutoName = "auto";
 /// Who sits in it unless the user says otherwise (docs/auto.md has the evidence): neighbours as
 /// they are, machines near them, machines on the whole matrix, and least squares on three spectra.
 inline constexpr std::string_view kAutoMembers =
