@@ -197,8 +197,9 @@ std::string training_text(const Training& training, const std::optional<Selected
   }
   if (selected) text += selection_text(selected->selection, selected->json);
   if (selected) {
-    text += line("gives", has_probabilities(training.model) ? "labels, scores and probabilities"
-                                                            : "labels and scores, no probabilities");
+    text +=
+        line("gives", has_probabilities(training.model) ? "labels, scores and probabilities"
+                                                        : "labels and scores, no probabilities");
   }
   text +=
       line("needs", record.features > 0 ? fmt::format("vectors of {} features", record.features)

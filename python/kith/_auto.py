@@ -7,7 +7,7 @@ from . import _arrays, _core, _samples
 from ._data import own_data
 from ._estimators import SimilarityClassifier
 from ._plan import methods_of, plan_of
-from ._run import warn_of_notes
+from ._run import warn_of_doubts, warn_of_notes
 from ._texts import check_dict, text_of, texts_of, truth_of
 
 
@@ -89,6 +89,8 @@ class Auto(SimilarityClassifier):
         own = own_data(given, raw, measure, names, self.distance, self.input, self._takes_sparse())
         _arrays.check_counts(_count(own), len(labels))
         plan = plan_of(names, fixed, "kith", self._settings(), self.grids, {}, None, len(labels))
+        if own.matrices:
+            warn_of_doubts(X, own.matrices, labels, stacklevel=4)
         model, notes = _core.select(own, labels, texts_of(self.input), plan, _seconds(self.budget),
                                     truth_of(self.self_similarity, "self_similarity"), options)
         self._given = [one[0] for one in own.matrices or own.measures]

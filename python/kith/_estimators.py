@@ -133,7 +133,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                     for one, name in zip(given, names)]
         for one in matrices:
             _arrays.check_counts(one.shape[0], len(labels))
-        warn_of_doubts(X, list(zip(names, matrices, distances)), labels, stacklevel=4)
+        warn_of_doubts(X, list(zip(names, matrices, distances)), labels, stacklevel=5)
         return _core.fit(self._method, self._assignments(),
                          list(zip(names, matrices, distances)), labels, ids, texts_of(self.input), options)
 
