@@ -199,7 +199,8 @@ class Descent {
     best_.b = machine_.b;
     best_.kernels = std::move(kernels);
     best_.info.kkt_residual =
-        trace::machine_value(problem_, K, best_.alpha, best_.gamma, best_.b).kkt_residual;
+        trace::machine_value(problem_, best_.kernels, K, best_.alpha, best_.gamma, best_.b)
+            .kkt_residual;
   }
 
   void descend(long t, double value, const std::vector<Matrix>& K, const std::vector<Matrix>& g,

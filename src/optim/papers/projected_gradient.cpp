@@ -5,8 +5,10 @@
 //   D(a+) >= D(a) + grad'(a+ - a) - |a+ - a|^2 / (2 step),
 //
 // which holds once step <= 1 / L and makes D increase in every iteration; [LA] leave the choice of
-// the step open. The gap comes from the hinge loss of the machine on M_+ at the best b, which costs
-// nothing beside the decomposition, and now and then from that machine solved.
+// the step open. Next to the optimum D has rounded these gains away; as D is concave, the condition
+// follows from (grad D(a) - grad D(a+))'(a+ - a) <= |a+ - a|^2 / (2 step), which keeps its digits.
+// The gap comes from the hinge loss of the machine on M_+ at the best b, which costs nothing beside
+// the decomposition, and now and then from that machine solved.
 //
 // Cost: one decomposition per tried step.
 #include "kith/optim/papers/projected_gradient.hpp"
@@ -24,7 +26,8 @@
 namespace kith::papers {
 namespace {
 
-constexpr long kMachineEvery = 25;  // iterations between two solved machines
+constexpr long kMachineEvery = 25;             // iterations between two solved machines
+constexpr long kPatience = 2 * kMachineEvery;  // iterations without a better gap: rounding
 
 Vector moved(const VectorRef& v, const VectorRef& y, const VectorRef& cost, double nu) {
   return (v - nu * y).cwiseMax(0.0).cwiseMin(cost);
@@ -54,15 +57,17 @@ class Ascent {
   /// One step; false where none gains.
   [[nodiscard]] bool advance() {
     constexpr int kMostHalvings = 61;  // shorter steps move nothing
-    const Vector gradient = 1 - problem_.y.array() * point_.Ku.array();
+    const Vector slope = gradient(point_);
     bool gained = false;
     const auto accept = [&](double step) {
-      Vector trial = project_to_dual(alpha_ + step * gradient, problem_.y, problem_.cost);
+      Vector trial = project_to_dual(alpha_ + step * slope, problem_.y, problem_.cost);
       const Vector change = trial - alpha_;
       robust::Point there = robust::point_at(problem_, split_, trial);
-      const double promised = gradient.dot(change) - change.squaredNorm() / (2 * step);
-      if (there.value < point_.value + promised) return false;
-      gained = there.value > point_.value;
+      const double slack = change.squaredNorm() / (2 * step);
+      const double gain = slope.dot(change);
+      const double kept = gradient(there).dot(change);  // what D gains at the least
+      if (there.value < point_.value + gain - slack && gain - kept > slack) return false;
+      gained = there.value > point_.value || kept > 0;
       alpha_ = std::move(trial);
       point_ = std::move(there);
       return true;
@@ -73,6 +78,10 @@ class Ascent {
   }
 
  private:
+  [[nodiscard]] Vector gradient(const robust::Point& point) const {
+    return 1 - problem_.y.array() * point.Ku.array();
+  }
+
   /// The inverse of the curvature of a machine on the kernel at 0, where the gradient is 1; no more
   /// than the way to the bounds, for similarities may be next to nothing.
   [[nodiscard]] double first_step() const {
@@ -122,8 +131,10 @@ robust::Solution projected_gradient(const robust::Problem& problem,
   Ascent ascent(problem, split);
   double upper = std::numeric_limits<double>::infinity();
   Matrix witness;  // the kernel that `upper` is of
-  engine::BestSoFar progress(
-      {.tolerance = settings.tolerance, .iterations = settings.max_iterations}, ctx);
+  engine::BestSoFar progress({.tolerance = settings.tolerance,
+                              .iterations = settings.max_iterations,
+                              .patience = kPatience},
+                             ctx);
   while (true) {
     ctx.progress("projected gradient", static_cast<double>(progress.iterations()),
                  static_cast<double>(settings.max_iterations));

@@ -82,7 +82,7 @@ Evidence evidence(const Problem& problem, const Solution& solution) {
   Evidence found;
   Certificate& c = found.certificate;
   const MachineValue machine =
-      machine_value(problem, K, solution.alpha, solution.gamma, solution.b);
+      machine_value(problem, solution.kernels, K, solution.alpha, solution.gamma, solution.b);
   c.kkt_residual = machine.kkt_residual;
   found.machine = machine.upper;
   if (squared) {
@@ -94,9 +94,9 @@ Evidence evidence(const Problem& problem, const Solution& solution) {
     c.upper = c.offset + upper;
     c.lower = c.offset + lower;
     const Proof& proof = solution.proof;
-    c.kkt_residual =
-        std::max(c.kkt_residual,
-                 machine_value(problem, K, proof.alpha, proof.gamma, solution.b).kkt_residual);
+    c.kkt_residual = std::max(c.kkt_residual, machine_value(problem, solution.kernels, K,
+                                                            proof.alpha, proof.gamma, solution.b)
+                                                  .kkt_residual);
   } else {
     c.upper = machine.upper + total_loss(problem, differences(problem, eigen, solution.kernels, K));
     c.lower = lower_bound(problem, eigen, solution.proof);
@@ -279,15 +279,16 @@ double lower_bound(const Problem& problem, std::span<const SymmetricEigen> eigen
   return bound;
 }
 
-MachineValue machine_value(const Problem& problem, std::span<const Matrix> kernels,
-                           const VectorRef& alpha, const VectorRef& gamma, double b) {
+MachineValue machine_value(const Problem& problem, std::span<const SymmetricEigen> kernels,
+                           std::span<const Matrix> K, const VectorRef& alpha,
+                           const VectorRef& gamma, double b) {
   const Vector u = problem.y.cwiseProduct(alpha);
-  Matrix sum = kernels[0] / gamma(0);
-  double largest = u.dot(sum * u) / gamma(0);
-  for (std::size_t i = 1; i < kernels.size(); ++i) {
-    const double weight = gamma(static_cast<Index>(i));
-    sum += kernels[i] / weight;
-    largest = std::max(largest, u.dot(kernels[i] * u) / (weight * weight));
+  Matrix sum = K[0] / gamma(0);
+  for (std::size_t i = 1; i < K.size(); ++i) sum += K[i] / gamma(static_cast<Index>(i));
+  double largest = 0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const Vector p = kernels[i].U.transpose() * u / gamma(static_cast<Index>(i));
+    largest = std::max(largest, kernels[i].lambda.dot(p.cwiseAbs2()));
   }
   const dual::SvmDual machine{dual::SymmetricView::dense(sum), problem.y, problem.cost, {}};
   const dual::SvmCertificate found = certify(machine, alpha, b);

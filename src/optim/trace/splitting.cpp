@@ -168,8 +168,9 @@ void keep_nearest(const Problem& problem, std::vector<SymmetricEigen> kernels,
                   const RunContext& ctx) {
   const auto machine = fixed_machine(problem, K, {.tolerance = tolerance}, ctx);
   if (!machine) return;
-  const double value = machine_value(problem, K, machine->alpha, machine->gamma, machine->b).upper +
-                       losses(problem, K);
+  const double value =
+      machine_value(problem, kernels, K, machine->alpha, machine->gamma, machine->b).upper +
+      losses(problem, K);
   best.keep_solution(value, start_solution(*machine, std::move(kernels)));
 }
 

@@ -18,7 +18,7 @@ struct ProjectedGradientSettings {
 };
 
 /// The projected gradient method of [LA] for the robust machine: a baseline beside the Newton
-/// solver. Ends with kSolved, kIterationLimit or, where no step gains any more, kReducedAccuracy;
+/// solver. Ends with kSolved, kIterationLimit or, where only rounding is left, kReducedAccuracy;
 /// the gap it then has is in the certificate. Throws Error(kInvalidArgument) for a malformed
 /// problem, Error(kInterrupted) when stopped.
 [[nodiscard]] robust::Solution projected_gradient(const robust::Problem& problem,
