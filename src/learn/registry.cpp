@@ -455,9 +455,10 @@ std::vector<Index> needed_columns(const AnyModel& model, Index samples) {
 namespace {
 
 [[noreturn]] void refuse_explanation(std::string_view method) {
-  throw invalid(
-      "{} cannot name the training samples that decided a prediction; these methods can: {}",
-      method, list_some(names_with(&MethodInfo::explains), 60));
+  const std::vector<std::string> able = names_with(&MethodInfo::explains);
+  throw invalid("{} cannot name the training samples that decided a prediction; {}", method,
+                able.empty() ? "no method here can be explained"
+                             : "these methods can: " + list_some(able, 60));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ function writeData(name, spread) {
 }
 
 function evaluate(data, store, ...more) {
-  kith("evaluate", "--similarity", `${data}.csv`, "--labels", `${data}.tsv`, "--methods", METHODS, "--grid", "svm-clip:cost=0.1,1,10", "--grid", "knn:neighbours=1,3,5",
+  kith("evaluate", "--protocol", "tr", "--similarity", `${data}.csv`, "--labels", `${data}.tsv`, "--methods", METHODS, "--grid", "svm-clip:cost=0.1,1,10", "--grid", "knn:neighbours=1,3,5",
     "--set", "svm-clip:probability=yes", "--repeats", 5, "--folds", 2, "--store", store, "--quiet", ...more);
 }
 
@@ -164,9 +164,9 @@ test("every chart is there with its marks", async () => {
 
 test("what a method learned is drawn", async () => {
   const common = ["--labels", "one.tsv", "--repeats", 1, "--folds", 2, "--quiet", "--store"];
-  kith("evaluate", "--similarity", "one.csv", "--methods", "spectrum-svm,robust-svm", "--set", "robust-svm:solver=exchange", "--grid", "spectrum-svm:eta=0.1", "--grid", "spectrum-svm:gamma=1",
+  kith("evaluate", "--protocol", "tr", "--similarity", "one.csv", "--methods", "spectrum-svm,robust-svm", "--set", "robust-svm:solver=exchange", "--grid", "spectrum-svm:eta=0.1", "--grid", "spectrum-svm:gamma=1",
     "--grid", "robust-svm:cost=1", "--grid", "robust-svm:rho=1", ...common, "learned.db");
-  kith("evaluate", "--similarity", "first=one.csv", "--similarity", "second=two.csv", "--methods", "mkl", "--grid", "mkl:cost=1", ...common, "weights.db");
+  kith("evaluate", "--protocol", "tr", "--similarity", "first=one.csv", "--similarity", "second=two.csv", "--methods", "mkl", "--grid", "mkl:cost=1", ...common, "weights.db");
   const drawn = async (store, chart, mark, count) => {
     kith("report", "--store", `${store}.db`, "--out", `${store}.html`);
     const page = await open(browser, join(folder, `${store}.html`));

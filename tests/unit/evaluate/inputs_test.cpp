@@ -19,7 +19,8 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const InputSearch kAll{.conversions = true, .scales = true, .spread = true, .matrices = true};
+const InputSearch kAll{
+    .conversions = true, .scales = true, .cosine = true, .spread = true, .matrices = true};
 
 std::vector<int> halves(Index n) {
   std::vector<int> classes;
