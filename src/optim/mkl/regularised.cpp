@@ -11,7 +11,7 @@
 //   [ sum_i theta_i Q_i + D + sum_i e_i (w_i - wbar)(w_i - wbar)' ] da + y db = r,   y'da = -y'a,
 //
 // with D from the box. Subtracting the mean wbar, not W e e'W' / sum(e), matters: the active e_i
-// grow without bound and would cancel. For the same reason one step of refinement takes the
+// grow without bound and would cancel. For the same reason the last steps are refined by the
 // residuals of the equations before theta is eliminated: none of their numbers is large.
 //
 // Cost per iteration: two passes over the p n^2 numbers of the kernels, p n^2 + n^3 / 3 flops.
@@ -169,9 +169,9 @@ class Interior : public engine::PointProblem<Iterate, Step> {
     for (std::size_t i = 0; i < problem_.kernels.size(); ++i) {
       K += x_.theta()[static_cast<Index>(i)] * problem_.kernels[i];
     }
-    Q_ = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
-    Q_.diagonal() += engine::BoxEquations(x_.box).diagonal();
-    Matrix N = Q_;
+    Matrix N = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
+    N.diagonal() += engine::BoxEquations(x_.box).diagonal();
+    if (refines()) Q_ = N;
     const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     return kkt_.factor(std::move(N), problem_.y, {}, Ridge::kOfEach);
@@ -187,7 +187,7 @@ class Interior : public engine::PointProblem<Iterate, Step> {
                           .theta = -r_theta_,
                           .y = -problem_.y.dot(x_.box.a)};
     Unknowns found = solve(right);
-    if (before != nullptr) refine(right, found);
+    if (before != nullptr && refines()) refine(right, found);
     Step d;
     d.b = found.b;
     d.box.a = std::move(found.a);
@@ -230,6 +230,12 @@ class Interior : public engine::PointProblem<Iterate, Step> {
     x.t = (right.theta - own.sum()) / e_.sum();
     x.theta = own + e_.cwiseProduct(Vector((W_.transpose() * x.a).array() + x.t));
     return x;
+  }
+
+  /// Before that the accuracy of a step hardly matters.
+  [[nodiscard]] bool refines() const {
+    constexpr double kClose = 1e-6;
+    return relative(found_) <= kClose;
   }
 
   void refine(const Equations& right, Unknowns& x) const {
