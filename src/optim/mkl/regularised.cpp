@@ -11,7 +11,8 @@
 //   [ sum_i theta_i Q_i + D + sum_i e_i (w_i - wbar)(w_i - wbar)' ] da + y db = r,   y'da = -y'a,
 //
 // with D from the box. Subtracting the mean wbar, not W e e'W' / sum(e), matters: the active e_i
-// grow without bound and would cancel.
+// grow without bound and would cancel. For the same reason the last steps are refined by the
+// residuals of the equations before theta is eliminated: none of their numbers is large.
 //
 // Cost per iteration: two passes over the p n^2 numbers of the kernels, p n^2 + n^3 / 3 flops.
 #include "kith/optim/mkl/regularised.hpp"
@@ -169,29 +170,31 @@ class Interior : public engine::PointProblem<Iterate, Step> {
       K += x_.theta()[static_cast<Index>(i)] * problem_.kernels[i];
     }
     Matrix N = problem_.y.asDiagonal() * K * problem_.y.asDiagonal();
+    N.diagonal() += engine::BoxEquations(x_.box).diagonal();
+    if (refines()) Q_ = N;
     const Matrix scaled = W_ * e_.cwiseSqrt().asDiagonal();
     N.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    N.diagonal() += engine::BoxEquations(x_.box).diagonal();
     return kkt_.factor(std::move(N), problem_.y, {}, Ridge::kOfEach);
   }
 
   [[nodiscard]] Step direction(double target, const Step* before) const {
     ArrayXd tau_s = ArrayXd::Constant(x_.s().size(), target);
     if (before != nullptr) tau_s -= before->s().array() * before->theta().array();
-    const Vector a = tau_s / x_.s().array() - x_.theta().array() + e_.array() * r_s_.array();
     const engine::BoxEquations box(x_.box);
     const auto bounds = box.right_side(target, before != nullptr ? &before->box : nullptr);
-    const Vector right = -r_alpha_ - W_ * a + r_theta_ * wbar_ + bounds.pull();
-
-    engine::BorderedSystem::Answer found = kkt_.solve(right, Vector{{-problem_.y.dot(x_.box.a)}});
+    const Equations right{.a = -r_alpha_ + r_theta_ * wbar_ + bounds.pull(),
+                          .s = tau_s / x_.theta().array() - x_.s().array() + r_s_.array(),
+                          .theta = -r_theta_,
+                          .y = -problem_.y.dot(x_.box.a)};
+    Unknowns found = solve(right);
+    if (before != nullptr && refines()) refine(right, found);
     Step d;
-    d.b = found.m(0);
-    d.box.a = std::move(found.d);
-    const double t0 = -(r_theta_ + a.sum()) / e_.sum();
-    d.t = t0 - wbar_.dot(d.box.a);
-    const Vector slope = (W_.transpose() * d.box.a).array() + t0;  // w_i'da + dt
+    d.b = found.b;
+    d.box.a = std::move(found.a);
+    d.t = found.t - wbar_.dot(d.box.a);
+    const Vector slope = (W_.transpose() * d.box.a).array() + found.t;  // w_i'da + dt
     d.own.x = -r_s_ - slope;
-    d.own.z = a + e_.cwiseProduct(slope);
+    d.own.z = std::move(found.theta);
     box.complete(bounds, d.box);
     return d;
   }
@@ -205,12 +208,54 @@ class Interior : public engine::PointProblem<Iterate, Step> {
   }
 
  private:
+  // With W and t less the mean, where Q has the diagonal of the box,
+  //
+  //   Q da + W dtheta + y db = right.a,  dtheta / e - W'da - dt = right.s,
+  //   sum dtheta = right.theta,          y'da = right.y.
+  struct Equations {
+    Vector a, s;
+    double theta = 0, y = 0;
+  };
+  struct Unknowns {
+    Vector a, theta;
+    double t = 0, b = 0;
+  };
+
+  [[nodiscard]] Unknowns solve(const Equations& right) const {
+    const Vector own = e_.cwiseProduct(right.s);
+    engine::BorderedSystem::Answer found = kkt_.solve(right.a - W_ * own, Vector{{right.y}});
+    Unknowns x;
+    x.a = std::move(found.d);
+    x.b = found.m(0);
+    x.t = (right.theta - own.sum()) / e_.sum();
+    x.theta = own + e_.cwiseProduct(Vector((W_.transpose() * x.a).array() + x.t));
+    return x;
+  }
+
+  /// Before that the accuracy of a step hardly matters.
+  [[nodiscard]] bool refines() const {
+    constexpr double kClose = 1e-6;
+    return relative(found_) <= kClose;
+  }
+
+  void refine(const Equations& right, Unknowns& x) const {
+    const Vector slope = (W_.transpose() * x.a).array() + x.t;
+    const Unknowns more = solve({.a = right.a - Q_ * x.a - W_ * x.theta - x.b * problem_.y,
+                                 .s = right.s - x.theta.cwiseQuotient(e_) + slope,
+                                 .theta = right.theta - x.theta.sum(),
+                                 .y = right.y - problem_.y.dot(x.a)});
+    x.a += more.a;
+    x.theta += more.theta;
+    x.t += more.t;
+    x.b += more.b;
+  }
+
   const RegularisedProblem& problem_;
   Products at_;
   RegularisedBounds found_;
   RegularisedSolution best_;
   // Of the Newton system, in the notation above.
-  Matrix W_;
+  Matrix Q_, W_;
   engine::BorderedSystem kkt_;
   Vector e_, wbar_, r_alpha_, r_s_;
   double r_theta_ = 0;

@@ -12,10 +12,13 @@
 //
 //   H = Y U diag(t_0 h + V k (g h + d^2 / |G|)) U'Y - (3/2) V k / |G| c c',
 //
-// each step of Mehrotra's predictor and corrector solves (H + z/alpha + zs/s + V/q k^2 c c') dalpha
-// + b y = ...: one product of n x n matrices and one Cholesky factor. Which bounds are met is
-// nearly known long before the last digits are: Newton steps on the samples between them, which may
-// change sides after each, finish.
+// each step of Mehrotra's predictor and corrector solves
+//
+//   (H + z/alpha + zs/s) dalpha + b y + dV k c = ...,   k c'dalpha - q/V dV = ...,
+//
+// one product of n x n matrices and one Cholesky factor. dV is not eliminated: V/q k^2 c c' grows
+// without bound and would swallow H. Which bounds are met is nearly known long before the last
+// digits are: Newton steps on the samples between them, which may change sides after each, finish.
 #include "optim/spectrum/solvers.hpp"
 
 #include <Eigen/LU>
@@ -39,6 +42,7 @@ constexpr double kFinishGap = 3e-2;  // from here on the bounds that are met are
 constexpr double kKeepGap = 1e-5;    // from here on the interior's own point is worth a certificate
 constexpr int kFinishSteps = 10;
 constexpr double kRounding = 1e-12;  // a step this small is the last
+constexpr double kLost = 100;        // a step of so many boxes, too: the guess is no good
 constexpr double kStartNorm = 0.8;   // of the largest admissible |G|
 
 struct Place {
@@ -100,8 +104,11 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
     Matrix scaled(YU_.rows(), YU_.cols());
     scaled.noalias() = YU_ * curved.cwiseSqrt().asDiagonal();
     A.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-    A.selfadjointView<Eigen::Lower>().rankUpdate(at.c, x_.own.z * k * (k / x_.own.x - 1.5 / at.N));
-    return kkt_.factor(std::move(A), program_.y);
+    A.selfadjointView<Eigen::Lower>().rankUpdate(at.c, -1.5 * x_.own.z * k / at.N);
+    Matrix border(YU_.rows(), 2);
+    border << program_.y, k * at.c;
+    return kkt_.factor(std::move(A), std::move(border),
+                       Vector{{0, x_.own.x / x_.own.z}}.asDiagonal(), Ridge::kOfEach);
   }
 
   [[nodiscard]] Step direction(double target, const Step* before) const {
@@ -111,17 +118,16 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
     const double k = slope_of_norm(at);
     const double missed = 1 - x_.own.x - root_norm(at);
     const double second = before != nullptr ? before->own.x * before->own.z : 0;
-    const double own = (target - second) / x_.own.x - x_.own.z - x_.own.z / x_.own.x * missed;
+    const double own = missed + x_.own.x - (target - second) / x_.own.z;
     const Vector slope = at.base - x_.own.z * k * at.c;
-    engine::BorderedSystem::Answer found = kkt_.solve(slope + products.pull() - own * k * at.c);
+    engine::BorderedSystem::Answer found = kkt_.solve(slope + products.pull(), Vector{{0, own}});
     Step d;
     d.b = found.m(0);
     d.box.a = std::move(found.d);
     const double off = program_.y.dot(d.box.a) + program_.y.dot(at.alpha);  // rounding
     d.box.a -= off / static_cast<double>(at.alpha.size()) * program_.y;
-    const double along = k * at.c.dot(d.box.a);
-    d.own.x = missed - along;
-    d.own.z = own + x_.own.z / x_.own.x * along;
+    d.own.x = missed - k * at.c.dot(d.box.a);
+    d.own.z = found.m(1);
     box.complete(products, d.box);
     return d;
   }
@@ -211,6 +217,21 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
     return guess;
   }
 
+  /// Equal samples make A singular: then each step stays close to its start, and leaves alone what
+  /// has no curvature. More steps of that kind end in the same point.
+  static bool factor_free(Matrix& A) {
+    constexpr double kSingular = 1e-12;
+    constexpr double kClose = 1e-10;
+    const Vector diagonal = A.diagonal();
+    const Matrix before = A;
+    if (cholesky(A) && A.diagonal().cwiseAbs2().cwiseQuotient(diagonal).minCoeff() > kSingular) {
+      return true;
+    }
+    A = before;
+    A.diagonal() += kClose * diagonal;
+    return cholesky(A);
+  }
+
   /// One step, cut off at the box.
   bool improve(Guess& guess) const {
     const Place& at = guess.at;
@@ -224,7 +245,7 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
     Matrix L = Matrix::Zero(c.size(), c.size());
     L.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     // -v/N c c' is left out: with c'dalpha given by the norm's equation it only changes dv.
-    if (!cholesky(L)) return false;
+    if (!factor_free(L)) return false;
     const Vector Ar = back_solve(L, Vector(slope(guess)(guess.free)));
     const Vector Ay = back_solve(L, y);
     const Vector Ac = back_solve(L, c);
@@ -238,6 +259,7 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
     guess.b += change(0);
     guess.v += change(1) + guess.v / at.N * short_of;
     guess.moved = moved.lpNorm<Eigen::Infinity>();
+    if (!(guess.moved <= kLost * program_.upper.maxCoeff())) return false;
     Vector alpha = at.alpha;
     alpha(guess.free) = (alpha(guess.free) + moved).cwiseMax(0.0).cwiseMin(upper);
     guess.at = place(std::move(alpha));

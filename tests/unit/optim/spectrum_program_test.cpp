@@ -96,6 +96,33 @@ TEST(SpectrumProgram, ClosesTheGapOfThePrintedProblem) {
   }
 }
 
+/// The samples of indefinite(n, seed), each of them `copies` times.
+Owned repeated(Index n, Index copies, std::uint64_t seed) {
+  const Owned once = indefinite(n, seed);
+  const Matrix S = once.eigen.U * once.eigen.lambda.asDiagonal() * once.eigen.U.transpose();
+  return {symmetric_eigen(S.replicate(copies, copies)), once.y.replicate(copies, 1)};
+}
+
+TEST(SpectrumProgram, ClosesTheGapNextToEqualSamples) {
+  // The free samples' equations are singular there, and the answer's alpha is one of many.
+  for (const spectrum::Centre centre : {spectrum::Centre::kClip, spectrum::Centre::kFlip}) {
+    for (const double eta : {1e-2, 1e-1}) {
+      for (const double gamma : {1e-4, 1e-3, 1e-2}) {
+        SCOPED_TRACE(testing::Message()
+                     << enum_name(centre) << " eta " << eta << " gamma " << gamma);
+        for (const std::uint64_t seed : {3, 4, 5}) {
+          const Owned owned = repeated(20, 4, seed);
+          const spectrum::Program program = owned.program(eta, gamma, centre);
+          const spectrum::Solution solution = spectrum::solve(program, {.tolerance = 1e-12});
+          EXPECT_EQ(solution.info.status, SolveStatus::kSolved);
+          EXPECT_LE(certify(program, solution.point).gap, 1e-12);
+          EXPECT_LE(solution.info.iterations, 40);
+        }
+      }
+    }
+  }
+}
+
 TEST(SpectrumProgram, ComesToTheSameFromAnyStart) {
   const Owned owned = indefinite(30, 9);
   const double plus = owned.y.cwiseMax(0.0).sum();
