@@ -36,8 +36,9 @@ namespace {
 
 constexpr double kStepFraction = 0.995;
 constexpr int kMostSteps = 100;
-constexpr long kPatience = 6;  // steps without progress
-constexpr double kAim = 1e-2;  // of the tolerance: the last steps gain digits quickly
+constexpr long kPatience = 6;   // steps without progress
+constexpr int kRoundings = 60;  // of a long v
+constexpr double kAim = 1e-2;   // of the tolerance: the last steps gain digits quickly
 
 struct Iterate {
   Vector c;
@@ -317,6 +318,34 @@ MarginRadiusCertificate certify_margin_radius(const linear::SignedSamples& sampl
   return found;
 }
 
+namespace {
+
+/// v with X v = U c. Where the columns nearly depend on each other v is long, and its rounding
+/// alone moves X v by more than the tolerance. Each refinement rounds in another way: the best is
+/// kept.
+MarginRadiusCertificate settle_coefficients(const linear::SignedSamples& samples,
+                                            const ColumnSpan& span, const Vector& c,
+                                            double tolerance, MarginRadiusSolution& best) {
+  const auto proof_of = [&](const Vector& v) {
+    return certify_margin_radius(samples, v, best.b, best.a, best.m);
+  };
+  best.v = span.coefficients(c);
+  MarginRadiusCertificate proof = proof_of(best.v);
+  const Vector wanted = span.U() * c;
+  Vector v = best.v;
+  for (int k = 0; k < kRoundings && !proof.proves(tolerance); ++k) {
+    v += span.coefficients(span.U().transpose() * (wanted - samples.X * v));
+    if (!v.allFinite()) break;
+    const MarginRadiusCertificate other = proof_of(v);
+    if (!(std::abs(other.gap) < std::abs(proof.gap))) continue;
+    proof = other;
+    best.v = v;
+  }
+  return proof;
+}
+
+}  // namespace
+
 MarginRadiusSolution margin_radius(const linear::SignedSamples& samples, const RunContext& ctx,
                                    double tolerance) {
   validate(samples);
@@ -327,9 +356,8 @@ MarginRadiusSolution margin_radius(const linear::SignedSamples& samples, const R
       interior, {.tolerance = 1, .iterations = kMostSteps, .patience = kPatience}, kStepFraction,
       ctx);
   MarginRadiusSolution best = std::move(interior.best());
-  best.v = span.coefficients(interior.best_c());
   const MarginRadiusCertificate proof =
-      certify_margin_radius(samples, best.v, best.b, best.a, best.m);
+      settle_coefficients(samples, span, interior.best_c(), tolerance, best);
   best.info.objective = proof.primal;
   best.lower_bound = proof.feasibility <= tolerance ? proof.dual : 0;
   best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : std::abs(proof.gap);  // rounding

@@ -215,7 +215,8 @@ TEST(LinearMsvm, SeesWhatIsSmallInEveryFeature) {
     for (const double rest : {1e-5, 1e-7, 3e-8, 1e-9}) {
       const Matrix X = nearly_collinear(data.train, rest);
       const FitInfo linear = solved(X);
-      EXPECT_EQ(linear.status(), SolveStatus::kSolved);
+      EXPECT_EQ(linear.status(), SolveStatus::kSolved)
+          << features << " features, " << rest << ": gap " << linear.gap();
       EXPECT_NEAR(linear.objective(), optimum, 1e-5 * optimum);
       const FitInfo nonlinear =
           fit_once(set_of(X, data.classes),
