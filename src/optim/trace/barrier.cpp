@@ -42,8 +42,9 @@ struct ConeScaling {
   Matrix Q;
   Vector omega;
   Matrix E;
-  Matrix inverse;  // of K
-  Matrix K, X;     // Cholesky factors
+  Matrix inverse;            // of K
+  Matrix K, X;               // Cholesky factors
+  bool at_rounding = false;  // K or X has eigenvalues that its entries do not know
   bool ok = false;
 };
 
@@ -66,6 +67,7 @@ ConeScaling scaling_of(const Matrix& K, const Matrix& X, double c) {
     const Eigen::BDCSVD<Matrix> svd(root, Eigen::ComputeFullU);
     W = {svd.singularValues().cwiseAbs2(), svd.matrixU()};
     if (!(W.lambda.minCoeff() > 0)) return scaling;
+    scaling.at_rounding = true;
   }
   scaling.Q = std::move(W.U);
   scaling.omega = std::move(W.lambda);
@@ -203,7 +205,19 @@ class Barrier : public DualInterior {
     return reach_of(d, fraction, longest);
   }
 
+  void keep() {
+    DualInterior::keep();
+    since_best_ = 0;
+  }
+  /// At rounding products may still fall where the bounds no longer do.
+  [[nodiscard]] bool exhausted() const {
+    constexpr int kPatience = 10;
+    return since_best_ > kPatience &&
+           std::ranges::any_of(scalings_, [](const ConeScaling& s) { return s.at_rounding; });
+  }
+
   bool advance(const Step& d, double length) {
+    ++since_best_;
     for (std::size_t i = 0; i < K_.size(); ++i) {
       K_[i] += length * d.K[i];
       X_[i] += length * d.X[i];
@@ -307,6 +321,7 @@ class Barrier : public DualInterior {
   std::vector<Matrix> K_, X_;
   std::vector<ConeScaling> scalings_;
   std::vector<Matrix> slopes_;
+  int since_best_ = 0;
 };
 
 }  // namespace
