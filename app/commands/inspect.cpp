@@ -42,6 +42,10 @@ std::string next_command(const InspectOptions& options) {
     const bool of_data =
         std::find(kNotOfTheData.begin(), kNotOfTheData.end(), flag) == kNotOfTheData.end();
     if (!of_data || !seen.insert(option).second) continue;
+    if (option->get_expected_max() == 0) {  // a switch
+      command += ' ' + flag;
+      continue;
+    }
     for (const std::string& value : option->results()) {
       command += ' ' + flag + ' ' + shell_word(value);
     }

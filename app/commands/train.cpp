@@ -74,9 +74,13 @@ std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext&
   return methods;
 }
 
-/// Priors and costs of the committee are those of its members.
+/// Priors and costs of the committee are those of its members that can have them.
 DecisionSettings decision_of(const std::vector<Candidate>& methods) {
-  return methods.front().choice.decision;
+  for (const Candidate& method : methods) {
+    const DecisionSettings& own = method.choice.decision;
+    if (!own.priors.empty() || !own.costs.empty()) return own;
+  }
+  return {};
 }
 
 struct Selected {

@@ -83,6 +83,17 @@ std::vector<std::size_t> affordable(const std::vector<double>& seconds, double b
   return tried;
 }
 
+bool has_probabilities(const Candidate& method) {
+  return method_info(method.choice.settings).probabilities;
+}
+
+/// Whether priors or costs decide between the classes.
+bool decides_by_probabilities(std::span<const Candidate> methods) {
+  return std::any_of(methods.begin(), methods.end(), [](const Candidate& one) {
+    return !one.choice.decision.priors.empty() || !one.choice.decision.costs.empty();
+  });
+}
+
 /// What a method found over all finished folds.
 struct Total {
   std::vector<double> losses;
@@ -211,6 +222,11 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
     tried = affordable(estimated_seconds(data, all, settings, missing, ctx), *settings.budget,
                        workers, selection.entries);
   }
+  std::erase_if(tried, [&](std::size_t c) {
+    if (!decides_by_probabilities(methods) || has_probabilities(methods[c])) return false;
+    selection.entries[c].skipped = "it has no probabilities, which priors and costs need";
+    return true;
+  });
   std::vector<const Candidate*> chosen;
   for (const std::size_t c : tried) chosen.push_back(all[c]);
 

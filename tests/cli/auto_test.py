@@ -87,6 +87,16 @@ def test_auto_takes_priors_and_costs(problem):
         assert before["label"] in ("a", after["label"])
 
 
+def test_members_without_probabilities_are_left_out_where_costs_decide(problem):
+    names = [line.split()[-1] for line in (problem.folder / "l.txt").read_text().splitlines()]
+    first, second = sorted(set(names))[:2]
+    found = problem.json(*TRAIN, "--method", "auto", "--among", "svm-knn,knn,ridge", "--set", f"costs={first}:{second}=5",
+                         "--model", "m.kith")
+    skipped = {one["method"]: one["skipped"] for one in found["selection"]["candidates"] if "skipped" in one}
+    assert list(skipped) == ["svm-knn"] and "probabilities" in skipped["svm-knn"]
+    assert problem("predict", "--model", "m.kith", "--similarity", "q.csv").returncode == 0
+
+
 def test_settings_of_members_are_fixed_and_searched(problem):
     found = problem.json(*TRAIN, "--method", "auto", "--among", "knn,svm-clip,svm-flip", "--set", "neighbours=3",
                          "--grid", "cost=2,4")["selection"]

@@ -264,6 +264,13 @@ def test_the_next_command_has_what_says_how_the_data_are_read_and_nothing_else(k
     assert "--distance x=d.csv --distance y=d.csv --from-distance exp" in found["next"]
 
 
+def test_the_next_command_has_switches_without_a_value(kith):
+    kith.write("s.csv", "2,1,0\n1,2,0\n0,0,2\n")
+    kith.write("l.txt", "a\na\nb\n")
+    found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt", "--transpose")["next"]
+    assert "--transpose" in found.split() and "true" not in found.split()
+
+
 def test_one_class_has_no_next_command(kith):
     kith.write("s.csv", IDENTITY)
     kith.write("l.txt", "same\nsame\nsame\n")
