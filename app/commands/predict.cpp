@@ -12,6 +12,7 @@
 #include "kith/core/status.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
+#include "kith/pipeline/explanation.hpp"
 #include "kith/pipeline/query_files.hpp"
 #include "kith/pipeline/raw_queries.hpp"
 #include "output_options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitting, predicting, saving: kith/pipeline/trained_model.
+// Fitting, predicting, saving: kith/pipeline: trained_model, explanation.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/status.hpp"
 #include "kith/learn/method_json.hpp"
+#include "kith/pipeline/explanation.hpp"
 #include "models.hpp"
 
 namespace py = pybind11;

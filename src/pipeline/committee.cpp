@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/pipeline/committee.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -8,7 +10,10 @@
 #include "core/errors.hpp"
 #include "kith/core/positions.hpp"
 #include "kith/core/stopwatch.hpp"
+#include "kith/core/text.hpp"
 #include "kith/model/xxh64.hpp"
+#include "pipeline/committee_members.hpp"
+#include "pipeline/model_parts.hpp"
 
 namespace kith {
 namespace {
@@ -45,6 +50,68 @@ bool was_asymmetric(std::span<const TrainedModel> members, Index source) {
     }
   }
   return false;
+}
+
+std::string member_part(std::size_t k) { return "member." + std::to_string(k); }
+
+/// A member must be a model of the same samples and classes, of matrices that the committee has.
+void check_member(const TrainedModel& member, const ModelRecord& record) {
+  const auto known = [&](Index source) {
+    return source >= 0 && source < std::ssize(record.matrices);
+  };
+  const bool fits = !member.sources.empty() && member.record.features == 0 &&
+                    member.record.class_names == record.class_names &&
+                    member.record.samples == record.samples &&
+                    member.record.given_samples == record.given_samples &&
+                    member.sources.size() == member.record.matrices.size() &&
+                    std::all_of(member.sources.begin(), member.sources.end(), known) &&
+                    std::includes(record.positions.begin(), record.positions.end(),
+                                  member.record.positions.begin(), member.record.positions.end());
+  if (!fits) {
+    throw Error(ErrorCode::kBadInput, fmt::format("its member {} is no model of the same samples",
+                                                  in_quotes(member.record.method)));
+  }
+}
+
+/// A committee within a committee is refused before it is read, however deep they are nested.
+TrainedModel member_of_bytes(std::string_view bytes, const std::string& name) {
+  LoadedModel loaded = load_model_bytes(bytes, name);
+  if (loaded.record.method == kCommittee) {
+    throw Error(ErrorCode::kBadInput, name + " is a committee itself");
+  }
+  return detail::with_parts(std::move(loaded), name);
+}
+
+/// The rows that a member takes, of those that the committee was given.
+QueryBlock rows_of(const TrainedModel& member, const QueryBlock& raw,
+                   const ModelRecord& committee) {
+  QueryBlock own;
+  for (const Index source : member.sources) {
+    own.matrices.push_back(raw.matrices[static_cast<std::size_t>(source)]);
+  }
+  std::vector<Index> columns;
+  for (const Index position : member.record.positions) {
+    const auto at =
+        std::lower_bound(committee.positions.begin(), committee.positions.end(), position);
+    columns.push_back(static_cast<Index>(at - committee.positions.begin()));
+  }
+  return over_columns(own, columns);
+}
+
+/// The columns that a committee needs, of rows over these, over all training samples, or over all
+/// that were given.
+QueryBlock needed_rows(const ModelRecord& record, const QueryBlock& raw) {
+  const Index given = cols(raw.matrices.front().to_training);
+  std::vector<Index> columns = record.positions;
+  Index width = given;
+  if (given == record.given_samples && !record.kept.empty()) {
+    for (Index& column : columns) column = record.kept[static_cast<std::size_t>(column)];
+  } else if (given != record.samples) {
+    width = std::ssize(columns);
+    columns = all_positions(width);
+  }
+  for (const QueryMatrix& matrix : raw.matrices) check_columns(matrix, width);
+  return over_columns(raw, columns);
 }
 
 }  // namespace
@@ -163,4 +230,48 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
   return training;
 }
 
+namespace detail {
+
+void archive_members(const std::vector<TrainedModel>& members, SavingArchive& archiver) {
+  archiver("members", static_cast<Index>(members.size()));
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    archiver(member_part(k), trained_bytes(members[k]));
+    archiver(member_part(k) + ".sources", members[k].sources);
+  }
+}
+
+std::vector<TrainedModel> members_of(const ModelRecord& record, LoadingArchive& archiver) {
+  Index count = 0;
+  archiver("members", count);
+  if (count < 1 || count > 1000) {
+    throw Error(ErrorCode::kBadInput, fmt::format("it has {} members", count));
+  }
+  std::vector<TrainedModel> members;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+    std::string bytes;
+    archiver(member_part(k), bytes);
+    members.push_back(member_of_bytes(bytes, member_part(k)));
+    archiver(member_part(k) + ".sources", members.back().sources);
+    check_member(members.back(), record);
+  }
+  return members;
+}
+
+Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                            std::span<const QueryNames> names) {
+  const ModelRecord& record = model.record;
+  check_matrices(record, raw);
+  raw = needed_rows(record, raw);
+  std::vector<Prediction> predictions;
+  for (const TrainedModel& member : model.members) {
+    std::vector<QueryNames> own;
+    for (const Index source : member.sources) {
+      if (source < std::ssize(names)) own.push_back(names[static_cast<std::size_t>(source)]);
+    }
+    predictions.push_back(predict(member, rows_of(member, raw, record), ctx, own));
+  }
+  return combined(predictions, static_cast<int>(record.class_names.size()));
+}
+
+}  // namespace detail
 }  // namespace kith

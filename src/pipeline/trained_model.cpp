@@ -12,8 +12,9 @@
 #include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/fingerprint.hpp"
-#include "kith/pipeline/committee.hpp"
+#include "pipeline/committee_members.hpp"
 #include "pipeline/matrix_errors.hpp"
+#include "pipeline/model_parts.hpp"
 
 namespace kith {
 namespace {
@@ -51,83 +52,6 @@ Json weights_json(const std::vector<KernelWeight>& weights) {
   Json json = Json::object();
   for (const KernelWeight& one : weights) json[one.matrix] = real(one.weight);
   return json;
-}
-
-std::string member_part(std::size_t k) { return "member." + std::to_string(k); }
-
-void archive_parts(const TrainedModel& model, SavingArchive& archiver) {
-  if (!model.is_committee()) return archive(model.model, archiver);
-  archiver("members", static_cast<Index>(model.members.size()));
-  for (std::size_t k = 0; k < model.members.size(); ++k) {
-    archiver(member_part(k), trained_bytes(model.members[k]));
-    archiver(member_part(k) + ".sources", model.members[k].sources);
-  }
-}
-
-/// A member must be a model of the same samples and classes, of matrices that the committee has.
-void check_member(const TrainedModel& member, const ModelRecord& record) {
-  const auto known = [&](Index source) {
-    return source >= 0 && source < std::ssize(record.matrices);
-  };
-  const bool fits = !member.sources.empty() && member.record.features == 0 &&
-                    member.record.class_names == record.class_names &&
-                    member.record.samples == record.samples &&
-                    member.record.given_samples == record.given_samples &&
-                    member.sources.size() == member.record.matrices.size() &&
-                    std::all_of(member.sources.begin(), member.sources.end(), known) &&
-                    std::includes(record.positions.begin(), record.positions.end(),
-                                  member.record.positions.begin(), member.record.positions.end());
-  if (!fits) {
-    throw Error(ErrorCode::kBadInput, fmt::format("its member {} is no model of the same samples",
-                                                  in_quotes(member.record.method)));
-  }
-}
-
-TrainedModel with_parts(LoadedModel loaded, const std::string& name);
-
-/// A committee within a committee is refused before it is read, however deep they are nested.
-TrainedModel member_of_bytes(std::string_view bytes, const std::string& name) {
-  LoadedModel loaded = load_model_bytes(bytes, name);
-  if (loaded.record.method == kCommittee) {
-    throw Error(ErrorCode::kBadInput, name + " is a committee itself");
-  }
-  return with_parts(std::move(loaded), name);
-}
-
-std::vector<TrainedModel> members_of(const ModelRecord& record, LoadingArchive& archiver) {
-  Index count = 0;
-  archiver("members", count);
-  if (count < 1 || count > 1000) {
-    throw Error(ErrorCode::kBadInput, fmt::format("it has {} members", count));
-  }
-  std::vector<TrainedModel> members;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-    std::string bytes;
-    archiver(member_part(k), bytes);
-    members.push_back(member_of_bytes(bytes, member_part(k)));
-    archiver(member_part(k) + ".sources", members.back().sources);
-    check_member(members.back(), record);
-  }
-  return members;
-}
-
-TrainedModel with_parts(LoadedModel loaded, const std::string& name) {
-  TrainedModel model;
-  const bool committee = loaded.record.method == kCommittee;
-  try {
-    if (!committee) model.model = model_of(loaded.record.method);
-  } catch (const Error& error) {
-    throw Error(ErrorCode::kBadInput, name + ": " + error.what());
-  }
-  loaded.read_parts([&](LoadingArchive& archiver) {
-    if (committee) {
-      model.members = members_of(loaded.record, archiver);
-    } else {
-      archive(model.model, archiver);
-    }
-  });
-  model.record = std::move(loaded.record);
-  return model;
 }
 
 /// Whether something holds of the model, or of some member.
@@ -378,6 +302,8 @@ bool needs_self_similarities(const TrainedModel& model) {
   });
 }
 
+namespace {
+
 /// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:
 /// models and stores do not grow with it.
 void add_traces(Json& json, const FitInfo& info) {
@@ -401,8 +327,6 @@ void add_traces(Json& json, const FitInfo& info) {
     where["trace"] = trace_json(part);
   }
 }
-
-namespace {
 
 /// What a fit and a file both tell of a model.
 Json record_json(const ModelRecord& record) {
@@ -468,6 +392,34 @@ Json training_json(const Training& training) {
   return json;
 }
 
+namespace {
+
+void archive_parts(const TrainedModel& model, SavingArchive& archiver) {
+  if (model.is_committee()) return detail::archive_members(model.members, archiver);
+  archive(model.model, archiver);
+}
+
+}  // namespace
+
+TrainedModel detail::with_parts(LoadedModel loaded, const std::string& name) {
+  TrainedModel model;
+  const bool committee = loaded.record.method == kCommittee;
+  try {
+    if (!committee) model.model = model_of(loaded.record.method);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kBadInput, name + ": " + error.what());
+  }
+  loaded.read_parts([&](LoadingArchive& archiver) {
+    if (committee) {
+      model.members = members_of(loaded.record, archiver);
+    } else {
+      archive(model.model, archiver);
+    }
+  });
+  model.record = std::move(loaded.record);
+  return model;
+}
+
 void save(const TrainedModel& model, const std::string& path) {
   save_model(path, model.record, [&](SavingArchive& archiver) { archive_parts(model, archiver); });
 }
@@ -477,25 +429,27 @@ std::string trained_bytes(const TrainedModel& model) {
                      [&](SavingArchive& archiver) { archive_parts(model, archiver); });
 }
 
-TrainedModel load_trained(const std::string& path) { return with_parts(load_model(path), path); }
-
-TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name) {
-  return with_parts(load_model_bytes(bytes, name), name);
+TrainedModel load_trained(const std::string& path) {
+  return detail::with_parts(load_model(path), path);
 }
 
-namespace {
+TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name) {
+  return detail::with_parts(load_model_bytes(bytes, name), name);
+}
 
-void check_matrices(const ModelRecord& record, const QueryBlock& raw) {
+void detail::check_matrices(const ModelRecord& record, const QueryBlock& raw) {
   if (raw.matrices.size() == record.matrices.size()) return;
   throw invalid("{} matrices of new rows; the model was trained on {}", raw.matrices.size(),
                 record.matrices.size());
 }
 
+namespace {
+
 /// Rows under the input rules of the model, over the columns it needs.
 QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                             std::span<const QueryNames> names) {
   const ModelRecord& record = model.record;
-  check_matrices(record, raw);
+  detail::check_matrices(record, raw);
   if (!raw.matrices.empty() && cols(raw.matrices.front().to_training) == record.samples) {
     raw = over_columns(raw, record.positions);
   }
@@ -511,121 +465,24 @@ QueryBlock conditioned_rows(const TrainedModel& model, QueryBlock raw, RunContex
   return over_needed(model.model, conditioned);
 }
 
-/// What the method takes: rows under the input rules, or vectors.
-QueryBlock prepared_queries(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
-                            std::span<const QueryNames> names) {
+}  // namespace
+
+QueryBlock detail::prepared_queries(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
+                                    std::span<const QueryNames> names) {
   // New samples may be as small as they like.
   check_size(std::max(1.0, largest_magnitude(raw.vectors)), "the features of new samples");
   if (model.record.features > 0) return raw;
   return conditioned_rows(model, std::move(raw), ctx, names);
 }
 
-}  // namespace
-
-namespace {
-
-/// The rows that a member takes, of those that the committee was given.
-QueryBlock rows_of(const TrainedModel& member, const QueryBlock& raw,
-                   const ModelRecord& committee) {
-  QueryBlock own;
-  for (const Index source : member.sources) {
-    own.matrices.push_back(raw.matrices[static_cast<std::size_t>(source)]);
-  }
-  std::vector<Index> columns;
-  for (const Index position : member.record.positions) {
-    const auto at =
-        std::lower_bound(committee.positions.begin(), committee.positions.end(), position);
-    columns.push_back(static_cast<Index>(at - committee.positions.begin()));
-  }
-  return over_columns(own, columns);
-}
-
-/// The columns that a committee needs, of rows over these, over all training samples, or over all
-/// that were given.
-QueryBlock needed_rows(const ModelRecord& record, const QueryBlock& raw) {
-  const Index given = cols(raw.matrices.front().to_training);
-  std::vector<Index> columns = record.positions;
-  Index width = given;
-  if (given == record.given_samples && !record.kept.empty()) {
-    for (Index& column : columns) column = record.kept[static_cast<std::size_t>(column)];
-  } else if (given != record.samples) {
-    width = std::ssize(columns);
-    columns = all_positions(width);
-  }
-  for (const QueryMatrix& matrix : raw.matrices) check_columns(matrix, width);
-  return over_columns(raw, columns);
-}
-
-Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
-                            std::span<const QueryNames> names) {
-  const ModelRecord& record = model.record;
-  check_matrices(record, raw);
-  raw = needed_rows(record, raw);
-  std::vector<Prediction> predictions;
-  for (const TrainedModel& member : model.members) {
-    std::vector<QueryNames> own;
-    for (const Index source : member.sources) {
-      if (source < std::ssize(names)) own.push_back(names[static_cast<std::size_t>(source)]);
-    }
-    predictions.push_back(predict(member, rows_of(member, raw, record), ctx, own));
-  }
-  return combined(predictions, static_cast<int>(record.class_names.size()));
-}
-
-}  // namespace
-
 Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                    std::span<const QueryNames> names) {
   Prediction prediction =
       model.is_committee()
-          ? predict_together(model, std::move(raw), ctx, names)
-          : predict(model.model, prepared_queries(model, std::move(raw), ctx, names), ctx);
+          ? detail::predict_together(model, std::move(raw), ctx, names)
+          : predict(model.model, detail::prepared_queries(model, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);
   return prediction;
-}
-
-ExplainedPrediction predict_and_explain(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
-                                        std::span<const QueryNames> names) {
-  const QueryBlock queries = prepared_queries(model, std::move(raw), ctx, names);
-  ExplainedPrediction explained{.prediction = predict(model.model, queries, ctx),
-                                .explanations = {}};
-  apply(model.record.decision, explained.prediction);
-  explained.explanations = explain(model.model, queries, explained.prediction.labels, ctx);
-  return explained;
-}
-
-ExplainedSample explained_sample(const ModelRecord& record, Index sample) {
-  const Index given = record.kept.empty() ? sample : record.kept[static_cast<std::size_t>(sample)];
-  ExplainedSample found{.position = given, .id = {}, .class_name = {}};
-  const auto at = std::lower_bound(record.positions.begin(), record.positions.end(), sample);
-  if (at == record.positions.end() || *at != sample) return found;
-  const auto column = static_cast<std::size_t>(at - record.positions.begin());
-  if (!record.ids.empty()) found.id = record.ids[column];
-  if (!record.classes.empty()) {
-    found.class_name = record.class_names[static_cast<std::size_t>(record.classes[column])];
-  }
-  return found;
-}
-
-Json explanation_json(const ModelRecord& record, const Explanation& explanation, Index count,
-                      Index counted_from) {
-  Json samples = Json::array();
-  for (const Contribution& one : explanation.largest(count)) {
-    const ExplainedSample sample = explained_sample(record, one.sample);
-    Json entry = {{"contribution", one.amount}};
-    if (sample.id.empty()) {
-      entry["sample"] = sample.position + counted_from;
-    } else {
-      entry["sample"] = sample.id;
-    }
-    if (!sample.class_name.empty()) entry["class"] = sample.class_name;
-    samples.push_back(std::move(entry));
-  }
-  Json json = {{"by", enum_name(explanation.by)},
-               {"samples", std::move(samples)},
-               {"others", explanation.others(count)}};
-  if (explanation.by == ExplainedBy::kTerms) json["offset"] = explanation.offset;
-  return json;
 }
 
 }  // namespace kith

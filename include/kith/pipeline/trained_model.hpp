@@ -117,27 +117,4 @@ void save(const TrainedModel& model, const std::string& path);
 [[nodiscard]] Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                                  std::span<const QueryNames> names = {});
 
-/// The same with the training samples that decided each prediction. Throws Error where the method
-/// cannot name them.
-struct ExplainedPrediction {
-  Prediction prediction;
-  std::vector<Explanation> explanations;  ///< one per query
-};
-[[nodiscard]] ExplainedPrediction predict_and_explain(const TrainedModel& model, QueryBlock raw,
-                                                      RunContext& ctx,
-                                                      std::span<const QueryNames> names = {});
-
-/// A training sample as a user knows it.
-struct ExplainedSample {
-  Index position = 0;      ///< among the given ones, counted from 0
-  std::string id;          ///< empty: samples are known by position
-  std::string class_name;  ///< empty: the file of the model does not say
-};
-[[nodiscard]] ExplainedSample explained_sample(const ModelRecord& record, Index sample);
-
-/// The `count` largest contributions: what `predict --explain COUNT --json` prints. Samples without
-/// ids are numbers, the first of which is `counted_from`.
-[[nodiscard]] Json explanation_json(const ModelRecord& record, const Explanation& explanation,
-                                    Index count, Index counted_from = 1);
-
 }  // namespace kith
