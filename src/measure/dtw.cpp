@@ -41,8 +41,8 @@ struct Warps {
 /// vectors would depend on the target of the caller.
 template <int kBytes>
 struct WarpLanes {
-  typedef double V __attribute__((vector_size(kBytes)));
-  typedef double Stored __attribute__((vector_size(kBytes), aligned(8), may_alias));
+  using V [[gnu::vector_size(kBytes)]] = double;
+  using Stored [[gnu::vector_size(kBytes), gnu::aligned(8), gnu::may_alias]] = double;
   static constexpr Index kCount = kBytes / static_cast<int>(sizeof(double));
 };
 #define KITH_WARP_INLINE inline __attribute__((always_inline))

@@ -69,6 +69,7 @@ std::vector<RawMatrix> read_samples(std::vector<RawMatrix> matrices,
     if (matrices[m].name.empty()) matrices[m].name = name_of(matrices[m].samples);
   }
   std::vector<KnownSamples> known;
+  known.reserve(matrices.size());
   for (const RawMatrix& one : matrices) {
     known.push_back({ids_of(one.samples), source_of(one.samples)});
   }

@@ -112,6 +112,7 @@ std::vector<MatVariable> list_variables(mat_t* mat, const std::string& file) {
 MatVariable choose(std::vector<MatVariable> variables, const std::string& wanted,
                    const std::string& file) {
   std::vector<std::string> listed;
+  listed.reserve(variables.size());
   for (const MatVariable& variable : variables) listed.push_back(described(*variable));
   const std::string has = "; the file has " + list_some(listed, 20);
 

@@ -177,12 +177,12 @@ class PhylipReader {
 
   void add_values(const std::vector<std::string_view>& fields, Index sample, Index& found,
                   Index wanted) {
-    for (std::size_t k = 0; k < fields.size(); ++k) {
+    for (const std::string_view field : fields) {
       if (found == wanted) {
-        throw bad_input(lines_.place_of(fields[k]), "{} is one distance too many; sample {} has {}",
-                        in_quotes(fields[k]), sample + 1, wanted);
+        throw bad_input(lines_.place_of(field), "{} is one distance too many; sample {} has {}",
+                        in_quotes(field), sample + 1, wanted);
       }
-      values_.push_back(number_in(fields[k], lines_, MissingWord::kNan));
+      values_.push_back(number_in(field, lines_, MissingWord::kNan));
       ++found;
     }
   }

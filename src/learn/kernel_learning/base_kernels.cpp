@@ -75,6 +75,7 @@ BaseKernelModel model_with_kernels(const KernelSet& kernels, KernelSumModel sum)
 
 std::vector<Matrix> kernels_of_tables(const Matrix& distances, const Matrix& products) {
   std::vector<Matrix> kernels;
+  kernels.reserve(kBaseKernels.size());
   for (const BaseKernel& one : kBaseKernels) {
     kernels.push_back(
         kernel_of_table(one.rule, one.rule.kernel == VectorKernel::kRbf ? distances : products));

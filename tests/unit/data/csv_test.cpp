@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ void expect_ids(const SimilaritySet& set, const std::vector<std::string>& rows,
 TEST(CsvReader, FindsTheSeparator) {
   for (const std::string separator : {",", ";", "\t", " ", "  ", ", ", " ; "}) {
     SCOPED_TRACE("separator '" + separator + "'");
-    expect_plain_pair(read("1" + separator + "0.5\n0.25" + separator + "1\n", "m.txt"));
+    expect_plain_pair(read(fmt::format("1{0}0.5\n0.25{0}1\n", separator), "m.txt"));
   }
   expect_plain_pair(read("  1   0.5\n0.25 1  \n", "m.txt"));
 }
@@ -203,7 +204,7 @@ TEST(CsvReader, RefusesInfinityAndNumbersOutOfRange) {
 
 TEST(CsvReader, ExplainsDecimalCommas) {
   for (const std::string separator : {";", "\t", " "}) {
-    const std::string message = refused("1,0" + separator + "0,5\n0,25" + separator + "1,0\n");
+    const std::string message = refused(fmt::format("1,0{0}0,5\n0,25{0}1,0\n", separator));
     EXPECT_THAT(message, AllOf(HasSubstr("m.csv:1:1: cell 1 holds \"1,0\""),
                                HasSubstr("decimal comma"), HasSubstr("by points")));
   }

@@ -49,10 +49,11 @@ TEST(Edges, SaysNothingOfDirectionsWhereThereAreOnlySelfPairs) {
 }
 
 TEST(Edges, SplitsAtTabsCommasOrBlanks) {
+  const char* const marked =
+      "\xef\xbb\xbf"  // a byte order mark
+      "a b 1\nb a 2";
   for (const char* text : {"a\tb\t1\nb\ta\t2\n", "a,b,1\nb, a ,2\n", "a b 1\n  b   a  2\n",
-                           "# note\r\n\r\na b 1\r\nb a 2\r\n",
-                           "\xef\xbb\xbf"
-                           "a b 1\nb a 2"}) {
+                           "# note\r\n\r\na b 1\r\nb a 2\r\n", marked}) {
     const SimilaritySet set = edges(text);
     EXPECT_THAT(set.row_ids, ElementsAre("a", "b")) << text;
     EXPECT_THAT(sparse(set).values, ElementsAre(1, 2)) << text;

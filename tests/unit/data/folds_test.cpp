@@ -9,8 +9,8 @@ namespace kith::folds_test {
 namespace {
 
 TEST(StratifiedFolds, SpreadEveryClassEvenly) {
-  std::vector<int> classes;
-  for (int i = 0; i < 53; ++i) classes.push_back(i % 7 == 0 ? 1 : 0);
+  std::vector<int> classes(53);
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = i % 7 == 0 ? 1 : 0;
   Rng rng(1);
   const std::vector<int> fold_of = stratified_folds(classes, 5, rng);
   for (const int c : {0, 1}) {

@@ -8,7 +8,9 @@
 #include "support/format_files.hpp"
 
 /// HDF5 itself loses a few bytes when it gives up on a damaged file.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
+extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
+  return "leak:libhdf5";
+}
 
 namespace kith::mat_test {
 namespace {

@@ -206,8 +206,7 @@ TEST(LineReader, KeepsLinesThatCrossItsBuffer) {
   std::vector<std::string> wanted;
   std::string text;
   for (int i = 0; i < 40; ++i) {
-    wanted.push_back(
-        std::string(static_cast<std::size_t>(i) * 20'011, static_cast<char>('a' + i % 26)));
+    wanted.emplace_back(static_cast<std::size_t>(i) * 20'011, static_cast<char>('a' + i % 26));
     text += wanted.back() + "\n";
   }
   EXPECT_EQ(lines_of(text), wanted);

@@ -215,6 +215,7 @@ TEST(Inputs, SettingsOfTheMeasureAreSearchedWhereTheyAreListed) {
   Rng rng(3);
   for (Index i = 0; i < 8; ++i) {
     std::vector<double> one;
+    one.reserve(6);
     for (int k = 0; k < 6; ++k) one.push_back(rng.normal());
     series.values.push_back(one);
   }

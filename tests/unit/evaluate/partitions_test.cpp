@@ -18,7 +18,7 @@ Labels labels_of(std::initializer_list<int> counts) {
   for (const int count : counts) {
     labels.ids.insert(labels.ids.end(), static_cast<std::size_t>(count),
                       static_cast<int>(labels.names.size()));
-    labels.names.push_back(std::string(1, static_cast<char>('a' + labels.names.size())));
+    labels.names.emplace_back(1, static_cast<char>('a' + labels.names.size()));
   }
   return labels;
 }
@@ -131,7 +131,7 @@ TEST(Partitions, RefuseSizesThatCannotBe) {
 TEST(Partitions, ChecksNameThePartitionAndTheRule) {
   const Partition good{.train = {0, 1, 2}, .test = {3}, .fold_of = {0, 1, 0}};
   check_partitions(std::vector{good}, 4);
-  const auto message = [](Partition partition) -> std::string {
+  const auto message = [](const Partition& partition) -> std::string {
     try {
       check_partitions(std::vector{partition}, 4);
     } catch (const Error& error) {

@@ -29,7 +29,7 @@ ExperimentRecord experiment(const std::string& name, int partitions) {
   for (int i = 0; i < 30; ++i) record.labels.ids.push_back(i % 2);
   for (int p = 0; p < partitions; ++p) {
     Partition partition;
-    const Index first = (p % 3) * 10;
+    const Index first = Index{p % 3} * 10;
     for (Index i = 0; i < 30; ++i) {
       (i >= first && i < first + 10 ? partition.test : partition.train).push_back(i);
     }

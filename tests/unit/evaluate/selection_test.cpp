@@ -182,6 +182,7 @@ TEST(Selection, FromRawSamplesMeasuresNewOnesByWhatWasChosen) {
   std::vector<int> classes;
   for (int i = 0; i < 46; ++i) {
     std::vector<double> one;
+    one.reserve(8);
     for (int k = 0; k < 8; ++k) one.push_back((i % 2 == 0 ? k : 8 - k) + 2 * rng.normal());
     all.values.push_back(one);
     if (i < 40) classes.push_back(i % 2);

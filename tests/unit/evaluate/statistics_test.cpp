@@ -27,6 +27,7 @@ double p_value(const std::vector<double>& differences) {
 /// observed one. Nonzero differences only.
 double by_all_sign_patterns(const std::vector<double>& differences) {
   std::vector<double> sizes;
+  sizes.reserve(differences.size());
   for (const double d : differences) sizes.push_back(std::abs(d));
   const std::vector<double> rank = ranks(sizes);
   double observed = 0;
@@ -159,6 +160,7 @@ TEST(Wilcoxon, ApproachesTheNormalLimit) {
     std::vector<double> differences = whole_differences(200, most, rng);
     const double exact = p_value(differences);
     std::vector<double> sizes;
+    sizes.reserve(differences.size());
     for (const double d : differences) sizes.push_back(std::abs(d));
     const std::vector<double> rank = ranks(sizes);
     double z = 0, variance = 0;

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -178,6 +178,7 @@ TEST(StoreProcess, WritesBesideOthers) {
   const TempFolder folder;
   const std::string path = folder.path("s.kith");
   std::vector<pid_t> children;
+  children.reserve(3);
   for (int process = 0; process < 3; ++process) {
     children.push_back(start([&, process] {
       Store store(path);
@@ -227,6 +228,7 @@ TEST(StoreProcess, CreatesAStoreOnceWhereSeveralTryAtOnce) {
   for (int round = 0; round < 5; ++round) {
     const std::string path = folder.path("s" + std::to_string(round));
     std::vector<pid_t> children;
+    children.reserve(5);
     for (int process = 0; process < 5; ++process) {
       children.push_back(start([&]() -> int {
         Store store(path);

@@ -21,6 +21,7 @@ TEST(StoreThreads, ShareOneStore) {
     Store store(path);
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&store, &wrong, t] {
         // All ask for the same records, and every unit is written by two of them.
@@ -56,6 +57,7 @@ TEST(StoreThreads, MayEachHaveTheirOwnStoreOfOneFile) {
   const std::string path = folder.path("s.kith");
   std::vector<std::thread> threads;
   std::atomic<int> failed{0};
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&path, &failed, t] {
       try {

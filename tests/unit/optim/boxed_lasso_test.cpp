@@ -259,11 +259,11 @@ Problem shared_pair(const std::string& name, const std::string& one, const std::
   std::ifstream values(folder / "similarity.csv");
   std::vector<double> flat;
   std::vector<double> y;
-  for (std::size_t i = 0; i < label.size(); ++i) {
+  for (const std::string& name : label) {
     std::string line;
     std::getline(values, line);
-    if (label[i] != one && label[i] != other) continue;
-    y.push_back(label[i] == one ? 1 : -1);
+    if (name != one && name != other) continue;
+    y.push_back(name == one ? 1 : -1);
     std::istringstream row(line);
     for (std::string cell; std::getline(row, cell, ',');) flat.push_back(std::stod(cell));
   }
