@@ -41,7 +41,7 @@ double largest_difference(const MatrixRef& S, Index i, Index j, double limit) {
   return largest;
 }
 
-void add(DuplicateSummary& summary, DuplicatePair pair) {
+void add(DuplicateSummary& summary, const DuplicatePair& pair) {
   ++(pair.same ? summary.same : summary.near);
   if (pair.contradicting) ++summary.contradicting;
   summary.pairs.push_back(pair);

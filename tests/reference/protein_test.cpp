@@ -55,6 +55,7 @@ std::vector<AnySettings> grid_of(const MethodChoice& choice) {
     grid = std::move(finer);
   }
   std::vector<AnySettings> settings;
+  settings.reserve(grid.size());
   for (MethodChoice& one : grid) settings.push_back(std::move(one.settings));
   return settings;
 }

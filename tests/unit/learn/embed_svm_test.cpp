@@ -21,7 +21,7 @@ Task points_task() {
   std::vector<std::string> names;
   for (Index i = 0; i < points.rows(); ++i) {
     for (Index d = 0; d < 4; ++d) points(i, d) = rng.normal() + (d == i % 3 ? 2 : 0) + 1;
-    if (i < 36) names.push_back(std::string(1, static_cast<char>('a' + i % 3)));
+    if (i < 36) names.emplace_back(1, static_cast<char>('a' + i % 3));
   }
   const RowMatrix S = points * points.transpose();
   Task task;

@@ -34,7 +34,7 @@ Task make_task(int classes, bool symmetric) {
   Task task;
   std::vector<std::string> names;
   for (Index i = 0; i < kTrain; ++i) {
-    names.push_back(std::string(1, static_cast<char>('a' + i % classes)));
+    names.emplace_back(1, static_cast<char>('a' + i % classes));
   }
   task.set.labels = make_labels(names);
   task.set.matrices.push_back({"s", DenseBlock(RowMatrix(S.topLeftCorner(kTrain, kTrain)))});
@@ -193,7 +193,7 @@ TEST(FeatureSvm, WeightsCountAsRepeatedSamples) {
   task.set.weights = Vector::Ones(F.rows());
   task.set.weights(0) = 2;
   std::vector<std::string> names;
-  for (Index i = 0; i <= F.rows(); ++i) names.push_back(i % 2 == 0 ? "a" : "b");
+  for (Index i = 0; i <= F.rows(); ++i) names.emplace_back(i % 2 == 0 ? "a" : "b");
   repeated.set.labels = make_labels(names);
   repeated.set.matrices[0].block = DenseBlock(wide);
   RunContext ctx;

@@ -27,7 +27,7 @@ struct Task {
 Task three_classes() {
   Task setup;
   std::vector<std::string> names;
-  for (int i = 0; i < 24; ++i) names.push_back(std::string(1, static_cast<char>('a' + i % 3)));
+  for (int i = 0; i < 24; ++i) names.emplace_back(1, static_cast<char>('a' + i % 3));
   setup.set.labels = make_labels(names);
   RowMatrix S = random_symmetric(30, 1);
   for (Index i = 0; i < 30; ++i) {
