@@ -147,6 +147,12 @@ std::string in_quotes(std::string_view text, std::size_t limit) {
   return out + '"';
 }
 
+std::string counted(long long count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  if (!many.empty()) return fmt::format("{} {}", count, many);
+  return fmt::format("{} {}{}", count, one, one.ends_with('s') ? "es" : "s");
+}
+
 std::string list_some(std::span<const std::string> items, std::size_t most) {
   std::string list;
   for (std::size_t i = 0; i < std::min(items.size(), most); ++i) {

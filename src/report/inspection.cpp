@@ -24,10 +24,6 @@ std::string heading(const std::string& text, const TextStyle& style) {
   return style.colour ? "\n\033[1m" + text + "\033[0m\n" : "\n" + text + "\n";
 }
 
-std::string plural(std::int64_t count, const std::string& singular) {
-  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
-}
-
 /// "  name     value" lines that line up.
 std::string fact(const std::string& name, const std::string& value, const TextStyle& style) {
   constexpr std::size_t kNameWidth = 15;
@@ -102,18 +98,18 @@ std::string matrix_section(const MatrixSummary& matrix, const TextStyle& style) 
                     neighbours.by == PairKind::kDistance ? "distances as given" : "similarities");
     if (neighbours.tied > 0) {
       value += fmt::format(" ({} with several equally near: error averaged over them)",
-                           plural(neighbours.tied, "sample"));
+                           counted(neighbours.tied, "sample"));
     }
     if (neighbours.isolated > 0) {
       value += fmt::format("; {} without any known neighbour counted as wrong",
-                           plural(neighbours.isolated, "sample"));
+                           counted(neighbours.isolated, "sample"));
     }
     text += fact("neighbours", value, style);
   }
   if (matrix.duplicates && !matrix.duplicates->pairs.empty()) {
     const DuplicateSummary& duplicates = *matrix.duplicates;
     std::string value =
-        fmt::format("{} the same, {} nearly so", plural(duplicates.same, "pair"), duplicates.near);
+        fmt::format("{} the same, {} nearly so", counted(duplicates.same, "pair"), duplicates.near);
     if (duplicates.contradicting > 0) {
       value += fmt::format("; {} with different labels", duplicates.contradicting);
     }
@@ -170,11 +166,8 @@ std::string inspection_text(const Inspection& inspection, const TextStyle& style
   std::string text;
   for (const MatrixSummary& matrix : inspection.matrices) {
     text += heading(visible(matrix.name), style).substr(text.empty() ? 1 : 0);
-    std::string shape = plural(matrix.n, "sample");
-    if (inspection.labels) shape += ", " + plural(inspection.labels->class_count(), "class");
-    if (inspection.labels && inspection.labels->class_count() != 1) {
-      shape.replace(shape.rfind("classs"), 6, "classes");
-    }
+    std::string shape = counted(matrix.n, "sample");
+    if (inspection.labels) shape += ", " + counted(inspection.labels->class_count(), "class");
     text +=
         wrap(fmt::format("{}, {} from {} ({}{})", shape,
                          matrix.kind == PairKind::kDistance ? "distances" : "similarities",
@@ -187,11 +180,9 @@ std::string inspection_text(const Inspection& inspection, const TextStyle& style
   if (inspection.agreement.size() > 0) text += agreement_section(inspection, style);
   if (!inspection.unmatched_labels.empty()) {
     text += heading("Labels without a sample", style);
-    text += wrap(
-        fmt::format("{}: {}",
-                    plural(static_cast<std::int64_t>(inspection.unmatched_labels.size()), "id"),
-                    list_some(inspection.unmatched_labels)),
-        style.width, "  ");
+    text += wrap(fmt::format("{}: {}", counted(std::ssize(inspection.unmatched_labels), "id"),
+                             list_some(inspection.unmatched_labels)),
+                 style.width, "  ");
   }
   text += heading("What to try, and why", style);
   for (const Advice& advice : inspection.advice) {

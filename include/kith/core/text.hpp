@@ -25,6 +25,11 @@ namespace kith {
 /// messages.
 [[nodiscard]] std::string in_quotes(std::string_view text, std::size_t limit = 60);
 
+/// "1 sample", "2 samples", "2 classes"; `many` where the plural is another than s or es behind
+/// `one`.
+[[nodiscard]] std::string counted(long long count, std::string_view one,
+                                  std::string_view many = {});
+
 /// "a, b, c and 12 more".
 [[nodiscard]] std::string list_some(std::span<const std::string> items, std::size_t most = 5);
 

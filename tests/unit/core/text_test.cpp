@@ -80,5 +80,13 @@ TEST(NaturalLess, OrdersNumbersByValueBeforeText) {
   EXPECT_FALSE(natural_less("nan", "7"));
 }
 
+TEST(Counted, HasOneThingOrSeveral) {
+  EXPECT_EQ(counted(1, "fold"), "1 fold");
+  EXPECT_EQ(counted(0, "fold"), "0 folds");
+  EXPECT_EQ(counted(2, "class"), "2 classes");
+  EXPECT_EQ(counted(3, "matrix", "matrices"), "3 matrices");
+  EXPECT_EQ(counted(1, "matrix", "matrices"), "1 matrix");
+}
+
 }  // namespace
 }  // namespace kith::text_test
