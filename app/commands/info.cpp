@@ -54,6 +54,12 @@ std::vector<std::string> notes_of(const ModelRecord& record) {
   return record.certificate.value("notes", std::vector<std::string>());
 }
 
+/// " from sw" where new samples bring several matrices, of which the member uses some.
+std::string matrices_text(const TrainedModel& member, const ModelRecord& committee) {
+  if (committee.matrices.size() < 2) return "";
+  return " from " + list_some(names_of_matrices(member, committee), committee.matrices.size());
+}
+
 /// What new samples must bring for one matrix.
 std::string need_text(const ModelRecord& record, const ModelMatrix& matrix) {
   if (matrix.measure) {
@@ -85,12 +91,15 @@ std::string info_text(const TrainedModel& model, const std::string& path,
   std::string text = fmt::format("{}: a model of method {}\n", path, record.method);
   text += line("method",
                model.is_committee()
-                   ? fmt::format("a committee of {} methods that vote with their probabilities",
-                                 model.members.size())
+                   ? fmt::format("a committee of {} that vote with their probabilities",
+                                 counted(std::ssize(model.members), "method"))
                    : method_info(method_settings(record)).summary,
                style);
   for (const TrainedModel& member : model.members) {
-    text += line("member", member.record.method + ": " + settings_text(member.record), style);
+    const std::string from = matrices_text(member, record);
+    text += line("member",
+                 fmt::format("{}{}: {}", member.record.method, from, settings_text(member.record)),
+                 style);
   }
   text += line("settings", settings_text(record), style);
   text += line("classes",
@@ -99,7 +108,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
   text += line("trained on",
                record.given_samples > record.samples
                    ? fmt::format("{} samples of {} given", record.samples, record.given_samples)
-                   : fmt::format("{} samples", record.samples),
+                   : counted(record.samples, "sample"),
                style);
   for (const std::string& sentence : record.applied) {
     text += line("applied", spelled(sentence, as_flag), style);
@@ -122,7 +131,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
   if (record.features > 0) {
     text += line(
         "needs",
-        fmt::format("vectors of {} features{}", record.features,
+        fmt::format("vectors of {}{}", counted(record.features, "feature"),
                     record.feature_names.empty() ? "" : ": " + list_some(record.feature_names, 12)),
         style);
   }
@@ -144,7 +153,9 @@ std::string info_text(const TrainedModel& model, const std::string& path,
 int run(const InfoOptions& options) {
   const TrainedModel model = load_trained(options.model);
   if (options.common.json) {
-    print_json(model_json(model));
+    Json json = model_json(model);
+    if (json.contains("notes")) json["notes"] = spelled_json(json["notes"], as_flag);
+    print_json(json);
   } else {
     print_text(info_text(model, options.model, output_style()));
   }

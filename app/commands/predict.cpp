@@ -275,6 +275,13 @@ Answers answers_of(const TrainedModel& model, QueryBlock queries, Index explain,
   return {.prediction = predict(model, std::move(queries), ctx, names), .explanations = {}};
 }
 
+/// Of a committee, the members that explanations do without.
+void say_left_out(const Answers& answers, const RunContext& ctx) {
+  for (const std::string& member : answers.left_out) {
+    ctx.message("explanations are without a member of the committee: " + member);
+  }
+}
+
 /// Writes what the model says of every chunk that `reader` gives; `names` are for errors.
 template <class Writer, class Reader, class Names>
 void write_predictions(const TrainedModel& model, Reader& reader, const Names& names,
@@ -288,8 +295,10 @@ void write_predictions(const TrainedModel& model, Reader& reader, const Names& n
     QueryChunk chunk = reader.next(kRowsAtATime);
     if (chunk.ids.empty() && !std::exchange(first, false)) break;
     const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
-    writer.chunk(chunk, answers_of(model, std::move(chunk.queries), options.explain,
-                                   session.context, names(chunk)));
+    const Answers answers =
+        answers_of(model, std::move(chunk.queries), options.explain, session.context, names(chunk));
+    writer.chunk(chunk, answers);
+    if (done == 0) say_left_out(answers, session.context);
     first = false;
     done += static_cast<double>(chunk.ids.size());
     session.context.progress("queries", done, 0);
@@ -387,12 +396,7 @@ int run(const PredictOptions& options) {
                             "--data FILE",
                             model.record.features));
   }
-  if (options.explain > 0 && model.is_committee()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "--explain is about one method, and this model is a committee; kith info lists its "
-                "members, of which one can be trained alone");
-  }
-  if (options.explain > 0) check_explains(method_settings(model.record));
+  if (options.explain > 0 && !model.is_committee()) check_explains(method_settings(model.record));
   say_how_training_ended(model.record, session);
   if (options.common.json) {
     predict_all<JsonWriter>(model, options, session);
@@ -472,7 +476,8 @@ Command add_predict(CLI::App& program) {
       "of\n"
       "all others, and the offset. For machines contributions are coefficients times similarities, "
       "in\n"
-      "favour of the label where positive; for neighbours they are weights, each for its class.\n\n"
+      "favour of the label where positive; for neighbours they are weights, each for its class.\n"
+      "For a committee each member divides its share of the vote among the samples.\n\n"
       "Examples:\n"
       "  kith predict --model m.kith --similarity new.csv\n"
       "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"

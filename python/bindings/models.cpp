@@ -128,10 +128,12 @@ struct NumberedQueries {
 template <class Part>
 py::tuple prediction_of(const Model& model, Index count, Index explained, const RunOptions& options,
                         Part part) {
-  if (explained > 0) check_explains(method_settings(model.trained->record));
+  if (explained > 0 && !model.trained->is_committee()) {
+    check_explains(method_settings(model.trained->record));
+  }
   struct Answers {
     Prediction prediction;
-    Json explanations = Json::array();
+    Json explanations = {{"rows", Json::array()}, {"left_out", Json::array()}};
   };
   const auto asked = [trained = model.trained, count, explained,
                       part = std::move(part)](RunContext& ctx) {
@@ -147,9 +149,10 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
             predict_and_explain(*trained, part(first, some, ctx), ctx, names.views);
         one = std::move(both.prediction);
         for (const Explanation& explanation : both.explanations) {
-          answers.explanations.push_back(
+          answers.explanations["rows"].push_back(
               explanation_json(trained->record, explanation, explained, 0));
         }
+        answers.explanations["left_out"] = both.left_out;
       } else {
         one = predict(*trained, part(first, some, ctx), ctx, names.views);
       }

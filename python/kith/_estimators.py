@@ -3,6 +3,7 @@
 import inspect as _signatures
 import json
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -301,14 +302,18 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         list of {"sample", "class", "contribution"}; `others`, what all further ones contribute together; and `by`.
 
         `by` "terms": a contribution is a coefficient times a similarity, in favour of the label where positive; with
-        `offset` they add up to the decision value. `by` "votes": it is the weight of a neighbour, for its own class.
+        `offset` they add up to the decision value. `by` "votes": it is the weight of a neighbour, for its own class. In a
+        committee each member divides its share of the vote among the samples.
         A sample is known by its id, else by its position in `fit`, counted from 0. Methods that cannot tell refuse.
         """
         if not isinstance(k, numbers.Integral) or k < 1:
             raise ValueError(f"k is {k!r}, and must be a whole number from 1 on")
         labels, _, _, explanations = self._predict(X, self_similarity, from_training, int(k))
         own = dict(zip(json.loads(self.model_.record())["classes"], self.classes_[self._position].tolist()))
-        found = json.loads(explanations)
+        explanations = json.loads(explanations)
+        for member in explanations["left_out"]:
+            warnings.warn(f"explanations are without a member of the committee: {member}", UserWarning, stacklevel=2)
+        found = explanations["rows"]
         for label, one in zip(labels.tolist(), found):
             one["label"] = label
             for sample in one["samples"]:

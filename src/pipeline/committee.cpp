@@ -257,20 +257,29 @@ std::vector<TrainedModel> members_of(const ModelRecord& record, LoadingArchive& 
   return members;
 }
 
-Prediction predict_together(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
-                            std::span<const QueryNames> names) {
-  const ModelRecord& record = model.record;
-  check_matrices(record, raw);
-  raw = needed_rows(record, raw);
-  std::vector<Prediction> predictions;
+std::vector<MemberRows> member_rows(const TrainedModel& model, const QueryBlock& raw,
+                                    std::span<const QueryNames> names) {
+  check_matrices(model.record, raw);
+  const QueryBlock needed = needed_rows(model.record, raw);
+  std::vector<MemberRows> rows;
   for (const TrainedModel& member : model.members) {
-    std::vector<QueryNames> own;
+    MemberRows& own = rows.emplace_back();
+    own.rows = rows_of(member, needed, model.record);
     for (const Index source : member.sources) {
-      if (source < std::ssize(names)) own.push_back(names[static_cast<std::size_t>(source)]);
+      if (source < std::ssize(names)) own.names.push_back(names[static_cast<std::size_t>(source)]);
     }
-    predictions.push_back(predict(member, rows_of(member, raw, record), ctx, own));
   }
-  return combined(predictions, static_cast<int>(record.class_names.size()));
+  return rows;
+}
+
+Prediction predict_together(const TrainedModel& model, const QueryBlock& raw, RunContext& ctx,
+                            std::span<const QueryNames> names) {
+  std::vector<MemberRows> rows = member_rows(model, raw, names);
+  std::vector<Prediction> predictions;
+  for (std::size_t m = 0; m < rows.size(); ++m) {
+    predictions.push_back(predict(model.members[m], std::move(rows[m].rows), ctx, rows[m].names));
+  }
+  return combined(predictions, static_cast<int>(model.record.class_names.size()));
 }
 
 }  // namespace detail

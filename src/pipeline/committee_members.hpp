@@ -17,8 +17,16 @@ void archive_members(const std::vector<TrainedModel>& members, SavingArchive& ar
 [[nodiscard]] std::vector<TrainedModel> members_of(const ModelRecord& record,
                                                    LoadingArchive& archiver);
 
+/// What each member of a committee takes, of rows as for `predict`.
+struct MemberRows {
+  QueryBlock rows;
+  std::vector<QueryNames> names;
+};
+[[nodiscard]] std::vector<MemberRows> member_rows(const TrainedModel& model, const QueryBlock& raw,
+                                                  std::span<const QueryNames> names);
+
 /// The prediction of a committee before its priors and costs; rows as for `predict`.
-[[nodiscard]] Prediction predict_together(const TrainedModel& model, QueryBlock raw,
+[[nodiscard]] Prediction predict_together(const TrainedModel& model, const QueryBlock& raw,
                                           RunContext& ctx, std::span<const QueryNames> names);
 
 }  // namespace kith::detail

@@ -366,6 +366,15 @@ Json needs_json(const ModelRecord& record) {
 
 }  // namespace
 
+std::vector<std::string> names_of_matrices(const TrainedModel& member,
+                                           const ModelRecord& committee) {
+  std::vector<std::string> names;
+  for (const Index source : member.sources) {
+    names.push_back(committee.matrices[static_cast<std::size_t>(source)].name);
+  }
+  return names;
+}
+
 Json model_json(const TrainedModel& model) {
   const ModelRecord& record = model.record;
   Json json = record_json(record);
@@ -379,6 +388,8 @@ Json model_json(const TrainedModel& model) {
     json["members"].push_back({{"method", member.record.method},
                                {"settings", member.record.settings},
                                {"input", needs_json(member.record)}});
+    if (record.matrices.size() < 2) continue;
+    json["members"].back()["matrices"] = names_of_matrices(member, record);
   }
   if (!record.feature_names.empty()) json["feature_names"] = record.feature_names;
   return json;

@@ -420,3 +420,16 @@ def test_methods_that_cannot_tell_refuse_and_name_those_that_can(kith, problem):
     assert "sda cannot name" in message and "knn" in message and "ridge" in message
     for count in ("0", "-1", "x"):
         assert "--explain" in kith.refusal("predict", "--model", "m.kith", "--similarity", "q.csv", "--explain", count)
+
+
+def test_svm_knn_is_explained_by_its_local_machine(kith):
+    problem = Problem(classes=2).write(kith)
+    problem.train(kith, "--method", "svm-knn", "--set", "neighbours=6")
+    kinds = set()
+    for row in explained(kith):
+        explanation = row["explanation"]
+        kinds.add(explanation["by"])
+        whole = sum(one["contribution"] for one in explanation["samples"]) + explanation["others"]
+        score = row["scores"][row["label"]]
+        assert whole + explanation.get("offset", 0) == pytest.approx(score, abs=1e-9)
+    assert "terms" in kinds

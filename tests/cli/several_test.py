@@ -382,3 +382,21 @@ def test_messages_about_one_of_several_name_it(kith):
     several.write("two")
     message = kith.refusal(*train)
     assert 'matrix "two"' in message and "missing" in message
+
+
+def test_info_says_which_matrix_a_member_uses(kith):
+    several = Several(kith)
+    found = several.train("--among", "knn,svm-flip,mkl", "--set", "neighbours=3", method="auto")
+    seated = {one["method"]: one["input"].get("matrix") for one in found["selection"]["candidates"] if one["chosen"]}
+    if len(seated) < 2:
+        pytest.skip("one method alone is chosen for this problem")
+    members = kith.json("info", "m.kith")["members"]
+    page = kith("info", "m.kith").stdout
+    needed = [need["name"] for need in kith.json("info", "m.kith")["needs"]]
+    if len(needed) < 2:
+        assert all("matrices" not in member for member in members)
+        return
+    for matrix, member in zip(seated.values(), members):
+        assert member["matrices"] == ([matrix] if matrix else list(Several.NAMES))
+        if matrix:
+            assert f"{member['method']} from {matrix}: " in page

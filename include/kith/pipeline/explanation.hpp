@@ -13,9 +13,15 @@ namespace kith {
 
 /// `predict` with the training samples that decided each prediction. Throws Error where the method
 /// cannot name them.
+///
+/// Of a committee, votes: each member has the same share of the vote, 1 / members, and divides it
+/// among the samples by the magnitude of what they contribute to its own explanation. A term counts
+/// for the class of its sample where it speaks for that class, else against it. Members that cannot
+/// name samples are left out; Error where all are.
 struct ExplainedPrediction {
   Prediction prediction;
   std::vector<Explanation> explanations;  ///< one per query
+  std::vector<std::string> left_out{};    ///< "ridge: why it names none" of members
 };
 [[nodiscard]] ExplainedPrediction predict_and_explain(const TrainedModel& model, QueryBlock raw,
                                                       RunContext& ctx,

@@ -72,6 +72,10 @@ struct TrainedModel {
   [[nodiscard]] bool is_committee() const { return !members.empty(); }
 };
 
+/// Which matrices of its committee a member uses, by their names there.
+[[nodiscard]] std::vector<std::string> names_of_matrices(const TrainedModel& member,
+                                                         const ModelRecord& committee);
+
 struct Training {
   TrainedModel model;
   FitInfo info;

@@ -31,26 +31,33 @@ Labels labels_of(const Voters& voters, const Neighbours& chosen) {
   return labels;
 }
 
-/// Decision values of one pair for each of `costs`, ascending.
-std::vector<double> pair_decisions(const BinaryTask& pair, const Matrix& K, const Vector& k,
-                                   std::span<const double> costs, double tolerance,
-                                   const RunContext& ctx) {
+/// The machine of one pair for one query: its decision value is the sum of the terms and the
+/// offset.
+struct LocalMachine {
+  Vector terms;  ///< of the samples of the pair
+  double offset = 0;
+};
+
+/// Machines of one pair for each of `costs`, ascending.
+std::vector<LocalMachine> pair_machines(const BinaryTask& pair, const Matrix& K, const Vector& k,
+                                        std::span<const double> costs, double tolerance,
+                                        const RunContext& ctx) {
   const Matrix block = K(pair.samples, pair.samples);
   const Vector row = k(pair.samples);
   dual::SvmDual dual{
       .K = dual::SymmetricView::dense(block), .y = pair.y(), .cost = {}, .linear = {}};
   const long most = 20000 + 200 * row.size();  // far beyond any solvable problem of this size
-  std::vector<double> decisions;
+  std::vector<LocalMachine> machines;
   std::optional<Vector> start;
   for (const double cost : costs) {
     dual.cost = Vector::Constant(row.size(), cost);
     const dual::SmoSolution solution = dual::smo(
         dual, {.tolerance = tolerance, .gap_tolerance = tolerance, .max_iterations = most}, ctx,
         start);
-    decisions.push_back(row.dot(dual.y.cwiseProduct(solution.alpha)) + solution.b);
+    machines.push_back({row.cwiseProduct(dual.y.cwiseProduct(solution.alpha)), solution.b});
     start = solution.alpha;
   }
-  return decisions;
+  return machines;
 }
 
 /// The steps of one neighbourhood that share a spectrum rule and a treatment, in order of cost.
@@ -98,9 +105,11 @@ void solve_family(const Family& family, const LocalTask<SvmKnnModel>& task, cons
   for (const std::size_t step : family.steps) costs.push_back(task.models[step].settings.cost);
   Matrix decisions(static_cast<Index>(costs.size()), static_cast<Index>(pairs.size()));
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const std::vector<double> values = pair_decisions(pairs[p], K, k, costs, family.tolerance, ctx);
-    decisions.col(static_cast<Index>(p)) =
-        Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+    const auto machines = pair_machines(pairs[p], K, k, costs, family.tolerance, ctx);
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+      decisions(static_cast<Index>(i), static_cast<Index>(p)) =
+          machines[i].terms.sum() + machines[i].offset;
+    }
   }
   const Prediction votes = decide(table, decisions);
   for (std::size_t i = 0; i < family.steps.size(); ++i) {
@@ -109,19 +118,51 @@ void solve_family(const Family& family, const LocalTask<SvmKnnModel>& task, cons
   }
 }
 
-/// A neighbourhood of one class, or of nobody: nothing to separate.
-bool settle_at_once(const LocalTask<SvmKnnModel>& task) {
-  const Voters& voters = task.voters();
+/// Whether neighbours are of one class, or nobody: nothing to separate.
+bool is_uniform(const Voters& voters, const Neighbours& chosen) {
   std::set<int> present;
-  for (const Index sample : task.chosen.samples) {
+  for (const Index sample : chosen.samples) {
     present.insert(voters.labels[static_cast<std::size_t>(sample)]);
   }
-  if (present.size() > 1) return false;
+  return present.size() < 2;
+}
+
+bool settle_at_once(const LocalTask<SvmKnnModel>& task) {
+  const Voters& voters = task.voters();
+  if (!is_uniform(voters, task.chosen)) return false;
   const int label = heaviest(voters, task.chosen.samples, Vector::Zero(voters.classes));
   for (const std::size_t step : task.steps) {
     task.answer(step, label, Vector::Unit(voters.classes, label));
   }
   return true;
+}
+
+Explanation explain_one(const SvmKnnModel& model, const Neighbours& chosen, int label,
+                        const RunContext& ctx) {
+  if (is_uniform(model.voters, chosen)) {
+    const std::vector<double> equal(chosen.samples.size(),
+                                    1 / static_cast<double>(chosen.samples.size()));
+    return explain_votes(chosen.samples, equal);
+  }
+  const SvmKnnSettings& own = model.settings;
+  const LocalKernel kernel = local_kernel(model.pairs.among(chosen.samples), chosen);
+  const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(own.spectrum));
+  const Vector k = kernel.U * kernel.treated(own.spectrum, own.test_treatment);
+  Vector sums = Vector::Zero(k.size());
+  Explanation explanation;
+  for (const BinaryTask& pair : binary_tasks(labels_of(model.voters, chosen))) {
+    if (pair.first != label && pair.second != label) continue;
+    const double side = pair.first == label ? 1 : -1;
+    const LocalMachine machine =
+        pair_machines(pair, K, k, std::span(&own.cost, 1), own.tolerance, ctx).front();
+    sums(pair.samples) += side * machine.terms;
+    explanation.offset += side * machine.offset;
+  }
+  for (Index j = 0; j < sums.size(); ++j) {
+    if (sums(j) == 0) continue;
+    explanation.samples.push_back({chosen.samples[static_cast<std::size_t>(j)], sums(j)});
+  }
+  return explanation;
 }
 
 }  // namespace
@@ -147,6 +188,18 @@ std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const 
     for (const Family& family : families(task.models, task.steps)) solve_family(family, task, ctx);
   };
   return predict_neighbourhoods(models, queries, solve, ctx);
+}
+
+std::vector<Explanation> explain(const SvmKnnModel& model, const QueryBlock& queries,
+                                 std::span<const int> labels, RunContext& ctx) {
+  std::vector<Explanation> explanations(labels.size());
+  const auto answer = [&](Index query, const Neighbours& chosen) {
+    const auto q = static_cast<std::size_t>(query);
+    explanations[q] = explain_one(model, chosen, labels[q], ctx);
+  };
+  for_each_query(model.voters, queries, model.settings.neighbours, kLocalQueriesPerUnit, answer,
+                 ctx);
+  return explanations;
 }
 
 }  // namespace kith

@@ -100,5 +100,31 @@ TEST(SvmKnn, PredictsAlongAPathAsOneByOne) {
   }
 }
 
+TEST(SvmKnn, ExplainsByTheTermsOfItsLocalMachine) {
+  const Task setup = three_classes();
+  SharedWork work(setup.set);
+  RunContext ctx;
+  for (const Index k : {1, 2, 9}) {
+    const SvmKnnModel model = fit(work, SvmKnnSettings{.neighbours = k}, ctx).model;
+    const Prediction said = predict(model, setup.queries, ctx);
+    const auto explained = explain(model, setup.queries, said.labels, ctx);
+    ASSERT_EQ(explained.size(), 6U);
+    for (std::size_t q = 0; q < 6; ++q) {
+      EXPECT_LE(std::ssize(explained[q].samples), k);
+      double sum = explained[q].offset;
+      for (const Contribution& one : explained[q].samples) sum += one.amount;
+      if (explained[q].by == ExplainedBy::kVotes) {  // one class: its vote is whole
+        EXPECT_NEAR(sum, 1, 1e-12);
+        for (const Contribution& one : explained[q].samples) {
+          EXPECT_EQ(setup.set.labels.ids[static_cast<std::size_t>(one.sample)], said.labels[q]);
+        }
+      } else {
+        EXPECT_GT(sum + 1, 0);
+      }
+      if (k == 1) EXPECT_EQ(explained[q].by, ExplainedBy::kVotes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kith::svm_knn_test

@@ -6,9 +6,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "kith/core/positions.hpp"
+#include "kith/pipeline/explanation.hpp"
 #include "support/tensor_bytes.hpp"
 #include "support/training_sets.hpp"
 
@@ -293,6 +295,64 @@ TEST(Settled, TheNearestNeighbourIsTheOneAtTheLeastDistance) {
       EXPECT_EQ(said.labels[static_cast<std::size_t>(q)], classes[static_cast<std::size_t>(least)]);
     }
   }
+}
+
+TEST(Committee, ExplainsByItsMembersEachWithItsShare) {
+  const PreparedTraining plain = prepared(kSample.S, kSample.classes);
+  const std::vector<Seat> members = {seat("knn", plain), seat("svm-clip", plain),
+                                     seat("svm-knn", plain), seat("sda", plain)};
+  const TrainedModel model = committee_of(members);
+  RunContext ctx;
+  const ExplainedPrediction found = predict_and_explain(model, rows_of(kSample.rows), ctx);
+  EXPECT_EQ(found.prediction.labels, ask(model, rows_of(kSample.rows)).labels);
+  ASSERT_EQ(found.left_out.size(), 1U);
+  EXPECT_THAT(found.left_out[0], testing::StartsWith("sda: "));
+  ASSERT_EQ(found.explanations.size(), 9U);
+  // Three of four members divide a share each; where they disagree about a sample they cancel.
+  const std::vector<int>& labels = found.prediction.labels;
+  std::vector<std::vector<Explanation>> own;
+  for (std::size_t m = 0; m < 3; ++m) {
+    RunContext alone;
+    const TrainedModel one = train(plain, members[m].choice, alone).model;
+    own.push_back(explain(one.model, over_needed(one.model, rows_of(kSample.rows)), labels, alone));
+  }
+  for (std::size_t q = 0; q < 9; ++q) {
+    EXPECT_EQ(found.explanations[q].by, ExplainedBy::kVotes);
+    std::map<Index, double> expected;
+    for (std::size_t m = 0; m < 3; ++m) {
+      double total = 0;
+      for (const Contribution& one : own[m][q].samples) total += std::abs(one.amount);
+      for (const Contribution& one : own[m][q].samples) {
+        const bool against = own[m][q].by == ExplainedBy::kTerms &&
+                             kSample.classes[static_cast<std::size_t>(one.sample)] != labels[q];
+        expected[one.sample] += (against ? -1 : 1) * one.amount / total / 4;
+      }
+    }
+    double sum = 0;
+    ASSERT_EQ(found.explanations[q].samples.size(), expected.size());
+    for (const Contribution& one : found.explanations[q].samples) {
+      EXPECT_NEAR(one.amount, expected.at(one.sample), 1e-12);
+      sum += std::abs(one.amount);
+    }
+    EXPECT_LE(sum, 0.75 + 1e-12);
+  }
+}
+
+TEST(Committee, IsNotExplainedWhereNoMemberIs) {
+  const PreparedTraining plain = prepared(kSample.S, kSample.classes);
+  const std::vector<Seat> members = {seat("sda", plain), seat("nearest-mean", plain)};
+  RunContext ctx;
+  EXPECT_THROW((void)predict_and_explain(committee_of(members), rows_of(kSample.rows), ctx), Error);
+}
+
+TEST(Committee, SaysWhichMatricesAMemberUses) {
+  const PreparedTraining plain = prepared(kSample.S, kSample.classes);
+  const std::vector<Seat> members = {seat("knn", plain, {1}), seat("svm-clip", plain, {0})};
+  const TrainedModel model = committee_of(members, {}, {{.name = "first"}, {.name = "second"}});
+  EXPECT_THAT(names_of_matrices(model.members[0], model.record), ElementsAre("second"));
+  const Json json = model_json(model);
+  EXPECT_EQ(json["members"][0]["matrices"], Json({"second"}));
+  EXPECT_EQ(json["members"][1]["matrices"], Json({"first"}));
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ struct SvmKnnModel : LocalModel<SvmKnnSettings> {};
 /// cost to cost.
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
+/// Terms of the machines of the label's class in the neighbourhood of each query; where all
+/// neighbours are of one class and there is no machine, votes with equal weights.
+[[nodiscard]] std::vector<Explanation> explain(const SvmKnnModel& model, const QueryBlock& queries,
+                                               std::span<const int> labels, RunContext& ctx);
 template <class A>
 void archive(Archived<A, SvmKnnModel>& model, A& archiver) {
   archive_local(model, archiver);
