@@ -13,6 +13,7 @@
 #include "kith/core/parallel.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/data/folds.hpp"
+#include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/portraits.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
@@ -167,36 +168,49 @@ class Runner {
     const std::vector<Index> held_out = at(partition.train, split.inside);
     check_classes(task.partition, train);
     const Parts parts = parts_for(open);
-    const std::vector<detail::PartLosses> found = detail::losses_of(
-        data_, {train, held_out}, parts.methods, detail::smallest_training_part(partition.fold_of),
-        missing_, own, [&](const Candidate& part) {
-          ctx_.check_stop();
-          report(part.name);
-        });
-    for (std::size_t k = 0; k < open.size(); ++k) {
-      FoldResult result;
-      std::optional<std::string> failure;
-      std::size_t failures = 0;
-      for (const std::size_t m : parts.of[k]) {
-        if (found[m].failure) {
-          failure = found[m].failure;
-          ++failures;
-        }
-        const double lost = std::numeric_limits<double>::infinity();
-        for (const double loss : found[m].losses) {
-          result.losses.push_back(found[m].failure ? lost : loss);
-        }
-        result.seconds += found[m].seconds;
+    std::vector<std::size_t> left;  // parts of each unit that have not ended
+    for (const std::vector<std::size_t>& of_one : parts.of) left.push_back(of_one.size());
+    std::vector<detail::PartLosses> found(parts.methods.size());
+    const auto begin = [&](const Candidate& part) {
+      ctx_.check_stop();
+      report(part.name);
+    };
+    const auto ended = [&](std::size_t m, const detail::PartLosses& losses) {
+      found[m] = losses;
+      for (std::size_t k = 0; k < open.size(); ++k) {
+        const auto own_parts = std::count(parts.of[k].begin(), parts.of[k].end(), m);
+        if (own_parts == 0) continue;
+        left[k] -= static_cast<std::size_t>(own_parts);
+        if (left[k] == 0) keep_fold(open[k], task, parts.of[k], found);
       }
-      // A committee does without members that cannot be fitted.
-      if (failures == parts.of[k].size()) {
-        fail(open[k], task.partition, *failure);
-        continue;
+    };
+    (void)detail::losses_of(data_, {train, held_out}, parts.methods,
+                            detail::smallest_training_part(partition.fold_of), missing_, own, begin,
+                            ended);
+  }
+
+  /// Stores what the parts of a candidate found on a fold.
+  void keep_fold(std::size_t candidate, const Task& task, std::span<const std::size_t> parts,
+                 std::span<const detail::PartLosses> found) {
+    FoldResult result;
+    std::optional<std::string> failure;
+    std::size_t failures = 0;
+    for (const std::size_t m : parts) {
+      if (found[m].failure) {
+        failure = found[m].failure;
+        ++failures;
       }
-      const UnitKey key{numbers_[open[k]], task.partition, task.fold};
-      if (!store_.has(key)) store_.put(key, result);  // has: another process was faster
-      finished(open[k]);
+      const double lost = std::numeric_limits<double>::infinity();
+      for (const double loss : found[m].losses) {
+        result.losses.push_back(found[m].failure ? lost : loss);
+      }
+      result.seconds += found[m].seconds;
     }
+    // A committee does without members that cannot be fitted.
+    if (failures == parts.size()) return fail(candidate, task.partition, *failure);
+    const UnitKey key{numbers_[candidate], task.partition, task.fold};
+    if (!store_.has(key)) store_.put(key, result);  // has: another process was faster
+    finished(candidate);
   }
 
   /// The inner losses of a candidate, summed over the folds: those of its parts one after another.
@@ -217,8 +231,9 @@ class Runner {
     const Candidate* part;
     AnySettings settings;
     InputVariant input;
-    double error = 0;    // in cross-validation
-    bool votes = false;  // of a committee, which asks for probabilities
+    double error = 0;      // in cross-validation
+    bool votes = false;    // of a committee, which asks for probabilities
+    std::size_t test = 0;  // whose it is
     detail::Refit result{};
     double seconds = 0;
     std::optional<std::string> failure{};
@@ -277,7 +292,11 @@ class Runner {
     RunContext own = context_of(p, kTestFold);
     std::vector<Fit> fits;
     std::vector<TestPlan> tests;
-    for (const std::size_t c : open) tests.push_back(plan_test(c, p, fits));
+    for (const std::size_t c : open) {
+      const std::size_t first = fits.size();
+      tests.push_back(plan_test(c, p, fits));
+      for (std::size_t i = first; i < fits.size(); ++i) fits[i].test = tests.size() - 1;
+    }
     std::vector<bool> done(fits.size());
     for (std::size_t first = 0; first < fits.size(); ++first) {
       if (done[first]) continue;
@@ -288,17 +307,22 @@ class Runner {
         ctx_.check_stop();
         run_fit(part, work, fits[i], own);
         done[i] = true;
+        keep_test(tests[fits[i].test], fits, done, p);
       }
     }
-    for (const TestPlan& test : tests) {
-      const std::optional<TestResult> result = test_result(test, fits, partition);
-      if (!result) {
-        fail(test.candidate, p, *fits[test.fits.front()].failure);
-        continue;
-      }
-      store_.put({numbers_[test.candidate], p, kTestFold}, with_learned(*result, test, fits, p));
-      finished(test.candidate);
+  }
+
+  /// Stores a test as soon as all of its fits are done.
+  void keep_test(const TestPlan& test, const std::vector<Fit>& fits, const std::vector<bool>& done,
+                 int p) {
+    if (!std::all_of(test.fits.begin(), test.fits.end(), [&](std::size_t i) { return done[i]; })) {
+      return;
     }
+    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
+    const std::optional<TestResult> result = test_result(test, fits, partition);
+    if (!result) return fail(test.candidate, p, *fits[test.fits.front()].failure);
+    store_.put({numbers_[test.candidate], p, kTestFold}, with_learned(*result, test, fits, p));
+    finished(test.candidate);
   }
 
   static void run_fit(const FoldPart& part, SharedWork& work, Fit& fit, RunContext& own) {
@@ -570,6 +594,7 @@ ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& p
   record.protocol = protocol_json(plan, ctx);
   record.input = settings_json(data.input);
   record.about = plan.about;
+  record.about["notes"] = notes_json(plan.doubts);
   if (portraits) add_portraits(record.about, data, whole, ctx);
   record.labels = data.labels;
   record.ids = data.matrices.ids;

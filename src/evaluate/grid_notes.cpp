@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "evaluate/unit.hpp"
 #include "kith/core/text.hpp"
@@ -12,12 +14,43 @@
 namespace kith {
 namespace {
 
-/// A side of a grid that values could be added to: of numbers, but not of counts of samples, whose
-/// ends are one sample and all of them.
-bool is_open(const GridAxis& axis) {
-  return !axis.at_most_samples && axis.values.size() > 2 &&
-         std::all_of(axis.values.begin(), axis.values.end(),
-                     [](const std::string& text) { return parse_double(text).has_value(); });
+/// Places along an axis of numbers in ascending order; none where there is nothing beyond its ends.
+std::vector<std::size_t> ascending(const std::vector<std::string>& values) {
+  std::vector<double> numbers;
+  std::vector<std::size_t> order;
+  for (const std::string& text : values) {
+    const std::optional<double> number = parse_double(text);
+    if (!number) return {};
+    order.push_back(numbers.size());
+    numbers.push_back(*number);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+  return order;
+}
+
+/// The place beside `chosen` where that is an end of its axis which values could be added to.
+std::optional<std::size_t> inside_of(const GridAxis& axis, const std::vector<std::string>& values,
+                                     std::size_t chosen, Index samples) {
+  const std::vector<std::size_t> order = ascending(values);
+  if (order.size() < 2) return std::nullopt;
+  if (chosen == order.front()) {
+    return axis.at_most_samples ? std::nullopt : std::optional(order[1]);
+  }
+  if (chosen != order.back()) return std::nullopt;
+  if (axis.at_most_samples && *parse_double(values[chosen]) >= static_cast<double>(samples)) {
+    return std::nullopt;
+  }
+  return order[order.size() - 2];
+}
+
+/// Whether all values of an axis have the same loss at every point of the others.
+bool is_flat(std::span<const double> losses, std::size_t step, std::size_t size) {
+  if (size < 2) return false;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (i / step % size > 0 && losses[i] != losses[i - step]) return false;
+  }
+  return true;
 }
 
 std::string end_note(const std::string& method, const std::string& field, const std::string& value,
@@ -27,11 +60,124 @@ std::string end_note(const std::string& method, const std::string& field, const 
       field, value, where);
 }
 
+/// "scale=none, from-distance=exp"
+std::string variant_text(const InputVariant& variant, const ExperimentData& data) {
+  std::string text;
+  const Json fields = variant_json(variant, data);
+  for (const auto& [key, value] : fields.items()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
 std::string flat_note(const std::string& method, const std::string& field,
-                      const std::string& where) {
+                      std::span<const InputVariant> inputs, const std::vector<std::size_t>& flat,
+                      const ExperimentData& data, const std::string& where) {
+  std::string with;
+  for (std::size_t k = 0; k < flat.size() && flat.size() < inputs.size(); ++k) {
+    with += (k == 0 ? " with " : " and with ") + variant_text(inputs[flat[k]], data);
+  }
   return fmt::format(
-      "{}: all values of {} on its grid give the same error{}; [[grid]] lists others", method,
-      field, where);
+      "{}: all values of {} on its grid give the same error{}{}; [[grid]] lists others", method,
+      field, with, where);
+}
+
+/// A method and the losses of its searches, one for each partition on which it counts.
+struct Searches {
+  std::string name;  // as notes have it
+  const Candidate* method;
+  std::vector<std::pair<Index, std::vector<double>>> losses;  // (samples, losses)
+};
+
+std::vector<std::string> notes_on(const Searches& searches, const ExperimentData& data) {
+  std::map<std::pair<std::string, std::string>, int> ends;  // (field, end)
+  std::map<std::pair<std::string, std::size_t>, int> flat;  // (field, input)
+  for (const auto& [samples, losses] : searches.losses) {
+    for (const AxisFinding& one : axis_findings(*searches.method, samples, losses)) {
+      if (!one.end.empty()) ++ends[{one.field, one.end}];
+      for (const std::size_t input : one.flat) ++flat[{one.field, input}];
+    }
+  }
+  const int finished = static_cast<int>(searches.losses.size());
+  const auto where = [&](int count) {
+    return fmt::format(" on {} of {}", count, counted(finished, "partition"));
+  };
+  std::vector<std::string> notes;
+  for (const auto& [key, count] : ends) {
+    if (2 * count > finished) {
+      notes.push_back(end_note(searches.name, key.first, key.second, where(count)));
+    }
+  }
+  std::map<std::string, std::vector<std::size_t>> everywhere;
+  for (const auto& [key, count] : flat) {
+    if (count == finished) everywhere[key.first].push_back(key.second);
+  }
+  const std::vector<InputVariant> inputs = detail::inputs_of(*searches.method, data);
+  for (const auto& [field, positions] : everywhere) {
+    notes.push_back(flat_note(searches.name, field, inputs, positions, data, where(finished)));
+  }
+  return notes;
+}
+
+/// Whether a method took part in the committee of a partition; a method that is no committee did.
+bool took_part(const Candidate& candidate, const Candidate& part, const TestResult& test) {
+  if (!candidate.is_committee()) return true;
+  const Json seats = test.chosen.value("members", Json::array());
+  return std::any_of(seats.begin(), seats.end(),
+                     [&](const Json& seat) { return seat.value("method", "") == part.name; });
+}
+
+std::vector<Searches> searches_of(const ExperimentData& data, const ExperimentPlan& plan,
+                                  const Candidate& candidate, const Store& store,
+                                  std::int64_t number) {
+  std::vector<Searches> all;
+  for (const Candidate& part : parts_of(candidate)) {
+    all.push_back(
+        {candidate.is_committee() ? part.name + " of " + candidate.name : part.name, &part, {}});
+  }
+  for (std::size_t p = 0; p < plan.partitions.size(); ++p) {
+    const std::optional<TestResult> test =
+        store.test_result({number, static_cast<int>(p), kTestFold});
+    if (!test) continue;
+    const Index samples = detail::smallest_training_part(plan.partitions[p].fold_of);
+    std::size_t first = 0;
+    for (Searches& one : all) {
+      const std::size_t size = detail::inputs_of(*one.method, data).size() *
+                               grid_points(*one.method, samples).settings.size();
+      if (first + size > test->inner_losses.size()) break;
+      const auto begin = test->inner_losses.begin() + static_cast<std::ptrdiff_t>(first);
+      if (took_part(candidate, *one.method, *test)) {
+        one.losses.push_back({samples, {begin, begin + static_cast<std::ptrdiff_t>(size)}});
+      }
+      first += size;
+    }
+  }
+  return all;
+}
+
+/// (method, note); the method is the row that the note belongs to.
+std::vector<std::pair<std::string, std::string>> notes_by_row(const ExperimentData& data,
+                                                              const ExperimentPlan& plan,
+                                                              const Store& store,
+                                                              std::int64_t experiment) {
+  std::vector<std::pair<std::string, std::string>> notes;
+  for (const std::int64_t number : store.candidates(experiment)) {
+    const std::string name = store.candidate(number).name;
+    const auto candidate = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                        [&](const Candidate& one) { return one.name == name; });
+    if (candidate == plan.candidates.end()) continue;
+    for (const Searches& one : searches_of(data, plan, *candidate, store, number)) {
+      const bool is_row =
+          candidate->is_committee() &&
+          std::any_of(plan.candidates.begin(), plan.candidates.end(), [&](const Candidate& row) {
+            return !row.is_committee() && detail::same_work(row, *one.method, data);
+          });
+      if (is_row) continue;
+      for (std::string& note : notes_on(one, data)) notes.emplace_back(name, std::move(note));
+    }
+  }
+  return notes;
 }
 
 }  // namespace
@@ -45,30 +191,33 @@ std::vector<AxisFinding> axis_findings(const Candidate& method, Index samples,
   std::vector<AxisFinding> findings;
   std::size_t step = points;  // between neighbours along the axis
   for (const GridAxis& axis : method.axes) {
-    const std::size_t size = capped_values(axis, samples).size();
-    step /= size;
-    AxisFinding finding{.field = axis.field, .end = {}, .flat = size > 1};
-    for (std::size_t i = 0; i < losses.size() && finding.flat; ++i) {
-      const std::size_t along = (i % points) / step % size;
-      if (along > 0) finding.flat = losses[i] == losses[i - step];
+    const std::vector<std::string> values = capped_values(axis, samples);
+    step /= values.size();
+    AxisFinding finding{.field = axis.field, .end = {}, .flat = {}};
+    for (std::size_t input = 0; input < losses.size() / points; ++input) {
+      if (is_flat(losses.subspan(input * points, points), step, values.size())) {
+        finding.flat.push_back(input);
+      }
     }
-    const std::size_t along = best.point / step % size;
-    const bool last = along + 1 == size;
-    if (is_open(axis) && size > 2 && (along == 0 || last)) {
-      const std::size_t inside = last ? best.point - step : best.point + step;
-      if (own[best.point] < own[inside]) finding.end = axis.values[last ? size - 1 : 0];
+    const std::size_t along = best.point / step % values.size();
+    if (const std::optional<std::size_t> inside = inside_of(axis, values, along, samples)) {
+      const std::size_t beside = best.point - along * step + *inside * step;
+      if (own[best.point] < own[beside]) finding.end = values[along];
     }
-    if (finding.flat || !finding.end.empty()) findings.push_back(std::move(finding));
+    if (!finding.flat.empty() || !finding.end.empty()) findings.push_back(std::move(finding));
   }
   return findings;
 }
 
-std::vector<std::string> search_notes(const std::string& method,
+std::vector<std::string> search_notes(const Candidate& method, const ExperimentData& data,
                                       std::span<const AxisFinding> findings) {
+  const std::vector<InputVariant> inputs = detail::inputs_of(method, data);
   std::vector<std::string> notes;
   for (const AxisFinding& one : findings) {
-    notes.push_back(one.flat ? flat_note(method, one.field, "")
-                             : end_note(method, one.field, one.end, ""));
+    if (!one.end.empty()) notes.push_back(end_note(method.name, one.field, one.end, ""));
+    if (!one.flat.empty()) {
+      notes.push_back(flat_note(method.name, one.field, inputs, one.flat, data, ""));
+    }
   }
   return notes;
 }
@@ -76,34 +225,34 @@ std::vector<std::string> search_notes(const std::string& method,
 std::vector<std::string> evaluation_notes(const ExperimentData& data, const ExperimentPlan& plan,
                                           const Store& store, std::int64_t experiment) {
   std::vector<std::string> notes;
-  for (const std::int64_t number : store.candidates(experiment)) {
-    const std::string name = store.candidate(number).name;
-    const auto candidate = std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                                        [&](const Candidate& one) { return one.name == name; });
-    if (candidate == plan.candidates.end() || candidate->is_committee()) continue;
-    const std::size_t inputs = detail::inputs_of(*candidate, data).size();
-    std::map<std::pair<std::string, std::string>, int> counts;  // (field, end); no end: flat
-    int finished = 0;
-    for (std::size_t p = 0; p < plan.partitions.size(); ++p) {
-      const std::optional<TestResult> test =
-          store.test_result({number, static_cast<int>(p), kTestFold});
-      const Index samples = detail::smallest_training_part(plan.partitions[p].fold_of);
-      if (!test ||
-          test->inner_losses.size() != inputs * grid_points(*candidate, samples).settings.size()) {
-        continue;
-      }
-      ++finished;
-      for (const AxisFinding& one : axis_findings(*candidate, samples, test->inner_losses)) {
-        ++counts[{one.field, one.flat ? "" : one.end}];
-      }
-    }
-    for (const auto& [key, count] : counts) {
-      const auto& [field, end] = key;
-      const std::string where = fmt::format(" on {} of {} partitions", count, finished);
-      if (end.empty() && count == finished) notes.push_back(flat_note(name, field, where));
-      if (!end.empty() && 2 * count > finished) notes.push_back(end_note(name, field, end, where));
-    }
+  for (auto& [row, note] : notes_by_row(data, plan, store, experiment)) {
+    notes.push_back(std::move(note));
   }
+  return notes;
+}
+
+std::vector<std::string> keep_notes(const ExperimentData& data, const ExperimentPlan& plan,
+                                    Store& store, std::int64_t experiment) {
+  const auto found = notes_by_row(data, plan, store, experiment);
+  store.change_about(experiment, [&](Json& about) {
+    Json kept = notes_json(plan.doubts);
+    for (const Json& old : about.value("notes", Json::array())) {
+      const std::string row = old.value("method", "");
+      const bool asked = std::any_of(plan.candidates.begin(), plan.candidates.end(),
+                                     [&](const Candidate& one) { return one.name == row; });
+      if (!row.empty() && !asked) kept.push_back(old);
+    }
+    for (const auto& [row, note] : found) kept.push_back({{"method", row}, {"note", note}});
+    about["notes"] = std::move(kept);
+  });
+  std::vector<std::string> notes;
+  for (const auto& [row, note] : found) notes.push_back(note);
+  return notes;
+}
+
+Json notes_json(std::span<const std::string> doubts) {
+  Json notes = Json::array();
+  for (const std::string& text : doubts) notes.push_back({{"note", text}});
   return notes;
 }
 

@@ -116,7 +116,8 @@ void settle(SelectionEntry& entry, const Total& total, const ExperimentData& dat
   entry.loss =
       total.losses[best.input * grid.settings.size() + best.point] / static_cast<double>(counted);
   entry.error = standard_error(entry.loss, counted);
-  entry.notes = search_notes(entry.method.name, axis_findings(entry.method, samples, total.losses));
+  entry.notes =
+      search_notes(entry.method, data, axis_findings(entry.method, samples, total.losses));
 }
 
 void seat(Selection& selection, const ExperimentData& data, Index counted) {
@@ -342,6 +343,20 @@ Json selection_json(const Selection& selection, const ExperimentData& data) {
     if (entry.seated) json["chosen"].push_back(entry.method.name);
   }
   return json;
+}
+
+std::vector<std::string> notes_of(const Selection& selection) {
+  std::vector<std::string> notes;
+  for (const SelectionEntry& entry : selection.entries) {
+    if (entry.seated) notes.insert(notes.end(), entry.notes.begin(), entry.notes.end());
+  }
+  return notes;
+}
+
+void record(const Selection& selection, const ExperimentData& data, TrainedModel& model) {
+  Json& certificate = model.record.certificate;
+  certificate["selection"] = selection_json(selection, data);
+  for (const std::string& note : notes_of(selection)) certificate["notes"].push_back(note);
 }
 
 }  // namespace kith

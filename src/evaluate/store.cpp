@@ -18,6 +18,7 @@ namespace kith {
 using detail::SqlIntent;
 using detail::SqlRow;
 using detail::SqlTransaction;
+using detail::SqlValue;
 using detail::StoredRow;
 
 struct Store::Implementation {
@@ -53,6 +54,7 @@ constexpr std::string_view kInsertExperiment =
 constexpr std::string_view kSelectExperiment =
     "SELECT name, fingerprint, protocol, input, about, class_names, labels, sample_ids, "
     "partitions, checksum FROM experiments WHERE id = ?";
+constexpr std::size_t kAboutCell = 4;  // of these columns
 constexpr std::string_view kInsertPartition =
     "INSERT INTO partitions (experiment, number, train, test, fold_of, checksum) "
     "VALUES (?, ?, ?, ?, ?, ?)";
@@ -262,6 +264,25 @@ std::int64_t Store::add_experiment(const ExperimentRecord& record, NewData rule)
   }
   transaction.commit();
   return number;
+}
+
+void Store::change_about(std::int64_t experiment, const std::function<void(Json&)>& change) {
+  const std::lock_guard lock(self_->mutex);
+  self_->check_writable();
+  SqlTransaction transaction(self_->connection, SqlIntent::kWrite);
+  std::optional<SqlRow> found = self_->row(kSelectExperiment, {experiment});
+  if (!found) throw no_such("experiment", experiment, path());
+  const SqlValue before = (*found)[kAboutCell];
+  StoredRow cells(*found, path());
+  cells.skip(kAboutCell);
+  Json about = cells.json();
+  change(about);
+  (*found)[kAboutCell] = detail::json_text(about);
+  if ((*found)[kAboutCell] == before) return;
+  const SqlRow full = detail::sealed(std::move(*found));
+  self_->connection.run("UPDATE experiments SET about = ?, checksum = ? WHERE id = ?",
+                        {full[kAboutCell], full.back(), experiment});
+  transaction.commit();
 }
 
 void Store::check_candidates(const std::vector<CandidateRecord>& records) const {

@@ -85,19 +85,22 @@ bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& dat
   return first == second && inputs_of(a, data) == inputs_of(b, data);
 }
 
-std::vector<PartLosses> losses_of(const ExperimentData& data, const Division& division,
-                                  std::span<const Candidate* const> parts, Index samples,
-                                  MissingPairs missing, RunContext& ctx,
-                                  const std::function<void(const Candidate&)>& begin) {
+std::vector<PartLosses> losses_of(
+    const ExperimentData& data, const Division& division, std::span<const Candidate* const> parts,
+    Index samples, MissingPairs missing, RunContext& ctx,
+    const std::function<void(const Candidate&)>& begin,
+    const std::function<void(std::size_t, const PartLosses&)>& ended) {
   struct Plan {
     std::vector<InputVariant> inputs;
     GridPoints grid;
+    std::size_t left = 0;  // inputs
   };
   std::vector<Plan> plans;
   std::vector<PartLosses> found(parts.size());
   std::vector<InputVariant> variants;
   for (std::size_t c = 0; c < parts.size(); ++c) {
     plans.push_back({inputs_of(*parts[c], data), grid_points(*parts[c], samples)});
+    plans[c].left = plans[c].inputs.size();
     found[c].losses.resize(plans[c].inputs.size() * plans[c].grid.settings.size());
     for (const InputVariant& one : plans[c].inputs) {
       if (std::find(variants.begin(), variants.end(), one) == variants.end())
@@ -122,6 +125,7 @@ std::vector<PartLosses> losses_of(const ExperimentData& data, const Division& di
         found[c].failure = error.what();
       }
       found[c].seconds += clock.seconds();
+      if (ended && (--plans[c].left == 0 || found[c].failure)) ended(c, found[c]);
     }
   }
   return found;

@@ -29,14 +29,15 @@ struct PartLosses {
   std::optional<std::string> failure;  ///< why it could not be fitted
 };
 /// The losses of methods that are no committees, one input at a time, so that its conditioned block
-/// and decompositions serve them all. `samples` is that of grid_points. `begin` is called before
-/// each method on each input; what it throws ends the work.
-[[nodiscard]] std::vector<PartLosses> losses_of(const ExperimentData& data,
-                                                const Division& division,
-                                                std::span<const Candidate* const> parts,
-                                                Index samples, MissingPairs missing,
-                                                RunContext& ctx,
-                                                const std::function<void(const Candidate&)>& begin);
+/// and decompositions serve them all and are in memory for one input alone. `samples` is that of
+/// grid_points. `begin` is called before each method on each input, `ended` with the position of
+/// each method and what it found, as soon as that is all: after its last input. What they throw
+/// ends the work.
+[[nodiscard]] std::vector<PartLosses> losses_of(
+    const ExperimentData& data, const Division& division, std::span<const Candidate* const> parts,
+    Index samples, MissingPairs missing, RunContext& ctx,
+    const std::function<void(const Candidate&)>& begin,
+    const std::function<void(std::size_t, const PartLosses&)>& ended = {});
 
 /// The inputs of a method: those that were resolved, or that of the data.
 [[nodiscard]] std::vector<InputVariant> inputs_of(const Candidate& part,

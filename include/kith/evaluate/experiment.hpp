@@ -6,6 +6,12 @@
 // neighbour order (SharedWork); folds run in parallel. What a unit finds depends on data, protocol,
 // partition, fold and its own settings alone, so threads, other methods, and a run that was killed
 // and went on leave no trace in it.
+//
+// A unit is stored as soon as it is finished. Where several inputs are searched, a fold goes
+// through them one after another, and all methods see an input before the next is conditioned: only
+// one conditioned block and its decompositions are in memory. The units of a fold are then finished
+// while its last input is at hand, and a run that is killed loses, of each fold that was at work,
+// the methods that had not come to their end there.
 #pragma once
 
 #include <cstdint>
@@ -132,7 +138,8 @@ struct ExperimentPlan {
   std::vector<Partition> partitions;
   std::vector<Candidate> candidates;
   Json about = Json::object();
-  bool portraits = false;         ///< whether the store is to have pictures of the tables
+  std::vector<std::string> doubts{};  ///< about the input, which the store keeps among its notes
+  bool portraits = false;             ///< whether the store is to have pictures of the tables
   bool partitions_given = false;  ///< by a file: fractions and strata are then not ours to state
   /// Where the work begins. Results do not depend on it; processes that share a store begin at
   /// different places, so that they rarely do the same.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -92,6 +93,9 @@ class Store {
   /// differs (data, labels, protocol, input, partitions) when the store has another one of that
   /// name, or others only and `rule` refuses.
   std::int64_t add_experiment(const ExperimentRecord& record, NewData rule = NewData::kRefuse);
+  /// Changes what an experiment says for people alone, in one transaction; written where it
+  /// differs.
+  void change_about(std::int64_t experiment, const std::function<void(Json&)>& change);
   /// Throws Error where some experiment of the store has a candidate of such a name with other
   /// settings or another grid: ranks over data sets go by name.
   void check_candidates(const std::vector<CandidateRecord>& records) const;

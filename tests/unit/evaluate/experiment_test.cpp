@@ -375,5 +375,53 @@ TEST(Experiment, TheProtocolOfKtbbHasFivePartitionsOfEqualClasses) {
   EXPECT_EQ(knn.axes[0].values.back(), "128");
 }
 
+/// Stops the run once so many units are finished.
+class StopAfter : public ProgressSink {
+ public:
+  StopAfter(double units, StopSource& source) : units_(units), source_(source) {}
+  void progress(std::string_view /*stage*/, double done, double /*total*/,
+                std::string_view /*at_hand*/) override {
+    if (done >= units_) source_.request_stop();
+  }
+  void message(std::string_view /*text*/) override {}
+
+ private:
+  double units_;
+  StopSource& source_;
+};
+
+int units_in(const Store& store, const std::vector<Partition>& partitions) {
+  int units = 0;
+  for (const std::int64_t candidate : store.candidates(store.experiments().at(0))) {
+    for (int p = 0; p < static_cast<int>(partitions.size()); ++p) {
+      for (int f = kTestFold; f < partitions[static_cast<std::size_t>(p)].folds(); ++f) {
+        units += store.has({candidate, p, f}) ? 1 : 0;
+      }
+    }
+  }
+  return units;
+}
+
+TEST(Experiment, StoresEachMethodOfAFoldAsItIsFinished) {
+  const test::Sample sample = test::make_sample(40, 0, 2, 2);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  const ExperimentPlan plan = plan_of(data, {"knn", "svm-flip", "kri"}, {.repeats = 2, .folds = 2});
+  const std::string undisturbed = run(data, plan);
+  for (const int units : {1, 2, 3, 5, 7, 8, 17}) {  // the seventh to the ninth are tests
+    Store store(":memory:");
+    StopSource source;
+    StopAfter sink(units, source);
+    RunContext ctx;
+    ctx.sink = &sink;
+    ctx.stop = StopToken(source);
+    EXPECT_THROW((void)run_experiment(data, plan, store, NewData::kRefuse, ctx), Error);
+    EXPECT_EQ(units_in(store, plan.partitions), units);
+    RunContext again;
+    EXPECT_EQ(
+        everything(store, run_experiment(data, plan, store, NewData::kRefuse, again).experiment),
+        undisturbed);
+  }
+}
+
 }  // namespace
 }  // namespace kith::experiment_test

@@ -169,11 +169,15 @@ TEST(CandidateRecord, SaysAllThatResultsDependOn) {
   EXPECT_NE(record, candidate_record(parse_candidate("svm-flip"), nothing));
 }
 
-/// "cost:3" for an end, "cost" for an axis on which nothing changes.
-std::vector<std::string> findings_of(const Candidate& method, const std::vector<double>& losses) {
+/// "cost:3" for an end, "cost/1" for an axis on which nothing changes with the second input.
+std::vector<std::string> findings_of(const Candidate& method, const std::vector<double>& losses,
+                                     Index samples = 20) {
   std::vector<std::string> said;
-  for (const AxisFinding& one : axis_findings(method, 20, losses)) {
-    said.push_back(one.field + (one.flat ? "" : ":" + one.end));
+  for (const AxisFinding& one : axis_findings(method, samples, losses)) {
+    if (!one.end.empty()) said.push_back(one.field + ":" + one.end);
+    for (const std::size_t input : one.flat) {
+      said.push_back(one.field + "/" + std::to_string(input));
+    }
   }
   return said;
 }
@@ -190,33 +194,66 @@ TEST(AxisFindings, NameTheEndThatIsBetterThanWhatIsBesideIt) {
   EXPECT_THAT(findings_of(svm, {1, 2, 3}), testing::ElementsAre("cost:1"));
   EXPECT_THAT(findings_of(svm, {2, 1, 2}), testing::IsEmpty());
   EXPECT_THAT(findings_of(svm, {1, 1, 2}), testing::IsEmpty());  // no better than its neighbour
-  EXPECT_THAT(findings_of(with_costs({"1", "2"}), {1, 2}), testing::IsEmpty());  // all are ends
+}
+
+TEST(AxisFindings, TwoValuesAreTwoEnds) {
+  const Candidate svm = with_costs({"1", "2"});
+  EXPECT_THAT(findings_of(svm, {1, 2}), testing::ElementsAre("cost:1"));
+  EXPECT_THAT(findings_of(svm, {2, 1}), testing::ElementsAre("cost:2"));
+  EXPECT_THAT(findings_of(svm, {2, 2}), testing::ElementsAre("cost/0"));
+  EXPECT_THAT(findings_of(with_costs({"1"}), {1}), testing::IsEmpty());
+}
+
+TEST(AxisFindings, GoByNumbersHoweverTheyAreListed) {
+  const Candidate svm = with_costs({"2", "10", "1"});
+  EXPECT_THAT(findings_of(svm, {2, 1, 3}), testing::ElementsAre("cost:10"));
+  EXPECT_THAT(findings_of(svm, {2, 3, 1}), testing::ElementsAre("cost:1"));
+  EXPECT_THAT(findings_of(svm, {1, 2, 2}), testing::IsEmpty());
 }
 
 TEST(AxisFindings, NameAxesOnWhichNothingChanges) {
   Candidate svm = with_costs({"1", "2", "3"});
-  EXPECT_THAT(findings_of(svm, {2, 2, 2}), testing::ElementsAre("cost"));
-  EXPECT_THAT(findings_of(svm, {2, 2, 2, 1, 1, 1}), testing::ElementsAre("cost"));  // two inputs
-  EXPECT_THAT(findings_of(svm, {2, 2, 2, 3, 2, 4}), testing::IsEmpty());
-  EXPECT_THAT(findings_of(svm, {2, 2, 2, 3, 2, 1}), testing::ElementsAre("cost:3"));
+  EXPECT_THAT(findings_of(svm, {2, 2, 2}), testing::ElementsAre("cost/0"));
+  // Two inputs: each is judged by itself.
+  EXPECT_THAT(findings_of(svm, {2, 2, 2, 1, 1, 1}), testing::ElementsAre("cost/0", "cost/1"));
+  EXPECT_THAT(findings_of(svm, {2, 2, 2, 3, 2, 4}), testing::ElementsAre("cost/0"));
+  EXPECT_THAT(findings_of(svm, {2, 2, 2, 3, 2, 1}), testing::ElementsAre("cost:3", "cost/0"));
+  EXPECT_THAT(findings_of(svm, {2, 1, 2, 3, 2, 4}), testing::IsEmpty());
   const std::vector<std::string> spectra = {"clip", "flip"};
   search(svm, "spectrum", spectra);  // the last axis, the fastest; it has no ends
-  EXPECT_THAT(findings_of(svm, {5, 5, 4, 4, 3, 3}), testing::ElementsAre("cost:3", "spectrum"));
-  EXPECT_THAT(findings_of(svm, {5, 4, 5, 4, 5, 4}), testing::ElementsAre("cost"));
+  EXPECT_THAT(findings_of(svm, {5, 5, 4, 4, 3, 3}), testing::ElementsAre("cost:3", "spectrum/0"));
+  EXPECT_THAT(findings_of(svm, {5, 4, 5, 4, 5, 4}), testing::ElementsAre("cost/0"));
 }
 
 TEST(AxisFindings, NumbersOfNeighboursEndWhereTheSamplesEnd) {
   const Candidate knn = parse_candidate("knn");
   std::vector<double> losses(grid_points(knn, 20).settings.size(), 3);
-  losses.back() = 1;
+  losses.back() = 1;  // 20, of 20 samples
   EXPECT_THAT(findings_of(knn, losses), testing::IsEmpty());
 }
 
+TEST(AxisFindings, OfNumbersOfNeighboursTheLargestIsAnEndAndTheSmallestIsNatural) {
+  Candidate knn = parse_candidate("knn");
+  const std::vector<std::string> counts = {"1", "3", "5"};
+  search(knn, "neighbours", counts);
+  EXPECT_THAT(findings_of(knn, {3, 2, 1}), testing::ElementsAre("neighbours:5"));
+  EXPECT_THAT(findings_of(knn, {1, 2, 3}), testing::IsEmpty());
+  EXPECT_THAT(findings_of(knn, {3, 2, 1}, 5), testing::IsEmpty());  // there are no more samples
+}
+
 TEST(AxisFindings, AreSpelledWithTheFlagThatMendsThem) {
-  const std::vector<AxisFinding> findings = {{.field = "cost", .end = "3"},
-                                             {.field = "ridge", .end = {}, .flat = true}};
-  const std::vector<std::string> notes = search_notes("mine", findings);
-  ASSERT_EQ(notes.size(), 2U);
+  ExperimentData data;
+  data.matrices.sets.resize(1);
+  Candidate mine = parse_candidate("mine=svm");
+  mine.inputs.resize(2);
+  mine.inputs[1].settings.scale = ScaleRule::kCosine;
+  const std::vector<AxisFinding> findings = {{.field = "cost", .end = "3", .flat = {}},
+                                             {.field = "ridge", .end = {}, .flat = {0, 1}},
+                                             {.field = "gamma", .end = {}, .flat = {1}}};
+  const std::vector<std::string> notes = search_notes(mine, data, findings);
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_THAT(notes[1], testing::Not(testing::HasSubstr(" with ")));  // whatever the input
+  EXPECT_THAT(notes[2], testing::HasSubstr("the same error with "));
   EXPECT_THAT(notes[0], testing::AllOf(testing::StartsWith("mine: cost "),
                                        testing::HasSubstr("(3)"), testing::HasSubstr("[[grid]]")));
   EXPECT_THAT(notes[1],
@@ -241,6 +278,18 @@ TEST(Auto, IsACommitteeOfTheMethodsThatItNames) {
   EXPECT_THROW((void)parse_candidates("auto,auto"), Error);
   const CandidateRecord record = candidate_record(one, ExperimentData{});
   EXPECT_EQ(record.settings["members"].size(), one.members.size());
+}
+
+TEST(Auto, IsMadeOfTheMembersThatItIsGiven) {
+  std::vector<Candidate> candidates = parse_candidates("auto,svm-flip,mine=auto");
+  const std::vector<Candidate> members = parse_candidates("knn,near=svm-knn");
+  set_members(members, candidates);
+  EXPECT_EQ(candidates[0].members.size(), 2U);
+  EXPECT_FALSE(candidates[1].is_committee());
+  EXPECT_EQ(candidates[2].members[1].name, "near");
+  std::vector<Candidate> none = parse_candidates("knn");
+  EXPECT_THROW(set_members(members, none), Error);
+  EXPECT_THROW(set_members(parse_candidates("knn,auto"), candidates), Error);
 }
 
 TEST(BestPlace, IsTheFirstInputAmongEquals) {

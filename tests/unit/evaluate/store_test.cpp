@@ -280,5 +280,21 @@ TEST(Store, CanBeMoved) {
   EXPECT_EQ(Store(folder.path("a.kith")).experiments().size(), 1U);
 }
 
+TEST(Store, ChangesWhatIsForPeopleAlone) {
+  const TempFolder folder;
+  const std::string path = folder.path("s.kith");
+  ExperimentRecord record = some_experiment();
+  {
+    Store store(path);
+    const std::int64_t number = store.add_experiment(record);
+    store.change_about(number, [](Json& about) { about["notes"] = {"one"}; });
+    EXPECT_THROW(store.change_about(number + 1, [](Json&) {}), Error);
+    EXPECT_EQ(store.add_experiment(record), number);  // it is the same data set
+  }
+  record.about["notes"] = {"one"};
+  const Store store(path, StoreAccess::kReadOnly);
+  expect_same(store.experiment(store.experiments().at(0)), record);
+}
+
 }  // namespace
 }  // namespace kith::store_test
