@@ -141,13 +141,16 @@ std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
                      first.ordered ? "" : first.source);
 }
 
-void say_doubts(const InputOptions& options, const MatchedSets& matrices, const Labels* labels,
-                const RunContext& ctx) {
+std::vector<std::string> say_doubts(const InputOptions& options, const MatchedSets& matrices,
+                                    const Labels* labels, const RunContext& ctx) {
+  std::vector<std::string> doubts;
   for (const SimilaritySet& set : matrices.sets) {
-    if (const std::string text = doubt(set, labels, options.read.score_column); !text.empty()) {
+    if (std::string text = doubt(set, labels, options.read.score_column); !text.empty()) {
       ctx.message(text);
+      doubts.push_back(std::move(text));
     }
   }
+  return doubts;
 }
 
 }  // namespace kith::app

@@ -51,8 +51,9 @@ void add_files(std::vector<std::string>& files, const std::vector<std::string>& 
                                                              const MatchedSets& matrices,
                                                              const RunContext& ctx);
 
-/// Says which matrices look like something else than they were given as; `labels` may be null.
-void say_doubts(const InputOptions& options, const MatchedSets& matrices, const Labels* labels,
-                const RunContext& ctx);
+/// Says which matrices look like something else than they were given as, and returns what was said;
+/// `labels` may be null.
+std::vector<std::string> say_doubts(const InputOptions& options, const MatchedSets& matrices,
+                                    const Labels* labels, const RunContext& ctx);
 
 }  // namespace kith::app

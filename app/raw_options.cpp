@@ -369,7 +369,7 @@ LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
   found.matrices = read_matrices(input, ctx);
   found.condition = input.condition;
   found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
-  say_doubts(input, found.matrices, &found.labels, ctx);
+  found.doubts = say_doubts(input, found.matrices, &found.labels, ctx);
   return found;
 }
 

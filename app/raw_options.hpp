@@ -40,6 +40,7 @@ struct LabelledInput {
   std::optional<VectorData> vectors;  ///< there where a method learns from them
   Labels labels;
   InputSettings condition;
+  std::vector<std::string> doubts;  ///< which were said when it was read
 };
 /// Throws Error naming the flag where one is absent, excludes another or would be ignored.
 [[nodiscard]] LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,

@@ -31,6 +31,7 @@ struct EvaluateOptions {
   InputOptions input;
   RawOptions raw;
   std::string methods{kDefaultComparison};
+  std::string among{kAutoMembers};
   std::vector<std::string> settings;
   std::vector<std::string> grids;
   std::string protocol = "kith";
@@ -54,6 +55,10 @@ std::vector<Candidate> chosen_candidates(const EvaluateOptions& options, Protoco
   const MethodsFlag methods{"--methods", options.methods, options.parser->count("--methods") > 0};
   std::vector<Candidate> candidates =
       candidates_for(methods, options.input, options.raw, protocol, ctx);
+  if (options.parser->count("--among") > 0) {
+    const MethodsFlag among{"--among", options.among, true};
+    set_members(candidates_for(among, options.input, options.raw, protocol, ctx), candidates);
+  }
   grant(parse_wishes("--set", options.settings), parse_wishes("--grid", options.grids), candidates);
   return candidates;
 }
@@ -95,7 +100,7 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
   std::vector<Partition> partitions = draw_partitions(data.labels, settings, ctx.rng);
   if (!path.empty()) {
     write_partitions(path, partitions, data);
-    ctx.message(fmt::format("wrote {} partitions to {}", partitions.size(), path));
+    ctx.message(fmt::format("wrote {} to {}", counted(std::ssize(partitions), "partition"), path));
   }
   return partitions;
 }
@@ -209,6 +214,7 @@ int run(const EvaluateOptions& options) {
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
   plan.about = about(options, input, data);
+  plan.doubts = input.doubts;
   plan.portraits = !options.store.empty();
   plan.partitions_given = !options.partition_file.empty();
   plan.first_task = static_cast<std::size_t>(getpid());
@@ -223,13 +229,13 @@ int run(const EvaluateOptions& options) {
     if (error.code() != ErrorCode::kInterrupted) throw;
     throw Error(ErrorCode::kInterrupted, how_to_go_on(options));
   }
-  for (const std::string& note : evaluation_notes(data, plan, store, done.experiment)) {
+  for (const std::string& note : keep_notes(data, plan, store, done.experiment)) {
     ctx.message(note);
   }
   const std::vector<ExperimentResult> results = {summarise(store, done.experiment, Metric::kError)};
   session.end_progress();
   if (options.common.json) {
-    Json json = results_json(store, results);
+    Json json = spelled_notes(results_json(store, results), as_flag);
     if (!done.failures.empty()) {
       json["failures"] = spelled_json(failures_json(done.failures), as_flag);
     }
@@ -250,6 +256,14 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
                   "every one that learns from the input, "
                   "name=METHOD gives one a name of its own; without it, of several matrices, " +
                       std::string(kSeveralComparison))
+      ->type_name("LIST")
+      ->capture_default_str()
+      ->group("Comparison");
+  parser
+      .add_option("--among", options.among,
+                  "the methods that auto is made of, where it is compared; with several matrices "
+                  "also " +
+                      std::string(kAutoSeveralMembers))
       ->type_name("LIST")
       ->capture_default_str()
       ->group("Comparison");

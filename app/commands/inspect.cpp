@@ -75,9 +75,10 @@ int run(const InspectOptions& options) {
   const Stopwatch clock;
   Session session(options.common);
   const TablesInput input = read_tables(options.input, options.raw, session.context);
+  std::vector<std::string> doubts;
   if (options.raw.data.empty()) {
-    say_doubts(options.input, input.matrices, input.joined ? &input.joined->labels : nullptr,
-               session.context);
+    doubts = say_doubts(options.input, input.matrices,
+                        input.joined ? &input.joined->labels : nullptr, session.context);
   }
   session.use_blas_for(input.matrices.sets.front().rows());
 
@@ -85,6 +86,7 @@ int run(const InspectOptions& options) {
       inspect(input.matrices, input.joined, input.condition,
               options.html.empty() ? Portraits::kNone : Portraits::kDrawn, session.context);
   Inspection& inspection = inspected.inspection;
+  inspection.notes = std::move(doubts);
   if (can_train(inspection)) inspection.next = next_command(options);
   inspection.seconds = clock.seconds();
   if (!options.html.empty()) write_page(options.html, inspection, inspected.portraits);

@@ -155,7 +155,8 @@ std::string report_text(const Store& store, const std::vector<ExperimentResult>&
     case ReportFormat::kLatex:
       return results_table(results, TableFormat::kLatex, style);
     case ReportFormat::kJson:
-      return results_json(store, results).dump(2, ' ', false, Json::error_handler_t::replace) +
+      return spelled_notes(results_json(store, results), as_flag)
+                 .dump(2, ' ', false, Json::error_handler_t::replace) +
              "\n";
     case ReportFormat::kHtml:
       return html_page(spelled_json(report_document(store, results), as_flag));

@@ -64,11 +64,7 @@ std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext&
   std::vector<Candidate> methods = candidates_for({"--method", list, true}, options.input,
                                                   options.raw, ProtocolName::kKith, ctx);
   if (automatic && !among) methods = std::move(methods.front().members);
-  for (const Candidate& method : methods) {
-    if (!method.is_committee()) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                "--among lists what auto is made of, and auto cannot be made of itself");
-  }
+  check_members(methods);
   grant(parse_wishes("--set", options.settings, false),
         parse_wishes("--grid", options.grids, false), methods);
   return methods;
@@ -97,15 +93,12 @@ Selected select_and_train(const TrainOptions& options, const LabelledInput& inpu
   SelectionSettings settings;
   if (!options.budget.empty()) settings.budget = parse_budget(options.budget);
   Selected selected{.selection = select_methods(data, methods, settings, ctx)};
-  for (const SelectionEntry& entry : selected.selection.entries) {
-    if (!entry.seated) continue;
-    for (const std::string& note : entry.notes) ctx.message(note);
-  }
+  for (const std::string& note : notes_of(selected.selection)) ctx.message(note);
   selected.training =
       train_selected(selected.selection, data, input.samples,
                      input.vectors ? &*input.vectors : nullptr, decision_of(methods), ctx);
-  selected.json = selection_json(selected.selection, data);
-  selected.training.model.record.certificate["selection"] = selected.json;
+  record(selected.selection, data, selected.training.model);
+  selected.json = selected.training.model.record.certificate["selection"];
   return selected;
 }
 
@@ -154,9 +147,10 @@ std::string selection_text(const Selection& selection, const Json& json) {
     return !first.skipped && first.loss < second.loss;
   });
   std::string text = fmt::format(
-      "\n  cross-validation over {} folds ({} ways to treat the input):\n"
+      "\n  cross-validation over {} ({} to treat the input):\n"
       "  {:<16} {:>9} {:>9}  {}\n",
-      selection.folds, selection.variants, "method", "error (%)", "seconds", "best settings");
+      counted(selection.folds, "fold"), counted(selection.variants, "way"), "method", "error (%)",
+      "seconds", "best settings");
   for (const std::size_t c : order) {
     const SelectionEntry& one = selection.entries[c];
     if (one.skipped) {
@@ -176,9 +170,10 @@ std::string training_text(const Training& training, const std::optional<Selected
   const FitInfo& info = training.info;
   // As it was typed, "svm-flip", unless it was left open.
   const bool committee = training.model.is_committee();
-  std::string text = fmt::format("{}: {} samples, {} classes, fitted in {:.3g} s\n",
-                                 selected && !committee ? record.method : options.method,
-                                 record.samples, record.class_names.size(), training.seconds);
+  std::string text = fmt::format(
+      "{}: {}, {}, fitted in {:.3g} s\n", selected && !committee ? record.method : options.method,
+      counted(record.samples, "sample"), counted(std::ssize(record.class_names), "class"),
+      training.seconds);
   if (committee) {
     text += line("is", fmt::format("a committee of {} methods, which vote with their probabilities",
                                    training.model.members.size()));
@@ -206,7 +201,7 @@ std::string training_text(const Training& training, const std::optional<Selected
                                                         : "labels and scores, no probabilities");
   }
   text +=
-      line("needs", record.features > 0 ? fmt::format("vectors of {} features", record.features)
+      line("needs", record.features > 0 ? "vectors of " + counted(record.features, "feature")
                                         : fmt::format("similarities to {} of {} training samples",
                                                       record.positions.size(), record.samples));
   for (const std::string& sentence : record.applied) text += line("applied", sentence);
@@ -315,7 +310,9 @@ int run(const TrainOptions& options) {
   session.end_progress();
   if (options.common.json) {
     Json json = training_json(training);
-    if (json.contains("notes")) json["notes"] = spelled_json(json["notes"], as_flag);
+    Json notes = input.doubts;
+    for (const Json& note : json.value("notes", Json::array())) notes.push_back(note);
+    if (!notes.empty()) json["notes"] = spelled_json(std::move(notes), as_flag);
     if (!options.model.empty()) json["model"] = options.model;
     print_json(json);
   } else {

@@ -30,6 +30,20 @@ std::vector<SettingWish> wishes_of(const std::map<std::string, Texts>& settings)
   return wishes;
 }
 
+std::string list_of(const std::vector<std::string>& methods) {
+  std::string list;
+  for (const std::string& method : methods) list += (list.empty() ? "" : ",") + method;
+  return list;
+}
+
+std::vector<Candidate> members_of(const GivenPlan& plan, ProtocolName protocol,
+                                  std::size_t matrices) {
+  std::vector<Candidate> members = parse_candidates(list_of(plan.among), matrices);
+  for (Candidate& one : members) apply(protocol, one);
+  grant(wishes_of(plan.among_estimators), {}, members);
+  return members;
+}
+
 }  // namespace
 
 OwnData own_data(const GivenData& given, Borrowed* borrowed) {
@@ -60,11 +74,10 @@ ExperimentData experiment_data(OwnData& own, const Labels& labels, const InputSe
 
 std::vector<Candidate> candidates_of(const GivenPlan& plan, std::string_view usual,
                                      ProtocolName protocol, std::size_t matrices) {
-  std::string list;
-  for (const std::string& method : plan.methods) list += (list.empty() ? "" : ",") + method;
   std::vector<Candidate> candidates =
-      parse_candidates(plan.methods.empty() ? usual : std::string_view(list), matrices);
+      parse_candidates(plan.methods.empty() ? std::string(usual) : list_of(plan.methods), matrices);
   for (Candidate& one : candidates) apply(protocol, one);
+  if (!plan.among.empty()) set_members(members_of(plan, protocol, matrices), candidates);
   std::vector<SettingWish> searched;
   for (const auto& [name, axes] : plan.grids) {
     for (const auto& [key, values] : axes) searched.push_back({name, key, values, "grids"});
@@ -123,6 +136,7 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     ExperimentPlan plan;
     plan.about = {{"command", "kith.evaluate"}, {"kith", kVersion}};
     plan.name = given.name;
+    plan.doubts = given.doubts;
     plan.portraits = true;
     const std::string_view usual = own.tables() > 1 ? kSeveralComparison : kDefaultComparison;
     plan.candidates = candidates_of(given, usual, protocol, own.tables());
@@ -136,12 +150,11 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     Store store(store_path);
     const ExperimentRun done =
         run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
-    Json results = results_json(store, {summarise(store, done.experiment, Metric::kError)});
+    std::vector<std::string> notes = keep_notes(made, plan, store, done.experiment);
+    for (std::string& note : notes) note = spelled(note, as_keyword);
+    Json results = spelled_notes(
+        results_json(store, {summarise(store, done.experiment, Metric::kError)}), as_keyword);
     results["failures"] = spelled_json(failures_json(done.failures), as_keyword);
-    std::vector<std::string> notes;
-    for (const std::string& note : evaluation_notes(made, plan, store, done.experiment)) {
-      notes.push_back(spelled(note, as_keyword));
-    }
     return Compared(results.dump(), std::move(notes));
   };
   return run(options, 0, compare);
@@ -160,7 +173,7 @@ std::vector<ExperimentResult> every_result(const Store& store, const std::string
 std::string report(const std::string& path, const std::string& metric, const std::string& format) {
   const Store store(path, StoreAccess::kReadOnly);
   const std::vector<ExperimentResult> results = every_result(store, metric);
-  if (format == "json") return results_json(store, results).dump();
+  if (format == "json") return spelled_notes(results_json(store, results), as_keyword).dump();
   if (format == "html") {
     check_has_page();
     return html_page(spelled_json(report_document(store, results), as_keyword));
@@ -170,7 +183,8 @@ std::string report(const std::string& path, const std::string& metric, const std
 
 /// (what `kith inspect --json` prints, its text, and its page where `page` asks for it)
 py::tuple inspect_data(const GivenData& given, const std::vector<std::string>& labels,
-                       const Texts& input, bool page, const RunOptions& options) {
+                       const Texts& input, const std::vector<std::string>& doubts, bool page,
+                       const RunOptions& options) {
   if (page) check_has_page();
   InputSettings settings;
   for (const auto& [key, text] : input) set_field(settings, "input", key, text);
@@ -179,12 +193,13 @@ py::tuple inspect_data(const GivenData& given, const std::vector<std::string>& l
   std::optional<JoinedLabels> joined;
   if (!labels.empty()) joined = JoinedLabels{labels_of(labels, n), {}};
   const Portraits portraits = page ? Portraits::kDrawn : Portraits::kNone;
-  const Inspected found = run(options, n, [=, own = std::move(own)](RunContext& ctx) {
+  Inspected found = run(options, n, [=, own = std::move(own)](RunContext& ctx) {
     const MatchedSets sets =
         own.samples.empty() ? own.sets
                             : measure_all(own.samples, joined ? &joined->labels : nullptr, ctx);
     return inspect(sets, joined, settings, portraits, ctx);
   });
+  found.inspection.notes = doubts;
   return py::make_tuple(
       spelled_json(inspection_json(found.inspection), as_keyword).dump(),
       spelled(inspection_text(found.inspection, {}), as_keyword),
@@ -201,6 +216,9 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("name", &GivenPlan::name)
       .def_readwrite("protocol", &GivenPlan::protocol)
       .def_readwrite("methods", &GivenPlan::methods)
+      .def_readwrite("among", &GivenPlan::among)
+      .def_readwrite("among_estimators", &GivenPlan::among_estimators)
+      .def_readwrite("doubts", &GivenPlan::doubts)
       .def_readwrite("estimators", &GivenPlan::estimators)
       .def_readwrite("settings", &GivenPlan::settings)
       .def_readwrite("grids", &GivenPlan::grids)
@@ -218,7 +236,7 @@ void bind_evaluation(py::module_& module) {
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::call_guard<py::gil_scoped_release>());
   module.def("inspect", &inspect_data, py::arg("data"), py::arg("labels"), py::arg("input"),
-             py::arg("page"), py::arg("options"));
+             py::arg("doubts"), py::arg("page"), py::arg("options"));
 }
 
 }  // namespace kith::python

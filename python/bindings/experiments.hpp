@@ -24,6 +24,9 @@ struct GivenPlan {
   std::string name;
   std::string protocol;
   std::vector<std::string> methods;
+  std::vector<std::string> among;  ///< what committees are made of; empty: the usual methods
+  std::map<std::string, Texts> among_estimators;  ///< their own settings, by member
+  std::vector<std::string> doubts;                ///< about the input
   std::map<std::string, Texts> estimators;  ///< by candidate: their own settings, others come first
   std::map<std::string, Texts> settings;    ///< by candidate, "*" for all
   std::map<std::string, std::map<std::string, std::vector<std::string>>> grids;  ///< likewise

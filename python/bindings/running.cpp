@@ -281,8 +281,9 @@ void run_in_background(const RunOptions& options, Index n, std::function<void(Ru
 }
 
 std::string as_keyword(std::string_view id, std::string_view value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOwnWords = {
-      {{"append", "append=True"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOwnWords = {
+      {{"among", "among"},
+       {"append", "append=True"},
        {"distance", "distance=True"},
        {"grid", "grids"},
        {"json", "facts"},

@@ -6,7 +6,6 @@
 
 #include "bindings.hpp"
 #include "experiments.hpp"
-#include "kith/core/error.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "models.hpp"
 
@@ -20,11 +19,7 @@ std::vector<Candidate> members_of(const GivenPlan& plan, std::size_t matrices) {
   std::string usual(kAutoMembers);
   if (matrices > 1) usual += "," + std::string(kAutoSeveralMembers);
   std::vector<Candidate> members = candidates_of(plan, usual, ProtocolName::kKith, matrices);
-  for (const Candidate& one : members) {
-    if (!one.is_committee()) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                "among lists what auto is made of, and auto cannot be made of itself");
-  }
+  check_members(members);
   return members;
 }
 
@@ -50,12 +45,9 @@ Selected select(const GivenData& data, const std::vector<std::string>& labels, c
     Training training =
         train_selected(selection, made, own.samples, own.vectors ? &*own.vectors : nullptr,
                        members.front().choice.decision, ctx);
-    training.model.record.certificate["selection"] = selection_json(selection, made);
-    std::vector<std::string> notes;
-    for (const SelectionEntry& entry : selection.entries) {
-      if (!entry.seated) continue;
-      for (const std::string& note : entry.notes) notes.push_back(spelled(note, as_keyword));
-    }
+    record(selection, made, training.model);
+    std::vector<std::string> notes = notes_of(selection);
+    for (std::string& note : notes) note = spelled(note, as_keyword);
     return Selected(fitted(std::move(training)), std::move(notes));
   };
   Selected selected = run(options, n, std::move(choose));

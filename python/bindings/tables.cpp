@@ -67,8 +67,8 @@ std::vector<std::string> doubts_of(const std::vector<GivenMatrix>& given,
     const std::string column = m < score_columns.size() ? score_columns[m] : "";
     if (!column.empty()) set.format = enum_name(Format::kBlast);
     const bool labelled = classes.size() == set.rows();
-    const std::string text = doubt(set, labelled ? &classes : nullptr, column);
-    if (!text.empty()) texts.push_back(spelled(text, as_keyword));
+    std::string text = doubt(set, labelled ? &classes : nullptr, column);
+    if (!text.empty()) texts.push_back(std::move(text));
   }
   return texts;
 }
@@ -160,6 +160,9 @@ void bind_tables(py::module_& module) {
              py::arg("row_ids"), py::arg("column_ids"), py::arg("options"));
   module.def("doubts", &doubts_of, py::arg("matrices"), py::arg("score_columns"),
              py::arg("labels"));
+  module.def(
+      "spelled", [](const std::string& text) { return spelled(text, as_keyword); },
+      py::arg("text"));
   py::class_<RowMap>(module, "RowMap")
       .def("__call__", &map_rows, py::arg("rows"), py::arg("options"))
       .def(py::pickle(&map_state, &map_from));

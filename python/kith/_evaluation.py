@@ -106,7 +106,7 @@ def _short(value):
 
 def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="kith", settings=None, grids=None,
              repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
-             append=False, name=None, distance=False, input=None, ids=None, seed=1, threads=None,
+             append=False, name=None, among=None, distance=False, input=None, ids=None, seed=1, threads=None,
              blas_threads=1, verbose=False):
     """Compares methods by nested cross-validation, as `kith evaluate` does.
 
@@ -118,6 +118,7 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
         from them, beside others where a measure of vectors is given
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
+    among : the methods that "auto" is made of, names or estimators; None: those of `kith train --method auto`
     settings : {"svm-clip": {"cost": 10}}: settings that are not searched; "*" is every method that has them
     grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search, with "*" as well
     protocol : "kith" searches how the input is treated as well, with grids relative to its scale; "tr", "cgr", "cy",
@@ -131,18 +132,20 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     distance = _arrays.plain_distance(distance)
     if isinstance(methods, str) and methods == "all":
         methods = every_method(X, data, measure)
-    listed, fixed = methods_of(methods, {"distance": distance, "input": input, "measure": measure, "seed": seed})
-    own = own_data(X, data, measure, listed, distance, input)
+    common = {"distance": distance, "input": input, "measure": measure, "seed": seed}
+    listed, fixed = methods_of(methods, common)
+    members, members_fixed = methods_of(among, common)
+    own = own_data(X, data, measure, listed + members, distance, input)
     samples = _samples.leading(X if data is None else data, measure)
     labels = class_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples), samples)).tolist())
     if ids is not None:
         own.ids = as_texts(ids, "an id")
-    if own.matrices:
-        warn_of_doubts(X, own.matrices, labels)
+    doubts = warn_of_doubts(X, own.matrices, labels) if own.matrices else []
     _check_store(store, append)
     plan = plan_of(listed, fixed, protocol, settings, grids,
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},
                    partitions, len(labels))
+    plan.among, plan.among_estimators, plan.doubts = members, members_fixed, doubts
     plan.name = as_text(name, "the name of the data set") if name else _name_of(own)
 
     def run(path):

@@ -76,12 +76,11 @@ def inspect(X=None, y=None, *, data=None, measure=None, distance=False, input=No
     first = _samples.leading(X if data is None else data, measure)
     labels = [] if y is None else class_texts(classes_of(
         _arrays.by_id(y, own.ids or _arrays.sample_ids(first), first)).tolist())
-    if own.matrices:
-        warn_of_doubts(X, own.matrices, labels)
+    doubts = warn_of_doubts(X, own.matrices, labels) if own.matrices else []
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:
-            return _core.inspect(own, labels, texts_of(input), page, options)
+            return _core.inspect(own, labels, texts_of(input), doubts, page, options)
 
     facts, text, _ = run(False)
     return Inspection(json.loads(facts), text, lambda: run(True)[2])

@@ -49,10 +49,13 @@ def warn_of_notes(notes, stacklevel=3):
 
 
 def warn_of_doubts(X, matrices, labels, stacklevel=3):
-    """Warns, as the command line does, of numbers that look like something else than they are given as."""
+    """Warns, as the command line does, of numbers that look like something else than they are given as; returns what
+    it says, with mentions that `_core.spelled` spells."""
     columns = [getattr(one, "score_column", "") for one in _arrays.as_list(X)]
-    for text in _core.doubts(matrices, columns, labels):
-        warnings.warn(text, UserWarning, stacklevel=stacklevel)
+    doubts = _core.doubts(matrices, columns, labels)
+    for text in doubts:
+        warnings.warn(_core.spelled(text), UserWarning, stacklevel=stacklevel)
+    return doubts
 
 
 def warn_of_comparison(results):

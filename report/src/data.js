@@ -6,6 +6,7 @@ import { figure, fitting, plot } from "./figure.js";
 import { heatmap } from "./heatmap.js";
 import { sampleName } from "./model.js";
 import { count, few, percent } from "./numbers.js";
+import { notesList } from "./results.js";
 
 const COLOURS = 8;
 const SYMBOLS = ["circle", "diamond2", "square2", "triangle2", "cross", "star", "asterisk"];
@@ -249,6 +250,6 @@ export function dataSection(doc, set, onPick) {
   }
   show(0);
   section.append(holder);
-  if (doc.kind === "inspection") section.append(...[agreement(doc), advice(doc)].filter(Boolean));
+  if (doc.kind === "inspection") section.append(...[notesList(doc.notes), agreement(doc), advice(doc)].filter(Boolean));
   return section;
 }

@@ -61,7 +61,7 @@ function show(index) {
 
 function inspected(set) {
   const last = set.index === doc.data_sets.length - 1;
-  const section = dataSection(last ? doc : { ...doc, agreement: null, advice: [] }, set, null);
+  const section = dataSection(last ? doc : { ...doc, agreement: null, advice: [], notes: [] }, set, null);
   section.id = `data-${set.index}`;
   section.querySelector("h2").replaceWith(h("h1", {}, name(set.name)));
   return section;

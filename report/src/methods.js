@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { h, name, short, visible } from "./dom.js";
 import { around, figure, plot } from "./figure.js";
-import { METRICS, settingsText } from "./model.js";
+import { METRICS, seated, settingsText } from "./model.js";
 import { count, few, percent, seconds } from "./numbers.js";
 import { value } from "./results.js";
 import { table } from "./table.js";
@@ -144,7 +144,26 @@ function calibration(method) {
   });
 }
 
+/** Who took part in a committee. */
+function members(method) {
+  return table(
+    [
+      { title: "member", key: (r) => r.method, cell: (r) => name(r.method, 40) },
+      { title: "partitions", number: true, key: (r) => r.partitions, cell: (r) => `${r.partitions} of ${method.finished.length}` },
+      {
+        title: "most often with",
+        cell: (r) => {
+          const text = settingsText(r.chosen_most.settings);
+          return text ? visible(`${text} (${r.chosen_most.partitions}\u00d7)`) : "";
+        },
+      },
+    ],
+    { rows: [...seated(method), ...method.members.filter((one) => one.partitions === 0)], label: "members of the committee", most: 12 }
+  );
+}
+
 function chosen(method) {
+  if (method.members) return members(method);
   if (method.grid.length === 0) return h("p", { class: "note" }, "Nothing was searched: every setting is fixed.");
   const counts = new Map();
   method.chosen.forEach((settings, i) => {

@@ -81,6 +81,11 @@ export function difficulty(set) {
   });
 }
 
+/** Of a committee: the members that took part at all, the most frequent first; [] for any other method. */
+export function seated(method) {
+  return (method.members ?? []).filter((one) => one.partitions > 0).sort((a, b) => b.partitions - a.partitions);
+}
+
 /** Searched settings of a partition as text. */
 export function settingsText(settings, grid) {
   const fields = grid ? grid.map((axis) => axis.field) : Object.keys(settings ?? {});

@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { h, name, visible, short } from "./dom.js";
 import { around, figure, fitting, plot, save } from "./figure.js";
-import { METRICS, settingsText } from "./model.js";
+import { METRICS, seated, settingsText } from "./model.js";
 import { count, few, fixed, list, pValue, seconds } from "./numbers.js";
 import { table } from "./table.js";
 
@@ -89,6 +89,12 @@ function warnings(set) {
   return notes.map((note) => h("p", { class: "warning" }, note));
 }
 
+/** What kith says of the input and of the searches: for the reader who goes on. */
+export function notesList(notes) {
+  if (!notes || notes.length === 0) return null;
+  return h("div", { class: "notes" }, h("h3", {}, "Notes"), h("ul", {}, notes.map((note) => h("li", {}, visible(note)))));
+}
+
 function resultTable(doc, set) {
   const metric = METRICS[doc.metric];
   const planned = set.partitions;
@@ -105,10 +111,12 @@ function resultTable(doc, set) {
         ],
       },
       { title: "p", number: true, class: "faint", key: (m) => m.p_value, cell: (m) => pValue(m.p_value) },
-      set.methods.some((method) => method.grid.length > 0) && {
+      set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) && {
         title: "chosen most often",
         class: "setting wide-cell",
         cell: (m) => {
+          const members = seated(m);
+          if (members.length > 0) return visible(members.map((one) => `${one.method} (${one.partitions}\u00d7)`).join(", "));
           const text = settingsText(m.chosen_most.settings, m.grid);
           return text ? `${text} (${m.chosen_most.partitions}\u00d7)` : "";
         },
@@ -193,7 +201,7 @@ export function resultsSection(doc, set) {
       { class: "faint about" },
       `${count(set.methods.length, "method")} on ${count(set.n, "sample")} of ${count(classes, "class", "classes")}; `,
       set.partitions > 1 ? `mean over ${set.partitions} ${kind} partitions with the standard deviation in brackets; ` : `one ${kind} partition; `,
-      set.methods.some((method) => method.grid.length > 0) ? "settings chosen by cross-validation inside each training part. " : "every setting fixed. ",
+      set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) ? "settings chosen by cross-validation inside each training part. " : "every setting fixed. ",
       metric.smaller ? "Smaller is better." : "Larger is better."
     ),
     warnings(set),
@@ -213,6 +221,7 @@ export function resultsSection(doc, set) {
         doc.data_sets.length > 1 ? null : downloads(doc)
       ),
       set.ordered.some((method) => method.mean !== null) ? strips(doc, set) : null
-    )
+    ),
+    notesList(set.notes)
   );
 }

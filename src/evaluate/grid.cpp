@@ -236,6 +236,27 @@ void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> sear
   }
 }
 
+void check_members(std::span<const Candidate> members) {
+  for (const Candidate& one : members) {
+    if (!one.is_committee()) continue;
+    throw invalid("[[among]] lists what {} is made of, and {} cannot be made of itself", kAutoName,
+                  kAutoName);
+  }
+}
+
+void set_members(std::span<const Candidate> members, std::vector<Candidate>& candidates) {
+  check_members(members);
+  bool any = false;
+  for (Candidate& one : candidates) {
+    if (!one.is_committee()) continue;
+    one.members.assign(members.begin(), members.end());
+    any = true;
+  }
+  if (any) return;
+  throw invalid("[[among]] lists what {} is made of, and {} is not among the methods compared",
+                kAutoName, kAutoName);
+}
+
 Candidate committee_of(std::string name, std::vector<Candidate> members) {
   Candidate committee{.name = std::move(name), .choice = {}, .axes = {}};
   committee.choice.name = kAutoName;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <tuple>
 
 #include "core/errors.hpp"
 #include "kith/core/text.hpp"
@@ -39,10 +41,10 @@ Json searched_part(const Json& chosen, const Json& grid) {
   return part;
 }
 
-/// The searched settings chosen most often; among equals the first.
-void find_usual(MethodResult& result, const Json& grid) {
+/// The searched settings chosen most often, and how often; among equals the first.
+std::pair<Json, int> usual_of(std::span<const Json> all, const Json& grid) {
   std::vector<std::pair<Json, int>> counted;
-  for (const Json& chosen : result.chosen) {
+  for (const Json& chosen : all) {
     const Json part = searched_part(chosen, grid);
     const auto at = std::find_if(counted.begin(), counted.end(),
                                  [&](const auto& entry) { return entry.first == part; });
@@ -52,11 +54,30 @@ void find_usual(MethodResult& result, const Json& grid) {
       ++at->second;
     }
   }
-  for (const auto& [part, count] : counted) {
-    if (count <= result.usual_count) continue;
-    result.usual = part;
-    result.usual_count = count;
+  std::pair<Json, int> usual;
+  for (auto& entry : counted) {
+    if (entry.second > usual.second) usual = std::move(entry);
   }
+  return usual;
+}
+
+/// How often each method of a committee took part; none: it is no committee.
+std::vector<MemberResult> members_of(const CandidateRecord& record, std::span<const Json> chosen) {
+  std::vector<MemberResult> members;
+  if (!record.settings.contains("members")) return members;
+  for (const Json& member : record.settings.at("members")) {
+    MemberResult& result = members.emplace_back();
+    result.name = member.at("name").get<std::string>();
+    std::vector<Json> own;
+    for (const Json& one : chosen) {
+      for (const Json& seat : one.value("members", Json::array())) {
+        if (seat.value("method", "") == result.name) own.push_back(seat);
+      }
+    }
+    result.partitions = static_cast<int>(own.size());
+    std::tie(result.usual, result.usual_count) = usual_of(own, member.at("grid"));
+  }
+  return members;
 }
 
 double number_or_nan(const Json& object, const char* key) {
@@ -105,7 +126,8 @@ MethodResult read_method(const Store& store, std::int64_t candidate,
     result.seconds += test->seconds;
     add_certificate(fits, test->certificate);
   }
-  find_usual(result, record.grid);
+  std::tie(result.usual, result.usual_count) = usual_of(result.chosen, record.grid);
+  result.members = members_of(record, result.chosen);
   if (!fits.subproblems.empty()) result.worst_status = name(fits.status());
   result.worst_gap = fits.gap();
   result.worst_kkt_residual = fits.kkt_residual();

@@ -44,6 +44,11 @@ Json certificate_json(const MethodResult& method) {
           {"kkt_residual", real(method.worst_kkt_residual)}};
 }
 
+/// The settings chosen most often.
+Json most_json(const Json& settings, int partitions) {
+  return {{"settings", settings}, {"partitions", partitions}};
+}
+
 Json method_json(const MethodResult& method, const CandidateRecord& candidate) {
   const std::vector<double>& errors = method.metrics[static_cast<std::size_t>(Metric::kError)];
   Json finished = Json::array();
@@ -53,21 +58,27 @@ Json method_json(const MethodResult& method, const CandidateRecord& candidate) {
     const Json one = metric_json(method.metrics[m]);
     if (!one.is_null()) metrics[std::string(EnumNames<Metric>::names[m])] = one;
   }
-  return {{"method", method.name},
-          {"mean_error", real(mean(errors))},
-          {"sd_error", real(standard_deviation(errors))},
-          {"errors", reals(errors)},
-          {"chosen", method.chosen},
-          {"p_value", real(method.p_value)},
-          {"best", method.best},
-          {"finished", finished},
-          {"chosen_most", {{"settings", method.usual}, {"partitions", method.usual_count}}},
-          {"metrics", metrics},
-          {"confusion", confusion_json(method.confusion)},
-          {"certificate", certificate_json(method)},
-          {"base_method", method.method},
-          {"settings", candidate.settings},
-          {"grid", candidate.grid}};
+  Json json = {{"method", method.name},
+               {"mean_error", real(mean(errors))},
+               {"sd_error", real(standard_deviation(errors))},
+               {"errors", reals(errors)},
+               {"chosen", method.chosen},
+               {"p_value", real(method.p_value)},
+               {"best", method.best},
+               {"finished", finished},
+               {"chosen_most", most_json(method.usual, method.usual_count)},
+               {"metrics", metrics},
+               {"confusion", confusion_json(method.confusion)},
+               {"certificate", certificate_json(method)},
+               {"base_method", method.method},
+               {"settings", candidate.settings},
+               {"grid", candidate.grid}};
+  for (const MemberResult& member : method.members) {
+    json["members"].push_back({{"method", member.name},
+                               {"partitions", member.partitions},
+                               {"chosen_most", most_json(member.usual, member.usual_count)}});
+  }
+  return json;
 }
 
 Json data_set_json(const Store& store, const ExperimentResult& result) {
@@ -80,6 +91,8 @@ Json data_set_json(const Store& store, const ExperimentResult& result) {
   for (std::size_t m = 0; m < result.methods.size(); ++m) {
     methods.push_back(method_json(result.methods[m], store.candidate(candidates[m])));
   }
+  Json notes = Json::array();
+  for (const Json& one : record.about.value("notes", Json::array())) notes.push_back(one["note"]);
   return {{"name", result.name},
           {"n", result.samples},
           {"classes", classes},
@@ -91,7 +104,8 @@ Json data_set_json(const Store& store, const ExperimentResult& result) {
           {"complete", result.complete()},
           {"metric", enum_name(result.metric)},
           {"positive", result.positive.empty() ? Json() : Json(result.positive)},
-          {"methods", methods}};
+          {"methods", methods},
+          {"notes", notes}};
 }
 
 Json seconds_json(const ExperimentResult& result) {
@@ -131,6 +145,15 @@ Json results_json(const Store& store, const std::vector<ExperimentResult>& resul
   document["ranks"] = ranks_json(rank_methods(results), results.size());
   document["timing"] = {{"data_sets", timing}};
   return document;
+}
+
+Json spelled_notes(Json results, Spelling spelling) {
+  if (results.contains("notes")) {
+    results["notes"] = spelled_json(std::move(results["notes"]), spelling);
+  } else {
+    for (Json& one : results["data_sets"]) one = spelled_notes(std::move(one), spelling);
+  }
+  return results;
 }
 
 }  // namespace kith

@@ -150,6 +150,7 @@ Json inspection_json(const Inspection& inspection) {
     advice.push_back({{"what", one.what}, {"why", one.why}});
   }
   json["advice"] = advice;
+  json["notes"] = inspection.notes;
   if (!inspection.next.empty()) json["next"] = inspection.next;
   json["blas_threads"] = inspection.blas_threads;
   json["timing"] = {{"seconds", inspection.seconds}};

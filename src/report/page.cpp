@@ -66,6 +66,7 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
     data_set["portraits"] = std::move(record.about["portraits"]);
     record.about.erase("portraits");
   }
+  record.about.erase("notes");
   data_set["about"] = std::move(record.about);
   const std::vector<std::int64_t> candidates = store.candidates(result.number);
   std::vector<int> tested;
@@ -110,7 +111,7 @@ Json inspection_document(const Inspection& inspection,
                          const std::vector<PortrayedMatrix>& matrices) {
   Json document = head("inspection");
   Json whole = inspection_json(inspection);
-  for (const char* key : {"advice", "agreement", "unmatched_labels"}) {
+  for (const char* key : {"advice", "agreement", "unmatched_labels", "notes"}) {
     if (whole.contains(key)) document[key] = std::move(whole[key]);
   }
   document["data_sets"] = Json::array();

@@ -90,11 +90,30 @@ std::string setting_text(const Json& value) {
   return value.dump();
 }
 
-std::string usual_settings(const MethodResult& method) {
+std::string settings_text(const Json& settings) {
   std::string text;
-  if (!method.usual.is_object()) return text;
-  for (const auto& [key, value] : method.usual.items()) {
+  if (!settings.is_object()) return text;
+  for (const auto& [key, value] : settings.items()) {
     text += (text.empty() ? "" : ", ") + key + "=" + setting_text(value);
+  }
+  return text;
+}
+
+/// Those that took part at all, the most frequent first.
+std::vector<MemberResult> seated(const MethodResult& committee) {
+  std::vector<MemberResult> members = committee.members;
+  std::erase_if(members, [](const MemberResult& one) { return one.partitions == 0; });
+  std::stable_sort(members.begin(), members.end(),
+                   [](const auto& a, const auto& b) { return a.partitions > b.partitions; });
+  return members;
+}
+
+/// Of a committee, its members; their settings stand in rows of their own.
+std::string usual_settings(const MethodResult& method) {
+  if (method.members.empty()) return settings_text(method.usual);
+  std::string text;
+  for (const MemberResult& member : seated(method)) {
+    text += (text.empty() ? "" : ", ") + member.name;
   }
   return text;
 }
@@ -102,7 +121,18 @@ std::string usual_settings(const MethodResult& method) {
 std::string usual_text(const MethodResult& method) {
   const std::string settings = usual_settings(method);
   if (settings.empty()) return "-";
+  if (!method.members.empty()) {
+    return counted(std::ssize(seated(method)), "method took part", "methods took part");
+  }
   return fmt::format("{} ({} of {})", settings, method.usual_count, method.chosen.size());
+}
+
+/// "took part in 5 of 6: cost=1 (4)".
+std::string member_text(const MemberResult& member, const MethodResult& committee) {
+  const std::string settings = settings_text(member.usual);
+  return fmt::format(
+      "{} of {}{}", member.partitions, committee.chosen.size(),
+      settings.empty() ? "" : fmt::format(": {} ({})", settings, member.usual_count));
 }
 
 const MethodResult* find_method(const ExperimentResult& result, const std::string& name) {
@@ -137,10 +167,6 @@ void add_column(Sheet& sheet, const std::string& header, bool right) {
   sheet.right.push_back(right);
 }
 
-std::string counted(Index count, const std::string& one, const std::string& many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 /// What a reader of the numbers must know: who is unfinished, whose solver missed its tolerance.
 std::vector<std::string> warnings(const Results& results) {
   std::vector<std::string> notes;
@@ -169,10 +195,9 @@ std::vector<std::string> warnings(const Results& results) {
 
 Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
   Sheet sheet;
-  sheet.title =
-      fmt::format("{}: {}, {}, {}", result.name, counted(result.samples, "sample", "samples"),
-                  counted(static_cast<Index>(result.class_names.size()), "class", "classes"),
-                  counted(result.partitions, "partition", "partitions"));
+  sheet.title = fmt::format("{}: {}, {}, {}", result.name, counted(result.samples, "sample"),
+                            counted(std::ssize(result.class_names), "class"),
+                            counted(result.partitions, "partition"));
   add_column(sheet, "method", false);
   add_column(sheet, metric_header(result), true);
   add_column(sheet, "p", true);
@@ -184,6 +209,12 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
     if (style.timings) row.push_back({fmt::format("{:.2f}", method.seconds)});
     row.push_back({usual_text(method)});
     sheet.rows.push_back(std::move(row));
+    for (const MemberResult& member : seated(method)) {
+      std::vector<SheetCell> own(sheet.header.size());
+      own.front().text = "- " + member.name;
+      own.back().text = member_text(member, method);
+      sheet.rows.push_back(std::move(own));
+    }
   }
   return sheet;
 }

@@ -299,3 +299,64 @@ def test_of_several_matrices_each_member_takes_its_own(kith):
     needs = [need["name"] for need in kith.json("info", "m.kith")["needs"]]
     flags = [flag for name in needs for flag in ("--similarity", f"{name}={'q.csv' if name == 'good' else 'm.csv'}")]
     assert kith("predict", "--model", "m.kith", *flags).returncode == 0
+
+
+def test_evaluate_shows_who_took_part_in_auto(problem):
+    flags = ("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", "auto", "--among", "knn,svm-flip,mine=ridge",
+             "--repeats", "3", "--folds", "3")
+    result = problem(*flags, "--json")
+    assert result.returncode == 0, result.stderr
+    (auto,) = json.loads(result.stdout)["methods"]
+    assert [one["method"] for one in auto["members"]] == ["knn", "svm-flip", "mine"]
+    for one in auto["members"]:
+        seats = [seat for chosen in auto["chosen"] for seat in chosen["members"] if seat["method"] == one["method"]]
+        assert one["partitions"] == len(seats)
+        most = one["chosen_most"]
+        same = [seat for seat in seats if most["settings"] and most["settings"].items() <= seat.items()]
+        assert most["partitions"] == len(same)
+    page = problem(*flags).stdout
+    seated = [one for one in auto["members"] if one["partitions"]]
+    word = "method" if len(seated) == 1 else "methods"
+    assert f"{len(seated)} {word} took part" in page
+    for one in seated:
+        assert f"- {one['method']} " in page and f"{one['partitions']} of 3" in page
+
+
+def test_among_is_about_auto(problem):
+    flags = ("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--repeats", "2", "--folds", "2")
+    assert "--among" in problem.refusal(*flags, "--methods", "knn", "--among", "knn,ridge")
+    assert "cannot be made of itself" in problem.refusal(*flags, "--methods", "auto", "--among", "auto,ridge")
+    assert "nothing" in problem.refusal(*flags, "--methods", "auto", "--among", "nothing")
+
+
+def test_one_of_a_thing_is_one(problem):
+    page = problem(*TRAIN, "--method", "knn", "--tune", "--scale", "unit").stdout
+    assert "over 5 folds (1 way to treat the input)" in page, page
+
+
+def test_a_committee_is_explained_by_its_members(problem):
+    problem.json(*TRAIN, "--method", "auto", "--model", "m.kith")
+    members = problem.json("info", "m.kith")["members"]
+    assert len(members) > 1
+    result = problem("predict", "--model", "m.kith", "--similarity", "q.csv", "--explain", "4", "--json")
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)["predictions"]
+    known = dict(line.split("\t") for line in (problem.folder / "l.txt").read_text().splitlines())
+    for row in rows:
+        explanation = row["explanation"]
+        assert explanation["by"] == "votes" and len(explanation["samples"]) == 4
+        assert all(known[one["sample"]] == one["class"] for one in explanation["samples"])
+        assert sum(abs(one["contribution"]) for one in explanation["samples"]) <= 1 + 1e-9
+    plain = problem.json("predict", "--model", "m.kith", "--similarity", "q.csv")["predictions"]
+    assert [one["label"] for one in plain] == [one["label"] for one in rows]
+
+
+def test_members_that_name_no_samples_are_left_out_of_explanations(problem):
+    problem.json(*TRAIN, "--method", "auto", "--among", "knn,sda,nearest-mean", "--model", "m.kith")
+    members = [one["method"] for one in problem.json("info", "m.kith")["members"]]
+    if "knn" not in members or len(members) < 2:
+        pytest.skip("the committee of this problem has no such member")
+    result = problem("predict", "--model", "m.kith", "--similarity", "q.csv", "--explain", "2")
+    assert result.returncode == 0
+    for one in members:
+        assert (f"without a member of the committee: {one}: " in result.stderr) == (one != "knn")

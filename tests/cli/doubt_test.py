@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers that look like something else than they are given as: a note that names what mends it."""
 
+import json
 import math
 import random
 
@@ -172,3 +173,22 @@ def test_samples_themselves_are_no_matrix(kith, command):
     if command != "convert":  # which takes rectangles
         message = kith.refusal(command, "--similarity", "x.csv", *extra)
         assert "2 x 3" in message and "given with --data and --measure" in message
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_doubts_are_notes_in_json(kith, command):
+    write_points(kith)
+    document = kith.json(command, "--similarity", "d.csv", "--labels", "l.txt", *COMMANDS[command])
+    (note,) = [one for one in document["notes"] if "look like distances" in one]
+    assert "--distance" in note and "[[" not in note
+    document = kith.json(command, "--similarity", "s.csv", "--labels", "l.txt", *COMMANDS[command])
+    assert not [one for one in document.get("notes", []) if "look like" in one]
+
+
+def test_the_store_keeps_doubts_for_reports(kith):
+    write_points(kith)
+    flags = ("--similarity", "d.csv", "--labels", "l.txt", *COMMANDS["evaluate"], "--store", "run.db")
+    notes = kith.json("evaluate", *flags)["notes"]
+    assert kith.json("evaluate", *flags)["notes"] == notes
+    report = json.loads(kith("report", "--store", "run.db", "--format", "json").stdout)
+    assert report["notes"] == notes and any("look like distances" in one for one in notes)

@@ -307,3 +307,47 @@ def test_auto_trains_the_best_methods_and_says_why(problem):
     header = json.loads(model[8:8 + int.from_bytes(model[:8], "little")])
     assert "selection" in json.dumps(header)
     assert problem("predict", "--model", "m.kith", "--similarity", "s.csv").returncode == 0
+
+
+def test_notes_on_grids_are_in_json_and_in_the_store(problem):
+    flags = ("evaluate", *INPUT, "--methods", "knn,svm-clip", "--repeats", "2", "--folds", "2", "--store", "run.db",
+             "--grid", "svm-clip:cost=1e7,1e8")
+    result = problem(*flags, "--json")
+    assert result.returncode == 0, result.stderr
+    notes = json.loads(result.stdout)["notes"]
+    assert any(one.startswith("svm-clip: all values of cost") and "--grid" in one for one in notes), notes
+    assert all(one in result.stderr for one in notes)
+    more = problem.json("evaluate", *INPUT, "--methods", "nearest-mean", "--repeats", "2", "--folds", "2", "--store", "run.db")
+    assert [one for one in more["notes"] if one.startswith("svm-clip")] == [one for one in notes if one.startswith("svm-clip")]
+    document = problem.json("train", *INPUT, "--method", "svm-clip", "--tune", "--grid", "cost=1e7,1e8", "--model", "m.kith")
+    assert any("all values of cost" in one for one in document["notes"])
+    assert "all values of cost" in problem("info", "m.kith").stdout
+    assert any("--grid" in one for one in problem.json("info", "m.kith")["notes"])
+
+
+def test_methods_of_a_fold_are_stored_one_by_one(problem):
+    """Slow methods come last: what is finished before them is kept when the run is killed."""
+    flags = ("evaluate", *INPUT, "--methods", "knn,svm-clip,svm-knn", "--grid", "svm-knn:cost=" + ",".join(
+        str(1 + k) for k in range(60)), "--grid", "svm-knn:neighbours=40,44,46", "--repeats", "1", "--folds", "2",
+        "--protocol", "tr", "--threads", "1", "--store", "run.db")
+    run = start(problem, *flags)
+    deadline = time.time() + 120
+    found = {}
+    while time.time() < deadline and run.poll() is None:
+        try:
+            found = units(problem.folder / "run.db")
+        except sqlite3.OperationalError:
+            pass
+        if len(found) in (1, 2):
+            break
+        time.sleep(0.002)
+    if run.poll() is not None:
+        run.communicate()
+        pytest.skip("this machine is too fast to interrupt it")
+    run.kill()
+    run.communicate()
+    kept = units(problem.folder / "run.db")
+    assert found.items() <= kept.items()
+    result = problem(*flags)
+    assert result.returncode == 0, result.stderr
+    assert kept.items() <= units(problem.folder / "run.db").items()

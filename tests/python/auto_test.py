@@ -309,3 +309,38 @@ def test_its_example_runs():
     import doctest
     example, = (one for one in doctest.DocTestFinder().find(kith.Auto, "Auto", globs={}) if one.name == "Auto")
     assert doctest.DocTestRunner().run(example).failed == 0 and len(example.examples) == 5
+
+
+def test_evaluate_says_who_took_part_and_takes_other_members(three):
+    few = {"repeats": 2, "folds": 2}
+    found = kith.evaluate(three.S, three.y, "auto", among=["knn", ("mine", kith.Ridge())], **few)
+    (auto,) = found.results["methods"]
+    assert [one["method"] for one in auto["members"]] == ["knn", "mine"]
+    for one in auto["members"]:
+        seats = [seat for chosen in auto["chosen"] for seat in chosen["members"] if seat["method"] == one["method"]]
+        assert one["partitions"] == len(seats)
+    assert "took part" in str(found)
+    with pytest.raises(ValueError, match="among lists what auto is made of, and auto is not among the methods"):
+        kith.evaluate(three.S, three.y, "knn", among=["knn"], **few)
+    with pytest.raises(ValueError, match="cannot be made of itself"):
+        kith.evaluate(three.S, three.y, "auto", among=["auto"], **few)
+
+
+def test_it_explains_by_its_members(binary):
+    model = kith.Auto(among=["knn", "svm-clip", "svm-knn"]).fit(binary.S, binary.y)
+    assert len(model.chosen_) > 1
+    labels = model.predict(binary.rows)
+    for one, label in zip(model.explain(binary.rows, k=4), labels):
+        assert one["label"] == label and one["by"] == "votes"
+        assert all(part["class"] == binary.y[part["sample"]] for part in one["samples"])
+        assert sum(abs(part["contribution"]) for part in one["samples"]) <= 1 + 1e-9
+
+
+@pytest.mark.filterwarnings("default")
+def test_members_that_cannot_explain_are_left_out_with_a_warning(binary):
+    model = kith.Auto(among=["knn", "sda", "nearest-mean"]).fit(binary.S, binary.y)
+    others = [name for name in model.chosen_ if name != "knn"]
+    if "knn" not in model.chosen_ or not others:
+        pytest.skip("the committee of these samples has no such member")
+    with pytest.warns(UserWarning, match=f"without a member of the committee: {others[0]}"):
+        model.explain(binary.rows, k=2)

@@ -138,3 +138,17 @@ def test_all_compares_every_method_that_learns_from_the_input(binary):
     assert every_method(None, ["a", "b"], "edit") == alone
     assert every_method(None, binary.points, "linear") == list(methods)
     assert every_method(None, binary.points, None) == [name for name in methods if name not in alone]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_doubts_and_notes_are_in_what_is_returned():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(24, 2)) + 3 * (np.arange(24) % 2)[:, None]
+    far = np.sqrt(((x[:, None] - x[None]) ** 2).sum(2))
+    y = np.where(np.arange(24) % 2, "a", "b")
+    assert any("look like distances" in one and "distance=True" in one for one in kith.inspect(far, y).facts["notes"])
+    assert kith.inspect(np.exp(-far), y).facts["notes"] == []
+    found = kith.evaluate(far, y, "knn", repeats=2, folds=2)
+    assert any("look like distances" in one for one in found.results["notes"])
+    found = kith.evaluate(np.exp(-far), y, "svm-clip", grids={"svm-clip": {"cost": [1e7, 1e8]}}, repeats=2, folds=2)
+    assert any("all values of cost" in one and "grids lists others" in one for one in found.results["notes"])

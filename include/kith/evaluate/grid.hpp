@@ -72,6 +72,12 @@ struct SettingWish {
 void grant(std::span<const SettingWish> fixed, std::span<const SettingWish> searched,
            std::vector<Candidate>& candidates);
 
+/// Throws Error where one of them is a committee itself.
+void check_members(std::span<const Candidate> members);
+/// Gives every committee among the candidates these members. Throws as check_members does, and
+/// where there is no committee.
+void set_members(std::span<const Candidate> members, std::vector<Candidate>& candidates);
+
 /// A committee of these methods.
 [[nodiscard]] Candidate committee_of(std::string name, std::vector<Candidate> members);
 /// The candidate itself, or the members of a committee.

@@ -10,10 +10,19 @@
 #include <vector>
 
 #include "kith/core/json.hpp"
+#include "kith/core/mention.hpp"
 #include "kith/evaluate/metrics.hpp"
 #include "kith/evaluate/store.hpp"
 
 namespace kith {
+
+/// A method inside a committee, over the finished partitions of the committee.
+struct MemberResult {
+  std::string name;
+  int partitions = 0;   ///< on how many it took part
+  Json usual;           ///< of its searched settings, those it took part with most often
+  int usual_count = 0;  ///< on how many partitions
+};
 
 struct MethodResult {
   std::string name;
@@ -21,10 +30,11 @@ struct MethodResult {
   std::vector<int> partitions;  ///< finished ones, counted from 0
   /// Each metric on each of them; NaN where it does not exist.
   std::array<std::vector<double>, EnumNames<Metric>::names.size()> metrics;
-  std::vector<double> values;  ///< those of the metric asked for
-  std::vector<Json> chosen;    ///< settings on each
-  Json usual;                  ///< of the searched settings, those chosen most often
-  int usual_count = 0;         ///< on how many partitions
+  std::vector<double> values;         ///< those of the metric asked for
+  std::vector<Json> chosen;           ///< settings on each
+  Json usual;                         ///< of the searched settings, those chosen most often
+  int usual_count = 0;                ///< on how many partitions
+  std::vector<MemberResult> members;  ///< of a committee, all that it was made of, in their order
   /// Of the metric asked for, over the partitions that have it; sd with divisor count - 1.
   double mean = std::numeric_limits<double>::quiet_NaN();
   double sd = std::numeric_limits<double>::quiet_NaN();
@@ -74,5 +84,7 @@ struct RankTable {
 /// One data set: its object. Several: `data_sets`, one such object each, and `ranks`. Seconds stand
 /// under the one key `timing` at the top.
 [[nodiscard]] Json results_json(const Store& store, const std::vector<ExperimentResult>& results);
+/// The same with the mentions in its notes spelled.
+[[nodiscard]] Json spelled_notes(Json results, Spelling spelling);
 
 }  // namespace kith

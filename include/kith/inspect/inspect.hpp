@@ -23,7 +23,8 @@ struct Inspection {
   std::vector<std::string> unmatched_labels;  ///< ids of the label file that are no samples
   Matrix agreement;                           ///< between matrices; empty for one
   std::vector<Advice> advice;
-  std::string next;  ///< what to type next, where a front end knows; else empty
+  std::vector<std::string> notes;  ///< doubts about the input, where a front end has some
+  std::string next;                ///< what to type next, where a front end knows; else empty
   int blas_threads = 1;
   double seconds = 0;
 };

@@ -331,5 +331,42 @@ TEST(ResultsJson, IsNullWhereNothingIsFinished) {
   EXPECT_EQ(json.at("complete"), false);
 }
 
+TEST(Results, CountHowOftenEachMemberOfACommitteeTookPart) {
+  Filled filled("words", 3);
+  const Json grid = Json::array({{{"field", "cost"}, {"values", {1, 10}}}});
+  Json members = Json::array();
+  for (const char* name : {"knn", "svm", "never"}) {
+    members.push_back({{"name", name}, {"method", name}, {"settings", {}}, {"grid", grid}});
+  }
+  const std::int64_t number = filled.store.add_candidate(
+      filled.number, {.name = "auto", .method = "auto", .settings = {{"members", members}}});
+  const auto seat = [](const char* name, double cost) {
+    return Json{{"method", name}, {"cost", cost}, {"inner_error", 0.1}};
+  };
+  const std::vector<Json> seats = {
+      {seat("svm", 10)}, {seat("knn", 1), seat("svm", 1)}, {seat("svm", 10)}};
+  for (int p = 0; p < 3; ++p) {
+    TestResult test = outcome(filled.record, p, 1);
+    test.chosen = {{"members", Json::array()}};
+    for (const Json& one : seats[static_cast<std::size_t>(p)]) {
+      test.chosen["members"].push_back(one);
+    }
+    filled.store.put({number, p, kTestFold}, test);
+  }
+  const std::vector<MemberResult> found = filled.result().methods.at(0).members;
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].name, "knn");
+  EXPECT_EQ(found[0].partitions, 1);
+  EXPECT_EQ(found[1].partitions, 3);
+  EXPECT_EQ(found[1].usual, Json({{"cost", 10.0}}));
+  EXPECT_EQ(found[1].usual_count, 2);
+  EXPECT_EQ(found[2].partitions, 0);
+  const Json json = results_json(filled.store, {filled.result()});
+  const Json& one = json.at("methods").at(0).at("members").at(1);
+  EXPECT_EQ(one.at("method"), "svm");
+  EXPECT_EQ(one.at("partitions"), 3);
+  EXPECT_EQ(one.at("chosen_most").at("partitions"), 2);
+}
+
 }  // namespace
 }  // namespace kith::results_test

@@ -308,5 +308,21 @@ TEST(Escape, MarkdownBeginsNoList) {
   EXPECT_EQ(escape_markdown("- a-b 1.5"), "\\- a-b 1.5");
 }
 
+TEST(ResultsTable, ShowsWhoTookPartInACommitteeAndWithWhat) {
+  MethodResult committee = method("auto", 0.1, 0.01, true);
+  committee.usual = Json::object();
+  committee.members = {{.name = "knn", .partitions = 0, .usual = {}},
+                       {.name = "svm", .partitions = 7, .usual = {{"cost", 10}}, .usual_count = 5},
+                       {.name = "ridge", .partitions = 20, .usual = Json::object()}};
+  const std::vector<ExperimentResult> results = {data_set("sonar", {committee})};
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(line_with(text, "auto"), HasSubstr("2 methods took part"));
+  EXPECT_THAT(line_with(text, "- svm"), HasSubstr("7 of 20: cost=10 (5)"));
+  EXPECT_THAT(line_with(text, "- ridge"), HasSubstr("20 of 20"));
+  EXPECT_LT(text.find("- ridge"), text.find("- svm"));
+  EXPECT_THAT(text, Not(HasSubstr("knn")));
+  EXPECT_THAT(results_table(results, TableFormat::kCsv, kPlain), HasSubstr("\"ridge, svm\""));
+}
+
 }  // namespace
 }  // namespace kith::results_table_test
