@@ -137,6 +137,28 @@ test("a store without a finished partition says so", async () => {
   assert.deepEqual(page.complaints, []);
 });
 
+test("a committee shows who took part, and notes are read", async () => {
+  const shown = variant("one.html", "committee.html", (_, set) => {
+    const [first] = set.methods;
+    first.grid = [];
+    first.members = [
+      { method: "never", partitions: 0, chosen_most: { settings: null, partitions: 0 } },
+      { method: HOSTILE, partitions: 2, chosen_most: { settings: { cost: 10 }, partitions: 1 } },
+      { method: "often", partitions: 5, chosen_most: { settings: { neighbours: 3 }, partitions: 4 } },
+    ];
+    set.notes = ["one note", HOSTILE];
+  });
+  const page = await open(browser, shown);
+  const row = await page.locator("table.results tbody tr", { hasText: "often" }).innerText();
+  assert.ok(row.includes("often (5\u00d7)") && !row.includes("never"), row);
+  assert.deepEqual((await page.locator(".notes li").allInnerTexts())[0], "one note");
+  assert.equal(await page.locator(".notes li").count(), 2);
+  const details = page.locator("details.method", { hasText: "knn" }).first();
+  await details.locator("summary").click();
+  assert.match(await details.innerText(), /neighbours 3 \(4\u00d7\)/);
+  assert.deepEqual(page.complaints, []);
+});
+
 test("every chart is there with its marks", async () => {
   const page = await open(browser, join(folder, "one.html"));
   const found = JSON.parse(await page.locator("#document").textContent());
