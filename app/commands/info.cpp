@@ -54,9 +54,8 @@ std::vector<std::string> notes_of(const ModelRecord& record) {
   return record.certificate.value("notes", std::vector<std::string>());
 }
 
-/// " from sw" where new samples bring several matrices, of which the member uses some.
+/// " from sw": of several matrices that were given, members may use one alone.
 std::string matrices_text(const TrainedModel& member, const ModelRecord& committee) {
-  if (committee.matrices.size() < 2) return "";
   return " from " + list_some(names_of_matrices(member, committee), committee.matrices.size());
 }
 

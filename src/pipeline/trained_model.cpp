@@ -387,9 +387,8 @@ Json model_json(const TrainedModel& model) {
   for (const TrainedModel& member : model.members) {
     json["members"].push_back({{"method", member.record.method},
                                {"settings", member.record.settings},
-                               {"input", needs_json(member.record)}});
-    if (record.matrices.size() < 2) continue;
-    json["members"].back()["matrices"] = names_of_matrices(member, record);
+                               {"input", needs_json(member.record)},
+                               {"matrices", names_of_matrices(member, record)}});
   }
   if (!record.feature_names.empty()) json["feature_names"] = record.feature_names;
   return json;
