@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Newton's method in two variables stands alone: it is over in microseconds, and a sigmoid has no
+// status.
 #include "kith/learn/calibration.hpp"
 
 #include <Eigen/Dense>
@@ -7,9 +9,6 @@
 
 namespace kith {
 namespace {
-
-// Newton's method in two variables stays a loop of its own: it is over in microseconds, and a
-// sigmoid has no status.
 
 /// log(1 + exp(z)) without overflow.
 double softplus(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }

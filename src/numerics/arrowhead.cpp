@@ -6,7 +6,8 @@
 //
 // Equal lambda_i act as one pole of weight sum z_i^2; z_i = 0 takes no part. Differences mu_k -
 // lambda_i are formed as (lambda_origin - lambda_i) + delta, with the origin the pole nearest to
-// mu_k: no cancellation where it would hurt.
+// mu_k: no cancellation where it would hurt. The search for a root stands alone: it keeps a bracket
+// and runs to the last digit, once per eigenvalue.
 #include "kith/numerics/arrowhead.hpp"
 
 #include <algorithm>

@@ -12,6 +12,8 @@
 //            failing column yields v with v'B v <= 0, and the search goes on from v, which leads
 //            below theta_k.
 // A Cholesky factorisation costs 1/30 of a full decomposition, a Lanczos step one product with S.
+//
+// The loops stand alone: they are few attempts, after which a full decomposition takes over.
 #include "kith/numerics/extreme_eigen.hpp"
 
 #include <algorithm>

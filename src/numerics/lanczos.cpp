@@ -3,7 +3,9 @@
 //   A Q_j = Q_j T_j + beta_j q_{j+1} e_j',  T_j tridiagonal (alpha, beta),
 //   T_j s = theta s  gives the Ritz pair (theta, Q_j s) with residual norm beta_j |s_j|.
 // Cost of j steps: j products with A and 4 n j^2 flops. There is no restart: the basis is a small
-// part of the n^2 doubles of a dense A, and a restart only ever slows convergence down.
+// part of the n^2 doubles of a dense A, and a restart only ever slows convergence down. The loop
+// stands alone: it ends by residuals that only a decomposition of T_j tells, now and then, or with
+// the space.
 #include "numerics/lanczos.hpp"
 
 #include <algorithm>

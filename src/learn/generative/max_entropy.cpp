@@ -2,8 +2,7 @@
 // Notation: u the similarity moved to [0, 1], lambda the slope in u, Z(lambda) the sum or integral
 // of e^(lambda u) over the support. The mean d log Z / d lambda grows with lambda, from one end of
 // the support to the other, so that matching it is a monotone root in one dimension. Its search
-// stays a loop of its own: it is over in microseconds, it keeps a bracket, and no status comes of
-// it.
+// stands alone: it is over in microseconds, it keeps a bracket, and no status comes of it.
 #include "kith/learn/generative/max_entropy.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rounds stand alone: there are finitely many choices, each round gains, and a clustering has
+// no status.
 #include "kith/learn/generative/medoids.hpp"
 
 #include <algorithm>

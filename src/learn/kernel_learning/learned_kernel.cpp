@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Newton's method for the shift of a border stands alone: its steps rise to the last digit, and it
+// is run for each new sample.
 #include "kith/learn/kernel_learning/learned_kernel.hpp"
 
 #include <algorithm>

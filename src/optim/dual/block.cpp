@@ -5,6 +5,8 @@
 // Deviations from the printed selection: where the curvature K_ii + K_jj - 2 K_ij of a pair is not
 // positive the step goes to the end of the box, which lowers the objective; the small constant that
 // is usual in its place only enters the ranking of pairs, never the step.
+//
+// The loops stand alone, like that of dual/smo.cpp, for its reason.
 #include "optim/dual/block.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // instructions of those in double. The variables stay double, and the gradient is kept as its
 // distance from the middle of its ends, so that it is exact where it matters, near the offset. What
 // is solved is the problem of the rounded matrix; the rounds around it (dual/smo.cpp) see to the
-// rest.
+// rest. The loop stands alone, like that of dual/smo.cpp, for its reason.
 #include <algorithm>
 #include <cmath>
 #include <limits>

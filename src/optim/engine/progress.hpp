@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an iteration ends and how: the best point so far, patience, the iteration limit, interrupts
-// and the clock. Every loop of optim asks this class, but for those whose file says why not.
+// and the clock. Every loop of optim and learn asks this class, but for those whose file says why
+// they stand alone.
 #pragma once
 
 #include <cmath>
@@ -29,16 +30,19 @@ class BestSoFar {
     if (offered_ && !(merit < merit_)) return false;
     offered_ = true;
     merit_ = std::isnan(merit) ? std::numeric_limits<double>::infinity() : merit;
+    at_best_ = least_;
     progress();
     return true;
   }
   /// Something beside the merit got better: patience starts anew.
   void progress() { progress_at_ = iterations_; }
-  /// As progress(), where the mean complementarity is a tenth below its least so far.
+  /// As progress(), where the mean complementarity is a tenth below its least so far: the merit may
+  /// follow. Where it is far below that of the best point, what is left of the merit is rounding.
   void watch(double complementarity) {
+    constexpr double kFar = 1e-8;
     if (!(complementarity < 0.9 * least_)) return;
     least_ = complementarity;
-    progress();
+    if (complementarity > kFar * at_best_) progress();
   }
 
   /// Whether another step is to be taken; status() tells why not. Throws where the run is
@@ -85,7 +89,8 @@ class BestSoFar {
   bool offered_ = false;
   bool ended_ = false;
   double merit_ = std::numeric_limits<double>::infinity();
-  double least_ = std::numeric_limits<double>::infinity();
+  double least_ = std::numeric_limits<double>::infinity();    // of the complementarity
+  double at_best_ = std::numeric_limits<double>::infinity();  // the same at the best point
   long iterations_ = 0;
   long progress_at_ = 0;
   SolveStatus status_ = SolveStatus::kNumericalFailure;

@@ -6,6 +6,9 @@
 // Inside, F is divided by its largest entry t: with w' = t w and cost' = t cost the program keeps
 // its form, and its value is multiplied by t.
 //
+// The rounds stand alone: they end where no column is missing, which no merit tells. The limit of
+// iterations counts the steps of the interior point inside.
+//
 // Cost: O(n m) per round and O(n k^2) per interior-point step on k working columns.
 #include "kith/optim/linear/hinge_lp.hpp"
 

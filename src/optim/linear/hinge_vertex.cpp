@@ -6,7 +6,8 @@
 //
 // and the objective is constant. With z = (p_J, b) the margins in E are A z. Any direction of the
 // null space N of A stays on the face until a p_j becomes 0 or a margin becomes 1; that adds one
-// equation and takes one column from N. What remains in the end is a vertex.
+// equation and takes one column from N. What remains in the end is a vertex. The walk stands alone:
+// it ends after as many steps as N has columns.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,8 @@
 // by a primal-dual interior point method: dphi = z >= 0, lambda_i z_i = mu. The second derivative
 // is singular wherever there are more samples than entries of L'L, which active-set methods on
 // lambda do not bear. The loop is its own: each step is searched along, by the residual of the
-// conditions, since phi is far from quadratic where lambda is large.
+// conditions, since phi is far from quadratic where lambda is large. The rounds around it stand
+// alone: each adds samples, so that they end where no sample is outside.
 //
 // Few samples have a lambda, so that all of it is said in products of the k samples at hand: with
 // G = X X', T = X L'L X' and E = (I + G diag(lambda))^-1, X K X' = E G and X A'A X' = E T E'.

@@ -18,7 +18,7 @@
 // numbers with product 0 in exact arithmetic tells which of them is the zero.
 //
 // (7) is solved with the constraints active last, those it violates added until there is none: of
-// hundreds of kernels some twenty are active.
+// hundreds of kernels some twenty are active. These rounds stand alone: each adds a constraint.
 //
 // Cost of an iteration with p kernels, q of them active: one decomposition, 10 to 25 times
 // q n^2 + n^3 / 3, and p n^2.

@@ -19,6 +19,8 @@
 // one product of n x n matrices and one Cholesky factor. dV is not eliminated: V/q k^2 c c' grows
 // without bound and would swallow H. Which bounds are met is nearly known long before the last
 // digits are: Newton steps on the samples between them, which may change sides after each, finish.
+// These few stand alone: they end where a step moves nothing, before a certificate is worth its
+// cost.
 #include "optim/spectrum/solvers.hpp"
 
 #include <Eigen/LU>

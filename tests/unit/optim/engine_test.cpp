@@ -46,6 +46,7 @@ TEST(BestSoFar, WaitsWhileComplementarityFalls) {
   const RunContext ctx;
   BestSoFar best({.tolerance = 0.1, .iterations = 20, .patience = 3}, ctx);
   double mu = 1;
+  best.watch(mu);
   EXPECT_TRUE(best.offer(1));
   while (best.goes_on()) {
     best.stepped();
@@ -54,6 +55,22 @@ TEST(BestSoFar, WaitsWhileComplementarityFalls) {
   }
   EXPECT_EQ(best.status(), SolveStatus::kIterationLimit);
   EXPECT_EQ(best.iterations(), 20);
+}
+
+TEST(BestSoFar, DoesNotWaitForProductsFarBelowThoseOfTheBestPoint) {
+  const RunContext ctx;
+  BestSoFar best({.tolerance = 0.1, .iterations = 1000, .patience = 3}, ctx);
+  double mu = 1;
+  best.watch(mu);
+  EXPECT_TRUE(best.offer(1));
+  while (best.goes_on()) {
+    best.stepped();
+    best.watch(mu *= 0.5);
+    best.offer(1);  // rounding alone
+  }
+  EXPECT_EQ(best.status(), SolveStatus::kReducedAccuracy);
+  EXPECT_GT(best.iterations(), 20);
+  EXPECT_LE(best.iterations(), 35);
 }
 
 TEST(BestSoFar, TakesNoNumberForTheWorst) {
