@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "data/block_archive.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith::detail {
@@ -80,40 +81,13 @@ void visit_table(Archiver& arrays, const std::string& name, Archived<Archiver, D
   }
 }
 
-/// Whether the numbers of a sparse table that was read are where they can be.
-bool is_well_formed(const SparseBlock& table) {
-  const std::vector<std::int64_t>& starts = table.starts;
-  if (starts.empty() || starts.front() != 0 || !std::is_sorted(starts.begin(), starts.end()) ||
-      starts.back() != table.entries() || table.columns.size() != table.values.size()) {
-    return false;
-  }
-  for (Index i = 0; i < table.rows(); ++i) {
-    std::int64_t before = -1;
-    for (const std::int32_t column : table.row(i).columns) {
-      if (column <= before || column >= table.cols) return false;
-      before = column;
-    }
-  }
-  return true;
-}
-
 template <class Archiver>
 void visit_table(Archiver& arrays, const std::string& name,
                  Archived<Archiver, SparseBlock>& table) {
-  std::vector<Index> starts(table.starts.begin(), table.starts.end());
-  std::vector<int> columns(table.columns.begin(), table.columns.end());
-  Vector values = Eigen::Map<const Vector>(table.values.data(), table.entries());
-  arrays(name + ".width", table.cols);
-  arrays(name + ".starts", starts);
-  arrays(name + ".columns", columns);
-  arrays(name + ".values", values);
+  archive_sparse(table, name + ".width", name + ".", arrays);
   if constexpr (Archiver::kLoading) {
-    table.starts.assign(starts.begin(), starts.end());
-    table.columns.assign(columns.begin(), columns.end());
-    table.values.assign(values.begin(), values.end());
     table.absent = Absent::kZero;
-    if (!is_well_formed(table)) refuse(name + ".columns", "is no table of sparse vectors");
-    check_finite(values.data(), values.size(), name + ".values");
+    check_finite(table.values.data(), table.entries(), name + ".values");
   }
 }
 

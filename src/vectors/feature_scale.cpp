@@ -169,6 +169,21 @@ void archive(Archived<A, FeatureScale>& scale, A& archiver) {
 template void archive(const FeatureScale&, SavingArchive&);
 template void archive(FeatureScale&, LoadingArchive&);
 
+std::pair<double, Index> kernel_numbers(const KernelRule& rule) {
+  return {rule.kernel == VectorKernel::kRbf ? rule.gamma : 0,
+          rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0};
+}
+
+void describe_kernel(VectorKernel& kernel, FieldVisitor& field) {
+  field("kernel", kernel, "how two vectors are compared");
+}
+
+void describe_kernel_numbers(KernelRule& rule, FieldVisitor& field) {
+  constexpr double kMostDegree = 100;  // with more, products of 1,000 leave the range of doubles
+  field("gamma", rule.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
+  field("degree", rule.degree, between(1, kMostDegree), "of kernel polynomial: (1 + x'z)^degree");
+}
+
 Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z, int threads) {
   if (kernel == VectorKernel::kRbf) return squared_distances(X, Z, threads);
   return X * Z.transpose();

@@ -2,12 +2,16 @@
 // Experiments on one made table, for the tests of `evaluate`.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "kith/core/error.hpp"
 #include "kith/evaluate/experiment.hpp"
 #include "support/training_sets.hpp"
 
@@ -62,6 +66,27 @@ inline std::string run(const ExperimentData& data, const ExperimentPlan& plan, i
   RunContext ctx;
   ctx.threads = threads;
   return everything(store, run_experiment(data, plan, store, NewData::kRefuse, ctx).experiment);
+}
+
+/// Asks for a stop at the report of this number.
+struct StopAfter final : ProgressSink {
+  explicit StopAfter(int reports) : left(reports) {}
+  void progress(std::string_view, double, double, std::string_view) override {
+    if (--left == 0) source.request_stop();
+  }
+  void message(std::string_view) override {}
+  StopSource source;
+  int left;
+};
+
+/// The run ends at that report; what it has finished is in the store.
+inline void run_interrupted(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
+                            int reports) {
+  StopAfter sink(reports);
+  RunContext ctx;
+  ctx.sink = &sink;
+  ctx.stop = StopToken(sink.source);
+  EXPECT_THROW((void)run_experiment(data, plan, store, NewData::kRefuse, ctx), Error);
 }
 
 }  // namespace kith::test

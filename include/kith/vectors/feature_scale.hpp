@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kith/core/archive.hpp"
@@ -56,8 +57,10 @@ struct KernelRule {
   double gamma = 1;  ///< of rbf: exp(-gamma |x - z|^2)
   Index degree = 2;  ///< of polynomial: (1 + x'z)^degree
 };
-/// With more, products of 1,000 leave the range of doubles.
-inline constexpr NumberRange kDegreeRange = between(1, 100);
+/// The numbers that the kernel depends on, gamma and degree; 0 for one that has no part in it.
+[[nodiscard]] std::pair<double, Index> kernel_numbers(const KernelRule& rule);
+void describe_kernel(VectorKernel& kernel, FieldVisitor& field);
+void describe_kernel_numbers(KernelRule& rule, FieldVisitor& field);
 /// What a kernel is computed from: x'z, or |x - z|^2 for rbf. One table serves every gamma and
 /// degree.
 [[nodiscard]] Matrix kernel_table(VectorKernel kernel, const MatrixRef& X, const MatrixRef& Z,

@@ -25,11 +25,7 @@ namespace {
 auto metric_table_key(const NonlinearMsvmSettings& s) {
   return std::pair(s.scaling, s.kernel.kernel);
 }
-auto metric_kernel_key(const NonlinearMsvmSettings& s) {
-  const KernelRule& rule = s.kernel;
-  return std::pair(rule.kernel == VectorKernel::kRbf ? rule.gamma : 0,
-                   rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0);
-}
+auto metric_kernel_key(const NonlinearMsvmSettings& s) { return kernel_numbers(s.kernel); }
 
 Matrix kernel_rows(const NonlinearMsvmModel& model, const Block& vectors, int threads) {
   return kernel_of_table(model.kernel, kernel_table(model.kernel.kernel, model.scale, vectors,
@@ -40,9 +36,8 @@ Matrix kernel_rows(const NonlinearMsvmModel& model, const Block& vectors, int th
 
 void describe(NonlinearMsvmSettings& settings, FieldVisitor& field) {
   describe(settings.metric, field);
-  field("kernel", settings.kernel.kernel, "how two vectors are compared");
-  field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
-  field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
+  describe_kernel(settings.kernel.kernel, field);
+  describe_kernel_numbers(settings.kernel, field);
   field("scaling", settings.scaling, kScalingHelp);
 }
 

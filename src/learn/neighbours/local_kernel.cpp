@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/block_archive.hpp"
 #include "kith/core/error.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
@@ -55,19 +56,10 @@ void archive(Archived<A, TrainingPairs>& pairs, A& archiver) {
   }
   SparseBlock block;
   if constexpr (!A::kLoading) block = std::get<SparseBlock>(pairs.block);
-  std::vector<Index> starts(block.starts.begin(), block.starts.end());
-  std::vector<int> columns(block.columns.begin(), block.columns.end());
-  Vector values = Eigen::Map<const Vector>(block.values.data(), block.entries());
   bool zero = block.absent == Absent::kZero;
-  archiver("pairs_columns_in_all", block.cols);
-  archiver("pairs_starts", starts);
-  archiver("pairs_columns", columns);
-  archiver("pairs_values", values);
+  detail::archive_sparse(block, "pairs_columns_in_all", "pairs_", archiver);
   archiver("pairs_absent_is_zero", zero);
   if constexpr (A::kLoading) {
-    block.starts.assign(starts.begin(), starts.end());
-    block.columns.assign(columns.begin(), columns.end());
-    block.values.assign(values.begin(), values.end());
     block.absent = zero ? Absent::kZero : Absent::kMissing;
     pairs.block = std::move(block);
   }

@@ -11,6 +11,8 @@
 // pivots of the factor. The objective is (1) itself, by the decision values of the model that is
 // kept: those of kernels with many digits before the point are not what the factor has.
 //
+// Newton's method for the intercept b stands alone: pieces of one variable, over in microseconds.
+//
 // Cost: one table of products or distances; then one solution per pair and setting, O(n r^2) for
 // p = 2 and a kernel of rank r.
 #include "kith/learn/svm/vector_svm.hpp"
@@ -203,20 +205,16 @@ FittedPath<VectorSvmModel> fit_kernel(const Shared& shared, const Matrix& K,
 /// What settings share: a table of products or distances, then a kernel with a loss.
 auto vector_table_key(const VectorSvmSettings& s) { return std::pair(s.scaling, s.kernel.kernel); }
 auto vector_kernel_key(const VectorSvmSettings& s) {
-  const KernelRule& rule = s.kernel;
-  return std::tuple(rule.kernel == VectorKernel::kRbf ? rule.gamma : 0,
-                    rule.kernel == VectorKernel::kPolynomial ? rule.degree : 0, s.loss,
-                    s.tolerance);
+  return std::tuple(kernel_numbers(s.kernel), s.loss, s.tolerance);
 }
 
 }  // namespace
 
 void describe(VectorSvmSettings& settings, FieldVisitor& field) {
-  field("kernel", settings.kernel.kernel, "how two vectors are compared");
+  describe_kernel(settings.kernel.kernel, field);
   field("loss", settings.loss, "of a margin violation: itself or its square");
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
-  field("gamma", settings.kernel.gamma, above(0.0), "of kernel rbf: exp(-gamma |x - z|^2)");
-  field("degree", settings.kernel.degree, kDegreeRange, "of kernel polynomial: (1 + x'z)^degree");
+  describe_kernel_numbers(settings.kernel, field);
   field("scaling", settings.scaling, kScalingHelp);
   describe_tasks(settings, field, kGapHelp);
 }

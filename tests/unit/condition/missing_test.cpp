@@ -4,16 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "kith/condition/pipeline.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/rng.hpp"
+#include "support/errors.hpp"
 
 namespace kith::missing_test {
 namespace {
 
+using test::message_of;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -28,15 +29,6 @@ SimilaritySet set_of(Block block, PairKind kind = PairKind::kSimilarity) {
 }
 
 RowMatrix numbers(const Block& block) { return to_dense(block).values(); }
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 /// Four samples; 0 and 2 do not know each other in either direction.
 RowMatrix with_hole() {

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "kith/core/error.hpp"
+#include "support/errors.hpp"
 
 namespace kith::similarity_set_test {
 namespace {
 
+using test::message_of;
 using testing::HasSubstr;
 
 /// Similarity 10 i + j of sample i to sample j, where samples are named by their position in abc...
@@ -36,15 +36,6 @@ SimilaritySet unnamed(Index n) {
   set.source = "u.npy";
   set.block = DenseBlock(RowMatrix::Ones(n, n));
   return set;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Square, PutsColumnsIntoTheOrderOfTheRows) {

@@ -192,20 +192,8 @@ TEST(Experiment, GoesOnWhereItWasInterrupted) {
   const ExperimentData data = data_of(sample.S, sample.classes);
   const ExperimentPlan plan = plan_of(data, {"knn", "svm-clip"});
   const std::string undisturbed = run(data, plan);
-
-  struct StopAfter final : ProgressSink {
-    StopSource source;
-    int left = 5;
-    void progress(std::string_view, double, double, std::string_view) override {
-      if (--left == 0) source.request_stop();
-    }
-    void message(std::string_view) override {}
-  } sink;
   Store store(":memory:");
-  RunContext ctx;
-  ctx.sink = &sink;
-  ctx.stop = StopToken(sink.source);
-  EXPECT_THROW((void)run_experiment(data, plan, store, NewData::kRefuse, ctx), Error);
+  test::run_interrupted(data, plan, store, 5);
   const std::int64_t experiment = store.experiments().front();
   int finished = 0;
   for (const std::int64_t c : store.candidates(experiment)) {

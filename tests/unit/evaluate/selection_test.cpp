@@ -368,19 +368,8 @@ TEST(AutoRow, GoesOnWhereTheStoreEnds) {
   const test::Sample sample = test::make_sample(48, 0, 2, 6);
   const ExperimentData data = test::data_of(sample.S, sample.classes);
   const ExperimentPlan plan = plan_with_auto(data);
-  struct StopAfter final : ProgressSink {
-    StopSource source;
-    int left = 6;
-    void progress(std::string_view, double, double, std::string_view) override {
-      if (--left == 0) source.request_stop();
-    }
-    void message(std::string_view) override {}
-  } sink;
   Store store(":memory:");
-  RunContext ctx;
-  ctx.sink = &sink;
-  ctx.stop = StopToken(sink.source);
-  EXPECT_THROW((void)run_experiment(data, plan, store, NewData::kRefuse, ctx), Error);
+  test::run_interrupted(data, plan, store, 6);
   RunContext rest;
   (void)run_experiment(data, plan, store, NewData::kRefuse, rest);
   EXPECT_EQ(test::everything(store, store.experiments().front()), test::run(data, plan));

@@ -41,8 +41,7 @@ struct SpectrumSvmModel : ColumnMachines {
                                       const RunContext& ctx);
 template <class A>
 void archive(Archived<A, SpectrumSvmModel>& model, A& archiver) {
-  Archived<A, ColumnMachines>& machines = model;
-  archive(machines, archiver);
+  archive_machines(model, archiver);
   archiver("learned_sizes", model.sizes);
   archiver("eigenvalues", model.eigenvalues);
   archiver("multipliers", model.multipliers);

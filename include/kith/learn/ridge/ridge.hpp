@@ -41,8 +41,7 @@ struct RidgeModel : ColumnMachines {
                                       const RunContext& ctx);
 template <class A>
 void archive(Archived<A, RidgeModel>& model, A& archiver) {
-  Archived<A, ColumnMachines>& machines = model;
-  archive(machines, archiver);
+  archive_machines(model, archiver);
   archiver("ridge", model.ridge);
 }
 

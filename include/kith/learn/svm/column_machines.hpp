@@ -73,5 +73,10 @@ template <std::derived_from<ColumnMachines> Model>
 [[nodiscard]] std::vector<Index> needed_columns(const ColumnMachines& model);
 template <class A>
 void archive(Archived<A, ColumnMachines>& model, A& archiver);
+/// The part of a model with an archive of its own that is its machines.
+template <class A>
+void archive_machines(Archived<A, ColumnMachines>& model, A& archiver) {
+  archive(model, archiver);
+}
 
 }  // namespace kith

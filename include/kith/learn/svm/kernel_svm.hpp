@@ -53,8 +53,7 @@ struct SvmModel : ColumnMachines {
                                                std::span<const int> labels, RunContext& ctx);
 template <class A>
 void archive(Archived<A, SvmModel>& model, A& archiver) {
-  Archived<A, ColumnMachines>& machines = model;
-  archive(machines, archiver);
+  archive_machines(model, archiver);
   archiver("spectrum", model.spectrum);
   archiver("test_treatment", model.test_treatment);
   archiver("beta", model.beta);
