@@ -16,7 +16,7 @@ namespace kith::detail {
 [[nodiscard]] bool is_well_formed(const SparseBlock& table);
 
 /// The number of columns as the part `width`, the entries as starts, columns and values after
-/// `prefix`. Throws Error(kBadInput) where what is loaded is no sparse table.
+/// `prefix`. Throws Error(kBadInput) where what is loaded is no such table.
 template <class A>
 void archive_sparse(Archived<A, SparseBlock>& table, const std::string& width,
                     const std::string& prefix, A& archiver) {
@@ -32,7 +32,7 @@ void archive_sparse(Archived<A, SparseBlock>& table, const std::string& width,
     table.columns.assign(columns.begin(), columns.end());
     table.values.assign(values.begin(), values.end());
     if (!is_well_formed(table)) {
-      throw broken("part {} is no sparse table", in_quotes(prefix + "columns"));
+      throw broken("part {} is no table of sparse rows", in_quotes(prefix + "columns"));
     }
   }
 }
