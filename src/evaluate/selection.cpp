@@ -23,15 +23,25 @@ namespace {
 using detail::PartLosses;
 
 /// The time of a method on all samples is estimated on a few: on kFirst of all methods, then on
-/// kSampled of those that take a small share of the budget there.
+/// kSampled of those that take a small share of the budget there, the cheapest first. So few
+/// samples cost more to set up than to learn from, and their times hardly grow yet.
 constexpr Index kFirst = 50;
 constexpr Index kSampled = 150;
-constexpr double kShareForEstimates = 0.1;
+constexpr double kShareForEstimates = 0.2;
+constexpr double kFirstGrowth = 1.5;
 /// Decompositions cost n^3, products and sorts n^2.
 constexpr double kGrowth = 2.6;
 
-double growth(Index from, Index to) {
-  return std::pow(static_cast<double>(to) / static_cast<double>(from), kGrowth);
+double growth(Index from, Index to, double power) {
+  return std::pow(static_cast<double>(to) / static_cast<double>(from), power);
+}
+
+std::vector<std::size_t> cheapest_first(const std::vector<double>& seconds) {
+  std::vector<std::size_t> order(seconds.size());
+  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
+  return order;
 }
 
 /// Seconds of one fold over all samples for each method, by one fold of about `count` of them; 0
@@ -65,7 +75,7 @@ std::vector<double> seconds_of_a_fold(const ExperimentData& data,
   std::vector<double> seconds;
   for (const PartLosses& one : found) {
     seconds.push_back((one.seconds + std::max(shared, 0.0)) *
-                      growth(std::ssize(few), data.samples()));
+                      growth(std::ssize(few), data.samples(), kGrowth));
   }
   return seconds;
 }
@@ -79,9 +89,10 @@ std::vector<double> estimated_seconds(const ExperimentData& data,
   std::vector<const Candidate*> again;
   std::vector<std::size_t> places;
   double sum = 0;
-  for (std::size_t c = 0; c < methods.size() && data.samples() > kSampled; ++c) {
-    const double own = seconds[c] / growth(kSampled, data.samples());
-    if (sum + own > kShareForEstimates * *settings.budget) continue;
+  for (const std::size_t c : cheapest_first(seconds)) {
+    const double own = seconds[c] / growth(kFirst, data.samples(), kGrowth) *
+                       growth(kFirst, kSampled, kFirstGrowth);
+    if (data.samples() <= kSampled || sum + own > kShareForEstimates * *settings.budget) break;
     sum += own;
     again.push_back(methods[c]);
     places.push_back(c);
@@ -99,13 +110,9 @@ std::vector<double> estimated_seconds(const ExperimentData& data,
 /// reason.
 std::vector<std::size_t> affordable(const std::vector<double>& seconds, double left, double budget,
                                     int workers, std::vector<SelectionEntry>& entries) {
-  std::vector<std::size_t> order(seconds.size());
-  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
   std::vector<std::size_t> tried;
   double sum = 0;
-  for (const std::size_t c : order) {
+  for (const std::size_t c : cheapest_first(seconds)) {
     const double own = seconds[c] / workers;
     if (tried.empty() || sum + own <= left) {
       sum += own;
