@@ -203,7 +203,8 @@ void settle(SelectionEntry& entry, const Total& total, const ExperimentData& dat
   entry.loss = total.losses[place] / static_cast<double>(counted);
   entry.error = detail::standard_error_of(entry.method.choice.decision, total.losses[place],
                                           total.squares[place], counted);
-  entry.notes = search_notes(entry.method, data, axis_findings(entry.method, samples, total.losses));
+  entry.notes =
+      search_notes(entry.method, data, axis_findings(entry.method, samples, total.losses));
 }
 
 void seat(Selection& selection, const ExperimentData& data) {

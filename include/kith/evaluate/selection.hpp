@@ -61,7 +61,7 @@ struct SelectionSettings {
 
 /// What `train --json` and the model file say of it.
 [[nodiscard]] Json selection_json(const Selection& selection, const ExperimentData& data);
-/// Notes on the grids of those that are part of the answer.
+/// Notes on what a budget left out, and on the grids of those that are part of the answer.
 [[nodiscard]] std::vector<std::string> notes_of(const Selection& selection);
 /// Puts both into the certificate of the model that was trained by it.
 void record(const Selection& selection, const ExperimentData& data, TrainedModel& model);
