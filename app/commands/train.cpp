@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "kith/pipeline/trained_model.hpp"
@@ -70,28 +71,20 @@ std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext&
   return methods;
 }
 
-/// Priors and costs of the committee are those of its members that can have them.
-DecisionSettings decision_of(const std::vector<Candidate>& methods) {
-  for (const Candidate& method : methods) {
-    const DecisionSettings& own = method.choice.decision;
-    if (!own.priors.empty() || !own.costs.empty()) return own;
-  }
-  return {};
-}
-
 struct Selected {
   Selection selection;
   Training training;
   Json json;
 };
 Selected select_and_train(const TrainOptions& options, const LabelledInput& input,
-                          Session& session) {
+                          const Stopwatch& clock, Session& session) {
   RunContext& ctx = session.context;
   std::vector<Candidate> methods = methods_of(options, ctx);
   ExperimentData data = experiment_data(input, input.matrices, input.condition, ctx);
-  resolve(input, input_search(ProtocolName::kKith), data, methods, ctx);
+  resolve(input, input_search(ProtocolName::kKith, input.samples), data, methods, ctx);
   SelectionSettings settings;
   if (!options.budget.empty()) settings.budget = parse_budget(options.budget);
+  settings.spent = clock.seconds();
   Selected selected{.selection = select_methods(data, methods, settings, ctx)};
   for (const std::string& note : notes_of(selected.selection)) ctx.message(note);
   selected.training =
@@ -149,8 +142,10 @@ std::string selection_text(const Selection& selection, const Json& json) {
   std::string text = fmt::format(
       "\n  cross-validation over {} ({} to treat the input):\n"
       "  {:<16} {:>9} {:>9}  {}\n",
-      counted(selection.folds, "fold"), counted(selection.variants, "way"), "method", "error (%)",
-      "seconds", "best settings");
+      selection.folds == selection.folds_asked
+          ? counted(selection.folds, "fold")
+          : fmt::format("{} of {}", selection.folds, counted(selection.folds_asked, "fold")),
+      counted(selection.variants, "way"), "method", "error (%)", "seconds", "best settings");
   for (const std::size_t c : order) {
     const SelectionEntry& one = selection.entries[c];
     if (one.skipped) {
@@ -290,11 +285,12 @@ int run(const TrainOptions& options) {
   refuse_overwriting_inputs(options);
   check_similarity_out(options, choice);
   Session session(options.common);
+  const Stopwatch clock;
   const LabelledInput input =
       read_labelled(options.input, options.raw, needs_of(options, choice), session.context);
   session.use_blas_for(input.labels.size());
   std::optional<Selected> selected;
-  if (selects(options)) selected = select_and_train(options, input, session);
+  if (selects(options)) selected = select_and_train(options, input, clock, session);
   std::optional<PreparedTraining> prepared;
   if (!selected || !options.similarity_out.empty()) {
     prepared = prepared_of(input, choice, session.context);

@@ -141,7 +141,7 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     const std::string_view usual = own.tables() > 1 ? kSeveralComparison : kDefaultComparison;
     plan.candidates = candidates_of(given, usual, protocol, own.tables());
     ExperimentData made = experiment_data(own, classes, condition, ctx);
-    resolve_inputs(made, own.samples, input_search(protocol), plan.candidates, ctx);
+    resolve_inputs(made, own.samples, input_search(protocol, own.samples), plan.candidates, ctx);
     plan.about["matrices"] = matrices_json(made, own.samples);
     plan.partitions = partitions_of(given, settings, made, ctx);
     plan.partitions_given = !given.partitions.empty();

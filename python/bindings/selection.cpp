@@ -6,6 +6,7 @@
 
 #include "bindings.hpp"
 #include "experiments.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "models.hpp"
 
@@ -30,6 +31,7 @@ using Selected = std::pair<Model, std::vector<std::string>>;
 Selected select(const GivenData& data, const std::vector<std::string>& labels, const Texts& input,
                 const GivenPlan& plan, std::optional<double> budget, bool self,
                 const RunOptions& options) {
+  const Stopwatch clock;
   const InputSettings settings = input_settings(input);
   Borrowed borrowed;
   OwnData own = own_data(data, &borrowed);
@@ -38,13 +40,13 @@ Selected select(const GivenData& data, const std::vector<std::string>& labels, c
   auto choose = [=, own = std::move(own)](RunContext& ctx) mutable {
     std::vector<Candidate> members = members_of(plan, own.tables());
     ExperimentData made = experiment_data(own, classes, settings, ctx);
-    InputSearch search = input_search(ProtocolName::kKith);
-    search.cosine = self || !own.samples.empty();
-    resolve_inputs(made, own.samples, search, members, ctx);
-    const Selection selection = select_methods(made, members, {.budget = budget}, ctx);
+    resolve_inputs(made, own.samples, input_search(ProtocolName::kKith, own.samples, self), members,
+                   ctx);
+    const Selection selection =
+        select_methods(made, members, {.budget = budget, .spent = clock.seconds()}, ctx);
     Training training =
         train_selected(selection, made, own.samples, own.vectors ? &*own.vectors : nullptr,
-                       members.front().choice.decision, ctx);
+                       decision_of(members), ctx);
     record(selection, made, training.model);
     std::vector<std::string> notes = notes_of(selection);
     for (std::string& note : notes) note = spelled(note, as_keyword);

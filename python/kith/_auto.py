@@ -21,8 +21,8 @@ class Auto(SimilarityClassifier):
         the methods to choose among, such as ["knn", "svm-flip"] or estimators, whose settings are kept; None: those of
         `kith train --method auto`. Methods that learn from vectors are chosen alone, never with others
     budget : default None
-        seconds, or a text such as "90s", "5m" or "2h": methods that will not fit in are skipped, the costliest first;
-        None: no limit
+        seconds of all of `fit`, or a text such as "90s", "5m" or "2h": methods that will not fit in are skipped, the
+        costliest first, and a warning says what was left out; None: no limit
     settings : default None
         settings that are not searched, {"svm-flip": {"cost": 10}}; "*" is every method that has them
     grids : default None
@@ -30,7 +30,7 @@ class Auto(SimilarityClassifier):
         of measures, {"*": {"scale": ["none", "unit"]}}
     self_similarity : default False
         `predict` will be given the similarity of each new sample to itself: a scaling by it (cosine) is then searched as
-        well, as the command line does; with a `measure` it always is
+        well; with a `measure` it always is
     priors : dict, default None
         class probabilities to assume, {'a': 0.2, 'b': 0.8}
     costs : dict, default None
@@ -115,6 +115,9 @@ class Auto(SimilarityClassifier):
         for name in ("among", "budget", "settings", "grids"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} of Auto is for `fit` alone; what is compared is 'auto' with its usual methods")
+        if truth_of(self.self_similarity, "self_similarity"):
+            raise ValueError("self_similarity of Auto is for `fit` alone; grids={'*': {'scale': ['none', 'unit', 'cosine']}} "
+                             "has the scale cosine compared")
         return self._decision()
 
     def _take(self, model, value_of_text):

@@ -206,11 +206,23 @@ class Runner {
       }
       result.seconds += found[m].seconds;
     }
+    if (keeps_squares(plan_.candidates[candidate])) {
+      for (const std::size_t m : parts) {
+        result.losses.insert(result.losses.end(), found[m].squares.begin(),
+                             found[m].squares.end());
+      }
+    }
     // A committee does without members that cannot be fitted.
     if (failures == parts.size()) return fail(candidate, task.partition, *failure);
     const UnitKey key{numbers_[candidate], task.partition, task.fold};
     if (!store_.has(key)) store_.put(key, result);  // has: another process was faster
     finished(candidate);
+  }
+
+  /// Who sits in a committee hangs on the standard error of mean costs, and that on their squares:
+  /// they stand behind the losses of a fold.
+  static bool keeps_squares(const Candidate& candidate) {
+    return candidate.is_committee() && !candidate.choice.decision.costs.empty();
   }
 
   /// The inner losses of a candidate, summed over the folds: those of its parts one after another.
@@ -259,24 +271,37 @@ class Runner {
       searched.push_back({grid_points(part, samples), detail::inputs_of(part, data_)});
       size += searched.back().grid.settings.size() * searched.back().inputs.size();
     }
-    TestPlan test{.candidate = c, .inner_losses = summed_losses(c, p, size), .fits = {}};
+    const bool costs = keeps_squares(candidate);
+    TestPlan test{
+        .candidate = c, .inner_losses = summed_losses(c, p, costs ? 2 * size : size), .fits = {}};
+    std::vector<double> squares(size);
+    if (costs) {
+      std::copy_n(test.inner_losses.end() - static_cast<std::ptrdiff_t>(size), size,
+                  squares.begin());
+      test.inner_losses.resize(size);
+    }
+    const Index counted = std::ssize(partition.fold_of);
+    std::vector<double> standard_errors;
     std::vector<Fit> own;
     std::span<const double> rest = test.inner_losses;
     for (std::size_t m = 0; m < searched.size(); ++m) {
       const auto& [grid, inputs] = searched[m];
       const auto losses = rest.first(grid.settings.size() * inputs.size());
+      const std::size_t begin = size - rest.size();
       rest = rest.subspan(losses.size());
       const GridPlace best = best_place(grid, losses);
+      const std::size_t place = best.input * grid.settings.size() + best.point;
+      standard_errors.push_back(detail::standard_error_of(candidate.choice.decision, losses[place],
+                                                          squares[begin + place], counted));
       own.push_back({.part = &parts_of(candidate)[m],
                      .settings = grid.settings[best.point],
                      .input = inputs[best.input],
-                     .error = losses[best.input * grid.settings.size() + best.point] /
-                              static_cast<double>(partition.fold_of.size()),
+                     .error = losses[place] / static_cast<double>(counted),
                      .votes = candidate.is_committee()});
     }
     std::vector<double> errors;
     for (const Fit& one : own) errors.push_back(one.error);
-    for (const std::size_t m : seats(errors, std::ssize(partition.fold_of))) {
+    for (const std::size_t m : seats(errors, standard_errors)) {
       test.fits.push_back(fits.size());
       fits.push_back(std::move(own[m]));
     }
@@ -497,9 +522,13 @@ void apply(ProtocolName protocol, InputSettings& input) {
   }
 }
 
-InputSearch input_search(ProtocolName protocol) {
+InputSearch input_search(ProtocolName protocol, std::span<const RawMatrix> samples, bool self) {
   if (protocol != ProtocolName::kKith) return {};
-  return {.conversions = true, .scales = true, .cosine = true, .spread = true, .matrices = true};
+  return {.conversions = true,
+          .scales = true,
+          .cosine = self || !samples.empty(),
+          .spread = true,
+          .matrices = true};
 }
 
 void apply(ProtocolName protocol, PartitionSettings& partitions) {

@@ -167,7 +167,11 @@ void fix(Candidate& candidate, std::string_view key, std::string_view text) {
   }
   if (candidate.is_committee()) {
     if (is_decision(key)) set(candidate.choice, key, text);
-    return for_members(candidate, key, [&](Candidate& member) { fix(member, key, text); });
+    for_members(candidate, key, [&](Candidate& member) { fix(member, key, text); });
+    std::erase_if(candidate.members, [&](const Candidate& member) {
+      return !can_sit(member, candidate.choice.decision);
+    });
+    return;
   }
   set(candidate.choice, key, text);
   const std::optional<FieldInfo> probability =
@@ -255,6 +259,19 @@ void set_members(std::span<const Candidate> members, std::vector<Candidate>& can
   if (any) return;
   throw invalid("[[among]] lists what {} is made of, and {} is not among the methods compared",
                 kAutoName, kAutoName);
+}
+
+DecisionSettings decision_of(std::span<const Candidate> methods) {
+  for (const Candidate& method : methods) {
+    const DecisionSettings& own = method.choice.decision;
+    if (!own.priors.empty() || !own.costs.empty()) return own;
+  }
+  return {};
+}
+
+bool can_sit(const Candidate& method, const DecisionSettings& decision) {
+  const bool by_probabilities = !decision.priors.empty() || !decision.costs.empty();
+  return !by_probabilities || method_info(method.choice.settings).probabilities;
 }
 
 Candidate committee_of(std::string name, std::vector<Candidate> members) {

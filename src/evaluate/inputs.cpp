@@ -23,14 +23,24 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;
 /// These are about the table as it was given, not about how a method sees it.
 bool is_searchable(std::string_view field) { return field != "missing"; }
 
-bool is_measure_field(std::string_view key) {
+/// "measure.gamma" and "input.gamma" say which gamma is meant, where both could be.
+constexpr std::string_view kOfMeasure = "measure.";
+constexpr std::string_view kOfInput = "input.";
+
+std::string_view without(std::string_view prefix, std::string_view key) {
+  return key.starts_with(prefix) ? key.substr(prefix.size()) : key;
+}
+
+bool is_measure_field(std::string_view name) {
+  const std::string_view key = without(kOfMeasure, name);
   if (key == "measure" || key == "perturb" || key == "xi") return false;
   const std::vector<FieldInfo> known = fields(MeasureSettings{});
   return std::any_of(known.begin(), known.end(),
                      [&](const FieldInfo& field) { return field.name == key; });
 }
 
-bool is_input_setting(std::string_view key) {
+bool is_input_setting(std::string_view name) {
+  const std::string_view key = without(kOfInput, name);
   const std::vector<FieldInfo> known = fields(InputSettings{});
   return is_searchable(key) && std::any_of(known.begin(), known.end(), [&](const FieldInfo& field) {
            return field.name == key;
@@ -91,6 +101,14 @@ class Resolver {
     for (const SimilaritySet& set : data.matrices.sets) facts_.push_back(scale_facts(set));
   }
 
+  /// After all candidates.
+  void note() const {
+    if (!left_out_cosine_) return;
+    ctx_.message(
+        "the scale cosine is not searched, though self-similarities differ: predictions would need "
+        "that of each new sample ([[self]]). [[grid]] with scale=none,unit,cosine searches it");
+  }
+
   void resolve(Candidate& candidate) {
     if (candidate.is_committee()) {
       for (Candidate& member : candidate.members) {
@@ -122,11 +140,12 @@ class Resolver {
  private:
   /// The default axes for a method on a table, and those of the candidate in their place.
   std::vector<GridAxis> axes_of(const Candidate& candidate, const MethodInfo& method,
-                                Index matrix) const {
+                                Index matrix) {
     std::vector<GridAxis> axes;
     const auto taken = [&](const char* field) {
-      return std::any_of(candidate.input_axes.begin(), candidate.input_axes.end(),
-                         [&](const GridAxis& axis) { return axis.field == field; });
+      return std::any_of(
+          candidate.input_axes.begin(), candidate.input_axes.end(),
+          [&](const GridAxis& axis) { return without(kOfInput, axis.field) == field; });
     };
     const bool distances = are_distances(matrix);
     if (search_.conversions && distances && !method.several_matrices &&
@@ -142,8 +161,9 @@ class Resolver {
           facts_[matrix == kEveryMatrix ? 0 : static_cast<std::size_t>(matrix)];
       GridAxis axis{.field = "scale", .values = {"none"}};
       if (facts.unit) axis.values.emplace_back("unit");
-      if (search_.cosine && facts.cosine && data_.input.diagonal == DiagonalRule::kGiven) {
-        axis.values.emplace_back("cosine");
+      if (facts.cosine && data_.input.diagonal == DiagonalRule::kGiven) {
+        if (search_.cosine) axis.values.emplace_back("cosine");
+        left_out_cosine_ = left_out_cosine_ || !search_.cosine;
       }
       if (axis.values.size() > 1) axes.push_back(std::move(axis));
     }
@@ -169,17 +189,17 @@ class Resolver {
     InputVariant variant{.settings = settled(data_.input, candidate.choice.settings),
                          .matrix = matrix};
     for (const auto& [field, value] : values) {
-      if (is_measure_field(field) && some_measure_takes(samples_, field)) {
-        variant.measure.emplace_back(field, value);
+      if (is_of_measure(candidate, field, matrix)) {
+        variant.measure.emplace_back(without(kOfMeasure, field), value);
       } else if (is_input_setting(field)) {
-        set_field(variant.settings, candidate.name, field, value);
+        if (!are_distances(matrix)) refuse_distance_field(candidate, without(kOfInput, field));
+        set_field(variant.settings, candidate.name, without(kOfInput, field), value);
       } else {
         throw invalid("{}: {} is a setting of measures, and none here takes it", candidate.name,
                       in_quotes(field));
       }
     }
     variant.settings = settled(variant.settings, candidate.choice.settings);
-    if (!are_distances(matrix)) refuse_distance_fields(candidate, values);
     if (!has_distances(matrix)) {  // what is said of them would make two variants of one
       variant.settings.from_distance = data_.input.from_distance;
     } else if (variant.settings.from_distance != FromDistance::kExp) {
@@ -190,11 +210,23 @@ class Resolver {
     return variant;
   }
 
-  static void refuse_distance_fields(const Candidate& candidate, const Assignments& values) {
-    for (const auto& [field, value] : values) {
-      if (field != "from-distance" && field != "gamma") continue;
-      throw invalid("{}: {} is about distances, and there are similarities", candidate.name, field);
+  /// Whether a field is one of the measures and not one of the input; some are in both.
+  bool is_of_measure(const Candidate& candidate, std::string_view field, Index matrix) const {
+    if (!is_measure_field(field)) return false;
+    const std::string_view key = without(kOfMeasure, field);
+    const bool taken = some_measure_takes(samples_, key);
+    if (taken && is_input_setting(field) && has_distances(matrix)) {
+      throw invalid(
+          "{0}: {1} could be a setting of the measure or of the conversion of distances; call it "
+          "{2}{1} or {3}{1}",
+          candidate.name, key, kOfMeasure, kOfInput);
     }
+    return taken;
+  }
+
+  static void refuse_distance_field(const Candidate& candidate, std::string_view field) {
+    if (field != "from-distance" && field != "gamma") return;
+    throw invalid("{}: {} is about distances, and there are similarities", candidate.name, field);
   }
 
   bool is_sparse(Index matrix) const {
@@ -239,6 +271,7 @@ class Resolver {
   InputSearch search_;
   RunContext& ctx_;
   std::vector<ScaleFacts> facts_;
+  bool left_out_cosine_ = false;
 };
 
 }  // namespace
@@ -261,7 +294,8 @@ Json variant_json(const InputVariant& variant, const ExperimentData& data) {
   for (const auto& [field, value] : own.items()) {
     const bool always = field == (distances ? "from-distance" : "scale");
     if (field == "rescale" || (field == "from-distance" && !distances)) continue;
-    if (always || value != given.at(field)) json[field] = value;
+    if (!always && value == given.at(field)) continue;
+    json[json.contains(field) ? std::string(kOfInput) + field : field] = value;
   }
   return json;
 }
@@ -271,6 +305,7 @@ void resolve_inputs(ExperimentData& data, std::span<const RawMatrix> samples,
                     RunContext& ctx) {
   Resolver resolver(data, samples, search, ctx);
   for (Candidate& candidate : candidates) resolver.resolve(candidate);
+  resolver.note();
 }
 
 std::size_t count_variants(std::span<const Candidate> candidates) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/errors.hpp"
 #include "evaluate/unit.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/core/stopwatch.hpp"
@@ -21,25 +22,42 @@ namespace {
 
 using detail::PartLosses;
 
-/// Each method's cross-validation on all samples, estimated from its time on a few of them.
+/// The time of a method on all samples is estimated on a few: on kFirst of all methods, then on
+/// kSampled of those that take a small share of the budget there, the cheapest first. So few
+/// samples cost more to set up than to learn from, and their times hardly grow yet.
+constexpr Index kFirst = 50;
 constexpr Index kSampled = 150;
+constexpr double kShareForEstimates = 0.2;
+constexpr double kFirstGrowth = 1.5;
 /// Decompositions cost n^3, products and sorts n^2.
 constexpr double kGrowth = 2.6;
 
-std::vector<double> estimated_seconds(const ExperimentData& data,
-                                      std::span<const Candidate* const> methods,
-                                      const SelectionSettings& settings, MissingPairs missing,
-                                      RunContext& ctx) {
-  const Index parts = std::max<Index>(2, data.samples() / kSampled);
+double growth(Index from, Index to, double power) {
+  return std::pow(static_cast<double>(to) / static_cast<double>(from), power);
+}
+
+std::vector<std::size_t> cheapest_first(const std::vector<double>& seconds) {
+  std::vector<std::size_t> order(seconds.size());
+  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
+  return order;
+}
+
+/// Seconds of one fold over all samples for each method, by one fold of about `count` of them; 0
+/// where these are too few to tell.
+std::vector<double> seconds_of_a_fold(const ExperimentData& data,
+                                      std::span<const Candidate* const> methods, Index count,
+                                      Index folds, MissingPairs missing, RunContext& ctx) {
+  const Index parts = std::max<Index>(2, data.samples() / count);
   const std::vector<int> part_of =
       draw_folds(data.labels.ids, std::min(parts, data.samples()), Stratify::kYes, ctx.rng, 1);
   std::vector<Index> few;
   for (std::size_t i = 0; i < part_of.size(); ++i) {
     if (part_of[i] == 0 || (parts == 2 && part_of[i] == 1)) few.push_back(static_cast<Index>(i));
   }
-  // One fold of these: the last of them are held out.
-  const auto held =
-      static_cast<std::ptrdiff_t>(few.size() / static_cast<std::size_t>(settings.folds));
+  // The last of them are held out.
+  const auto held = static_cast<std::ptrdiff_t>(few.size() / static_cast<std::size_t>(folds));
   const std::vector<Index> train(few.begin(), few.end() - held);
   const std::vector<Index> held_out(few.end() - held, few.end());
   if (!select(data.labels, train).has_two_classes() || held_out.empty()) {
@@ -47,56 +65,124 @@ std::vector<double> estimated_seconds(const ExperimentData& data,
   }
   RunContext own = ctx;
   own.sink = nullptr;
+  const Stopwatch clock;
   const std::vector<PartLosses> found =
       detail::losses_of(data, {train, held_out}, methods, std::ssize(train), missing, own,
                         [&](const Candidate&) { ctx.check_stop(); });
-  const double growth =
-      std::pow(static_cast<double>(data.samples()) / static_cast<double>(few.size()), kGrowth);
+  // What they share, such as conditioning, is part of each: a budget is rather kept than used up.
+  double shared = clock.seconds();
+  for (const PartLosses& one : found) shared -= one.seconds;
   std::vector<double> seconds;
   for (const PartLosses& one : found) {
-    // The folds, and the fit to all samples.
-    seconds.push_back(one.seconds * growth * static_cast<double>(settings.folds + 1));
+    seconds.push_back((one.seconds + std::max(shared, 0.0)) *
+                      growth(std::ssize(few), data.samples(), kGrowth));
   }
   return seconds;
 }
 
-/// Which methods are tried within a budget, the cheapest first; the others get a reason.
-std::vector<std::size_t> affordable(const std::vector<double>& seconds, double budget, int workers,
-                                    std::vector<SelectionEntry>& entries) {
-  std::vector<std::size_t> order(seconds.size());
-  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
+/// Of each method's cross-validation over all samples and its fit to all of them.
+std::vector<double> estimated_seconds(const ExperimentData& data,
+                                      std::span<const Candidate* const> methods,
+                                      const SelectionSettings& settings, Index folds,
+                                      MissingPairs missing, RunContext& ctx) {
+  std::vector<double> seconds = seconds_of_a_fold(data, methods, kFirst, folds, missing, ctx);
+  std::vector<const Candidate*> again;
+  std::vector<std::size_t> places;
+  double sum = 0;
+  for (const std::size_t c : cheapest_first(seconds)) {
+    const double own = seconds[c] / growth(kFirst, data.samples(), kGrowth) *
+                       growth(kFirst, kSampled, kFirstGrowth);
+    if (data.samples() <= kSampled || sum + own > kShareForEstimates * *settings.budget) break;
+    sum += own;
+    again.push_back(methods[c]);
+    places.push_back(c);
+  }
+  if (!again.empty()) {
+    const std::vector<double> better =
+        seconds_of_a_fold(data, again, kSampled, folds, missing, ctx);
+    for (std::size_t k = 0; k < again.size(); ++k) seconds[places[k]] = better[k];
+  }
+  for (double& one : seconds) one *= static_cast<double>(folds + 1);  // the last is the final fit
+  return seconds;
+}
+
+/// Which methods are tried with `left` seconds of the budget, the cheapest first; the others get a
+/// reason.
+std::vector<std::size_t> affordable(const std::vector<double>& seconds, double left, double budget,
+                                    int workers, std::vector<SelectionEntry>& entries) {
   std::vector<std::size_t> tried;
   double sum = 0;
-  for (const std::size_t c : order) {
+  for (const std::size_t c : cheapest_first(seconds)) {
     const double own = seconds[c] / workers;
-    if (tried.empty() || sum + own <= budget) {
+    if (tried.empty() || sum + own <= left) {
       sum += own;
       tried.push_back(c);
     } else {
-      entries[c].skipped =
-          fmt::format("about {:.0f} s, more than is left of {:.0f} s", std::max(own, 1.0), budget);
+      entries[c].skipped = fmt::format(
+          "about {:.2g} s, more than is left for it: {:.2g} s of the budget of {:.4g} s", own,
+          std::max(left - sum, 0.0), budget);
     }
   }
   std::sort(tried.begin(), tried.end());
   return tried;
 }
 
-bool has_probabilities(const Candidate& method) {
-  return method_info(method.choice.settings).probabilities;
+/// Folds whose parts for fitting have two classes or more.
+std::vector<int> folds_of_classes(const Labels& labels, const SelectionSettings& settings,
+                                  Index folds, const RunContext& ctx) {
+  const auto one_class = [&](std::span<const int> fold_of) -> std::optional<int> {
+    for (int f = 0; f < static_cast<int>(folds); ++f) {
+      if (!select(labels, split_fold(fold_of, f).outside).has_two_classes()) return f;
+    }
+    return std::nullopt;
+  };
+  std::vector<int> fold_of = draw_folds(labels.ids, folds, settings.stratify, ctx.rng, 0);
+  if (settings.stratify == Stratify::kAuto && one_class(fold_of)) {
+    fold_of = draw_folds(labels.ids, folds, Stratify::kYes, ctx.rng, 0);
+  }
+  const std::optional<int> bad = one_class(fold_of);
+  if (!bad) return fold_of;
+  // The class that a fold holds out whole.
+  const std::vector<Index> all = labels.counts();
+  const std::vector<Index> rest = select(labels, split_fold(fold_of, *bad).outside).counts();
+  std::size_t lost = 0;
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    if (all[c] > 0 && rest[c] == 0) lost = c;
+  }
+  throw invalid(
+      "class {} has {} sample{}, and cross-validation needs 2 of it: where it is held out, the "
+      "other samples are all of one class. Give more samples of {}, or fit one method with the "
+      "settings as they are, such as [[method=ridge]], which compares nothing",
+      in_quotes(labels.names[lost]), all[lost], all[lost] == 1 ? "" : "s",
+      in_quotes(labels.names[lost]));
 }
 
-/// Whether priors or costs decide between the classes.
-bool decides_by_probabilities(std::span<const Candidate> methods) {
-  return std::any_of(methods.begin(), methods.end(), [](const Candidate& one) {
-    return !one.choice.decision.priors.empty() || !one.choice.decision.costs.empty();
-  });
+/// In words, what a budget left out.
+std::vector<std::string> budget_notes(const Selection& selection, const SelectionSettings& settings,
+                                      double before) {
+  std::vector<std::string> notes;
+  const auto skipped = std::ranges::count_if(
+      selection.entries, [](const SelectionEntry& one) { return one.skipped.has_value(); });
+  if (selection.folds == selection.folds_asked && skipped == 0) return notes;
+  if (before >= *settings.budget) {
+    notes.push_back(fmt::format(
+        "the budget of {:.4g} s was spent before cross-validation began: {:.2g} s on reading and "
+        "measuring, {:.2g} s on estimates of how long the methods take; the cheapest method was "
+        "tried on one fold",
+        *settings.budget, settings.spent, before - settings.spent));
+  } else if (selection.folds < selection.folds_asked) {
+    notes.push_back(fmt::format(
+        "{} of {} folds were tried: another one and the last fits would not have fitted into the "
+        "budget of {:.4g} s, of which {:.2g} s went before cross-validation began",
+        selection.folds, selection.folds_asked, *settings.budget, before));
+  }
+  return notes;
 }
 
 /// What a method found over all finished folds.
 struct Total {
   std::vector<double> losses;
+  std::vector<double> squares;
   double seconds = 0;
   std::optional<std::string> failure;
 };
@@ -113,24 +199,27 @@ void settle(SelectionEntry& entry, const Total& total, const ExperimentData& dat
   const GridPlace best = best_place(grid, total.losses);
   entry.settings = grid.settings[best.point];
   entry.input = detail::inputs_of(entry.method, data)[best.input];
-  entry.loss =
-      total.losses[best.input * grid.settings.size() + best.point] / static_cast<double>(counted);
-  entry.error = standard_error(entry.loss, counted);
+  const std::size_t place = best.input * grid.settings.size() + best.point;
+  entry.loss = total.losses[place] / static_cast<double>(counted);
+  entry.error = detail::standard_error_of(entry.method.choice.decision, total.losses[place],
+                                          total.squares[place], counted);
   entry.notes =
       search_notes(entry.method, data, axis_findings(entry.method, samples, total.losses));
 }
 
-void seat(Selection& selection, const ExperimentData& data, Index counted) {
-  std::vector<double> errors;
+void seat(Selection& selection, const ExperimentData& data) {
+  std::vector<double> losses;
+  std::vector<double> standard_errors;
   for (const SelectionEntry& entry : selection.entries) {
-    errors.push_back(entry.skipped ? INFINITY : entry.loss);
-    if (errors.back() < errors[selection.best]) selection.best = errors.size() - 1;
+    losses.push_back(entry.skipped ? INFINITY : entry.loss);
+    standard_errors.push_back(entry.error);
+    if (losses.back() < losses[selection.best]) selection.best = losses.size() - 1;
   }
   if (cols(data.vectors) > 0) {
     selection.entries[selection.best].seated = true;
     return;
   }
-  for (const std::size_t m : seats(errors, counted)) selection.entries[m].seated = true;
+  for (const std::size_t m : seats(losses, standard_errors)) selection.entries[m].seated = true;
 }
 
 /// The samples of a selection as they are trained on: under the rules of one input.
@@ -205,11 +294,11 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
   const Stopwatch clock;
   check_input(data, methods, Transforms::kLeftOut, ctx);
   const Index folds = std::min(settings.folds, data.samples());
-  const std::vector<int> fold_of =
-      draw_folds(data.labels.ids, folds, settings.stratify, ctx.rng, 0);
+  const std::vector<int> fold_of = folds_of_classes(data.labels, settings, folds, ctx);
   const Index samples = detail::smallest_training_part(fold_of);
   const MissingPairs missing = detail::missing_pairs_for(methods);
   Selection selection;
+  selection.folds_asked = folds;
   selection.variants = static_cast<Index>(count_variants(methods));
   std::vector<const Candidate*> all;
   for (const Candidate& method : methods) {
@@ -218,27 +307,49 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
   }
   std::vector<std::size_t> tried(all.size());
   for (std::size_t c = 0; c < tried.size(); ++c) tried[c] = c;
-  if (settings.budget) {
-    const int workers = std::clamp(ctx.threads, 1, static_cast<int>(folds));
-    tried = affordable(estimated_seconds(data, all, settings, missing, ctx), *settings.budget,
-                       workers, selection.entries);
-  }
+  const DecisionSettings decision = decision_of(methods);
   std::erase_if(tried, [&](std::size_t c) {
-    if (!decides_by_probabilities(methods) || has_probabilities(methods[c])) return false;
+    if (can_sit(methods[c], decision)) return false;
     selection.entries[c].skipped = "it has no probabilities, which priors and costs need";
     return true;
   });
+  double before = 0;   // seconds until cross-validation begins
+  double reserve = 0;  // for the last fits
+  if (settings.budget) {
+    std::vector<const Candidate*> possible;
+    std::vector<SelectionEntry> reasons;
+    for (const std::size_t c : tried) {
+      possible.push_back(all[c]);
+      reasons.push_back(selection.entries[c]);
+    }
+    const std::vector<double> seconds =
+        estimated_seconds(data, possible, settings, folds, missing, ctx);
+    before = settings.spent + clock.seconds();
+    const int workers = std::clamp(ctx.threads, 1, static_cast<int>(folds));
+    std::vector<std::size_t> kept;
+    for (const std::size_t k :
+         affordable(seconds, *settings.budget - before, *settings.budget, workers, reasons)) {
+      kept.push_back(tried[k]);
+      reserve += seconds[k] / static_cast<double>(folds + 1);
+    }
+    for (std::size_t k = 0; k < tried.size(); ++k) {
+      selection.entries[tried[k]].skipped = reasons[k].skipped;
+    }
+    tried = std::move(kept);
+  }
   std::vector<const Candidate*> chosen;
   for (const std::size_t c : tried) chosen.push_back(all[c]);
 
   // Every fold writes to its own slot.
   std::vector<std::vector<PartLosses>> found(static_cast<std::size_t>(folds));
   std::atomic<long> done = 0;
+  std::atomic<double> longest = 0;  // seconds of a fold
   std::size_t pieces = 0;
   for (const Candidate* one : chosen) pieces += detail::inputs_of(*one, data).size();
   parallel_for(found.size(), ctx.threads, [&](std::size_t f) {
     // Within a budget some folds may be left out, but never the first.
-    if (settings.budget && f > 0 && clock.seconds() > *settings.budget) return;
+    const double began = settings.spent + clock.seconds();
+    if (settings.budget && f > 0 && began + longest + reserve > *settings.budget) return;
     const FoldSplit split = split_fold(fold_of, static_cast<int>(f));
     RunContext own = ctx;
     own.sink = nullptr;
@@ -250,6 +361,9 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
                             ctx.progress("cross-validation", static_cast<double>(done++),
                                          static_cast<double>(found.size() * pieces), method.name);
                           });
+    const double took = settings.spent + clock.seconds() - began;
+    for (double so_far = longest; took > so_far && !longest.compare_exchange_weak(so_far, took);) {
+    }
   });
   std::vector<Total> totals(chosen.size());
   Index counted = 0;
@@ -260,8 +374,10 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
     for (std::size_t c = 0; c < chosen.size(); ++c) {
       Total& total = totals[c];
       total.losses.resize(found[f][c].losses.size());
+      total.squares.resize(total.losses.size());
       for (std::size_t i = 0; i < total.losses.size(); ++i) {
         total.losses[i] += found[f][c].losses[i];
+        total.squares[i] += found[f][c].squares[i];
       }
       total.seconds += found[f][c].seconds;
       if (!total.failure) total.failure = found[f][c].failure;
@@ -270,7 +386,8 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
   for (std::size_t c = 0; c < tried.size(); ++c) {
     settle(selection.entries[tried[c]], totals[c], data, samples, counted);
   }
-  seat(selection, data, counted);
+  if (settings.budget) selection.notes = budget_notes(selection, settings, before);
+  seat(selection, data);
   return selection;
 }
 
@@ -325,8 +442,10 @@ Training train_selected(const Selection& selection, const ExperimentData& data,
 
 Json selection_json(const Selection& selection, const ExperimentData& data) {
   Json json = {{"folds", selection.folds},
+               {"folds_asked", selection.folds_asked},
                {"input_variants", selection.variants},
                {"candidates", Json::array()}};
+  if (!selection.notes.empty()) json["notes"] = selection.notes;
   for (const SelectionEntry& entry : selection.entries) {
     Json one = {{"method", entry.method.name}};
     if (entry.skipped) {
@@ -346,7 +465,7 @@ Json selection_json(const Selection& selection, const ExperimentData& data) {
 }
 
 std::vector<std::string> notes_of(const Selection& selection) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = selection.notes;
   for (const SelectionEntry& entry : selection.entries) {
     if (entry.seated) notes.insert(notes.end(), entry.notes.begin(), entry.notes.end());
   }

@@ -7,22 +7,44 @@
 #include "kith/core/error.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/learn/decision.hpp"
+#include "kith/pipeline/committee.hpp"
 
 namespace kith::detail {
 namespace {
 
-double loss_of(const Prediction& prediction, const std::vector<int>& truth,
-               const DecisionRule& rule) {
+/// The mean error of a guess among the classes whose scores are equal to that of the label. A rule
+/// that breaks ties by something else than the scores, such as the nearest of many neighbours,
+/// would be rated by that, and not by the setting that is to be rated.
+double error_of(const Prediction& prediction, Index query, int truth) {
+  const int said = prediction.labels[static_cast<std::size_t>(query)];
+  if (prediction.scores.rows() <= query) return said != truth ? 1 : 0;
+  const auto scores = prediction.scores.row(query);
+  const double top = scores(said);
+  const auto tied = static_cast<double>((scores.array() == top).count());
+  if (!(tied > 1)) return said != truth ? 1 : 0;
+  return scores(truth) == top ? 1 - 1 / tied : 1;
+}
+
+/// Over the held-out samples.
+struct Loss {
   double sum = 0;
+  double squares = 0;
+};
+
+Loss loss_of(const Prediction& prediction, const std::vector<int>& truth,
+             const DecisionRule& rule) {
+  Loss loss;
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    const int said = prediction.labels[i];
+    double own = prediction.labels[i] != truth[i] ? 1 : 0;
     if (rule.costs.size() > 0) {
-      sum += rule.costs(truth[i], said);
-    } else if (said != truth[i]) {
-      sum += 1;
+      own = rule.costs(truth[i], prediction.labels[i]);
+    } else if (rule.empty()) {
+      own = error_of(prediction, static_cast<Index>(i), truth[i]);
     }
+    loss.sum += own;
+    loss.squares += own * own;
   }
-  return sum;
+  return loss;
 }
 
 constexpr std::size_t kSubproblemsKept = 6;
@@ -56,14 +78,14 @@ Json thinned_json(const Json& list) {
 
 namespace {
 
-std::vector<double> grid_losses(const FoldPart& part, SharedWork& work, const Candidate& candidate,
-                                const GridPoints& grid, RunContext& ctx) {
+std::vector<Loss> grid_losses(const FoldPart& part, SharedWork& work, const Candidate& candidate,
+                              const GridPoints& grid, RunContext& ctx) {
   const DecisionRule rule = make_decision_rule(candidate.choice.decision, part.training.set.labels);
   std::vector<AnyModel> models;
   for (Fitted<AnyModel>& fitted : fit_path(work, grid.settings, ctx)) {
     models.push_back(std::move(fitted.model));
   }
-  std::vector<double> losses;
+  std::vector<Loss> losses;
   for (Prediction& prediction : predict_path(models, part.queries, ctx)) {
     if (!rule.empty()) apply(rule, prediction);
     losses.push_back(loss_of(prediction, part.truth, rule));
@@ -72,6 +94,12 @@ std::vector<double> grid_losses(const FoldPart& part, SharedWork& work, const Ca
 }
 
 }  // namespace
+
+double standard_error_of(const DecisionSettings& decision, double sum, double squares,
+                         Index samples) {
+  if (!decision.costs.empty()) return standard_error_of_losses(sum, squares, samples);
+  return standard_error(sum / static_cast<double>(std::max<Index>(samples, 1)), samples);
+}
 
 std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData& data) {
   if (!part.inputs.empty()) return part.inputs;
@@ -102,6 +130,7 @@ std::vector<PartLosses> losses_of(
     plans.push_back({inputs_of(*parts[c], data), grid_points(*parts[c], samples)});
     plans[c].left = plans[c].inputs.size();
     found[c].losses.resize(plans[c].inputs.size() * plans[c].grid.settings.size());
+    found[c].squares.resize(found[c].losses.size());
     for (const InputVariant& one : plans[c].inputs) {
       if (std::find(variants.begin(), variants.end(), one) == variants.end())
         variants.push_back(one);
@@ -117,9 +146,12 @@ std::vector<PartLosses> losses_of(
       begin(*parts[c]);
       const Stopwatch clock;
       try {
-        const std::vector<double> losses = grid_losses(part, work, *parts[c], plans[c].grid, ctx);
-        std::copy(losses.begin(), losses.end(),
-                  found[c].losses.begin() + (at - inputs.begin()) * std::ssize(losses));
+        const std::vector<Loss> losses = grid_losses(part, work, *parts[c], plans[c].grid, ctx);
+        auto place = static_cast<std::size_t>(at - inputs.begin()) * losses.size();
+        for (const Loss& loss : losses) {
+          found[c].losses[place] = loss.sum;
+          found[c].squares[place++] = loss.squares;
+        }
       } catch (const Error& error) {
         if (!is_about_the_data(error)) throw;
         found[c].failure = error.what();

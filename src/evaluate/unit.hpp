@@ -25,6 +25,7 @@ struct PartLosses {
   /// Summed over the held-out samples: at every point of the grid for the first input, then for the
   /// next.
   std::vector<double> losses;
+  std::vector<double> squares;  ///< of the losses of single samples, summed in the same way
   double seconds = 0;
   std::optional<std::string> failure;  ///< why it could not be fitted
 };
@@ -38,6 +39,10 @@ struct PartLosses {
     Index samples, MissingPairs missing, RunContext& ctx,
     const std::function<void(const Candidate&)>& begin,
     const std::function<void(std::size_t, const PartLosses&)>& ended = {});
+
+/// Of the mean loss over `samples`: that of an error rate, or of costs where the decision has them.
+[[nodiscard]] double standard_error_of(const DecisionSettings& decision, double sum, double squares,
+                                       Index samples);
 
 /// The inputs of a method: those that were resolved, or that of the data.
 [[nodiscard]] std::vector<InputVariant> inputs_of(const Candidate& part,

@@ -13,6 +13,14 @@ bool cholesky(Matrix& A) {
   return info == 0 && A.diagonal().allFinite();
 }
 
+Index leading_definite(Matrix A) {
+  const auto size = static_cast<int>(A.rows());
+  if (size == 0) return 0;
+  int info = 0;
+  dpotrf_("L", &size, A.data(), &size, &info);
+  return info > 0 ? info - 1 : size;
+}
+
 bool cholesky_with_ridge(Matrix& A, Ridge kind) {
   constexpr double kSmallest = 1e-15;
   const double largest = kind == Ridge::kOfEach ? 1 : 1e-8;

@@ -10,6 +10,8 @@ namespace kith {
 /// Replaces A by its factor L, A = L L'. False where A is not positive definite in double
 /// precision; A is then spoiled.
 [[nodiscard]] bool cholesky(Matrix& A);
+/// The size of the largest leading block of A that is positive definite in double precision.
+[[nodiscard]] Index leading_definite(Matrix A);
 /// What a ridge is a share of: of each diagonal entry and of the largest (up to 1e-8 of them), or
 /// of each entry alone (up to 1 of it), where entries of all sizes count.
 enum class Ridge { kOfLargest, kOfEach };

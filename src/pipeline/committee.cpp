@@ -121,16 +121,29 @@ double standard_error(double error, Index samples) {
   return std::sqrt(std::max(error * (1 - error), 1 / n) / n);
 }
 
+double standard_error_of_losses(double sum, double squares, Index samples) {
+  const auto n = static_cast<double>(std::max<Index>(samples, 2));
+  const double variance = (squares - sum * sum / n) / (n - 1);
+  return std::sqrt(std::max(variance, 1 / n) / n);
+}
+
 std::vector<std::size_t> seats(std::span<const double> errors, Index samples) {
-  double least = INFINITY;
-  for (const double error : errors) {
-    if (std::isfinite(error)) least = std::min(least, error);
+  std::vector<double> standard_errors;
+  for (const double error : errors) standard_errors.push_back(standard_error(error, samples));
+  return seats(errors, standard_errors);
+}
+
+std::vector<std::size_t> seats(std::span<const double> losses,
+                               std::span<const double> standard_errors) {
+  std::size_t best = losses.size();
+  for (std::size_t m = 0; m < losses.size(); ++m) {
+    if (std::isfinite(losses[m]) && (best == losses.size() || losses[m] < losses[best])) best = m;
   }
-  if (!std::isfinite(least)) throw invalid("none of the methods could be fitted");
-  const double reach = least + kSeatReach * standard_error(least, samples);
+  if (best == losses.size()) throw invalid("none of the methods could be fitted");
+  const double reach = losses[best] + kSeatReach * standard_errors[best];
   std::vector<std::size_t> chosen;
-  for (std::size_t m = 0; m < errors.size(); ++m) {
-    if (errors[m] <= reach) chosen.push_back(m);
+  for (std::size_t m = 0; m < losses.size(); ++m) {
+    if (losses[m] <= reach) chosen.push_back(m);
   }
   return chosen;
 }

@@ -220,6 +220,97 @@ def test_a_budget_skips_what_does_not_fit_in_and_says_so(problem):
         assert "skipped" not in found["candidates"][0]
 
 
+def test_a_budget_counts_from_the_beginning_and_says_what_it_left_out(problem):
+    result = problem(*TRAIN, "--method", "auto", "--budget", "1e-6", "--json")
+    found = json.loads(result.stdout)["selection"]
+    assert (found["folds"], found["folds_asked"]) == (1, 5)
+    assert "spent before cross-validation began" in found["notes"][0] and found["notes"][0] in result.stderr
+    assert "1 of 5 folds" in problem(*TRAIN, "--method", "auto", "--budget", "1e-6").stdout
+    assert "notes" not in problem.json(*TRAIN, "--method", "knn", "--tune", "--budget", "2h")["selection"]
+
+
+def two_clear_classes(kith, of_each):
+    n = 2 * of_each
+    S = np.eye(n) + (np.arange(n)[:, None] % 2 == np.arange(n) % 2)
+    kith.write("s.csv", csv(S))
+    kith.write("l.txt", "a\nb\n" * of_each)
+
+
+def test_as_many_neighbours_as_samples_are_no_good_choice(kith):
+    """With classes of one size all votes would tie; that counts as a guess, not as the nearest neighbour."""
+    two_clear_classes(kith, 10)
+    flags = (*TRAIN, "--method", "knn", "--tune")
+    (all_vote,) = kith.json(*flags, "--grid", "neighbours=128")["selection"]["candidates"]
+    (free,) = kith.json(*flags)["selection"]["candidates"]
+    assert all_vote["inner_error"] >= 0.4
+    assert free["inner_error"] == 0 and free["settings"]["neighbours"] < 16
+
+
+def test_a_class_that_is_too_small_is_named_with_a_way_out(kith):
+    two_clear_classes(kith, 10)
+    kith.write("l.txt", "usual\n" * 19 + "rare\n")
+    message = kith.refusal(*TRAIN, "--method", "auto", "--model", "m.kith")
+    for words in ('"rare"', "1 sample,", "needs 2 of it", "--method ridge"):
+        assert words in message, message
+    assert kith(*TRAIN, "--method", "ridge", "--model", "m.kith").returncode == 0
+    kith.write("l.txt", "usual\n" * 18 + "rare\n" * 2)
+    assert kith(*TRAIN, "--method", "auto", "--among", "knn,ridge", "--model", "m.kith").returncode == 0
+
+
+def test_a_scale_that_new_samples_would_have_to_serve_is_searched_where_it_is_listed(kith):
+    points = np.random.default_rng(1).normal(size=(40, 3)) + 1.5 * (np.arange(40) % 2)[:, None]
+    kith.write("x.csv", csv(points))
+    S = points @ points.T + np.eye(40)
+    kith.write("s.csv", csv(S))
+    kith.write("q.csv", csv(S[:5]))
+    kith.write("l.txt", "a\nb\n" * 20)
+    members = ("--method", "auto", "--among", "knn,ridge-clip,svm-clip")
+    said = "cosine is not searched"
+    evaluated = ("evaluate", *TRAIN[1:], "--methods", "auto,knn", "--repeats", "1", "--folds", "3")
+    result = kith(*TRAIN, *members, "--model", "m.kith", "--json")
+    assert said in result.stderr and "--grid" in result.stderr
+    assert json.loads(result.stdout)["selection"]["input_variants"] == 2
+    assert kith("predict", "--model", "m.kith", "--similarity", "q.csv").returncode == 0
+    assert said in kith(*evaluated).stderr
+    listed = kith(*TRAIN, *members, "--grid", "scale=none,unit,cosine", "--json")
+    assert said not in listed.stderr
+    assert json.loads(listed.stdout)["selection"]["input_variants"] == 3
+    assert said not in kith(*evaluated, "--grid", "*:scale=none,unit,cosine").stderr
+    # Raw samples bring their own.
+    raw = kith("train", "--data", "x.csv", "--measure", "polynomial", "--labels", "l.txt", *members, "--json")
+    assert said not in raw.stderr
+    assert json.loads(raw.stdout)["selection"]["input_variants"] == 3
+
+
+def test_gamma_is_that_of_the_measure_or_of_the_conversion(kith):
+    points = np.random.default_rng(1).normal(size=(30, 2)) + 2 * (np.arange(30) % 2)[:, None]
+    kith.write("x.csv", csv(points))
+    kith.write("l.txt", "a\nb\n" * 15)
+    raw = ("train", "--data", "x.csv", "--labels", "l.txt", "--method", "svm-clip", "--tune")
+
+    def inputs(*flags):
+        return kith.json(*raw, *flags)["selection"]["candidates"][0]["input"]
+
+    assert inputs("--measure", "gaussian", "--grid", "gamma=0.1,1")["gamma"] in ("0.1", "1")
+    assert inputs("--measure", "gaussian", "--grid", "measure.gamma=0.1")["gamma"] == "0.1"
+    assert inputs("--measure", "euclidean", "--from-distance", "exp", "--grid", "gamma=0.5")["gamma"] == 0.5
+    both = ("--measure", "gaussian", "--measure", "euclidean", "--from-distance", "exp")
+    message = kith.refusal(*raw, *both, "--grid", "gamma=0.1,1")
+    assert "measure.gamma" in message and "input.gamma" in message
+    assert kith(*raw, *both, "--grid", "measure.gamma=0.1,1").returncode == 0
+
+
+def test_a_row_of_evaluate_leaves_out_what_training_leaves_out(problem):
+    costs = "costs=a:b=5"
+    skipped = {one["method"] for one in problem.json(*TRAIN, "--method", "auto", "--set", costs)["selection"]["candidates"]
+               if "skipped" in one}
+    assert "svm-knn" in skipped
+    (row,) = problem.json("evaluate", *TRAIN[1:], "--methods", "auto", "--set", f"auto:{costs}", "--repeats", "2",
+                          "--folds", "3")["methods"]
+    for chosen in row["chosen"]:
+        assert not skipped & {one["method"] for one in chosen["members"]}
+
+
 @pytest.mark.parametrize("arguments, words", [
     (("--method", "auto", "--among", "auto,knn"), ("auto", "itself")),
     (("--method", "auto", "--among", "knn,no-such"), ("no-such",)),
@@ -237,6 +328,7 @@ def test_a_budget_skips_what_does_not_fit_in_and_says_so(problem):
     (("--method", "auto", "--grid", "nobody:cost=1,2"), ("nobody",)),
     (("--method", "auto", "--grid", "from-distance=exp"), ("from-distance", "distances")),
     (("--method", "auto", "--grid", "band=1,2"), ("band", "measures")),
+    (("--method", "auto", "--grid", "measure.gamma=1,2"), ("measure.gamma", "measures")),
     (("--method", "auto", "--grid", "scale=none,half"), ("scale", "half")),
     (("--method", "knn", "--tune", "--set", "neighbours=3", "--grid", "neighbours=1,2"), ("neighbours", "once")),
 ])

@@ -126,8 +126,11 @@ struct Protocol {
 /// folds (cy: 10 and 5; ktbb: 5 and 5, of equal classes; zgzz: 10 and 5, 30 % for testing) and in
 /// the grids (cy: cost 1; ktbb: costs up to 1e3).
 void apply(ProtocolName protocol, InputSettings& input);
-/// What of the input is searched: nothing by the papers, everything by `kith`.
-[[nodiscard]] InputSearch input_search(ProtocolName protocol);
+/// What of the input is searched: nothing by the papers, everything by `kith`. The scale cosine
+/// only where new rows bring their self-similarities, as raw samples do, or others that are said to
+/// (`self`): a model must not ask for what its user may not have.
+[[nodiscard]] InputSearch input_search(ProtocolName protocol, std::span<const RawMatrix> samples,
+                                       bool self = false);
 void apply(ProtocolName protocol, PartitionSettings& partitions);
 void apply(ProtocolName protocol, Candidate& candidate);
 

@@ -52,7 +52,8 @@ inline constexpr std::string_view kDefaultComparison =
 /// its grid takes far longer than that of `eskl` or `rekl`.
 inline constexpr std::string_view kSeveralComparison = "average-svm,mkl,mkl-mixed,eskl,rekl";
 
-/// Fixes a setting, which is then searched no longer.
+/// Fixes a setting, which is then searched no longer. Priors or costs of a committee leave it with
+/// the members that have probabilities.
 void fix(Candidate& candidate, std::string_view key, std::string_view text);
 /// Searches these values of a setting, which is then fixed no longer. Throws Error naming a value
 /// that the setting refuses.
@@ -77,6 +78,12 @@ void check_members(std::span<const Candidate> members);
 /// Gives every committee among the candidates these members. Throws as check_members does, and
 /// where there is no committee.
 void set_members(std::span<const Candidate> members, std::vector<Candidate>& candidates);
+
+/// The priors and costs that are set for some of these methods: those of a committee of them.
+[[nodiscard]] DecisionSettings decision_of(std::span<const Candidate> methods);
+/// Whether a method can sit in a committee that decides like this: priors and costs need its
+/// probabilities.
+[[nodiscard]] bool can_sit(const Candidate& method, const DecisionSettings& decision);
 
 /// A committee of these methods.
 [[nodiscard]] Candidate committee_of(std::string name, std::vector<Candidate> members);

@@ -27,21 +27,27 @@ struct SelectionEntry {
 struct Selection {
   std::vector<SelectionEntry> entries;  ///< in the order of the methods
   std::size_t best = 0;                 ///< of least loss; the first among equals
-  Index folds = 0;                      ///< that were finished, of those asked for
+  Index folds = 0;                      ///< that were finished
+  Index folds_asked = 0;                ///< more than were finished where a budget ended them
+  std::vector<std::string> notes{};     ///< on what a budget left out, for the user
   Index variants = 0;                   ///< ways to treat the input
 };
 
 struct SelectionSettings {
   Index folds = 5;
   Stratify stratify = Stratify::kAuto;
-  /// Seconds for everything. Methods that will not fit in are skipped, the costliest first, by the
-  /// time that each takes on a small sample; at least the cheapest is tried. None: no limit.
+  /// Seconds for everything: what was done before (`spent`), estimates, cross-validation and the
+  /// fits to all samples. Methods that will not fit in are skipped, the costliest first, by the
+  /// time that each takes on a small sample; at least the cheapest is tried on one fold. None: no
+  /// limit.
   std::optional<double> budget{};
+  double spent = 0;  ///< seconds since the command began: reading, measuring
 };
 
 /// Cross-validates every method over its inputs and its grid on folds of the whole data set, with
 /// the engine of `evaluate`, and seats those that take part in the answer (pipeline/committee).
-/// Methods that learn from vectors sit alone: then the best one is seated.
+/// Methods that learn from vectors sit alone: then the best one is seated. Throws Error where a
+/// class has so few samples that a part of the folds is left with one class.
 [[nodiscard]] Selection select_methods(const ExperimentData& data,
                                        std::span<const Candidate> methods,
                                        const SelectionSettings& settings, RunContext& ctx);
@@ -55,7 +61,7 @@ struct SelectionSettings {
 
 /// What `train --json` and the model file say of it.
 [[nodiscard]] Json selection_json(const Selection& selection, const ExperimentData& data);
-/// Notes on the grids of those that are part of the answer.
+/// Notes on what a budget left out, and on the grids of those that are part of the answer.
 [[nodiscard]] std::vector<std::string> notes_of(const Selection& selection);
 /// Puts both into the certificate of the model that was trained by it.
 void record(const Selection& selection, const ExperimentData& data, TrainedModel& model);

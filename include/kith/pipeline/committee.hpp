@@ -19,10 +19,17 @@ inline constexpr double kVoteShare = 0.6;
 /// Which of several methods sit in the committee, by their errors in cross-validation over
 /// `samples` samples. An error that is no number keeps its method out. Throws Error where all are.
 [[nodiscard]] std::vector<std::size_t> seats(std::span<const double> errors, Index samples);
+/// The same of mean losses and their standard errors.
+[[nodiscard]] std::vector<std::size_t> seats(std::span<const double> losses,
+                                             std::span<const double> standard_errors);
 
 /// The standard error of an error rate that was found on so many samples; at least that of one
 /// mistake.
 [[nodiscard]] double standard_error(double error, Index samples);
+/// The standard error of the mean of losses of any size, such as costs, by their sum and the sum of
+/// their squares: their sample standard deviation over the root of `samples`. At least that of one
+/// loss of 1 among zeros.
+[[nodiscard]] double standard_error_of_losses(double sum, double squares, Index samples);
 
 /// The prediction of the committee from those of its members, all of the same queries.
 [[nodiscard]] Prediction combined(std::span<const Prediction> members, int classes);

@@ -71,6 +71,7 @@ linear::SimplexQpSolution solve(const Program& program, const KriSettings& setti
 void weigh(const LocalTask<KriModel>& task) {
   const Voters& voters = task.voters();
   const std::vector<Index>& samples = task.chosen.samples;
+  const LocalKernel kernel = task.kernel();
   std::optional<Program> program;  // of the last step: a path changes the ridge most often
   Vector w;
   for (const std::size_t step : task.steps) {
@@ -79,7 +80,7 @@ void weigh(const LocalTask<KriModel>& task) {
       const KriSettings& settings = task.models[step].settings;
       if (!program || program->spectrum != settings.spectrum ||
           program->treatment != settings.test_treatment) {
-        program = program_of(task.kernel, settings);
+        program = program_of(kernel, settings);
         w = Vector();
       }
       w = solve(*program, settings, w).w;
@@ -133,7 +134,10 @@ FittedPath<KriModel> fit_path(SharedWork& work, Path<KriSettings> path, RunConte
 
 std::vector<Prediction> predict_path(std::span<const KriModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  std::vector<Prediction> predictions = predict_neighbourhoods(models, queries, weigh, ctx);
+  const auto weigh_all = [](std::span<const LocalTask<KriModel>> tasks) {
+    for (const LocalTask<KriModel>& task : tasks) weigh(task);
+  };
+  std::vector<Prediction> predictions = predict_neighbourhoods(models, queries, weigh_all, ctx);
   for (Prediction& one : predictions) one.probabilities = one.scores;
   return predictions;
 }

@@ -38,9 +38,10 @@ Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& 
 }
 
 void regress(const LocalTask<KrrModel>& task) {
+  const LocalKernel kernel = task.kernel();
   for (const std::size_t step : task.steps) {
     const KrrSettings& own = task.models[step].settings;
-    const Vector w = krr_weights(task.kernel, own.ridge, own.spectrum, own.test_treatment);
+    const Vector w = krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
     const Vector sums = krr_scores(task.voters(), task.chosen, w);
     task.answer(step, heaviest(task.voters(), task.chosen.samples, sums), sums);
   }
@@ -79,7 +80,10 @@ FittedPath<KrrModel> fit_path(SharedWork& work, Path<KrrSettings> path, RunConte
 
 std::vector<Prediction> predict_path(std::span<const KrrModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  return predict_neighbourhoods(models, queries, regress, ctx);
+  const auto regress_all = [](std::span<const LocalTask<KrrModel>> tasks) {
+    for (const LocalTask<KrrModel>& task : tasks) regress(task);
+  };
+  return predict_neighbourhoods(models, queries, regress_all, ctx);
 }
 
 std::vector<Explanation> explain(const KrrModel& model, const QueryBlock& queries,

@@ -35,11 +35,15 @@ struct LocalTask {
   std::span<const Model> models;
   std::span<const std::size_t> steps;
   Index query;
-  const Neighbours& chosen;
-  const LocalKernel& kernel;
+  Neighbours chosen;
+  const Matrix& among;  ///< all neighbours of the query, nearest first; those chosen are its corner
   std::vector<Prediction>& predictions;
 
   [[nodiscard]] const Voters& voters() const { return models.front().voters; }
+  [[nodiscard]] Index size() const { return std::ssize(chosen.samples); }
+  [[nodiscard]] LocalKernel kernel() const {
+    return local_kernel(among.topLeftCorner(size(), size()), chosen);
+  }
   void answer(std::size_t step, int label, const VectorRef& scores) const {
     predictions[step].labels[static_cast<std::size_t>(query)] = label;
     predictions[step].scores.row(query) = scores.transpose();
@@ -49,8 +53,8 @@ struct LocalTask {
 /// Queries that one thread takes at a time: each costs a decomposition.
 inline constexpr std::size_t kLocalQueriesPerUnit = 8;
 
-/// One search per query and one decomposition per query and number of neighbours for every model
-/// with the same ties. `solve` takes a LocalTask; queries run in parallel.
+/// One search per query for every model with the same ties. `solve` takes the LocalTasks of a
+/// query, one per number of neighbours, the fewest first; queries run in parallel.
 template <class Model, class Solve>
 [[nodiscard]] std::vector<Prediction> predict_neighbourhoods(std::span<const Model> models,
                                                              const QueryBlock& queries,
@@ -67,12 +71,11 @@ template <class Model, class Solve>
     const auto answer = [&](Index query, const Neighbours& all) {
       // Nearest first: the block of fewer neighbours is a corner of this one.
       const Matrix among = any.pairs.among(all.samples);
+      std::vector<LocalTask<Model>> tasks;
       for (const auto& [count, steps] : steps_of) {
-        const Neighbours chosen = first(all, count);
-        const Index k = std::ssize(chosen.samples);
-        const LocalKernel kernel = local_kernel(among.topLeftCorner(k, k), chosen);
-        solve(LocalTask<Model>{run, steps, query, chosen, kernel, predictions});
+        tasks.push_back({run, steps, query, first(all, count), among, predictions});
       }
+      solve(std::span<const LocalTask<Model>>(tasks));
     };
     for_each_query(any.voters, queries, steps_of.rbegin()->first, kLocalQueriesPerUnit, answer,
                    ctx);

@@ -5,11 +5,22 @@
 // same map, and the machines vote. [TR] 2.1.4.
 //
 // Notation: block = U diag(lambda) U', s the query's similarities to the neighbours, in the basis
-// of U. Cost per query: one partial sort, k^3 for each number of neighbours, and one small dual per
-// pair of classes and cost, each started from the last.
+// of U.
+//
+// Along a path most of the work is shared or saved. A neighbourhood of one class has no machine.
+// One factor of the largest block tells which neighbourhoods are positive definite: no rule changes
+// these, so they are not decomposed, and a pair of classes that a further neighbour does not belong
+// to keeps its machines. Machines without a coefficient at its bound are those of every larger
+// cost. Where all training samples are neighbours, their machines are the same for every query.
+// Cost per query: one partial sort, k^3 for each number of neighbours whose block is indefinite,
+// and one small dual per pair of classes and cost, each started from the last.
 #include "kith/learn/svm/svm_knn.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -18,44 +29,53 @@
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "learn/neighbours/local_method.hpp"
+#include "numerics/cholesky.hpp"
 
 namespace kith {
 namespace {
 
-Labels labels_of(const Voters& voters, const Neighbours& chosen) {
+using Task = LocalTask<SvmKnnModel>;
+
+Labels labels_of(const Voters& voters, std::span<const Index> samples) {
   Labels labels;
   labels.names.resize(static_cast<std::size_t>(voters.classes));  // only their number matters here
-  for (const Index sample : chosen.samples) {
+  for (const Index sample : samples) {
     labels.ids.push_back(voters.labels[static_cast<std::size_t>(sample)]);
   }
   return labels;
 }
 
-/// The machine of one pair for one query: its decision value is the sum of the terms and the
-/// offset.
-struct LocalMachine {
-  Vector terms;  ///< of the samples of the pair
-  double offset = 0;
+/// The machines of one pair of classes, one for each cost.
+struct PairMachines {
+  Matrix c;  ///< samples of the pair x costs
+  Vector b;
+
+  [[nodiscard]] Vector decisions(const Vector& row) const { return c.transpose() * row + b; }
 };
 
-/// Machines of one pair for each of `costs`, ascending.
-std::vector<LocalMachine> pair_machines(const BinaryTask& pair, const Matrix& K, const Vector& k,
-                                        std::span<const double> costs, double tolerance,
-                                        const RunContext& ctx) {
+/// `costs` ascend.
+PairMachines pair_machines(const BinaryTask& pair, const Matrix& K, std::span<const double> costs,
+                           double tolerance, const RunContext& ctx) {
   const Matrix block = K(pair.samples, pair.samples);
-  const Vector row = k(pair.samples);
+  const Index size = block.rows();
   dual::SvmDual dual{
       .K = dual::SymmetricView::dense(block), .y = pair.y(), .cost = {}, .linear = {}};
-  const long most = 20000 + 200 * row.size();  // far beyond any solvable problem of this size
-  std::vector<LocalMachine> machines;
-  std::optional<Vector> start;
-  for (const double cost : costs) {
-    dual.cost = Vector::Constant(row.size(), cost);
-    const dual::SmoSolution solution = dual::smo(
-        dual, {.tolerance = tolerance, .gap_tolerance = tolerance, .max_iterations = most}, ctx,
-        start);
-    machines.push_back({row.cwiseProduct(dual.y.cwiseProduct(solution.alpha)), solution.b});
-    start = solution.alpha;
+  const long most = 20000 + 200 * size;  // far beyond any solvable problem of this size
+  PairMachines machines{Matrix(size, std::ssize(costs)), Vector(std::ssize(costs))};
+  std::optional<dual::SmoSolution> last;
+  double last_cost = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const bool reusable =
+        last && last->info.status == SolveStatus::kSolved && last->largest_alpha < last_cost;
+    if (!reusable) {
+      dual.cost = Vector::Constant(size, costs[i]);
+      last = dual::smo(dual,
+                       {.tolerance = tolerance, .gap_tolerance = tolerance, .max_iterations = most},
+                       ctx, last ? std::optional<Vector>(last->alpha) : std::nullopt);
+      last_cost = costs[i];
+    }
+    machines.c.col(static_cast<Index>(i)) = dual.y.cwiseProduct(last->alpha);
+    machines.b(static_cast<Index>(i)) = last->b;
   }
   return machines;
 }
@@ -65,11 +85,12 @@ struct Family {
   Spectrum spectrum;
   Treatment treatment;
   double tolerance;
-  std::vector<std::size_t> steps;
+  std::vector<std::size_t> steps{};
+  std::vector<double> costs{};  ///< of the steps
 
-  friend bool operator<(const Family& a, const Family& b) {
-    return std::tie(a.spectrum, a.treatment, a.tolerance) <
-           std::tie(b.spectrum, b.treatment, b.tolerance);
+  [[nodiscard]] bool same_rules(const Family& other) const {
+    return spectrum == other.spectrum && treatment == other.treatment &&
+           tolerance == other.tolerance;
   }
 };
 
@@ -78,10 +99,9 @@ std::vector<Family> families(std::span<const SvmKnnModel> models,
   std::vector<Family> all;
   for (const std::size_t step : steps) {
     const SvmKnnSettings& s = models[step].settings;
-    const Family key{s.spectrum, s.test_treatment, s.tolerance, {}};
-    const auto at = std::find_if(all.begin(), all.end(), [&](const Family& other) {
-      return !(other < key) && !(key < other);
-    });
+    const Family key{s.spectrum, s.test_treatment, s.tolerance};
+    const auto at =
+        std::ranges::find_if(all, [&](const Family& one) { return one.same_rules(key); });
     Family& family = at == all.end() ? all.emplace_back(key) : *at;
     family.steps.push_back(step);
   }
@@ -89,28 +109,13 @@ std::vector<Family> families(std::span<const SvmKnnModel> models,
     std::stable_sort(family.steps.begin(), family.steps.end(), [&](std::size_t a, std::size_t b) {
       return models[a].settings.cost < models[b].settings.cost;
     });
+    for (const std::size_t step : family.steps) family.costs.push_back(models[step].settings.cost);
   }
   return all;
 }
 
-/// Votes of the machines of one family: decisions[pair][step of the family].
-void solve_family(const Family& family, const LocalTask<SvmKnnModel>& task, const RunContext& ctx) {
-  const LocalKernel& kernel = task.kernel;
-  const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(family.spectrum));
-  const Vector k = kernel.U * kernel.treated(family.spectrum, family.treatment);
-  const Labels labels = labels_of(task.voters(), task.chosen);
-  const std::vector<BinaryTask> pairs = binary_tasks(labels);
-  const TaskTable table = task_table(pairs, labels);
-  std::vector<double> costs;
-  for (const std::size_t step : family.steps) costs.push_back(task.models[step].settings.cost);
-  Matrix decisions(static_cast<Index>(costs.size()), static_cast<Index>(pairs.size()));
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto machines = pair_machines(pairs[p], K, k, costs, family.tolerance, ctx);
-    for (std::size_t i = 0; i < machines.size(); ++i) {
-      decisions(static_cast<Index>(i), static_cast<Index>(p)) =
-          machines[i].terms.sum() + machines[i].offset;
-    }
-  }
+/// Votes of the machines of one family: `decisions` are steps of the family x pairs.
+void vote(const Family& family, const Task& task, const TaskTable& table, const Matrix& decisions) {
   const Prediction votes = decide(table, decisions);
   for (std::size_t i = 0; i < family.steps.size(); ++i) {
     task.answer(family.steps[i], votes.labels[i],
@@ -127,7 +132,7 @@ bool is_uniform(const Voters& voters, const Neighbours& chosen) {
   return present.size() < 2;
 }
 
-bool settle_at_once(const LocalTask<SvmKnnModel>& task) {
+bool settle_at_once(const Task& task) {
   const Voters& voters = task.voters();
   if (!is_uniform(voters, task.chosen)) return false;
   const int label = heaviest(voters, task.chosen.samples, Vector::Zero(voters.classes));
@@ -137,26 +142,201 @@ bool settle_at_once(const LocalTask<SvmKnnModel>& task) {
   return true;
 }
 
-Explanation explain_one(const SvmKnnModel& model, const Neighbours& chosen, int label,
+/// How many of the nearest have a block whose eigenvalues are above 0 by more than rounding. Every
+/// rule for the spectrum leaves such a block and its queries alone.
+Index definite_neighbours(const Matrix& among) {
+  const auto size = static_cast<double>(among.rows());
+  const double norm = among.cwiseAbs().rowwise().sum().maxCoeff();
+  Matrix shifted = among;
+  shifted.diagonal().array() -= 4 * size * std::numeric_limits<double>::epsilon() * norm;
+  return leading_definite(std::move(shifted));
+}
+
+/// The machines of all training samples, which every query with so many neighbours asks. Made by
+/// the first of them, in the order of the samples: which one that is makes no difference.
+class WholeSet {
+ public:
+  /// `task` is one whose neighbours are all the samples.
+  void answer(const Task& task, const RunContext& ctx) {
+    std::call_once(made_, [&] { make(task, ctx); });
+    Vector s(task.size());
+    for (std::size_t i = 0; i < task.chosen.samples.size(); ++i) {
+      s(task.chosen.samples[i]) = task.chosen.similarities[i];
+    }
+    LocalKernel own{.lambda = kernel_.lambda, .U = {}, .rotated = kernel_.U.transpose() * s};
+    for (const Machines& one : machines_) {
+      const Vector k = kernel_.U * own.treated(one.family.spectrum, one.family.treatment);
+      Matrix decisions(std::ssize(one.family.costs), std::ssize(pairs_));
+      for (std::size_t p = 0; p < pairs_.size(); ++p) {
+        decisions.col(static_cast<Index>(p)) = one.of_pairs[p].decisions(k(pairs_[p].samples));
+      }
+      vote(one.family, task, table_, decisions);
+    }
+  }
+
+ private:
+  struct Machines {
+    Family family;
+    std::vector<PairMachines> of_pairs;
+  };
+
+  void make(const Task& task, const RunContext& ctx) {
+    machines_.clear();
+    std::vector<Index> all(static_cast<std::size_t>(task.size()));
+    std::iota(all.begin(), all.end(), Index{0});
+    const Labels labels = labels_of(task.voters(), all);
+    pairs_ = binary_tasks(labels);
+    table_ = task_table(pairs_, labels);
+    const std::vector<double> none(all.size(), 0);
+    kernel_ = local_kernel(task.models.front().pairs.among(all), {all, none});
+    for (const Family& family : families(task.models, task.steps)) {
+      const Matrix K = reconstruct(kernel_.U, kernel_.eigenvalues(family.spectrum));
+      Machines& own = machines_.emplace_back(family);
+      for (const BinaryTask& pair : pairs_) {
+        own.of_pairs.push_back(pair_machines(pair, K, family.costs, family.tolerance, ctx));
+      }
+    }
+  }
+
+  std::once_flag made_;
+  LocalKernel kernel_;
+  std::vector<BinaryTask> pairs_;
+  TaskTable table_;
+  std::vector<Machines> machines_;
+};
+
+/// By the models of a path that share an order of neighbours, and by the number of neighbours.
+class WholeSets {
+ public:
+  WholeSet& of(const Task& task) {
+    const std::lock_guard lock(mutex_);
+    return sets_[{task.models.data(), task.models[task.steps.front()].settings.neighbours}];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const SvmKnnModel*, Index>, WholeSet> sets_;
+};
+
+/// What the machines of a pair of classes decided. It holds as long as no further neighbour is of
+/// either class, where the block is left as it is.
+struct KnownPair {
+  Family family;
+  Index size;
+  Vector decisions;
+
+  [[nodiscard]] bool holds_for(const Family& asked, const BinaryTask& pair) const {
+    return family.same_rules(asked) && family.costs == asked.costs && size == pair.size();
+  }
+};
+
+/// The neighbourhoods of one query, the smallest first.
+class Neighbourhoods {
+ public:
+  Neighbourhoods(std::span<const Task> tasks, WholeSets& whole, const RunContext& ctx)
+      : tasks_(tasks), whole_(whole), ctx_(ctx) {}
+
+  void solve() {
+    for (const Task& task : tasks_) {
+      if (settle_at_once(task)) continue;
+      if (task.size() == task.voters().size()) {
+        whole_.of(task).answer(task, ctx_);
+      } else {
+        solve(task);
+      }
+    }
+  }
+
+ private:
+  void solve(const Task& task) {
+    if (!definite_) definite_ = definite_neighbours(task.among);
+    const Labels labels = labels_of(task.voters(), task.chosen.samples);
+    const std::vector<BinaryTask> pairs = binary_tasks(labels);
+    const TaskTable table = task_table(pairs, labels);
+    const std::vector<Family> all = families(task.models, task.steps);
+    const bool as_they_are = task.size() <= *definite_;
+    std::optional<LocalKernel> kernel;
+    if (!as_they_are) kernel = task.kernel();
+    for (std::size_t f = 0; f < all.size(); ++f) {
+      const Family& family = all[f];
+      Matrix K;
+      Vector k;
+      if (as_they_are) {
+        K = task.among.topLeftCorner(task.size(), task.size());
+        k = Eigen::Map<const Vector>(task.chosen.similarities.data(), task.size());
+      } else {
+        K = reconstruct(kernel->U, kernel->eigenvalues(family.spectrum));
+        k = kernel->U * kernel->treated(family.spectrum, family.treatment);
+      }
+      Matrix decisions(std::ssize(family.costs), std::ssize(pairs));
+      for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const auto decide_pair = [&] {
+          return pair_machines(pairs[p], K, family.costs, family.tolerance, ctx_)
+              .decisions(k(pairs[p].samples));
+        };
+        decisions.col(static_cast<Index>(p)) =
+            as_they_are ? remembered(f, family, pairs[p], decide_pair) : decide_pair();
+      }
+      vote(family, task, table, decisions);
+    }
+  }
+
+  template <class Decide>
+  const Vector& remembered(std::size_t f, const Family& family, const BinaryTask& pair,
+                           const Decide& decide_pair) {
+    std::optional<KnownPair>& known = known_[{f, pair.first, pair.second}];
+    if (!known || !known->holds_for(family, pair)) known = {family, pair.size(), decide_pair()};
+    return known->decisions;
+  }
+
+  std::span<const Task> tasks_;
+  WholeSets& whole_;
+  const RunContext& ctx_;
+  std::optional<Index> definite_;
+  std::map<std::tuple<std::size_t, int, int>, std::optional<KnownPair>> known_;
+};
+
+/// The same neighbours in the order of the samples.
+Neighbours in_order(const Neighbours& chosen) {
+  std::map<Index, double> similarity_of;
+  for (std::size_t i = 0; i < chosen.samples.size(); ++i) {
+    similarity_of[chosen.samples[i]] = chosen.similarities[i];
+  }
+  Neighbours ordered;
+  for (const auto& [sample, similarity] : similarity_of) {
+    ordered.samples.push_back(sample);
+    ordered.similarities.push_back(similarity);
+  }
+  return ordered;
+}
+
+/// By the machines that a prediction asks.
+Explanation explain_one(const SvmKnnModel& model, const Neighbours& nearest, int label,
                         const RunContext& ctx) {
-  if (is_uniform(model.voters, chosen)) {
-    const std::vector<double> equal(chosen.samples.size(),
-                                    1 / static_cast<double>(chosen.samples.size()));
-    return explain_votes(chosen.samples, equal);
+  if (is_uniform(model.voters, nearest)) {
+    const std::vector<double> equal(nearest.samples.size(),
+                                    1 / static_cast<double>(nearest.samples.size()));
+    return explain_votes(nearest.samples, equal);
   }
   const SvmKnnSettings& own = model.settings;
-  const LocalKernel kernel = local_kernel(model.pairs.among(chosen.samples), chosen);
-  const Matrix K = reconstruct(kernel.U, kernel.eigenvalues(own.spectrum));
-  const Vector k = kernel.U * kernel.treated(own.spectrum, own.test_treatment);
+  const bool whole = std::ssize(nearest.samples) == model.voters.size();
+  const Neighbours chosen = whole ? in_order(nearest) : nearest;
+  Matrix K = model.pairs.among(chosen.samples);
+  Vector k = Eigen::Map<const Vector>(chosen.similarities.data(), std::ssize(chosen.samples));
+  if (whole || definite_neighbours(K) < K.rows()) {
+    const LocalKernel kernel = local_kernel(std::move(K), chosen);
+    K = reconstruct(kernel.U, kernel.eigenvalues(own.spectrum));
+    k = kernel.U * kernel.treated(own.spectrum, own.test_treatment);
+  }
   Vector sums = Vector::Zero(k.size());
   Explanation explanation;
-  for (const BinaryTask& pair : binary_tasks(labels_of(model.voters, chosen))) {
+  for (const BinaryTask& pair : binary_tasks(labels_of(model.voters, chosen.samples))) {
     if (pair.first != label && pair.second != label) continue;
     const double side = pair.first == label ? 1 : -1;
-    const LocalMachine machine =
-        pair_machines(pair, K, k, std::span(&own.cost, 1), own.tolerance, ctx).front();
-    sums(pair.samples) += side * machine.terms;
-    explanation.offset += side * machine.offset;
+    const PairMachines machine =
+        pair_machines(pair, K, std::span(&own.cost, 1), own.tolerance, ctx);
+    sums(pair.samples) += side * machine.c.col(0).cwiseProduct(Vector(k(pair.samples)));
+    explanation.offset += side * machine.b(0);
   }
   for (Index j = 0; j < sums.size(); ++j) {
     if (sums(j) == 0) continue;
@@ -183,9 +363,9 @@ FittedPath<SvmKnnModel> fit_path(SharedWork& work, Path<SvmKnnSettings> path, Ru
 
 std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models, const QueryBlock& queries,
                                      RunContext& ctx) {
-  const auto solve = [&](const LocalTask<SvmKnnModel>& task) {
-    if (settle_at_once(task)) return;
-    for (const Family& family : families(task.models, task.steps)) solve_family(family, task, ctx);
+  WholeSets whole;
+  const auto solve = [&](std::span<const Task> tasks) {
+    Neighbourhoods(tasks, whole, ctx).solve();
   };
   return predict_neighbourhoods(models, queries, solve, ctx);
 }

@@ -136,6 +136,63 @@ TEST(Selection, WithinABudgetTheCheapestIsTriedAndTheOthersAreNamed) {
   EXPECT_EQ(found(selected(task, {.budget = 1e6}), task.data), found(selected(task), task.data));
 }
 
+/// Two classes of the same size whose members are alike.
+Task two_clear_classes(Index of_each, const char* methods) {
+  const Index n = 2 * of_each;
+  Matrix S = Matrix::Identity(n, n);
+  std::vector<int> classes;
+  for (Index i = 0; i < n; ++i) {
+    classes.push_back(static_cast<int>(i % 2));
+    for (Index j = 0; j < n; ++j) S(i, j) += i % 2 == j % 2 ? 1 : 0;
+  }
+  Task task{test::data_of(S, classes, {}), parse_candidates(methods)};
+  RunContext ctx;
+  resolve_inputs(task.data, {}, {}, task.methods, ctx);
+  return task;
+}
+
+TEST(Selection, ATieOfVotesCountsAsAGuessAmongTheTiedClasses) {
+  for (const char* method : {"knn", "affinity-knn"}) {
+    Task task = two_clear_classes(10, method);
+    // Of a training part of 16 all vote: 8 for each class, equally where the weights are.
+    search(task.methods[0], "neighbours", std::vector<std::string>{"16"});
+    const double all = selected(task, {.stratify = Stratify::kYes}).entries[0].loss;
+    EXPECT_EQ(all, std::string(method) == "knn" ? 0.5 : 0);
+    task.methods = parse_candidates(method);
+    const Selection free = selected(task, {.stratify = Stratify::kYes});
+    EXPECT_EQ(free.entries[0].loss, 0);
+  }
+  const Task task = two_clear_classes(10, "knn");
+  const Selection free = selected(task, {.stratify = Stratify::kYes});
+  EXPECT_LT(settings_json(free.entries[0].settings)["neighbours"].get<int>(), 16);
+}
+
+TEST(Selection, NamesAClassThatIsTooSmallForCrossValidation) {
+  Task task = two_clear_classes(10, "knn,ridge");
+  std::fill(task.data.labels.ids.begin(), task.data.labels.ids.end(), 0);
+  task.data.labels.ids[3] = 1;
+  const std::string said = error_of(ErrorCode::kInvalidArgument, [&] { (void)selected(task); });
+  EXPECT_THAT(said, HasSubstr(task.data.labels.names[1]));
+  EXPECT_THAT(said, HasSubstr("1 sample,"));
+  EXPECT_THAT(said, HasSubstr("needs 2 of it"));
+  EXPECT_THAT(said, HasSubstr("[[method=ridge]]"));
+  task.data.labels.ids[4] = 1;  // two can always be kept apart
+  EXPECT_EQ(selected(task).folds, 5);
+}
+
+TEST(Selection, CountsWhatWasSpentBeforeAndSaysWhatTheBudgetLeftOut) {
+  const Task task = task_of(test::make_sample(60, 0, 3, 10), "svm-clip,knn,ridge-flip");
+  const Selection late = selected(task, {.budget = 100, .spent = 200});
+  EXPECT_EQ(late.folds, 1);
+  EXPECT_EQ(late.folds_asked, 5);
+  EXPECT_EQ(std::ranges::count_if(late.entries, [](const auto& one) { return !one.skipped; }), 1);
+  const Json said = selection_json(late, task.data);
+  ASSERT_EQ(said["notes"].size(), 1U);
+  EXPECT_THAT(said["notes"][0].get<std::string>(), HasSubstr("spent before cross-validation"));
+  EXPECT_THAT(said["notes"][0].get<std::string>(), HasSubstr("budget of 100 s"));
+  EXPECT_FALSE(selection_json(selected(task, {.budget = 1e6}), task.data).contains("notes"));
+}
+
 TEST(Selection, AMemberThatCannotBeFittedIsLeftOut) {
   Task task = task_of(test::make_sample(40, 0, 2, 9), "knn,bad=svm-diffusion,affinity-knn", {});
   fix(task.methods[1], "beta", "1e9");  // whose exponentials overflow
@@ -387,6 +444,25 @@ TEST(AutoRow, DoesWithoutAMemberThatCannotBeFitted) {
   EXPECT_EQ(run.tests[0][0].chosen["members"][0]["method"], "knn");
 }
 
+TEST(Committee, DecidesByCostsWithMembersThatHaveProbabilities) {
+  Candidate committee = committee_of("auto", parse_candidates("knn,svm-knn,ridge"));
+  fix(committee, "costs", "c0:c1=5");
+  std::vector<std::string> names;
+  for (const Candidate& one : committee.members) names.push_back(one.name);
+  EXPECT_THAT(names, ElementsAre("knn", "ridge"));
+  // As it is where a model is trained.
+  Task task = task_of(test::make_sample(60, 0, 2, 10), "knn,svm-knn,ridge");
+  for (Candidate& one : task.methods) {
+    if (can_sit(one, {.priors = "", .costs = "c0:c1=5"})) fix(one, "costs", "c0:c1=5");
+  }
+  const Selection selection = selected(task);
+  EXPECT_TRUE(selection.entries[1].skipped.has_value());
+  EXPECT_FALSE(selection.entries[0].skipped.has_value());
+  for (const SelectionEntry& entry : selection.entries) {
+    EXPECT_TRUE(entry.skipped || entry.error > 0);
+  }
+}
+
 TEST(Committee, SettingsAreThoseOfTheMembersThatHaveThem) {
   std::vector<Candidate> candidates = {small_committee()};
   grant({{{.candidate = "auto", .key = "neighbours", .values = {"3"}, .said = "set"},
@@ -396,6 +472,9 @@ TEST(Committee, SettingsAreThoseOfTheMembersThatHaveThem) {
   EXPECT_EQ(grid_points(members[0], 50).settings.size(), 1U);
   EXPECT_EQ(grid_points(members[1], 50).settings.size(), 2U);
   EXPECT_EQ(candidates[0].choice.decision.costs, "c0:c1=5");
+  for (const Candidate& member : members) {
+    EXPECT_TRUE(method_info(member.choice.settings).probabilities);
+  }
   EXPECT_THAT(
       error_of(ErrorCode::kInvalidArgument,
                [&] {

@@ -107,7 +107,7 @@ TEST(SvmKnn, ExplainsByTheTermsOfItsLocalMachine) {
   const Task setup = three_classes();
   SharedWork work(setup.set);
   RunContext ctx;
-  for (const Index k : {1, 2, 9}) {
+  for (const Index k : {1, 2, 9, 24}) {
     const SvmKnnModel model = fit(work, SvmKnnSettings{.neighbours = k}, ctx).model;
     const Prediction said = predict(model, setup.queries, ctx);
     const auto explained = explain(model, setup.queries, said.labels, ctx);
@@ -128,6 +128,91 @@ TEST(SvmKnn, ExplainsByTheTermsOfItsLocalMachine) {
         EXPECT_LT(std::min(std::abs(sum - score), std::abs(with_votes - score)), 1e-9);
       }
       if (k == 1) EXPECT_EQ(explained[q].by, ExplainedBy::kVotes);
+    }
+  }
+}
+
+/// Positive definite, as no rule changes it.
+Task definite_task(Index n) {
+  Rng rng(5);
+  Matrix X(n + 5, n + 8);
+  for (double& one : X.reshaped()) one = rng.normal();
+  for (Index i = 0; i < n + 5; ++i) X(i, i % 3) += 3;
+  const RowMatrix S = X * X.transpose();
+  Task setup;
+  std::vector<std::string> names;
+  for (Index i = 0; i < n; ++i) names.emplace_back(1, static_cast<char>('a' + i % 3));
+  setup.set.labels = make_labels(names);
+  setup.set.matrices.push_back({"s", DenseBlock(RowMatrix(S.topLeftCorner(n, n)))});
+  setup.queries.matrices.push_back(
+      {.to_training = DenseBlock(RowMatrix(S.bottomLeftCorner(5, n)))});
+  return setup;
+}
+
+/// The scores of svm on the k nearest of each query, one by one.
+Matrix by_definition(const Task& setup, Index k, double cost, Spectrum spectrum) {
+  RunContext ctx;
+  const auto& rows = std::get<DenseBlock>(setup.queries.matrices[0].to_training);
+  const auto& S = std::get<DenseBlock>(setup.set.matrices[0].block);
+  Matrix scores = Matrix::Zero(rows.rows(), setup.set.labels.class_count());
+  for (Index q = 0; q < rows.rows(); ++q) {
+    std::vector<Index> order(static_cast<std::size_t>(S.rows()));
+    for (Index i = 0; i < S.rows(); ++i) order[static_cast<std::size_t>(i)] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index a, Index b) { return rows(q, a) > rows(q, b); });
+    order.resize(static_cast<std::size_t>(k));
+    TrainingSet part;
+    part.labels = select(setup.set.labels, order);
+    RowMatrix block(k, k), row(1, k);
+    for (Index i = 0; i < k; ++i) {
+      row(0, i) = rows(q, order[static_cast<std::size_t>(i)]);
+      for (Index j = 0; j < k; ++j) {
+        block(i, j) = S(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
+      }
+    }
+    if (!part.labels.has_two_classes()) {
+      scores(q, part.labels.ids.front()) = 1;
+      continue;
+    }
+    part.matrices.push_back({"s", DenseBlock(block)});
+    SharedWork work(part);
+    const SvmModel model =
+        fit(work,
+            SvmSettings{
+                .cost = cost, .spectrum = spectrum, .probability = false, .tolerance = 1e-9},
+            ctx)
+            .model;
+    QueryBlock one;
+    one.matrices.push_back({.to_training = DenseBlock(row)});
+    scores.row(q) = predict(model, over_needed(model, one), ctx).scores.row(0);
+  }
+  return scores;
+}
+
+TEST(SvmKnn, SharesWorkAlongAPathWithoutAChange) {
+  for (const Task& setup : {three_classes(), definite_task(24)}) {
+    SharedWork work(setup.set);
+    RunContext ctx;
+    for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift}) {
+      std::vector<SvmKnnModel> models;
+      for (const Index k : {2, 5, 6, 7, 15, 24}) {
+        for (const double cost : {0.01, 1.0, 1e3, 1e4}) {
+          models.push_back(
+              fit(work,
+                  SvmKnnSettings{
+                      .neighbours = k, .cost = cost, .spectrum = spectrum, .tolerance = 1e-9},
+                  ctx)
+                  .model);
+        }
+      }
+      const std::vector<Prediction> found =
+          predict_path(std::span<const SvmKnnModel>(models), setup.queries, ctx);
+      for (std::size_t i = 0; i < models.size(); ++i) {
+        const SvmKnnSettings& own = models[i].settings;
+        const Matrix expected = by_definition(setup, own.neighbours, own.cost, spectrum);
+        EXPECT_LT((found[i].scores - expected).cwiseAbs().maxCoeff(), 1e-4)
+            << own.neighbours << " neighbours, cost " << own.cost;
+      }
     }
   }
 }

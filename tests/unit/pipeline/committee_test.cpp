@@ -42,6 +42,14 @@ TEST(Seats, OfMethodsWithoutMistakesReachAFewMistakesFurther) {
   EXPECT_THAT(seats(std::vector<double>{0, 0.06, 0.07}, 50), ElementsAre(0, 1));
 }
 
+TEST(Seats, OfCostsReachByTheirSampleStandardDeviation) {
+  // Losses 0, 10, 0, 10: their deviation is that of four numbers.
+  EXPECT_DOUBLE_EQ(standard_error_of_losses(20, 200, 4), std::sqrt(100.0 / 3 / 4));
+  EXPECT_EQ(standard_error_of_losses(0, 0, 50), 1.0 / 50);
+  const std::vector<double> own = {standard_error_of_losses(20, 200, 4), 1, 1};
+  EXPECT_THAT(seats(std::vector<double>{5, 13, 14}, own), ElementsAre(0, 1));
+}
+
 TEST(Combined, GivesEachVoteAndTheRestToTheClassesByTheProbabilities) {
   Prediction sure;
   sure.labels = {0, 1};

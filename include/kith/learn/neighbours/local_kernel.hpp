@@ -29,6 +29,14 @@ struct LocalModel {
   TrainingPairs pairs;
   Settings settings;
 };
+/// Whether they are of the same table in memory, so that one look at its numbers does for both.
+template <class Settings>
+[[nodiscard]] bool same_numbers(const LocalModel<Settings>& a, const LocalModel<Settings>& b) {
+  const auto* first = std::get_if<DenseBlock>(&a.pairs.block);
+  const auto* second = std::get_if<DenseBlock>(&b.pairs.block);
+  return first != nullptr && second != nullptr && first->rows() == second->rows() &&
+         first->values().data() == second->values().data();
+}
 /// The parts that these models have beside settings of their own.
 template <class Model, class A>
 void archive_local(Model& model, A& archiver) {

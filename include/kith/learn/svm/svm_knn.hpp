@@ -21,8 +21,8 @@ struct SvmKnnModel : LocalModel<SvmKnnSettings> {};
 
 [[nodiscard]] FittedPath<SvmKnnModel> fit_path(SharedWork& work, Path<SvmKnnSettings> path,
                                                RunContext& ctx);
-/// One search per query, one decomposition per query and number of neighbours, and warm starts from
-/// cost to cost.
+/// One search per query, one decomposition per query and number of neighbours where it is needed,
+/// and warm starts from cost to cost (svm_knn.cpp).
 [[nodiscard]] std::vector<Prediction> predict_path(std::span<const SvmKnnModel> models,
                                                    const QueryBlock& queries, RunContext& ctx);
 /// Terms of the machines of the label's class in the neighbourhood of each query; where all
