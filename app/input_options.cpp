@@ -6,7 +6,6 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
-#include "kith/data/doubt.hpp"
 
 namespace kith::app {
 namespace {
@@ -54,6 +53,9 @@ void check_flags_apply(const InputOptions& options) {
 }  // namespace
 
 NamedFile parse_named_file(const std::string& text) {
+  if (text.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "the name of a file is empty; give FILE or name=FILE");
+  }
   struct stat info {};
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || stat(text.c_str(), &info) == 0) return {"", text};
@@ -141,16 +143,22 @@ std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
                      first.ordered ? "" : first.source);
 }
 
-std::vector<std::string> say_doubts(const InputOptions& options, const MatchedSets& matrices,
-                                    const Labels* labels, const RunContext& ctx) {
-  std::vector<std::string> doubts;
+std::vector<Doubt> say_doubts(const InputOptions& options, const MatchedSets& matrices,
+                              const Labels* labels, const RunContext& ctx) {
+  std::vector<Doubt> doubts;
   for (const SimilaritySet& set : matrices.sets) {
-    if (std::string text = doubt(set, labels, options.read.score_column); !text.empty()) {
-      ctx.message(text);
-      doubts.push_back(std::move(text));
-    }
+    doubts.push_back(doubt(set, labels, options.read.score_column));
+    if (!doubts.back().text.empty()) ctx.message(doubts.back().text);
   }
   return doubts;
+}
+
+std::vector<std::string> texts_of(std::span<const Doubt> doubts) {
+  std::vector<std::string> texts;
+  for (const Doubt& one : doubts) {
+    if (!one.text.empty()) texts.push_back(one.text);
+  }
+  return texts;
 }
 
 }  // namespace kith::app

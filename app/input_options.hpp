@@ -3,10 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kith/condition/pipeline.hpp"
+#include "kith/data/doubt.hpp"
 #include "kith/data/formats.hpp"
 #include "kith/data/labels.hpp"
 #include "kith/pipeline/query_files.hpp"
@@ -51,9 +53,11 @@ void add_files(std::vector<std::string>& files, const std::vector<std::string>& 
                                                              const MatchedSets& matrices,
                                                              const RunContext& ctx);
 
-/// Says which matrices look like something else than they were given as, and returns what was said;
+/// Of each matrix whether it looks like something else than it was given as, which is said;
 /// `labels` may be null.
-std::vector<std::string> say_doubts(const InputOptions& options, const MatchedSets& matrices,
-                                    const Labels* labels, const RunContext& ctx);
+std::vector<Doubt> say_doubts(const InputOptions& options, const MatchedSets& matrices,
+                              const Labels* labels, const RunContext& ctx);
+/// What was said.
+[[nodiscard]] std::vector<std::string> texts_of(std::span<const Doubt> doubts);
 
 }  // namespace kith::app

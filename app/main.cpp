@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <new>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -14,10 +12,9 @@
 #include "commands/commands.hpp"
 #include "console.hpp"
 #include "describe_program.hpp"
+#include "hints.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
-#include "kith/core/unknown_setting.hpp"
-#include "kith/learn/registry.hpp"
 #include "kith/numerics/blas.hpp"
 #include "kith/version.hpp"
 #include "session.hpp"
@@ -53,78 +50,6 @@ int guarded(const std::function<int()>& run) {
     fmt::print(stderr, "kith: internal error: {}\n", error.what());
     return kInternalError;
   }
-}
-
-/// Whether some method has a setting of that name.
-bool is_setting(const std::string& name) {
-  for (const MethodInfo& method : all_methods()) {
-    for (const FieldInfo& field : method.fields) {
-      if (field.name == name) return true;
-    }
-  }
-  return false;
-}
-
-/// What is wrong with a command line that names no command of ours; empty if it names none at all.
-/// The parser itself says only that a command is required.
-std::string unknown_command(int argc, char** argv) {
-  if (argc < 2 || std::string_view(argv[1]).starts_with('-')) return {};
-  return fmt::format("there is no command {}", in_quotes(argv[1]));
-}
-
-/// What kith calls an option that other programs call `word`; empty: it is no such word.
-std::string own_option(std::string_view word) {
-  struct Names {
-    std::string_view theirs;
-    std::string_view ours;
-  };
-  static constexpr std::array<Names, 15> kNames = {{{"cv", "--folds"},
-                                                    {"n-splits", "--folds"},
-                                                    {"n-folds", "--folds"},
-                                                    {"n-repeats", "--repeats"},
-                                                    {"test-size", "--test-fraction"},
-                                                    {"n-jobs", "--threads"},
-                                                    {"jobs", "--threads"},
-                                                    {"random-state", "--seed"},
-                                                    {"output", "--out"},
-                                                    {"input", "--similarity"},
-                                                    {"matrix", "--similarity"},
-                                                    {"kernel-matrix", "--similarity"},
-                                                    {"y", "--labels"},
-                                                    {"transposed", "--transpose"},
-                                                    {"fasta", "--data"}}};
-  const auto* found = std::find_if(kNames.begin(), kNames.end(),
-                                   [&](const Names& names) { return names.theirs == word; });
-  return std::string(found == kNames.end() ? "" : found->ours);
-}
-
-/// What is wrong with arguments that the command does not have, in the order in which they were
-/// typed, with the option that was probably meant.
-std::string unexpected(const CLI::App& command) {
-  const std::vector<std::string> rest = command.remaining();
-  if (rest.empty()) return {};
-  const std::string word = rest.front().substr(0, rest.front().find('='));
-  const bool dashed = word.starts_with("-");
-  const std::string text =
-      (dashed ? "there is no option " : "unexpected argument ") + in_quotes(word);
-  std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  const std::string setting(own_name(name));
-  std::replace(name.begin(), name.end(), '_', '-');
-  std::vector<std::string> options;
-  for (const CLI::Option* option : command.get_options()) options.push_back(option->get_name());
-  const bool has_settings = std::find(options.begin(), options.end(), "--set") != options.end();
-  if (has_settings && is_setting(setting)) {
-    return fmt::format("{}; {} is a setting of a method, given as --set {}=VALUE", text, setting,
-                       setting);
-  }
-  if (!dashed) return text;
-  if (name == "budget" && command.get_name() == "evaluate") {
-    return text + ": results of an evaluation must not depend on the speed of the machine";
-  }
-  const std::string own = own_option(name);
-  const bool has_own = std::find(options.begin(), options.end(), own) != options.end();
-  const std::optional<std::string> guess = has_own ? own : closest("--" + name, options);
-  return guess ? fmt::format("{} (did you mean {}?)", text, *guess) : text;
 }
 
 /// `kith help` is `kith --help`; `kith help COMMAND` and `kith COMMAND help` are
@@ -175,7 +100,8 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* describe = program.add_subcommand("__describe")->group("");
   const std::vector<const char*> arguments = arguments_of(argc, argv);
   if (const std::string unknown = unknown_help(program, arguments); !unknown.empty()) {
-    fmt::print(stderr, "kith: there is no command {}\nTry `kith --help`.\n", in_quotes(unknown));
+    fmt::print(stderr, "kith: there is no command {}{}\nTry `kith --help`.\n", in_quotes(unknown),
+               command_hint(program, unknown));
     return kBadUsage;
   }
   try {
@@ -189,8 +115,8 @@ int parse_and_run(int argc, char** argv) {
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
     const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    const std::string problem = chosen.empty() ? unknown_command(argc, argv)
-                                : extras       ? unexpected(*chosen.front())
+    const std::string problem = chosen.empty() ? unknown_command(program, arguments)
+                                : extras       ? unexpected_argument(*chosen.front())
                                                : std::string();
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, problem.empty() ? error.what() : problem,
                name);

@@ -9,6 +9,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
+#include "kith/data/classes_note.hpp"
 #include "kith/inspect/inspect.hpp"
 
 namespace kith::app {
@@ -360,7 +361,11 @@ void set_measure(MeasureSettings& settings, const std::string& text) {
 
 LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
                             const InputNeeds& needs, const RunContext& ctx) {
-  if (!raw.data.empty()) return read_raw_input(input, raw, needs, ctx);
+  if (!raw.data.empty()) {
+    LabelledInput found = read_raw_input(input, raw, needs, ctx);
+    check_classes(found.labels, input.labels, ctx);
+    return found;
+  }
   if (!needs.vectors.empty()) {
     refuse(fmt::format("{} learns from vectors: give them with --data FILE", needs.vectors));
   }
@@ -369,7 +374,8 @@ LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
   found.matrices = read_matrices(input, ctx);
   found.condition = input.condition;
   found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
-  found.doubts = say_doubts(input, found.matrices, &found.labels, ctx);
+  check_classes(found.labels, input.labels, ctx);
+  found.doubts = texts_of(say_doubts(input, found.matrices, &found.labels, ctx));
   return found;
 }
 

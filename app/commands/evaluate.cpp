@@ -292,8 +292,11 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
       ->group("Comparison");
   add_settings_flags(parser, options.partitions, "Comparison");
   parser
-      .add_option("--partitions", options.partition_file,
-                  "file of partitions: used if it is there, written if it is not")
+      .add_option(
+          "--partitions", options.partition_file,
+          "file of partitions: used if it is there, written if it is not. One partition is a "
+          "list with a line per sample: train or test in the order of the rows, or "
+          "id<TAB>train; several have a column each under a line sample<TAB>1<TAB>2")
       ->type_name("FILE")
       ->group("Comparison");
   parser

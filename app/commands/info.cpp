@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -71,15 +72,23 @@ std::string need_text(const ModelRecord& record, const ModelMatrix& matrix) {
       record.ids.empty() ? "by position: in the order of training" : "matched by id");
 }
 
-/// The command that predicts with this model.
-std::string predict_command(const ModelRecord& record, const std::string& path) {
+/// The command that predicts with this model; FILE stands for what new samples bring.
+std::string predict_command(const TrainedModel& model, const std::string& path) {
+  const ModelRecord& record = model.record;
   std::string command = "kith predict --model " + shell_word(path);
   if (record.features > 0 || (!record.matrices.empty() && record.matrices.front().measure)) {
     return command + " --data FILE";
   }
+  const auto file_of = [&](const ModelMatrix& matrix) {
+    return record.matrices.size() > 1 ? shell_word(matrix.name + "=FILE") : "FILE";
+  };
   for (const ModelMatrix& matrix : record.matrices) {
     command += matrix.rule.kind == PairKind::kDistance ? " --distance " : " --similarity ";
-    command += record.matrices.size() > 1 ? shell_word(matrix.name + "=FILE") : "FILE";
+    command += file_of(matrix);
+  }
+  const std::vector<bool> needed = self_similarities_needed(model);
+  for (std::size_t m = 0; m < needed.size(); ++m) {
+    if (needed[m]) command += " --self " + file_of(record.matrices[m]);
   }
   return command;
 }
@@ -134,7 +143,8 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                     record.feature_names.empty() ? "" : ": " + list_some(record.feature_names, 12)),
         style);
   }
-  if (needs_self_similarities(model)) {
+  const std::vector<bool> selves = self_similarities_needed(model);
+  if (std::find(selves.begin(), selves.end(), true) != selves.end()) {
     text += line("", "and the similarity of each new sample with itself (--self)", style);
   }
   text += line("gives",
@@ -146,7 +156,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
            fmt::format("kith {}, seed {}, BLAS threads {}, training set {:016x}",
                        record.kith_version, record.seed, record.blas_threads, record.fingerprint),
            style);
-  return text + line("use it", predict_command(record, path));
+  return text + line("use it", predict_command(model, path));
 }
 
 int run(const InfoOptions& options) {

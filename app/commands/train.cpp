@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "hints.hpp"
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/stopwatch.hpp"
@@ -274,6 +275,7 @@ void note_needs(const TrainedModel& model, const LabelledInput& input, const Run
 }
 
 int run(const TrainOptions& options) {
+  check_one_method(options.method);
   MethodChoice choice = options.method == kAutoName
                             ? MethodChoice{}
                             : parse_method(options.method, options.tune ? std::vector<std::string>{}

@@ -8,6 +8,7 @@
 #include "bindings.hpp"
 #include "experiments.hpp"
 #include "kith/core/error.hpp"
+#include "kith/data/classes_note.hpp"
 #include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/inspect/inspect_json.hpp"
@@ -49,6 +50,7 @@ std::vector<Candidate> members_of(const GivenPlan& plan, ProtocolName protocol,
 OwnData own_data(const GivenData& given, Borrowed* borrowed) {
   OwnData data;
   if (!given.matrices.empty()) data.sets = matched_sets(given.matrices, given.ids, borrowed);
+  if (!data.sets.sets.empty()) data.sets.sets.front().ordered = given.ordered;
   if (!given.measures.empty()) data.samples = raw_matrices(given.measures);
   if (given.vectors) data.vectors = vector_data(*given.vectors, "vectors");
   if (data.tables() == 0 && !data.vectors) {
@@ -104,14 +106,18 @@ std::tuple<bool, bool, bool> needs_of(const std::vector<std::string>& methods) {
   return {vectors, similarities, missing};
 }
 
-/// As given, or drawn.
+/// As given or as a file has them, or drawn.
 std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSettings& settings,
                                      const ExperimentData& data, const RunContext& ctx) {
+  if (!plan.partition_file.empty()) {
+    return read_partitions(plan.partition_file, data, settings, ctx.rng);
+  }
   if (plan.partitions.empty()) return draw_partitions(data.labels, settings, ctx.rng);
   std::vector<Partition> partitions;
   for (const auto& [train, test, fold_of] : plan.partitions) {
     partitions.push_back({train, test, fold_of});
   }
+  draw_missing_folds(partitions, data, settings, ctx.rng);
   return without_dropped(std::move(partitions), data);
 }
 
@@ -144,7 +150,7 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     resolve_inputs(made, own.samples, input_search(protocol, own.samples), plan.candidates, ctx);
     plan.about["matrices"] = matrices_json(made, own.samples);
     plan.partitions = partitions_of(given, settings, made, ctx);
-    plan.partitions_given = !given.partitions.empty();
+    plan.partitions_given = !given.partitions.empty() || !given.partition_file.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
     Store store(store_path);
@@ -158,6 +164,12 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     return Compared(results.dump(), std::move(notes));
   };
   return run(options, 0, compare);
+}
+
+/// (what a user should know about small classes or nothing, whether there is nothing to learn)
+std::pair<std::string, bool> note_of_classes(const std::vector<std::string>& labels) {
+  const ClassesNote note = note_on_classes(make_labels(labels), "y");
+  return {note.text, note.nothing_to_learn};
 }
 
 std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric) {
@@ -223,15 +235,18 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("settings", &GivenPlan::settings)
       .def_readwrite("grids", &GivenPlan::grids)
       .def_readwrite("partition_settings", &GivenPlan::partition_settings)
-      .def_readwrite("partitions", &GivenPlan::partitions);
+      .def_readwrite("partitions", &GivenPlan::partitions)
+      .def_readwrite("partition_file", &GivenPlan::partition_file);
   py::class_<GivenData>(module, "Data")
       .def(py::init<>())
       .def_readwrite("matrices", &GivenData::matrices)
       .def_readwrite("measures", &GivenData::measures)
       .def_readwrite("vectors", &GivenData::vectors)
-      .def_readwrite("ids", &GivenData::ids);
+      .def_readwrite("ids", &GivenData::ids)
+      .def_readwrite("ordered", &GivenData::ordered);
   module.def("evaluate", &evaluate, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
+  module.def("note_on_classes", &note_of_classes, py::arg("labels"));
   module.def("needs", &needs_of, py::arg("methods"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::call_guard<py::gil_scoped_release>());

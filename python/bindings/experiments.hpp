@@ -31,7 +31,8 @@ struct GivenPlan {
   std::map<std::string, Texts> settings;    ///< by candidate, "*" for all
   std::map<std::string, std::map<std::string, std::vector<std::string>>> grids;  ///< likewise
   Texts partition_settings;
-  std::vector<GivenPartition> partitions;  ///< empty: drawn
+  std::vector<GivenPartition> partitions;  ///< empty: drawn; folds of one that has none are drawn
+  std::string partition_file;              ///< in place of `partitions`; empty: none
 };
 
 /// What is learned from: pairs as they are, pairs that are measured, or vectors, which may stand
@@ -41,6 +42,7 @@ struct GivenData {
   std::vector<GivenMeasure> measures;
   std::optional<GivenSamples> vectors;
   std::vector<std::string> ids;  ///< of `matrices`; samples bring their own
+  bool ordered = true;           ///< the rows of the first matrix have an order of their own
 };
 
 /// The same without Python.

@@ -67,7 +67,7 @@ std::vector<std::string> doubts_of(const std::vector<GivenMatrix>& given,
     const std::string column = m < score_columns.size() ? score_columns[m] : "";
     if (!column.empty()) set.format = enum_name(Format::kBlast);
     const bool labelled = classes.size() == set.rows();
-    std::string text = doubt(set, labelled ? &classes : nullptr, column);
+    std::string text = doubt(set, labelled ? &classes : nullptr, column).text;
     if (!text.empty()) texts.push_back(std::move(text));
   }
   return texts;

@@ -16,6 +16,7 @@ from ._core import version as __version__
 from ._estimators import CLASSES as _CLASSES
 from ._estimators import SimilarityClassifier, methods
 from ._evaluation import Evaluation, evaluate, open_store
+from ._hints import unknown_name as _unknown_name
 from ._inspection import Inspection, inspect
 from ._models import info, load, save
 from ._spectrum import Spectrum
@@ -27,3 +28,9 @@ __all__ = sorted([
     "Auto", "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "info", "inspect",
     "load", "measure", "methods", "open_store", "read", "save", "write", *_CLASSES,
 ])
+
+
+def __getattr__(name):
+    if name.startswith("_"):
+        raise AttributeError(f"module 'kith' has no attribute {name!r}")
+    raise _unknown_name(name, __all__)

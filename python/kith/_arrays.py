@@ -280,7 +280,7 @@ def by_id(y, ids, X=None, what="y"):
     in."""
     if isinstance(y, dict):
         return _of_dict(y, ids)
-    if y is not None and _lists_pairs(X):
+    if y is not None and lists_pairs(X):
         return _of_pairs(y, ids, X, what)
     if not hasattr(y, "iloc"):
         return y
@@ -297,7 +297,7 @@ def by_id(y, ids, X=None, what="y"):
                      f"{len(own)}; X has {ids[0]!r}. Give .to_numpy() where the order is the same")
 
 
-def _lists_pairs(X):
+def lists_pairs(X):
     """Whether X is a table of pairs: its samples are known by id, and their order means nothing."""
     return getattr(X, "format", "") in ("edges", "blast") and hasattr(X, "row_ids")
 

@@ -6,6 +6,7 @@ import math
 from . import _arrays, _core, _samples
 from ._data import own_data
 from ._estimators import SimilarityClassifier
+from ._hints import unknown_settings
 from ._plan import methods_of, plan_of
 from ._run import warn_of_doubts, warn_of_notes
 from ._texts import check_dict, text_of, texts_of, truth_of
@@ -66,7 +67,10 @@ class Auto(SimilarityClassifier):
     _method = "auto"
 
     def __init__(self, *, among=None, budget=None, settings=None, grids=None, self_similarity=False, priors=None,
-                 costs=None, distance=False, input=None, measure=None, seed=1, threads=None, blas_threads=None, verbose=False):
+                 costs=None, distance=False, input=None, measure=None, seed=1, threads=None, blas_threads=None, verbose=False,
+                 **unknown):
+        if unknown:
+            raise unknown_settings("Auto", unknown, self._get_param_names())
         self.among = among
         self.budget = budget
         self.settings = settings

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _samples
 from ._finite import FROM_TRAINING, NEW_PAIRS
-from ._labels import classes_of
+from ._hints import unknown_settings
+from ._labels import classes_of, judge_classes
 from ._run import run_options, warn_of_doubts, warn_unless_solved
 from ._texts import as_items, as_text, class_text, class_texts, keyword, text_of, texts_of
 
@@ -91,6 +92,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"the {len(y)} training samples are all of one class ({texts[0]!r}); "
                              "a classifier needs at least two")
         own = [texts[label] for label in labels]
+        judge_classes(own)
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
             model = self._learn(X, own, options)
         self._take(model, dict(zip(texts, classes)))
@@ -418,8 +420,7 @@ def _make_class(method, info):
     def __init__(self, **settings):
         unknown = set(settings) - set(defaults)
         if unknown:
-            raise TypeError(f"{type(self).__name__} has no setting {sorted(unknown)[0]!r}; it has "
-                            f"{', '.join(defaults)}")
+            raise unknown_settings(type(self).__name__, unknown, list(defaults))
         for name, default in defaults.items():
             setattr(self, name, settings.get(name, default))
 

@@ -2,13 +2,15 @@
 """Comparing methods by nested cross-validation."""
 import contextlib
 import html
+import inspect as _signatures
 import json
 import os
 import tempfile
 
 from . import _arrays, _core, _samples
 from ._data import own_data
-from ._labels import classes_of
+from ._hints import unknown_settings
+from ._labels import classes_of, judge_classes
 from ._plan import every_method, methods_of, plan_of
 from ._run import run_options, warn_of_comparison, warn_of_doubts, warn_of_notes
 from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of
@@ -107,7 +109,7 @@ def _short(value):
 def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="kith", settings=None, grids=None,
              repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
              append=False, name=None, among=None, distance=False, input=None, ids=None, seed=1, threads=None,
-             blas_threads=1, verbose=False):
+             blas_threads=1, verbose=False, **unknown):
     """Compares methods by nested cross-validation, as `kith evaluate` does.
 
     X : similarities of all pairs, or several matrices of them; vectors where all methods learn from vectors
@@ -123,10 +125,14 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search, with "*" as well
     protocol : "kith" searches how the input is treated as well, with grids relative to its scale; "tr", "cgr", "cy",
         "ktbb" and "zgzz" do what the papers print
-    partitions : [(train, test, fold_of_train)], as scikit-learn counts samples; None: drawn by `seed`
+    partitions : [(train, test, fold_of_train)], as scikit-learn counts samples; without the third, as splitters of
+        scikit-learn give them, inner folds are drawn. Or "train" or "test" for each sample (a list in the order of y, a
+        dict or Series by id), or a list of such; or a file of `kith evaluate --partitions`. None: drawn by `seed`
     store : file that keeps every result; the same call goes on where it ended. None: the result keeps all
     append : the store may have other data sets, and gets this one beside them
     """
+    if unknown:
+        raise unknown_settings("evaluate", unknown, [one for one in _ARGUMENTS if one != "unknown"])
     if y is None:
         raise TypeError("evaluate() needs y, the classes of the samples")
     distance = _arrays.plain_distance(distance)
@@ -140,11 +146,14 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     labels = class_texts(classes_of(_arrays.by_id(y, own.ids or _arrays.sample_ids(samples), samples)).tolist())
     if ids is not None:
         own.ids = as_texts(ids, "an id")
+    judge_classes(labels)
+    if own.matrices:
+        own.ordered = not _arrays.lists_pairs(_arrays.as_list(X)[0])
     doubts = warn_of_doubts(X, own.matrices, labels) if own.matrices else []
     _check_store(store, append)
     plan = plan_of(listed, fixed, protocol, settings, grids,
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},
-                   partitions, len(labels))
+                   partitions, len(labels), own.ids or _arrays.sample_ids(samples), samples)
     plan.among, plan.among_estimators, plan.doubts = members, members_fixed, doubts
     plan.name = as_text(name, "the name of the data set") if name else _name_of(own)
 
@@ -166,6 +175,10 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     warn_of_comparison(results)
     warn_of_notes(notes)
     return found
+
+
+#: What `evaluate` takes.
+_ARGUMENTS = tuple(_signatures.signature(evaluate).parameters)
 
 
 def _check_store(store, append):

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classes of samples as people hand them over."""
+import warnings
+
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
+
+from . import _core
 
 
 def classes_of(y):
@@ -17,6 +21,15 @@ def classes_of(y):
     y = column_or_1d(_of_numpy(y), warn=True)
     check_classification_targets(y)
     return y
+
+
+def judge_classes(labels):
+    """Refuses classes of which every sample has its own, and warns where more than half have a single sample."""
+    text, nothing_to_learn = _core.note_on_classes(labels)
+    if nothing_to_learn:
+        raise ValueError(text)
+    if text:
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _check_present(values):

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `kith.evaluate` is asked to compare: methods, settings, grids and partitions as people hand them over."""
 import itertools
+import os
 
 import numpy as np
 
 from . import _core
-from ._arrays import as_list, plain_distance
+from ._arrays import as_list, ids_of, is_default_index, lists_pairs, plain_distance
 from ._estimators import METHODS, SimilarityClassifier
 from ._samples import MEASURES, parse
-from ._texts import as_items, as_text, check_dict, setting, text_of, texts_of
+from ._texts import as_items, as_text, check_dict, class_texts, library_path, setting, text_of, texts_of
 
 
 def methods_of(methods, common):
@@ -96,7 +97,7 @@ def _check_common(estimator, common):
                              f"compared has the same {same}: give {key} to evaluate()")
 
 
-def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples):
+def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples, ids=(), X=None):
     """As the library takes it."""
     plan = _core.Plan()
     plan.protocol = text_of(protocol, "protocol")
@@ -108,9 +109,15 @@ def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples
                                               for key, values in check_dict(own, "settings and values to search").items()}
                   for name, own in check_dict(grids, "methods and what to search").items()}
     plan.partition_settings = {key: text_of(value, key) for key, value in chosen.items() if value is not None}
-    plan.partitions = _partitions(partitions, samples)
-    if plan.partitions and plan.partition_settings:
-        raise ValueError(f"partitions are given, and {', '.join(plan.partition_settings)} would be about drawing them")
+    from_file = isinstance(partitions, (str, os.PathLike))
+    if from_file:
+        plan.partition_file = library_path(partitions)
+    else:
+        plan.partitions = _partitions(partitions, samples, list(ids), X)
+    open_folds = from_file or not all(folds for _, _, folds in plan.partitions)
+    about = [key for key in plan.partition_settings if not (open_folds and key in ("folds", "stratify"))]
+    if about and (from_file or plan.partitions):
+        raise ValueError(f"partitions are given, and {', '.join(about)} would be about drawing them")
     return plan
 
 
@@ -121,28 +128,69 @@ def _values(values):
     return [values] if alone else values
 
 
-def _partitions(given, samples):
+def _partitions(given, samples, ids, X):
     if given is None:
         return []
-    made = [_partition(one, f"partition {i + 1}", samples)
-            for i, one in enumerate(as_items(given, "(training samples, test samples, inner folds)"))]
+    if _is_of_words(given):
+        given = [given]
+    listed = list(as_items(given, "(training samples, test samples, inner folds), or 'train' or 'test' for each sample"))
+    made = [_partition(one, f"partition {i + 1}", samples, ids, X) for i, one in enumerate(listed)]
     if not made:
         raise ValueError("partitions is empty; None draws them")
     return made
 
 
-def _partition(given, where, samples):
-    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 3:
-        raise ValueError(f"{where} must be (training samples, test samples, inner fold of each training sample)")
+def _is_of_words(given):
+    """Whether it has "train" or "test" for each sample."""
+    if isinstance(given, dict):
+        return True
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) < 2:
+        return False
+    return all(isinstance(one, str) for one in given)
+
+
+def _partition(given, where, samples, ids, X):
+    if _is_of_words(given):
+        return _of_words(given, where, samples, ids, X)
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) not in (2, 3):
+        raise ValueError(f"{where} must be (training samples, test samples, inner fold of each training sample), where "
+                         "the folds may be left out, or have 'train' or 'test' for each sample")
     train, test = (_positions(part, where, samples) for part in given[:2])
+    order = np.argsort(train, kind="stable")
+    if len(given) == 2:
+        return train[order].tolist(), np.sort(test).tolist(), []
     folds = _whole_numbers(given[2], f"{where}: inner folds")
     if len(folds) != len(train):
         raise ValueError(f"{where}: {len(folds)} folds are given for {len(train)} training samples")
     if len(folds) and not 0 <= folds.min() <= folds.max() < len(folds):
         raise ValueError(f"{where}: its folds are {folds.min()} to {folds.max()}; they are counted from 0, and none "
                          "is empty")
-    order = np.argsort(train, kind="stable")
     return train[order].tolist(), np.sort(test).tolist(), folds[order].tolist()
+
+
+def _of_words(given, where, samples, ids, X):
+    """Training and test samples, by id where there are ids, else in the order of the samples."""
+    named = given if isinstance(given, dict) else \
+        dict(zip(ids_of(given), given)) if hasattr(given, "iloc") and not is_default_index(given) and ids else None
+    if named is None:
+        if lists_pairs(X):
+            raise ValueError(f"{where} has no ids, and {X.name or 'X'} lists pairs of ids, which have no order: give a "
+                             f"dict such as {{{ids[0]!r}: 'train', ...}}")
+        words = list(given)
+        if len(words) != samples:
+            raise ValueError(f"{where}: {len(words)} words for {samples} samples; there must be one for each")
+    else:
+        if not ids:
+            raise ValueError(f"{where} goes by ids, and the samples have none: give a list in their order")
+        named = dict(zip(class_texts(named, "an id"), named.values()))
+        foreign = [one for one in named if one not in set(ids)]
+        if foreign:
+            raise ValueError(f"{where}: {foreign[0]!r} is not among the samples")
+        words = [named.get(one, "-") for one in ids]
+    for i, word in enumerate(words):
+        if word not in ("train", "test", "-"):
+            raise ValueError(f"{where}: sample {i + 1} has {word!r}, and must have 'train', 'test' or '-'")
+    return *([i for i, word in enumerate(words) if word == one] for one in ("train", "test")), []
 
 
 def _positions(part, where, samples):

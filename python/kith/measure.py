@@ -15,6 +15,7 @@ import inspect as _signatures
 from . import _core
 from . import _samples as _raw
 from ._estimators import default_of as _default_of
+from ._hints import unknown_settings as _unknown_settings
 from ._labels import classes_of as _classes_of
 from ._run import run_options as _run_options
 from ._texts import as_items as _as_items
@@ -37,7 +38,7 @@ def _make(name, info):
                  **settings):
         unknown = set(settings) - set(defaults)
         if unknown:
-            raise TypeError(f"{name} has no setting {sorted(unknown)[0]!r}; it has {', '.join(defaults)}")
+            raise _unknown_settings(name, unknown, list(defaults))
         given = {key: value for key, value in settings.items() if value is not None}
         texts = [] if labels is None else _class_texts(_classes_of(_as_items(labels, "a class")).tolist())
         rows = _raw.prepared(samples, info["data"])

@@ -148,51 +148,56 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string on_similarities(const SimilaritySet& set, const Labels* labels,
-                            std::string_view score_column) {
+Doubt on_similarities(const SimilaritySet& set, const Labels* labels,
+                      std::string_view score_column) {
   if (score_column == "evalue") {
-    return fmt::format(
-        "{}: E-values are smallest where samples are most alike, but are given as similarities; "
-        "[[score-column=bitscore]] takes the scores",
-        set.source);
+    return {fmt::format("{}: E-values are smallest where samples are most alike, but are given as "
+                        "similarities; [[score-column=bitscore]] takes the scores",
+                        set.source),
+            Mend::kScoresOfTable};
   }
   const Diagonal diagonal = look(set);
   if (diagonal.of_evalues()) {
-    return fmt::format(
-        "{}: the numbers look like E-values, which are smallest where samples are most alike, but "
-        "are given as similarities; [[score-column=bitscore]] takes the scores of a BLAST table",
-        set.source);
+    return {fmt::format(
+                "{}: the numbers look like E-values, which are smallest where samples are most "
+                "alike, but are given as similarities; [[score-column=bitscore]] takes the scores "
+                "of a BLAST table, and [[distance]] keeps at least the order of E-values",
+                set.source),
+            set.format == "blast" ? Mend::kScoresOfTable : Mend::kDistance};
   }
   if (!diagonal.is_least()) return {};
   if (labels != nullptr && classes_are_alike(set, *labels)) return {};
   const bool classes = labels != nullptr && labels->has_two_classes();
-  return fmt::format(
-      "{}: the numbers look like distances, but are given as similarities: samples are less "
-      "similar to themselves than to others{}; [[distance]] takes distances",
-      set.source, classes ? ", and no more similar within classes than between" : "");
+  return {
+      fmt::format("{}: the numbers look like distances, but are given as similarities: samples are "
+                  "less similar to themselves than to others{}; [[distance]] takes distances",
+                  set.source, classes ? ", and no more similar within classes than between" : ""),
+      Mend::kDistance};
 }
 
 /// Score columns of alignments that grow with similarity.
 constexpr std::array<std::string_view, 7> kScores = {"bitscore", "bits",   "pident", "fident",
                                                      "length",   "alnlen", "nident"};
 
-std::string on_distances(const SimilaritySet& set, std::string_view score_column) {
+Doubt on_distances(const SimilaritySet& set, std::string_view score_column) {
   if (is_one_of(score_column, kScores)) {
-    return fmt::format(
-        "{}: the column {} is largest where samples are most alike, but is given as distances; "
-        "[[distance=no]] takes similarities",
-        set.source, score_column);
+    return {
+        fmt::format("{}: the column {} is largest where samples are most alike, but is given as "
+                    "distances; [[distance=no]] takes similarities",
+                    set.source, score_column),
+        Mend::kSimilarity};
   }
   if (!look(set).is_most()) return {};
-  return fmt::format(
-      "{}: the numbers look like similarities, but are given as distances: samples are farther "
-      "from themselves than from others; [[distance=no]] takes similarities",
-      set.source);
+  return {fmt::format("{}: the numbers look like similarities, but are given as distances: samples "
+                      "are farther from themselves than from others; [[distance=no]] takes "
+                      "similarities",
+                      set.source),
+          Mend::kSimilarity};
 }
 
 }  // namespace
 
-std::string doubt(const SimilaritySet& set, const Labels* labels, std::string_view score_column) {
+Doubt doubt(const SimilaritySet& set, const Labels* labels, std::string_view score_column) {
   if (set.format != "blast") score_column = {};
   return set.kind == PairKind::kSimilarity ? on_similarities(set, labels, score_column)
                                            : on_distances(set, score_column);

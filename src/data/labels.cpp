@@ -7,6 +7,7 @@
 #include <cctype>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -64,12 +65,15 @@ void check_cell(const std::string& file, const Record& record, const Cell& cell,
                   in_quotes(record.text), found, found == 1 ? "" : "s");
 }
 
+/// `swapped` says that the second column could be the ids.
 [[noreturn]] void refuse_repeated(const std::string& file, const std::string& id, long earlier,
-                                  long line, char separator) {
+                                  long line, char separator, bool swapped) {
   std::string message = fmt::format("the id {} stands on lines {} and {}; ids must differ",
                                     in_quotes(id), earlier, line);
   if (separator == ',') {
     message += " (where the comma belongs to a label and is no separator, put the label in quotes)";
+  } else if (swapped) {
+    message += "; the id stands before the label, and here the second cells differ";
   }
   throw bad_input({file, line, 1}, message);
 }
@@ -77,6 +81,7 @@ void check_cell(const std::string& file, const Record& record, const Cell& cell,
 LabelFile pairs(const std::string& path, std::span<const Record> records, char separator) {
   LabelFile file{.source = path};
   std::unordered_map<std::string, long> seen;
+  std::unordered_set<std::string> labels;
   for (const Record& record : records) {
     const std::vector<Cell> cells = detail::split_cells(record.text, separator);
     if (cells.size() != 2) refuse_cells(path, record, cells.size());
@@ -87,7 +92,11 @@ LabelFile pairs(const std::string& path, std::span<const Record> records, char s
     check_cell(path, record, cells[0], "id");
     check_cell(path, record, cells[1], "label");
     const auto [earlier, fresh] = seen.emplace(cells[0].text, record.line);
-    if (!fresh) refuse_repeated(path, cells[0].text, earlier->second, record.line, separator);
+    labels.insert(cells[1].text);
+    if (!fresh) {
+      refuse_repeated(path, cells[0].text, earlier->second, record.line, separator,
+                      labels.size() > file.labels.size());
+    }
     file.ids.push_back(cells[0].text);
     file.labels.push_back(cells[1].text);
   }

@@ -74,14 +74,27 @@ std::vector<Partition> without_dropped(std::vector<Partition> partitions,
   return partitions;
 }
 
+void draw_missing_folds(std::vector<Partition>& partitions, const ExperimentData& data,
+                        const PartitionSettings& settings, const RngStreams& rng) {
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    if (!partitions[p].fold_of.empty()) continue;
+    partitions[p].fold_of = folds_of_kept(partitions[p].train, p, data, settings, rng);
+  }
+}
+
 std::vector<Partition> read_partitions(const std::string& path, const ExperimentData& data,
                                        const PartitionSettings& settings, const RngStreams& rng) {
   const FoldsOf folds_of = [&](std::span<const Index> train, std::size_t partition) {
     return folds_of_kept(train, partition, data, settings, rng);
   };
-  if (!data.given) return read_partitions(path, data.matrices.ids, data.samples(), folds_of);
+  const std::vector<SimilaritySet>& sets = data.matrices.sets;
+  const std::string_view unordered =
+      sets.empty() || sets.front().ordered ? std::string_view() : sets.front().source;
+  if (!data.given) {
+    return read_partitions(path, data.matrices.ids, data.samples(), folds_of, unordered);
+  }
   std::vector<Partition> partitions =
-      read_partitions(path, data.given->ids, data.given->samples, folds_of);
+      read_partitions(path, data.given->ids, data.given->samples, folds_of, unordered);
   try {
     return without_dropped(std::move(partitions), data);
   } catch (const Error& error) {

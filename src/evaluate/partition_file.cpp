@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions as text: a header line `sample<TAB>1<TAB>2...`, then a line per sample.
+// Partitions as text: a header line `sample<TAB>1<TAB>2...`, then a line per sample; the same
+// without a header; or one partition as a word per line in the order of the rows.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "core/errors.hpp"
+#include "data/formats/delimited.hpp"
 #include "data/formats/stream.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
@@ -18,12 +21,19 @@ constexpr int kTest = -1;
 constexpr int kUnused = -2;
 constexpr int kTrain = -3;  // whose fold the file does not say
 
-int parse_cell(std::string_view cell, const FilePlace& place) {
+std::optional<int> part_of(std::string_view cell) {
   if (cell == "test") return kTest;
   if (cell == "train") return kTrain;
   if (cell == "-") return kUnused;
   const std::optional<long long> fold = parse_integer(cell);
   if (fold && *fold >= 1 && *fold <= 1000) return static_cast<int>(*fold) - 1;
+  return std::nullopt;
+}
+
+bool is_cell(std::string_view cell) { return part_of(cell).has_value(); }
+
+int parse_cell(std::string_view cell, const FilePlace& place) {
+  if (const std::optional<int> part = part_of(cell)) return *part;
   throw bad_input(place, "{} must be `test`, `train`, a fold (1 to 1000) or `-`", in_quotes(cell));
 }
 
@@ -51,46 +61,124 @@ class SampleNames {
   Index samples_;
 };
 
-/// cells[sample][partition]; a sample without a line is in no part.
-std::vector<std::vector<int>> read_cells(const std::string& path, std::span<const std::string> ids,
-                                         Index samples) {
+/// A line that is neither a comment nor empty.
+struct Line {
+  std::string text;
+  long number = 0;
+  bool after_empty = false;  ///< an empty line stands before it, and another line before that
+};
+
+std::vector<Line> read_lines(const std::string& path) {
   detail::ByteSource source = detail::ByteSource::open(path);
-  detail::LineReader lines(source);
-  const SampleNames names(ids, samples);
-  std::vector<std::vector<int>> cells(static_cast<std::size_t>(samples));
-  std::string_view line;
-  std::size_t columns = 0;
-  while (lines.next(line)) {
-    if (line.empty() || line.starts_with('#')) continue;
-    const std::vector<std::string_view> parts = split(line, '\t');
-    if (columns == 0) {
-      if (parts.size() < 2 || parts.front() != "sample") {
-        throw bad_input(lines.place(),
-                        "a partition file begins with `sample`, then a name per partition, "
-                        "separated by tabs");
-      }
-      columns = parts.size();
+  detail::LineReader reader(source);
+  std::vector<Line> lines;
+  std::string_view text;
+  bool empty = false;
+  while (reader.next(text)) {
+    if (text.starts_with('#')) continue;
+    if (trim(text).empty()) {
+      empty = !lines.empty();
       continue;
     }
-    if (parts.size() != columns) {
-      throw bad_input(lines.place(), "{} cells; the first line has {}", parts.size(), columns);
-    }
-    std::vector<int>& row = cells[names.find(parts.front(), lines.place_of(parts.front()))];
-    if (!row.empty()) {
-      throw bad_input(lines.place(), "sample {} stands twice", in_quotes(parts.front()));
-    }
-    for (std::size_t i = 1; i < columns; ++i) {
-      row.push_back(parse_cell(parts[i], lines.place_of(parts[i])));
-    }
+    lines.push_back({std::string(text), reader.place().line, std::exchange(empty, false)});
   }
-  if (columns == 0) throw bad_input({path}, "the file is empty; partitions were expected");
-  for (std::vector<int>& row : cells) row.resize(columns - 1, kUnused);
-  return cells;
+  if (lines.empty()) throw bad_input({path}, "the file is empty; partitions were expected");
+  return lines;
 }
 
+/// Reads the three forms of a file. Each becomes cells[sample][partition]; a sample without a line
+/// is in no part.
+class CellReader {
+ public:
+  CellReader(const std::string& path, std::span<const std::string> ids, Index samples,
+             std::string_view unordered)
+      : path_(path),
+        ids_(ids),
+        samples_(samples),
+        unordered_(unordered),
+        lines_(read_lines(path)),
+        separator_(lines_.front().text.find('\t') != std::string::npos ? '\t' : ',') {}
+
+  std::vector<std::vector<int>> read() const {
+    const std::vector<std::string_view> first = split(lines_.front().text, separator_);
+    if (first.size() == 1) return read_list();
+    const bool header =
+        first.front() == "sample" || (first.front() == "id" && !is_cell(trim(first.back())));
+    return read_table(first.size(), header);
+  }
+
+ private:
+  [[nodiscard]] FilePlace place(const Line& line, std::string_view part) const {
+    return detail::place_in(path_, line.number, line.text,
+                            static_cast<std::size_t>(part.data() - line.text.data()));
+  }
+
+  /// A word for each sample, in the order of the rows.
+  [[nodiscard]] std::vector<std::vector<int>> read_list() const {
+    const Line& first = lines_.front();
+    if (!is_cell(trim(first.text))) {
+      throw bad_input(
+          {path_, first.number},
+          "{} is no part of a division: a file has `test`, `train`, a fold (1 to 1000) or `-` for "
+          "each sample on a line of its own, in the order of the rows, or after the id of the "
+          "sample and a tab; or it begins with `sample`, then a name per partition, separated by "
+          "tabs",
+          in_quotes(trim(first.text)));
+    }
+    if (!unordered_.empty()) {
+      throw bad_input({path_},
+                      "it has no ids, but {} lists pairs of ids, which have no order. Write the id "
+                      "of a sample before its part, separated by a tab, such as {}<TAB>{}",
+                      unordered_, ids_.empty() ? "ID" : ids_.front(), trim(first.text));
+    }
+    std::vector<std::vector<int>> cells;
+    for (const Line& line : lines_) {
+      if (line.after_empty) {
+        throw bad_input({path_, line.number - 1},
+                        "an empty line; a list without ids has a word for each sample");
+      }
+      cells.push_back({parse_cell(trim(line.text), {path_, line.number})});
+    }
+    if (std::ssize(cells) != samples_) {
+      throw bad_input({path_}, "{} lines for {} samples; a list without ids has one for each",
+                      cells.size(), samples_);
+    }
+    return cells;
+  }
+
+  /// The name of a sample and a cell per partition on each line.
+  [[nodiscard]] std::vector<std::vector<int>> read_table(std::size_t columns, bool header) const {
+    const SampleNames names(ids_, samples_);
+    std::vector<std::vector<int>> cells(static_cast<std::size_t>(samples_));
+    for (const Line& line : std::span(lines_).subspan(header ? 1 : 0)) {
+      const std::vector<std::string_view> parts = split(line.text, separator_);
+      if (parts.size() != columns) {
+        throw bad_input({path_, line.number}, "{} cell{}; the first line has {}", parts.size(),
+                        parts.size() == 1 ? "" : "s", columns);
+      }
+      std::vector<int>& row = cells[names.find(parts.front(), place(line, parts.front()))];
+      if (!row.empty()) {
+        throw bad_input({path_, line.number}, "sample {} stands twice", in_quotes(parts.front()));
+      }
+      for (std::size_t i = 1; i < columns; ++i) {
+        row.push_back(parse_cell(trim(parts[i]), place(line, parts[i])));
+      }
+    }
+    for (std::vector<int>& row : cells) row.resize(columns - 1, kUnused);
+    return cells;
+  }
+
+  const std::string& path_;
+  std::span<const std::string> ids_;
+  Index samples_;
+  std::string_view unordered_;
+  std::vector<Line> lines_;
+  char separator_;
+};
+
 /// Folds where the file says `train` alone.
-void draw_missing_folds(Partition& partition, std::size_t index, const std::string& path,
-                        const FoldsOf& folds_of) {
+void fill_folds(Partition& partition, std::size_t index, const std::string& path,
+                const FoldsOf& folds_of) {
   const auto without = std::ranges::count(partition.fold_of, kTrain);
   if (without == 0) return;
   if (without != std::ssize(partition.fold_of)) {
@@ -106,8 +194,9 @@ void draw_missing_folds(Partition& partition, std::size_t index, const std::stri
 }  // namespace
 
 std::vector<Partition> read_partitions(const std::string& path, std::span<const std::string> ids,
-                                       Index samples, const FoldsOf& folds_of) {
-  const std::vector<std::vector<int>> cells = read_cells(path, ids, samples);
+                                       Index samples, const FoldsOf& folds_of,
+                                       std::string_view unordered) {
+  const std::vector<std::vector<int>> cells = CellReader(path, ids, samples, unordered).read();
   std::vector<Partition> partitions(cells.empty() ? 0 : cells.front().size());
   for (std::size_t p = 0; p < partitions.size(); ++p) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -120,7 +209,7 @@ std::vector<Partition> read_partitions(const std::string& path, std::span<const 
         partitions[p].fold_of.push_back(cell);
       }
     }
-    draw_missing_folds(partitions[p], p, path, folds_of);
+    fill_folds(partitions[p], p, path, folds_of);
   }
   try {
     check_partitions(partitions, samples);

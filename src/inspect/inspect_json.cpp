@@ -152,6 +152,7 @@ Json inspection_json(const Inspection& inspection) {
   json["advice"] = advice;
   json["notes"] = inspection.notes;
   if (!inspection.next.empty()) json["next"] = inspection.next;
+  if (!inspection.next_because.empty()) json["next_because"] = inspection.next_because;
   json["blas_threads"] = inspection.blas_threads;
   json["timing"] = {{"seconds", inspection.seconds}};
   return json;

@@ -302,6 +302,26 @@ bool needs_self_similarities(const TrainedModel& model) {
   });
 }
 
+std::vector<bool> self_similarities_needed(const TrainedModel& model) {
+  std::vector<bool> needed(model.record.matrices.size(), false);
+  for (const TrainedModel& member : model.members) {
+    const std::vector<bool> own = self_similarities_needed(member);
+    for (std::size_t m = 0; m < own.size(); ++m) {
+      if (own[m]) needed[static_cast<std::size_t>(member.sources[m])] = true;
+    }
+  }
+  const bool by_model = !model.is_committee() && needs_self_similarities(model.model);
+  for (std::size_t m = 0; m < needed.size(); ++m) {
+    const ModelMatrix& matrix = model.record.matrices[m];
+    if (matrix.measure) {
+      needed[m] = false;
+    } else if (!model.is_committee()) {
+      needed[m] = by_model || needs_self(matrix.rule);
+    }
+  }
+  return needed;
+}
+
 namespace {
 
 /// Bounds by iteration: at the top for one subproblem, else with each. Not part of the certificate:

@@ -191,7 +191,11 @@ std::string inspection_text(const Inspection& inspection, const TextStyle& style
   }
   if (!inspection.next.empty()) {
     // The command in one line and nothing before it, to be copied.
-    text += heading("What to type next", style) + inspection.next + "\n";
+    text += heading("What to type next", style);
+    for (const std::string& reason : inspection.next_because) {
+      text += wrap(reason, style.width, "  ");
+    }
+    text += inspection.next + "\n";
   }
   return text;
 }

@@ -179,6 +179,39 @@ def test_partitions_may_leave_the_folds_open(problem):
     assert "`train` beside numbers of folds" in problem.refusal(*given)
 
 
+def test_a_plain_list_of_parts_goes_by_the_order_of_the_rows(problem):
+    words = ["test" if i % 4 == 0 else "train" for i in range(60)]
+    problem.write("list.txt", "".join(f"{one}\n" for one in words))
+    problem.write("table.tsv", "sample\t1\n" + "".join(f"{i + 1}\t{one}\n" for i, one in enumerate(words)))
+    problem.write("places.tsv", "".join(f"{i + 1}\t{one}\n" for i, one in reversed(list(enumerate(words)))))
+    given = ("evaluate", *INPUT, "--methods", "knn", "--folds", "3", "--partitions")
+    expected = problem(*given, "table.tsv")
+    assert expected.returncode == 0, expected.stderr
+    for name in ("list.txt", "places.tsv"):
+        assert problem(*given, name).stdout == expected.stdout
+    problem.write("short.txt", "train\ntest\n")
+    assert "short.txt: 2 lines for 60 samples" in problem.refusal(*given, "short.txt")
+
+
+def test_a_list_of_parts_for_a_table_of_pairs_needs_ids(kith):
+    ids = [f"p{i:02}" for i in range(16)]
+    pairs = [(a, b) for a in ids for b in ids]
+    random.Random(3).shuffle(pairs)
+    kith.write("s.edges", "".join(f"{a} {b} {9 if a == b else 5 if (a < 'p08') == (b < 'p08') else 1}\n"
+                                  for a, b in pairs))
+    kith.write("l.tsv", "".join(f"{one}\t{'ant' if one < 'p08' else 'bee'}\n" for one in ids))
+    words = ["test" if i % 4 == 0 else "train" for i in range(16)]
+    given = ("evaluate", "--similarity", "s.edges", "--labels", "l.tsv", "--methods", "knn", "--folds", "2",
+             "--partitions")
+    kith.write("list.txt", "".join(f"{one}\n" for one in words))
+    message = kith.refusal(*given, "list.txt")
+    assert "list.txt" in message and "s.edges lists pairs of ids" in message and "<TAB>" in message
+    kith.write("ids.tsv", "".join(f"{a}\t{one}\n" for a, one in zip(ids, words)))
+    assert kith(*given, "ids.tsv", "--store", "s.db").returncode == 0
+    kith.write("table.tsv", "sample\t1\n" + "".join(f"{a}\t{one}\n" for a, one in zip(ids, words)))
+    assert kith(*given, "table.tsv").stdout == kith(*given, "ids.tsv").stdout != ""
+
+
 def test_all_compares_every_method_that_learns_from_the_input(problem):
     every = problem.json("methods")["methods"]
     told = problem.refusal("evaluate", "--similarity", "a=s.csv", "--similarity", "b=s.csv", "--labels", "none.txt",

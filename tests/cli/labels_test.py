@@ -82,3 +82,65 @@ def test_a_matrix_with_ids_takes_plain_labels_by_row_with_one_note(kith):
                   "neighbours=1", "--model", "m.kith")
     assert result.returncode == 0, result.stderr
     assert result.stderr.count("plain.txt has no ids, so its labels are taken in the order of the samples") == 1
+
+
+def ring(n):
+    """Similarities of n samples, larger the nearer they stand."""
+    return "".join(",".join(str(n - abs(i - j)) for j in range(n)) + "\n" for i in range(n))
+
+
+@pytest.mark.parametrize("arguments", (("train", "--method", "knn", "--model", "m.kith"), ("train", "--method", "auto"),
+                                       ("evaluate", "--methods", "knn", "--store", "s.db")))
+def test_a_class_for_each_sample_is_refused(kith, arguments):
+    kith.write("s.csv", ring(12))
+    kith.write("own.txt", "".join(f"id{i}\n" for i in range(12)))
+    message = kith.refusal(*arguments, "--similarity", "s.csv", "--labels", "own.txt")
+    assert "own.txt: each of the 12 samples has a class of its own" in message and "at least two" in message
+    assert not (kith.folder / "m.kith").exists() and not (kith.folder / "s.db").exists()
+
+
+def test_raw_samples_with_a_class_each_are_refused_as_well(kith):
+    kith.write("w.txt", "kitten\nmitten\nsitting\nfitting\n")
+    kith.write("own.txt", "a\nb\nc\nd\n")
+    message = kith.refusal("train", "--data", "w.txt", "--measure", "edit", "--labels", "own.txt", "--method", "knn")
+    assert "own.txt: each of the 4 samples" in message
+
+
+def test_inspect_says_that_each_sample_has_a_class_of_its_own_and_offers_no_training(kith):
+    kith.write("s.csv", ring(6))
+    kith.write("own.txt", "".join(f"id{i}\n" for i in range(6)))
+    result = kith("inspect", "--similarity", "s.csv", "--labels", "own.txt", "--json")
+    assert result.returncode == 0 and "each of the 6 samples" in result.stderr
+    assert '"next"' not in result.stdout
+
+
+def test_one_note_says_that_more_than_half_of_the_classes_have_one_sample(kith):
+    kith.write("s.csv", ring(12))
+    kith.write("near.txt", "".join(f"id{i % 10}\n" for i in range(12)))
+    arguments = ("train", "--similarity", "s.csv", "--method", "knn", "--set", "neighbours=1")
+    result = kith(*arguments, "--labels", "near.txt")
+    assert result.returncode == 0
+    assert result.stderr.count("near.txt: 8 of 10 classes have a single sample") == 1
+    kith.write("half.txt", "a\n" * 5 + "b\n" * 5 + "c\nd\n")
+    assert "single sample" not in kith(*arguments, "--labels", "half.txt").stderr
+
+
+def test_columns_in_the_wrong_order_are_named(kith):
+    kith.write("s.csv", ring(6))
+    kith.write("swapped.tsv", "".join(f"{'ab'[i % 2]}\tp{i}\n" for i in range(6)))
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "swapped.tsv")
+    assert 'swapped.tsv:3:1: the id "a" stands on lines 1 and 3' in message
+    assert "the id stands before the label" in message
+    kith.write("twice.tsv", "p1\ta\np2\ta\np1\tb\n")
+    assert "before the label" not in kith.refusal("train", "--similarity", "s.csv", "--labels", "twice.tsv")
+
+
+def test_ids_and_labels_with_a_blank_between_them_are_no_labels(kith):
+    kith.write("s.csv", ring(6))
+    kith.write("blank.txt", "".join(f"p{i} {'ab'[i % 2]}\n" for i in range(6)))
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "blank.txt")
+    assert "separated by a tab, not by a blank" in message
+
+
+def test_an_empty_name_of_a_file_is_named(kith):
+    assert "the name of a file is empty" in kith.refusal("inspect", "--similarity", "")

@@ -163,9 +163,20 @@ def test_help_is_a_command(kith):
 
 
 @pytest.mark.parametrize("arguments, hint", [
-    (("evaluate", "--method", "svm"), 'there is no option "--method" (did you mean --methods?)'),
-    (("train", "--cost", "3"), 'there is no option "--cost"; cost is a setting of a method, given as --set cost=VALUE'),
-    (("train", "--C=3"), 'there is no option "--C"; cost is a setting of a method, given as --set cost=VALUE'),
+    (("evaluate", "--method", "knn"), 'there is no option "--method" (did you mean --methods knn?)'),
+    (("evaluate", "--cost", "10"), "given as --set '*:cost=10' for all methods that have it, or --set METHOD:cost=10"),
+    (("evaluate", "--cost", "1,10"), "given as --grid '*:cost=1,10' for all methods"),
+    (("train", "--methods", "svm-clip"), 'there is no option "--methods" (did you mean --method svm-clip?)'),
+    (("train", "--methods", "knn,svm"), "(did you mean --method auto --among knn,svm?)"),
+    (("train", "--cost", "3"), 'there is no option "--cost"; cost is a setting of a method, given as --set cost=3\n'),
+    (("train", "--cost"), 'there is no option "--cost"; cost is a setting of a method, given as --set cost=VALUE\n'),
+    (("train", "--C=3"), 'there is no option "--C"; cost is a setting of a method, given as --set cost=3\n'),
+    (("train", "--C", "1,10"), "given as --tune --grid cost=1,10\n"),
+    (("train", "--method", "knn", "--k", "5"), "neighbours is a setting of a method, given as --set neighbours=5\n"),
+    (("train", "--k", "5"), "given as --method knn --set neighbours=5, since svm has none\n"),
+    (("train", "--n_neighbors", "5"), "given as --method knn --set neighbours=5, since svm has none\n"),
+    (("predict", "--model", "m.kith", "--labels", "l.txt"), "kith evaluate --similarity FILE --labels FILE"),
+    (("predict", "--model", "m.kith", "--missing", "zero"), "the model does to new rows what was done"),
     (("inspect", "scores.csv", "labels.txt"), 'unexpected argument "scores.csv"'),
 ])
 def test_an_unknown_option_names_the_one_that_was_meant(kith, arguments, hint):
@@ -173,7 +184,7 @@ def test_an_unknown_option_names_the_one_that_was_meant(kith, arguments, hint):
 
 
 @pytest.mark.parametrize("arguments, hint", [
-    (("train", "-C", "3"), 'there is no option "-C"; cost is a setting of a method, given as --set cost=VALUE'),
+    (("train", "-C", "3"), 'there is no option "-C"; cost is a setting of a method, given as --set cost=3'),
     (("train", "C=3"), 'unexpected argument "C"; cost is a setting'),
     (("evaluate", "--cv", "5"), "(did you mean --folds?)"),
     (("train", "--n_jobs", "2"), "(did you mean --threads?)"),
@@ -182,6 +193,32 @@ def test_an_unknown_option_names_the_one_that_was_meant(kith, arguments, hint):
 ])
 def test_words_of_other_programs_name_ours(kith, arguments, hint):
     assert hint in kith.refusal(*arguments)
+
+
+@pytest.mark.parametrize("arguments, meant", [
+    (("Auto",), "train --method auto"), (("training",), "train"), (("--train",), "train"), (("Train",), "train"),
+    (("fit",), "train"), (("classify",), "predict"), (("svm-clip",), "train --method svm-clip"),
+    (("--evaluate",), "evaluate"), (("inspct",), "inspect"), (("help", "training"), "train"),
+])
+def test_a_word_that_is_no_command_names_the_one_that_was_meant(kith, arguments, meant):
+    assert f"(did you mean `kith {meant}`?)" in kith.refusal(*arguments)
+
+
+def test_a_file_in_place_of_a_command_or_a_flag_says_how_it_is_given(kith):
+    kith.write("my scores.csv", "1,0\n0,1\n")
+    assert "(did you mean `kith inspect --similarity 'my scores.csv'`?)" in kith.refusal("my scores.csv")
+    assert "such as --similarity 'my scores.csv'" in kith.refusal("inspect", "my scores.csv")
+
+
+def test_an_option_before_the_command_says_so(kith):
+    assert "give the command first" in kith.refusal("--similarity", "s.csv")
+
+
+@pytest.mark.parametrize("method", ("all", "knn,svm"))
+def test_training_by_several_methods_names_auto_and_evaluate(kith, method):
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", method)
+    assert "--method auto" in message and f"kith evaluate --methods {method}" in message
+    assert ("--among knn,svm" in message) == (method != "all")
 
 
 def test_a_command_and_help_is_help(kith):

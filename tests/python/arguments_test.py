@@ -42,7 +42,11 @@ def test_classes_of_other_types_need_a_class_for_each_sample_too(binary):
 
 
 @pytest.mark.parametrize("partition, message", [
-    (train_and_test()[:2], r"partition 1 must be \(training samples, test samples, inner fold"),
+    (train_and_test()[:1], r"partition 1 must be \(training samples, test samples, inner fold"),
+    (["train"] * 29, "partition 1: 29 words for 30 samples"),
+    (["train"] * 29 + ["both"], "partition 1: sample 30 has 'both', and must have 'train', 'test' or '-'"),
+    (["train"] * 30, "no sample is for testing"),
+    ({"a": "train"}, "partition 1 goes by ids, and the samples have none"),
     ("abc", "partition 1 must be"), (5, "partition 1 must be"),
     ((*train_and_test()[:2], [0, 1]), "partition 1: 2 folds are given for 25 training samples"),
     ((np.arange(25.0), *train_and_test()[1:]), "partition 1: samples must be a list of whole numbers"),
@@ -70,6 +74,36 @@ def test_partitions_may_be_masks_and_in_any_order(binary):
     for nothing in ([], 5):
         with pytest.raises(ValueError, match="empty|list is wanted"):
             kith.evaluate(binary.S, binary.y, "knn", partitions=nothing)
+
+
+def test_partitions_may_leave_the_folds_open(binary, tmp_path):
+    train, test, _ = train_and_test()
+    words = ["test" if i in test else "train" for i in range(30)]
+    table = tmp_path / "parts.tsv"
+    table.write_text("".join(f"{one}\n" for one in words))
+    ids = [f"p{i:02}" for i in range(30)]
+    frame = pandas.DataFrame(binary.S, index=ids, columns=ids)
+    named = pandas.Series(words, index=ids)
+    expected = kith.evaluate(binary.S, binary.y, "knn", partitions=[(train, test)], folds=3).rows
+    for given in (words, np.array(words), [words], table, str(table)):
+        assert kith.evaluate(binary.S, binary.y, "knn", partitions=given, folds=3).rows == expected
+    for given in (dict(zip(ids, words)), named.sample(frac=1, random_state=1), words, [named]):
+        assert kith.evaluate(frame, binary.y, "knn", partitions=given, folds=3).rows == expected
+    with pytest.raises(ValueError, match="partition 1: 'other' is not among the samples"):
+        kith.evaluate(frame, binary.y, "knn", partitions={**dict(zip(ids, words)), "other": "test"})
+    with pytest.raises(ValueError, match="repeats would be about drawing them"):
+        kith.evaluate(binary.S, binary.y, "knn", partitions=words, repeats=3)
+
+
+def test_classes_of_which_each_sample_has_its_own_are_refused(binary):
+    own = [f"id{i}" for i in range(30)]
+    for call in (lambda y: kith.KNN().fit(binary.S, y), lambda y: kith.Auto(among="knn").fit(binary.S, y),
+                 lambda y: kith.evaluate(binary.S, y, "knn")):
+        with pytest.raises(ValueError, match="y: each of the 30 samples has a class of its own"):
+            call(own)
+    with pytest.warns(UserWarning, match="y: 28 of 29 classes have a single sample") as heard:
+        kith.KNN(neighbours=1).fit(binary.S, own[:29] + own[:1])
+    assert [one.filename for one in heard] == [__file__]
 
 
 def test_methods_and_settings_of_a_comparison_that_are_none(binary):
@@ -139,7 +173,7 @@ def test_texts_that_are_no_unicode(binary):
                  lambda: kith.measure.jaccard(["a", SURROGATE]), lambda: kith.SVM(spectrum=SURROGATE).fit(S, y),
                  lambda: kith.SVM(input={SURROGATE: 1}).fit(S, y), lambda: kith.SVM().fit({SURROGATE: S}, y),
                  lambda: kith.Spectrum(SURROGATE).fit(S), lambda: kith.SVM(priors={SURROGATE: 1}).fit(S, y),
-                 lambda: kith.SVM(measure={SURROGATE: "edit"}).fit(["a", "b"], [0, 1])):
+                 lambda: kith.SVM(measure={SURROGATE: "edit"}).fit(["a", "b", "c"], [0, 1, 1])):
         with pytest.raises(ValueError, match="no text in Unicode"):
             call()
 
@@ -148,8 +182,8 @@ def test_what_is_no_matrix_and_no_sample(binary):
     y = binary.y
     for call, message in [(lambda: kith.MKL().fit({1: binary.S, "1": binary.S}, y), "the same name: 1, 1"),
                           (lambda: kith.SVM().fit(binary.S, None), "the target y is None"),
-                          (lambda: kith.SVM().fit(["kitten", "sitting"], [0, 1]), "'kitten'; raw samples.* need a measure="),
-                          (lambda: kith.VectorSVM().fit([["a"], ["b"]], [0, 1]), "vectors: numbers are wanted"),
+                          (lambda: kith.SVM().fit(["kitten", "sitting", "mitten"], [0, 1, 1]), "'kitten'; raw samples.* need a measure="),
+                          (lambda: kith.VectorSVM().fit([["a"], ["b"], ["c"]], [0, 1, 1]), "vectors: numbers are wanted"),
                           (lambda: kith.SVM().fit({"a": binary.S}, y).predict({"z": binary.S}), "no rows for the matrix 'a' among z"),
                           (lambda: kith.SVM(priors=[0.3, 0.7]).fit(binary.S, y), "priors is .* a dict of classes"),
                           (lambda: kith.evaluate(binary.S, y, "knn", repeats=2, folds=2).format("xls"), "one of text, csv"),

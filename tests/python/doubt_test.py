@@ -152,3 +152,21 @@ def test_doubts_and_notes_are_in_what_is_returned():
     assert any("look like distances" in one for one in found.results["notes"])
     found = kith.evaluate(np.exp(-far), y, "svm-clip", grids={"svm-clip": {"cost": [1e7, 1e8]}}, repeats=2, folds=2)
     assert any("all values of cost" in one and "grids lists others" in one for one in found.results["notes"])
+
+
+def test_a_table_of_pairs_refuses_parts_in_an_order_it_does_not_have(pairs, tmp_path):
+    table, of = pairs
+    words = ["test" if i % 4 == 0 else "train" for i in range(12)]
+    (tmp_path / "list.txt").write_text("".join(f"{one}\n" for one in words))
+    for given in (words, [words], tmp_path / "list.txt"):
+        with pytest.raises(ValueError, match="lists pairs of ids, which have no order"):
+            kith.evaluate(table, of, "knn", partitions=given, folds=2)
+    by_id = dict(zip(table.row_ids, words))
+    assert kith.evaluate(table, of, "knn", partitions=by_id, folds=2).rows[0]["error"] == 0
+
+
+def test_auto_refuses_a_plain_list_of_classes_for_a_table_of_pairs(pairs):
+    table, of = pairs
+    with pytest.raises(ValueError, match="lists pairs of ids, which have no order"):
+        kith.Auto(among="knn").fit(table, list(of.values()))
+    assert kith.Auto(among="knn").fit(table, of).score(table, of) == 1

@@ -11,7 +11,20 @@
 
 namespace kith {
 
-/// What a user should know about a square table as it was read; empty: nothing. At most 1,000 rows
+/// What would mend it.
+enum class Mend {
+  kNothing,       ///< there is no doubt
+  kDistance,      ///< giving the table as distances
+  kSimilarity,    ///< giving the table as similarities
+  kScoresOfTable  ///< reading the scores of a BLAST table in place of its E-values
+};
+
+struct Doubt {
+  std::string text;  ///< empty: there is none
+  Mend mend = Mend::kNothing;
+};
+
+/// What a user should know about a square table as it was read. At most 1,000 rows
 /// are judged, evenly spread, each by the pairs that it has; `score_column` is what
 /// a BLAST table was read by.
 ///  - Similarities look like distances where nearly every sample is less similar to itself than to
@@ -21,7 +34,7 @@ namespace kith {
 ///    the others, or where they are a score column of a BLAST table that grows with similarity.
 ///  - E-values are such a column too, or values of which many lie orders of magnitude below 0.001
 ///    and the least are those of a sample with itself.
-[[nodiscard]] std::string doubt(const SimilaritySet& set, const Labels* labels,
-                                std::string_view score_column = {});
+[[nodiscard]] Doubt doubt(const SimilaritySet& set, const Labels* labels,
+                          std::string_view score_column = {});
 
 }  // namespace kith

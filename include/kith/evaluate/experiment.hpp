@@ -84,6 +84,9 @@ struct ExperimentData {
 /// check_partitions does, of the samples given or of those left.
 [[nodiscard]] std::vector<Partition> without_dropped(std::vector<Partition> partitions,
                                                      const ExperimentData& data);
+/// Draws the inner folds of those partitions of the samples given that have none, by `draw_folds`.
+void draw_missing_folds(std::vector<Partition>& partitions, const ExperimentData& data,
+                        const PartitionSettings& settings, const RngStreams& rng);
 /// A file names the samples that were given, by id or position: what it says of dropped ones is
 /// passed over when it is read, and they stand in no part when it is written. Folds that the file
 /// leaves open (`train`) are drawn by `draw_folds`.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kith/core/rng.hpp"
@@ -64,11 +65,14 @@ using FoldsOf =
     std::function<std::vector<int>(std::span<const Index> train, std::size_t partition)>;
 /// The text format of docs/formats.md "Partitions": a line per sample (its id, or its position
 /// counted from 1), a cell per partition: `test`, the fold counted from 1, `train` or `-`. Samples
-/// are matched by id where there are ids (in any order), else by position. `folds_of` says the
-/// folds of a partition whose training samples are all `train`; without it that is refused.
+/// are matched by id where there are ids (in any order), else by position. Or one such cell per
+/// line for each sample in order, which is refused where the samples have none: `unordered` is then
+/// the name of their table. `folds_of` says the folds of a partition whose training samples are all
+/// `train`; without it that is refused.
 [[nodiscard]] std::vector<Partition> read_partitions(const std::string& path,
                                                      std::span<const std::string> ids,
-                                                     Index samples, const FoldsOf& folds_of = {});
+                                                     Index samples, const FoldsOf& folds_of = {},
+                                                     std::string_view unordered = {});
 void write_partitions(const std::string& path, std::span<const Partition> partitions,
                       std::span<const std::string> ids, Index samples);
 

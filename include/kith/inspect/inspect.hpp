@@ -25,6 +25,7 @@ struct Inspection {
   std::vector<Advice> advice;
   std::vector<std::string> notes;  ///< doubts about the input, where a front end has some
   std::string next;                ///< what to type next, where a front end knows; else empty
+  std::vector<std::string> next_because;  ///< why that differs from what was typed
   int blas_threads = 1;
   double seconds = 0;
 };

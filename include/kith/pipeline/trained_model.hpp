@@ -104,6 +104,9 @@ struct TrainingEnd {
 [[nodiscard]] bool takes_both_directions(const TrainedModel& model);
 /// Whether predictions need the self-similarity of each new sample.
 [[nodiscard]] bool needs_self_similarities(const TrainedModel& model);
+/// Of each matrix of the record whether that is so of it; never of measured ones, since new samples
+/// bring their own.
+[[nodiscard]] std::vector<bool> self_similarities_needed(const TrainedModel& model);
 /// What `info --json` prints: what a model is, what it needs, and what it was trained on.
 [[nodiscard]] Json model_json(const TrainedModel& model);
 /// What `train --json` prints of a fit.

@@ -49,10 +49,10 @@ SimilaritySet table(const RowMatrix& values, PairKind kind) {
 }
 
 std::string of_similarities(const RowMatrix& values, const Labels* labels = nullptr) {
-  return doubt(table(values, PairKind::kSimilarity), labels);
+  return doubt(table(values, PairKind::kSimilarity), labels).text;
 }
 std::string of_distances(const RowMatrix& values) {
-  return doubt(table(values, PairKind::kDistance), nullptr);
+  return doubt(table(values, PairKind::kDistance), nullptr).text;
 }
 
 TEST(Doubt, IsOfDistancesGivenAsSimilarities) {
@@ -134,10 +134,10 @@ SimilaritySet e_values(Absent absent) {
 }
 
 TEST(Doubt, IsOfValuesThatLookLikeEValues) {
-  EXPECT_THAT(doubt(e_values(Absent::kMissing), nullptr), HasSubstr("look like E-values"));
+  EXPECT_THAT(doubt(e_values(Absent::kMissing), nullptr).text, HasSubstr("look like E-values"));
   SimilaritySet distances = e_values(Absent::kMissing);
   distances.kind = PairKind::kDistance;
-  EXPECT_THAT(doubt(distances, nullptr), IsEmpty());
+  EXPECT_THAT(doubt(distances, nullptr).text, IsEmpty());
 }
 
 TEST(Doubt, IsNotOfNarrowKernels) {
@@ -148,13 +148,13 @@ TEST(Doubt, IsNotOfNarrowKernels) {
 TEST(Doubt, KnowsTheColumnsOfBlastTables) {
   SimilaritySet set = table(RowMatrix::Ones(kSamples, kSamples), PairKind::kSimilarity);
   set.format = "blast";
-  EXPECT_THAT(doubt(set, nullptr, "evalue"), HasSubstr("[[score-column=bitscore]]"));
-  EXPECT_THAT(doubt(set, nullptr, "bitscore"), IsEmpty());
+  EXPECT_THAT(doubt(set, nullptr, "evalue").text, HasSubstr("[[score-column=bitscore]]"));
+  EXPECT_THAT(doubt(set, nullptr, "bitscore").text, IsEmpty());
   set.kind = PairKind::kDistance;
-  EXPECT_THAT(doubt(set, nullptr, "evalue"), IsEmpty());
-  EXPECT_THAT(doubt(set, nullptr, "bitscore"), HasSubstr("bitscore"));
+  EXPECT_THAT(doubt(set, nullptr, "evalue").text, IsEmpty());
+  EXPECT_THAT(doubt(set, nullptr, "bitscore").text, HasSubstr("bitscore"));
   set.format = "csv";  // has no such column
-  EXPECT_THAT(doubt(set, nullptr, "bitscore"), IsEmpty());
+  EXPECT_THAT(doubt(set, nullptr, "bitscore").text, IsEmpty());
 }
 
 TEST(Doubt, JudgesRowsSpreadOverALargeTable) {
@@ -169,7 +169,7 @@ TEST(Doubt, JudgesRowsSpreadOverALargeTable) {
   }
   SimilaritySet set;
   set.block = block;
-  EXPECT_THAT(doubt(set, nullptr), HasSubstr("look like distances"));
+  EXPECT_THAT(doubt(set, nullptr).text, HasSubstr("look like distances"));
 }
 
 }  // namespace

@@ -67,6 +67,54 @@ TEST(PartitionFile, TakesTheWordTrainWhereFoldsAreDrawn) {
   EXPECT_THAT(message_of(mixed, kIds), testing::HasSubstr("`train` beside numbers of folds"));
 }
 
+/// The same folds for any training samples.
+std::vector<int> by_turns(std::span<const Index> train, std::size_t /*partition*/) {
+  std::vector<int> folds;
+  for (std::size_t i = 0; i < train.size(); ++i) folds.push_back(static_cast<int>(i % 2));
+  return folds;
+}
+
+TEST(PartitionFile, TakesAWordForEachSampleInOrder) {
+  const std::vector<Partition> expected = {{.train = {0, 2, 3}, .test = {1}, .fold_of = {0, 1, 0}}};
+  const std::string list = written("list.txt", "# ours\ntrain\ntest \ntrain\ntrain\n\n");
+  EXPECT_EQ(read_partitions(list, kIds, 4, by_turns), expected);
+  EXPECT_EQ(read_partitions(list, {}, 4, by_turns), expected);
+  const std::string folds = written("folds.txt", "1\ntest\n2\n1\n");
+  EXPECT_EQ(read_partitions(folds, {}, 4), expected);
+}
+
+TEST(PartitionFile, TakesAWordAfterEachIdInAnyOrder) {
+  const std::vector<Partition> expected = {{.train = {0, 2}, .test = {1}, .fold_of = {0, 1}}};
+  for (const char* text : {"y\ttrain\nx\ttest\nw\ttrain\n", "y,train\nx, test\nw,train\n",
+                           "id\tpart\ny\ttrain\nx\ttest\nw\ttrain\nz\t-\n"}) {
+    EXPECT_EQ(read_partitions(written("ids.tsv", text), kIds, 4, by_turns), expected);
+  }
+}
+
+TEST(PartitionFile, RefusesAListThatDoesNotFit) {
+  const std::string few = written("few.txt", "train\ntest\n");
+  EXPECT_EQ(message_of(few, kIds),
+            few + ": 2 lines for 4 samples; a list without ids has one for each");
+  const std::string hole = written("hole.txt", "train\n\ntest\n1\n2\n");
+  EXPECT_THAT(message_of(hole, kIds), testing::HasSubstr(hole + ":2: an empty line"));
+  const std::string word = written("word.txt", "training\ntest\n1\n2\n");
+  EXPECT_THAT(message_of(word, kIds), testing::HasSubstr(word + ":1: \"training\" is no part"));
+  const std::string late = written("late.txt", "train\ntest\nboth\n2\n");
+  EXPECT_EQ(message_of(late, kIds),
+            late + ":3: \"both\" must be `test`, `train`, a fold (1 to 1000) or `-`");
+}
+
+TEST(PartitionFile, RefusesAListWhereSamplesHaveNoOrder) {
+  const std::string list = written("pairs.txt", "train\ntest\ntrain\ntrain\n");
+  try {
+    (void)read_partitions(list, kIds, 4, by_turns, "hits.m8");
+    FAIL() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("hits.m8 lists pairs of ids"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("w<TAB>train"));
+  }
+}
+
 TEST(PartitionFile, ErrorsNameFileLineValueAndRule) {
   const std::string unknown = written("unknown.tsv", "sample\t1\nv\ttest\n");
   EXPECT_EQ(message_of(unknown, kIds), unknown + ":2:1: \"v\" is not among the samples");
