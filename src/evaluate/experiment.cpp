@@ -208,8 +208,7 @@ class Runner {
     }
     if (keeps_squares(plan_.candidates[candidate])) {
       for (const std::size_t m : parts) {
-        result.losses.insert(result.losses.end(), found[m].squares.begin(),
-                             found[m].squares.end());
+        result.losses.insert(result.losses.end(), found[m].squares.begin(), found[m].squares.end());
       }
     }
     // A committee does without members that cannot be fitted.
@@ -300,6 +299,7 @@ class Runner {
                      .votes = candidate.is_committee()});
     }
     std::vector<double> errors;
+    errors.reserve(own.size());
     for (const Fit& one : own) errors.push_back(one.error);
     for (const std::size_t m : seats(errors, standard_errors)) {
       test.fits.push_back(fits.size());

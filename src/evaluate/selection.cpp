@@ -73,6 +73,7 @@ std::vector<double> seconds_of_a_fold(const ExperimentData& data,
   double shared = clock.seconds();
   for (const PartLosses& one : found) shared -= one.seconds;
   std::vector<double> seconds;
+  seconds.reserve(found.size());
   for (const PartLosses& one : found) {
     seconds.push_back((one.seconds + std::max(shared, 0.0)) *
                       growth(std::ssize(few), data.samples(), kGrowth));
@@ -338,6 +339,7 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
     tried = std::move(kept);
   }
   std::vector<const Candidate*> chosen;
+  chosen.reserve(tried.size());
   for (const std::size_t c : tried) chosen.push_back(all[c]);
 
   // Every fold writes to its own slot.
