@@ -16,6 +16,7 @@ import os
 import statistics
 import subprocess
 import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -177,13 +178,19 @@ def report(found):
                     f"{best} {errors[best]:.2f} | {gaps[-1]:+.2f} | {p:.2f} |")
     rows.append(f"| mean | | | {100 * mean['auto']:.2f} | {100 * mean[best_fixed]:.2f} | | {statistics.fmean(gaps):+.2f} | |")
     order = ", ".join(f"`{one}` {100 * mean[one]:.2f}" for one in sorted(mean, key=mean.get))
-    text = [f"Error in % over {len(found)} sets, the mean over the test parts of random partitions (80 % for training). The "
-            f"fixed method", f"that is best on average is `{best_fixed}`. The best method of each set is chosen with "
-            "hindsight, by the same test parts:", "no rule that sees the training part alone can be expected to reach it. "
-            "p: one-sided corrected resampled t-test that", "`auto` errs more than that best method.", "", *rows, "",
-            f"Sets on which `auto` is significantly worse (5 %) than the best method of the set: {worse} of {len(found)}.", "",
-            f"Mean error of each method over the sets: {order}.", ""]
-    return "\n".join(text)
+    def paragraph(text):
+        return "\n".join(textwrap.wrap(text, 118, break_on_hyphens=False))
+
+    return "\n\n".join([
+        paragraph(
+            f"Error in % over {len(found)} sets: the mean over the test parts of random partitions, with 80 % of the samples "
+            f"for training. The methods are those that `kith evaluate` compares by default. `{best_fixed}` is the fixed "
+            "method that is best on average. The best method of each set is chosen with hindsight, by the same test parts. "
+            "No rule that sees the training part alone can be expected to reach it. p is of the one-sided corrected "
+            "resampled t-test that `auto` errs more than that best method."),
+        "\n".join(rows),
+        paragraph(f"Sets on which `auto` is significantly worse (5 %) than the best method of the set: {worse} of {len(found)}."),
+        paragraph(f"Mean error of each method over the sets: {order}.")])
 
 
 def main():
