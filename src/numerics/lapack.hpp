@@ -3,6 +3,13 @@
 // checks, and Eigen's own lapacke route ends in the slow dsyev.
 #pragma once
 
+#include "kith/numerics/blas.hpp"
+
+namespace kith::detail {
+/// Before main: whoever calls LAPACK has the kernels that suit the processor.
+inline const bool kBlasKernelsChosen = ensure_blas_kernels();
+}  // namespace kith::detail
+
 extern "C" {
 
 /// Eigenvalues, and vectors if asked for, by divide and conquer.

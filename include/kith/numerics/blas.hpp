@@ -10,6 +10,12 @@ namespace kith {
 /// The BLAS this process runs on, as it describes itself ("OpenBLAS 0.3.21 ... SkylakeX").
 [[nodiscard]] std::string blas_description();
 
+/// Where OpenBLAS does not know this processor and fell back to kernels without AVX, gives it the
+/// kernels that suit. The first call decides; the library makes it before main
+/// (numerics/lapack.hpp) since no BLAS call may run meanwhile. OPENBLAS_CORETYPE, where set, is
+/// obeyed. True if it changed something.
+bool ensure_blas_kernels();
+
 /// Threads a BLAS or LAPACK call uses at present; 0 if this BLAS does not say.
 [[nodiscard]] int blas_threads();
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/numerics/blas.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "kith/core/error.hpp"
@@ -15,6 +17,18 @@ namespace kith::blas_test {
 namespace {
 
 TEST(Blas, DescribesItself) { EXPECT_FALSE(blas_description().empty()); }
+
+TEST(Blas, RunsNoKernelsWithoutAvxWhereTheProcessorHasIt) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this processor has no AVX2";
+  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) GTEST_SKIP() << "OPENBLAS_CORETYPE is set";
+  for (const char* old : {"Prescott", "Core2", "Penryn", "Nehalem"}) {
+    EXPECT_THAT(blas_description(), testing::Not(testing::HasSubstr(old)));
+  }
+#else
+  GTEST_SKIP() << "only processors of the x86-64 family have AVX";
+#endif
+}
 
 TEST(BlasThreads, RestoreWhatWasBefore) {
   const int before = blas_threads();
