@@ -222,15 +222,6 @@ std::vector<std::string> search_notes(const Candidate& method, const ExperimentD
   return notes;
 }
 
-std::vector<std::string> evaluation_notes(const ExperimentData& data, const ExperimentPlan& plan,
-                                          const Store& store, std::int64_t experiment) {
-  std::vector<std::string> notes;
-  for (auto& [row, note] : notes_by_row(data, plan, store, experiment)) {
-    notes.push_back(std::move(note));
-  }
-  return notes;
-}
-
 std::vector<std::string> keep_notes(const ExperimentData& data, const ExperimentPlan& plan,
                                     Store& store, std::int64_t experiment) {
   const auto found = notes_by_row(data, plan, store, experiment);

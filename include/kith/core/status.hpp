@@ -47,7 +47,6 @@ struct SolveInfo {
   double objective = std::numeric_limits<double>::quiet_NaN();
   double gap = std::numeric_limits<double>::quiet_NaN();           ///< relative duality gap
   double kkt_residual = std::numeric_limits<double>::quiet_NaN();  ///< largest violation
-  double seconds = 0;
 };
 
 /// One iteration of a solver that closes in on its optimum from both sides.

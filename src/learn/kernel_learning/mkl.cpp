@@ -193,7 +193,6 @@ std::optional<Answer> for_larger_cost(const Problem& problem, const MklSettings&
   if (!inside || smaller.info.status != SolveStatus::kSolved) return std::nullopt;
   Answer machine = smaller;
   machine.info.iterations = 0;
-  machine.info.seconds = 0;
   certify(problem, settings.kind, cost * problem.weights, settings.tolerance, machine);
   if (machine.info.status != SolveStatus::kSolved) return std::nullopt;
   return machine;

@@ -180,7 +180,6 @@ struct TraceLearner {
     trace::update_evidence(problem, found);
     if (!(found.info.gap <= detail::tolerance_of(settings))) return false;
     found.info.iterations = 0;
-    found.info.seconds = 0;
     return true;
   }
 };

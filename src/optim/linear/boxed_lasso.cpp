@@ -370,8 +370,7 @@ LassoSolution boxed_lasso(const LassoData& data, const LassoTerms& terms,
                    .iterations = out.steps,
                    .objective = out.best.certificate.primal,
                    .gap = out.best.certificate.gap,
-                   .kkt_residual = out.best.certificate.kkt_residual,
-                   .seconds = 0}};
+                   .kkt_residual = out.best.certificate.kkt_residual}};
 }
 
 }  // namespace kith::linear

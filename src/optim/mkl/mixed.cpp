@@ -403,7 +403,6 @@ MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& sett
   constexpr double kStepFraction = 0.99;
   constexpr double kHeadroom = 0.3;  // for what the coefficients lose
   constexpr long kPatience = 60;     // large costs can hold the bounds back for long
-  const Stopwatch clock;
   const Factored all(problem);
   Interior interior(all);
   const engine::BestSoFar end = engine::run_interior(interior,
@@ -414,7 +413,6 @@ MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& sett
   MixedSolution solution;
   end.report(solution.info);
   finish(solution, all, interior.best(), settings.tolerance);
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 

@@ -116,11 +116,6 @@ RadiusPoint radius_point(const RadiusProblem& problem, const VectorRef& theta, d
   return point;
 }
 
-double radius_lower_bound(const RadiusProblem& problem, const VectorRef& alpha,
-                          const VectorRef& beta) {
-  return lower_bound(alpha, terms_of(problem, alpha, beta));
-}
-
 RadiusSolution solve_radius(const RadiusProblem& problem, const RadiusSettings& settings,
                             const RunContext& ctx) {
   check_machine(problem.kernels, problem.y, problem.cost);

@@ -291,7 +291,7 @@ Solution of_active(const Dual& dual, ActiveAnswer answer) {
 
 /// Intercept, residual and time of an answer, from what is returned, by another route than the
 /// iteration's.
-void measure(const Problem& problem, Solution& solution, const Stopwatch& clock) {
+void measure(const Problem& problem, Solution& solution) {
   const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
   // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
   // in it. Every solver returns the middle.
@@ -299,13 +299,11 @@ void measure(const Problem& problem, Solution& solution, const Stopwatch& clock)
   solution.b = dual::least_loss_intercept(f, problem.y, problem.cost);
   solution.info.kkt_residual =
       certify(machine_on(problem, K), solution.alpha, solution.b).kkt_residual;
-  solution.info.seconds = clock.seconds();
 }
 
 /// Solves a valid problem and takes the time.
 Solution run(const Problem& problem, Term term, double size, const NewtonSettings& settings,
              const RunContext& ctx, std::span<const Vector> starts) {
-  const Stopwatch clock;
   validate(problem);
   const Dual dual(problem);
   const bool squared = term == Term::kSquared;
@@ -348,7 +346,7 @@ Solution run(const Problem& problem, Term term, double size, const NewtonSetting
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
-  measure(problem, solution, clock);
+  measure(problem, solution);
   return solution;
 }
 
@@ -383,7 +381,6 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
               const RunContext& ctx, const Vector& start) {
   std::optional<SymmetricEigen> own;
   Problem known = decomposed(problem, own);
-  const Stopwatch clock;
   const double nearest = known.eigen->lambda.cwiseMin(0.0).norm();
   const double same = zero_threshold(known.eigen->lambda);  // the radius is known no better
   if (radius < nearest - same) {
@@ -409,7 +406,7 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
       limit ? SolveStatus::kIterationLimit : SolveStatus::kReducedAccuracy, answer.settled);
   Solution solution = of_active(dual, std::move(answer));
   solution.info.status = status;
-  measure(known, solution, clock);
+  measure(known, solution);
   return solution;
 }
 

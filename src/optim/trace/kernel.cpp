@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "kith/core/stopwatch.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
@@ -383,7 +382,6 @@ void update_evidence(const Problem& problem, Solution& solution) {
 }
 
 Solution learn_kernel(const Problem& problem, const Settings& settings, const RunContext& ctx) {
-  const Stopwatch clock;
   validate(problem);
   const bool absolute = problem.loss == KernelLoss::kAbsolute;
   if (absolute && problem.shape == KernelShape::kSpectral) {
@@ -399,7 +397,6 @@ Solution learn_kernel(const Problem& problem, const Settings& settings, const Ru
   const bool proved =
       solution.info.gap <= tolerance && (absolute || solution.info.kkt_residual <= kContradiction);
   solution.info.status = measured_status(solution.info.status, proved);
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 
