@@ -381,7 +381,7 @@ void say_how_training_ended(const ModelRecord& record, Session& session) {
   const std::optional<TrainingEnd> end = training_end(record);
   if (!end || ended_as_asked(end->status)) return;
   session.context.message(fmt::format(
-      "the solver missed its tolerance when this model was trained: {}{}", name(end->status),
+      "the solver missed its tolerance when this model was trained: {}{}", enum_name(end->status),
       std::isnan(end->gap) ? "" : ", gap " + format_short(end->gap, 3)));
 }
 

@@ -174,7 +174,7 @@ std::string training_text(const Training& training, const std::optional<Selected
     text += line("is", fmt::format("a committee of {} methods, which vote with their probabilities",
                                    training.model.members.size()));
   }
-  text += line("status", std::string(name(info.status())));
+  text += line("status", std::string(enum_name(info.status())));
   if (info.status() == SolveStatus::kStopped) {
     text += line("", "no optimum is claimed: the method ends by a rule of its own");
   }
@@ -318,7 +318,7 @@ int run(const TrainOptions& options) {
   }
   if (ended_as_asked(training.info.status())) return kDone;
   session.context.message(
-      fmt::format("the solver missed its tolerance: {}", name(training.info.status())));
+      fmt::format("the solver missed its tolerance: {}", enum_name(training.info.status())));
   return kMissedTolerance;
 }
 
