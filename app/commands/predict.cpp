@@ -331,7 +331,7 @@ template <class Writer>
 void predict_samples(const TrainedModel& model, const PredictOptions& options, Session& session) {
   std::vector<NamedFile> given;
   for (const std::string& text : options.data) given.push_back(parse_named_file(text));
-  const std::vector<std::string> files = sample_files(model.record, given, "--data");
+  const std::vector<std::string> files = sample_files(model.record, given);
   RawQueryReader reader(model.record, files, session.context);
   const auto names = [&](const QueryChunk& chunk) { return reader.names_of(chunk); };
   write_predictions<Writer>(model, reader, names, options, session);

@@ -112,9 +112,12 @@ std::string why_absent(Metric metric) {
       return "it needs methods with probabilities";
     case Metric::kAuc:
       return "it needs scores or probabilities, and two classes in the test parts";
-    default:
-      return "no partition is finished";
+    case Metric::kError:
+    case Metric::kBalancedError:
+    case Metric::kFScore:
+      break;
   }
+  return "no partition is finished";
 }
 
 void note_absence(const std::vector<ExperimentResult>& results, const ReportOptions& options,

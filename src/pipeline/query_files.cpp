@@ -223,16 +223,16 @@ PerQuery read_from(const ModelRecord& record, const std::string& path, const Rea
 }  // namespace
 
 std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const NamedFile> files,
-                                   std::string_view flag) {
+                                   std::string_view source) {
   const auto named = std::count_if(files.begin(), files.end(),
                                    [](const NamedFile& file) { return !file.name.empty(); });
   if (named != 0 && named != std::ssize(files)) {
-    throw invalid("some files of {} have a name and some have none; all or none must", flag);
+    throw invalid("some files of {} have a name and some have none; all or none must", source);
   }
   if (named == 0) {
     if (files.size() == record.matrices.size()) return all_positions(std::ssize(files));
     throw invalid("{} file{} of {}; the model was trained on {} matri{}: {}", files.size(),
-                  files.size() == 1 ? "" : "s", flag, record.matrices.size(),
+                  files.size() == 1 ? "" : "s", source, record.matrices.size(),
                   record.matrices.size() == 1 ? "x" : "ces", names_of_matrices(record));
   }
   std::vector<Index> chosen(record.matrices.size(), -1);
@@ -241,11 +241,11 @@ std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const Na
         std::find_if(record.matrices.begin(), record.matrices.end(),
                      [&](const ModelMatrix& one) { return one.name == files[f].name; });
     if (matrix == record.matrices.end()) {
-      throw invalid("{}: the model has no matrix {}; it has {}", flag, in_quotes(files[f].name),
+      throw invalid("{}: the model has no matrix {}; it has {}", source, in_quotes(files[f].name),
                     names_of_matrices(record));
     }
     Index& at = chosen[static_cast<std::size_t>(matrix - record.matrices.begin())];
-    if (at >= 0) throw invalid("{}: two files for matrix {}", flag, in_quotes(files[f].name));
+    if (at >= 0) throw invalid("{}: two files for matrix {}", source, in_quotes(files[f].name));
     at = static_cast<Index>(f);
   }
   return chosen;

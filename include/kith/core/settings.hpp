@@ -77,6 +77,9 @@ enum class FieldRole {
   kProbability,  ///< whether probabilities are fitted; labels do not need them
   kCertificate,  ///< whether bounds are computed that only certify; labels do not need them
 };
+constexpr auto enum_names(FieldRole /*of*/) {
+  return named("own", "cost", "kernel-cost", "neighbours", "probability", "certificate");
+}
 
 /// Called once per field by `describe`. Subclasses read or write the field they are handed.
 class FieldVisitor {

@@ -143,16 +143,10 @@ void certify(const Problem& problem, MklKind kind, const Vector& cost, double to
   for (const Matrix& G : problem.kernels) {
     reach = std::max(reach, (cost.array() * G.diagonal().array()).maxCoeff());
   }
-  const double unit =
-      reach > 0 ? std::clamp(reach, 1e-6, 1.0) : 1;  // as optim/dual/certificate has it
   const Vector margins = problem.y.cwiseProduct(decisions(problem, machine));
-  info.kkt_residual = dual::kkt_violation(machine.alpha, cost, Vector(margins.array() - 1), unit);
-  const bool proved = info.gap <= tolerance && feasibility <= tolerance;
-  if (proved) {
-    info.status = SolveStatus::kSolved;
-  } else if (info.status == SolveStatus::kSolved) {
-    info.status = SolveStatus::kReducedAccuracy;
-  }
+  info.kkt_residual =
+      dual::kkt_violation(machine.alpha, cost, Vector(margins.array() - 1), dual::kkt_unit(reach));
+  info.status = measured_status(info.status, info.gap <= tolerance && feasibility <= tolerance);
 }
 
 Answer solve(const Problem& problem, MklKind kind, double cost, double tolerance,

@@ -16,11 +16,7 @@ void check_machine(std::span<const Matrix> kernels, const Vector& y, const Vecto
   if (kernels.empty()) refuse("a combination of kernels needs at least one kernel");
   engine::check_signs(y, cost, n);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const Matrix& K = kernels[i];
-    if (K.rows() != n || K.cols() != n) {
-      refuse(fmt::format("kernel {} is {} x {}; there are {} labels", i, K.rows(), K.cols(), n));
-    }
-    if (!K.allFinite()) refuse(fmt::format("kernel {} is not finite", i));
+    engine::check_square(fmt::format("kernel {}", i), kernels[i], n);
   }
 }
 

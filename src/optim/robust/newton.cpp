@@ -211,15 +211,15 @@ class Interior : public engine::PointProblem<Iterate, Step> {
     Vector a = engine::box_start(problem_.cost, problem_.y, start);
     // Outside |a|^2 < 2 weight no kernel is best.
     if (term_ == Term::kNorm) a *= std::min(1.0, std::sqrt(size_ / a.squaredNorm()));
-    x_.rho = start_rho(a, problem_.rho);
-    point_ = dual_.at(a, x_.rho);
-    // Where the box is much larger than the answer, its middle is far outside.
+    x_.rho = problem_.rho;
     const double linear = 4 * x_.rho * problem_.S.norm();  // up to this |a|^2 M is near S
-    while (squared() ? a.squaredNorm() > linear : point_.gradient.dot(a) < 0) {
-      a *= 0.3;
-      x_.rho = start_rho(a, x_.rho);
-      point_ = dual_.at(a, x_.rho);
-    }
+    const auto evaluate = [&](const Vector& at) {
+      x_.rho = start_rho(at, x_.rho);
+      point_ = dual_.at(at, x_.rho);
+    };
+    engine::shorten(a, evaluate, [&](const Vector& at) {
+      return squared() ? at.squaredNorm() > linear : point_.gradient.dot(at) < 0;
+    });
     // One product for every bound, of the size the gradient gives.
     constexpr double kFirstShare = 0.1;
     const double product = engine::start_product(a, point_.gradient);

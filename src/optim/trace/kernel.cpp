@@ -21,12 +21,6 @@ using engine::refuse;
 
 namespace {
 
-void require_positive(const char* what, double value) {
-  if (!(value > 0) || !std::isfinite(value)) {
-    refuse(fmt::format("{} = {}; it is finite and above 0", what, value));
-  }
-}
-
 double kernel_violation(const Problem& problem, const Vector& lambda) {
   return std::max(std::abs(lambda.sum() - problem.trace), -lambda.minCoeff()) / problem.trace;
 }
@@ -339,15 +333,10 @@ void validate(const Problem& problem) {
   const Index n = problem.y.size();
   if (problem.S.empty()) refuse("there is no similarity matrix");
   for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    const Matrix& S = problem.S[i];
-    if (S.rows() != n || S.cols() != n) {
-      refuse(fmt::format("similarities {} are {} x {}; there are {} labels", i, S.rows(), S.cols(),
-                         n));
-    }
-    if (!S.allFinite()) refuse(fmt::format("similarities {}: a value is not finite", i));
+    engine::check_square(fmt::format("similarity matrix {}", i), problem.S[i], n);
   }
-  require_positive("rho", problem.rho);
-  require_positive("trace", problem.trace);
+  engine::check_positive("rho", problem.rho);
+  engine::check_positive("trace", problem.trace);
   const bool shared = problem.shape == KernelShape::kShared;
   if (!problem.eigen.empty() && problem.eigen.size() != (shared ? 1 : problem.S.size())) {
     refuse(
