@@ -10,8 +10,6 @@
 namespace kith {
 namespace {
 
-Json real(double value) { return std::isnan(value) ? Json() : Json(value); }
-
 Json reals(std::span<const double> values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(real(value));

@@ -38,8 +38,6 @@ void check_classes(const Labels& labels) {
       labels.size(), labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")");
 }
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json info_json(const SolveInfo& info) {
   return {{"objective", real(info.objective)},
           {"gap", real(info.gap)},

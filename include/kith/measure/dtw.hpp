@@ -22,12 +22,8 @@ struct DtwSettings {
   std::optional<Index> band;  ///< w >= 0; none: every cell
 };
 
-/// The distance of two series, neither of them empty.
-[[nodiscard]] double dtw_distance(std::span<const double> a, std::span<const double> b,
-                                  const DtwSettings& settings = {});
-
 /// Each of `rows` with each of `columns`; none: all pairs of `rows` (n x n, symmetric, diagonal 0).
-/// Every entry is wanted, so that lower bounds could spare nothing here.
+/// No series is empty. Every entry is wanted, so that lower bounds could spare nothing here.
 [[nodiscard]] RowMatrix dtw_matrix(std::span<const Series> rows, const DtwSettings& settings,
                                    const RunContext& ctx,
                                    std::optional<std::span<const Series>> columns = std::nullopt);

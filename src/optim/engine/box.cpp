@@ -46,7 +46,7 @@ double stretch(const Vector& reached, const Vector& wanted) {
 
 void refuse(const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); }
 
-void check_square(const std::string& what, const Matrix& matrix, Index n) {
+void check_square(const std::string& what, const MatrixRef& matrix, Index n) {
   if (matrix.rows() != n || matrix.cols() != n) {
     refuse(
         fmt::format("{} is {} x {}; there are {} labels", what, matrix.rows(), matrix.cols(), n));
@@ -76,6 +76,16 @@ void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule ru
   }
   if (rule == SignRule::kBothClasses && y.minCoeff() == y.maxCoeff()) {
     refuse("the labels must have both classes");
+  }
+}
+
+void check_machine(std::span<const Matrix> matrices, const Vector& y, const Vector& cost,
+                   std::string_view what) {
+  const Index n = y.size();
+  check_signs(y, cost, n);
+  if (matrices.empty()) refuse(fmt::format("there is no {}", what));
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    check_square(fmt::format("{} {}", what, i), matrices[i], n);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,10 +19,10 @@ namespace kith::engine {
 /// Throws Error(kInvalidArgument).
 [[noreturn]] void refuse(const std::string& message);
 
-/// Throw Error(kInvalidArgument) naming what is not n x n, as there are n labels, and finite; and a
-/// number that is not finite and above 0.
-void check_square(const std::string& what, const Matrix& matrix, Index n);
+/// Throw Error(kInvalidArgument) naming a number that is not finite and above 0, or a matrix that
+/// is not n x n, as there are n labels, and finite.
 void check_positive(std::string_view what, double value);
+void check_square(const std::string& what, const MatrixRef& matrix, Index n);
 
 enum class SignRule { kCostMayBeZero, kAny, kBothClasses };
 /// Throws Error(kInvalidArgument) naming the first thing that is not as it should be: one sign and
@@ -29,6 +30,10 @@ enum class SignRule { kCostMayBeZero, kAny, kBothClasses };
 /// With kAny there may be no sample at all; with kBothClasses both signs are present.
 void check_signs(const Vector& y, const Vector& cost, Index samples,
                  SignRule rule = SignRule::kBothClasses);
+/// The same of a machine on several matrices of its samples: at least one, each n x n and finite.
+/// Errors call them `what` and count them.
+void check_machine(std::span<const Matrix> matrices, const Vector& y, const Vector& cost,
+                   std::string_view what = "kernel");
 
 /// The hinge-loss primal 1/2 squares + sum cost_j max(0, 1 - margin_j) at the machine or at the
 /// machine longer by what rounding left its margins short of 1 (at most 4e-9, or at most 1e-6):

@@ -331,10 +331,7 @@ Matrix mean_similarity(const Problem& problem) {
 
 void validate(const Problem& problem) {
   const Index n = problem.y.size();
-  if (problem.S.empty()) refuse("there is no similarity matrix");
-  for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    engine::check_square(fmt::format("similarity matrix {}", i), problem.S[i], n);
-  }
+  engine::check_machine(problem.S, problem.y, problem.cost, "similarity matrix");
   engine::check_positive("rho", problem.rho);
   engine::check_positive("trace", problem.trace);
   const bool shared = problem.shape == KernelShape::kShared;
@@ -347,7 +344,6 @@ void validate(const Problem& problem) {
       refuse("a decomposition is not of the size of its matrix");
     }
   }
-  engine::check_signs(problem.y, problem.cost, n);
 }
 
 Certificate certify(const Problem& problem, const Solution& solution) {

@@ -38,6 +38,12 @@ double by_definition(const Series& a, const Series& b, std::optional<Index> band
   return std::sqrt(D(n, m));
 }
 
+double dtw_distance(const Series& a, const Series& b, const DtwSettings& settings = {}) {
+  const std::vector<Series> row = {a};
+  const std::vector<Series> column = {b};
+  return dtw_matrix(row, settings, RunContext{}, column)(0, 0);
+}
+
 TEST(Dtw, IsTheRecurrenceToTheLastBit) {
   Rng rng(3);
   for (int round = 0; round < 400; ++round) {
