@@ -50,7 +50,6 @@ bool locale_is_utf8() {
 }  // namespace
 
 std::string as_flag(std::string_view id, std::string_view value) {
-  if (id == "multiclass") return fmt::format("--set {}={}", id, value);  // a method's own
   if (id == "distance" && value == "no") return "--similarity";
   return fmt::format("--{}{}{}", id, value.empty() ? "" : " ", value);
 }

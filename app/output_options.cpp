@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 6> kWritable = {"csv",           "tsv",  
 
 /// A format that can be read alone is said to be one by whoever writes.
 Format parse_writable(const std::string& text) {
-  const auto& known = EnumNames<Format>::names;
+  const auto& known = kEnumNames<Format>;
   if (std::find(known.begin(), known.end(), text) == known.end()) {
     detail::refuse_choice("--out-format", text, kWritable);
   }

@@ -317,7 +317,7 @@ LabelledInput read_raw_input(const InputOptions& input, const RawOptions& raw,
 
 std::string measure_help() {
   std::string names;
-  for (const std::string_view name : EnumNames<Measure>::names) {
+  for (const std::string_view name : kEnumNames<Measure>) {
     names += (names.empty() ? "" : ", ") + std::string(name);
   }
   return "what is computed for each pair of samples (repeatable, for methods of several matrices; "

@@ -141,7 +141,7 @@ int run(int argc, char** argv) {
         {"seconds", ours},
         {"objective", solution.info.objective},
         {"iterations", solution.info.iterations},
-        {"status", std::string(kith::name(solution.info.status))},
+        {"status", std::string(kith::enum_name(solution.info.status))},
         {"gap", solution.info.gap},
         {"kkt_residual", solution.info.kkt_residual},
         {"free", (solution.alpha.array() > 0 && solution.alpha.array() < cost).count()},

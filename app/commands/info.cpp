@@ -126,7 +126,7 @@ std::string info_text(const TrainedModel& model, const std::string& path,
   }
   if (const std::optional<TrainingEnd> end = training_end(record)) {
     text += line("status",
-                 fmt::format("{}{}", name(end->status),
+                 fmt::format("{}{}", enum_name(end->status),
                              std::isfinite(end->gap)
                                  ? fmt::format(", duality gap {}", format_short(end->gap, 3))
                                  : ""),

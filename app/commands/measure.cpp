@@ -108,12 +108,12 @@ std::string settings_list(const MeasureInfo& info) {
 
 std::string measure_list() {
   std::string list;
-  for (std::size_t kind = 0; kind < EnumNames<RawKind>::names.size(); ++kind) {
-    list += fmt::format("Measures of {}:\n", EnumNames<RawKind>::names[kind]);
-    for (std::size_t i = 0; i < EnumNames<Measure>::names.size(); ++i) {
+  for (std::size_t kind = 0; kind < kEnumNames<RawKind>.size(); ++kind) {
+    list += fmt::format("Measures of {}:\n", kEnumNames<RawKind>[kind]);
+    for (std::size_t i = 0; i < kEnumNames<Measure>.size(); ++i) {
       const MeasureInfo& info = measure_info(static_cast<Measure>(i));
       if (info.data != static_cast<RawKind>(kind)) continue;
-      list += fmt::format("  {:<22}{}{}{}\n", EnumNames<Measure>::names[i],
+      list += fmt::format("  {:<22}{}{}{}\n", kEnumNames<Measure>[i],
                           info.values == PairKind::kDistance ? "distance: " : "", info.explanation,
                           settings_list(info));
     }

@@ -331,7 +331,7 @@ template <class Writer>
 void predict_samples(const TrainedModel& model, const PredictOptions& options, Session& session) {
   std::vector<NamedFile> given;
   for (const std::string& text : options.data) given.push_back(parse_named_file(text));
-  const std::vector<std::string> files = sample_files(model.record, given, "--data");
+  const std::vector<std::string> files = sample_files(model.record, given);
   RawQueryReader reader(model.record, files, session.context);
   const auto names = [&](const QueryChunk& chunk) { return reader.names_of(chunk); };
   write_predictions<Writer>(model, reader, names, options, session);
@@ -381,7 +381,7 @@ void say_how_training_ended(const ModelRecord& record, Session& session) {
   const std::optional<TrainingEnd> end = training_end(record);
   if (!end || ended_as_asked(end->status)) return;
   session.context.message(fmt::format(
-      "the solver missed its tolerance when this model was trained: {}{}", name(end->status),
+      "the solver missed its tolerance when this model was trained: {}{}", enum_name(end->status),
       std::isnan(end->gap) ? "" : ", gap " + format_short(end->gap, 3)));
 }
 

@@ -22,18 +22,9 @@ namespace kith::app {
 namespace {
 
 enum class ReportFormat { kText, kCsv, kMarkdown, kLatex, kJson, kHtml };
-
-}  // namespace
-}  // namespace kith::app
-
-template <>
-struct kith::EnumNames<kith::app::ReportFormat> {
-  static constexpr std::array<std::string_view, 6> names = {"text",  "csv",  "markdown",
-                                                            "latex", "json", "html"};
-};
-
-namespace kith::app {
-namespace {
+constexpr auto enum_names(ReportFormat /*of*/) {
+  return named("text", "csv", "markdown", "latex", "json", "html");
+}
 
 struct ReportOptions {
   CommonOptions common;
@@ -49,7 +40,7 @@ struct ReportOptions {
 template <NamedEnum E>
 std::string names_of() {
   std::string text;
-  for (const std::string_view name : EnumNames<E>::names) {
+  for (const std::string_view name : kEnumNames<E>) {
     text += (text.empty() ? "" : ", ") + std::string(name);
   }
   return text;
@@ -121,9 +112,12 @@ std::string why_absent(Metric metric) {
       return "it needs methods with probabilities";
     case Metric::kAuc:
       return "it needs scores or probabilities, and two classes in the test parts";
-    default:
-      return "no partition is finished";
+    case Metric::kError:
+    case Metric::kBalancedError:
+    case Metric::kFScore:
+      break;
   }
+  return "no partition is finished";
 }
 
 void note_absence(const std::vector<ExperimentResult>& results, const ReportOptions& options,

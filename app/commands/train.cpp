@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "commands.hpp"
 #include "hints.hpp"
@@ -75,7 +76,7 @@ std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext&
 struct Selected {
   Selection selection;
   Training training;
-  Json json;
+  std::vector<std::string> found;  // of each entry: its best settings
 };
 Selected select_and_train(const TrainOptions& options, const LabelledInput& input,
                           const Stopwatch& clock, Session& session) {
@@ -92,7 +93,9 @@ Selected select_and_train(const TrainOptions& options, const LabelledInput& inpu
       train_selected(selected.selection, data, input.samples,
                      input.vectors ? &*input.vectors : nullptr, decision_of(methods), ctx);
   record(selected.selection, data, selected.training.model);
-  selected.json = selected.training.model.record.certificate["selection"];
+  for (const SelectionEntry& entry : selected.selection.entries) {
+    selected.found.push_back(entry.skipped ? "" : found_text(entry, data));
+  }
   return selected;
 }
 
@@ -115,23 +118,8 @@ std::string weights_text(const std::vector<KernelWeight>& weights) {
   return text;
 }
 
-/// "cost=1, ridge=0.1" of the searched settings of a method, and of its input.
-std::string found_text(const SelectionEntry& entry, const Json& candidate) {
-  std::string text;
-  const auto add = [&](const std::string& key, const Json& value) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key,
-                        value.is_string() ? value.get<std::string>() : value.dump());
-  };
-  for (const GridAxis& axis : entry.method.axes) {
-    if (candidate["settings"].contains(axis.field))
-      add(axis.field, candidate["settings"][axis.field]);
-  }
-  for (const auto& [key, value] : candidate["input"].items()) add(key, value);
-  return text;
-}
-
 /// A row per method, the best first: what it got, by which settings, and whether it takes part.
-std::string selection_text(const Selection& selection, const Json& json) {
+std::string selection_text(const Selection& selection, std::span<const std::string> found) {
   std::vector<std::size_t> order(selection.entries.size());
   for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -154,8 +142,8 @@ std::string selection_text(const Selection& selection, const Json& json) {
       continue;
     }
     text += fmt::format("  {:<16} {:>5.2f} \u00b1{:<4.2f}{:>8.2f}  {}{}\n", one.method.name,
-                        100 * one.loss, 100 * one.error, one.seconds,
-                        found_text(one, json["candidates"][c]), one.seated ? "" : "  (left out)");
+                        100 * one.loss, 100 * one.error, one.seconds, found[c],
+                        one.seated ? "" : "  (left out)");
   }
   return text + "\n";
 }
@@ -174,7 +162,7 @@ std::string training_text(const Training& training, const std::optional<Selected
     text += line("is", fmt::format("a committee of {} methods, which vote with their probabilities",
                                    training.model.members.size()));
   }
-  text += line("status", std::string(name(info.status())));
+  text += line("status", std::string(enum_name(info.status())));
   if (info.status() == SolveStatus::kStopped) {
     text += line("", "no optimum is claimed: the method ends by a rule of its own");
   }
@@ -190,7 +178,7 @@ std::string training_text(const Training& training, const std::optional<Selected
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
     text += line("weights", weights_text(info.subproblems.front().kernel_weights));
   }
-  if (selected) text += selection_text(selected->selection, selected->json);
+  if (selected) text += selection_text(selected->selection, selected->found);
   if (selected) {
     text +=
         line("gives", has_probabilities(training.model) ? "labels, scores and probabilities"
@@ -318,7 +306,7 @@ int run(const TrainOptions& options) {
   }
   if (ended_as_asked(training.info.status())) return kDone;
   session.context.message(
-      fmt::format("the solver missed its tolerance: {}", name(training.info.status())));
+      fmt::format("the solver missed its tolerance: {}", enum_name(training.info.status())));
   return kMissedTolerance;
 }
 

@@ -52,7 +52,7 @@ py::object measure_samples(const std::string& measure, const GivenSamples& sampl
 std::string measures_text() {
   const std::vector<FieldInfo> every = fields<MeasureSettings>();
   Json all = Json::array();
-  for (std::size_t i = 0; i < EnumNames<Measure>::names.size(); ++i) {
+  for (std::size_t i = 0; i < kEnumNames<Measure>.size(); ++i) {
     const MeasureInfo& info = measure_info(static_cast<Measure>(i));
     std::vector<FieldInfo> own;
     for (const FieldInfo& field : every) {
@@ -61,7 +61,7 @@ std::string measures_text() {
       }
     }
     Json aliases = Json::array();
-    for (const auto& [alias, target] : EnumNames<Measure>::aliases) {
+    for (const auto& [alias, target] : kEnumAliases<Measure>) {
       if (target == enum_name(info.measure)) aliases.push_back(alias);
     }
     all.push_back({{"name", enum_name(info.measure)},

@@ -339,7 +339,7 @@ void bind_models(py::module_& module) {
   py::list ended;
   for (const SolveStatus status :
        {SolveStatus::kSolved, SolveStatus::kStationary, SolveStatus::kStopped}) {
-    ended.append(std::string(name(status)));
+    ended.append(std::string(enum_name(status)));
   }
   module.attr("ended_as_asked") = ended;
   module.def("methods", &methods_text);

@@ -296,6 +296,10 @@ std::string as_keyword(std::string_view id, std::string_view value) {
   for (const auto& [mentioned, word] : kOwnWords) {
     if (mentioned == id) return std::string(word);
   }
+  if (id == "set") {  // a setting of a method and its value
+    id = value.substr(0, value.find('='));
+    value.remove_prefix(id.size() + 1);
+  }
   std::string key(id);
   std::replace(key.begin(), key.end(), '-', '_');
   const std::string given = value.empty() ? "..." : "'" + std::string(value) + "'";

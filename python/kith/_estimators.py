@@ -113,8 +113,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         """AttributeError where there will be none."""
         if not METHODS[self._method]["probabilities"]:
             raise AttributeError(f"{self._method} has no probabilities")
-        if text_of(getattr(self, "probability", True)) in ("no", "false", "0"):
-            raise AttributeError("probabilities were switched off: probability=False")
+        for field in METHODS[self._method]["settings"]:
+            name = keyword(field["name"])
+            if field.get("role") == "probability" and text_of(getattr(self, name)) in ("no", "false", "0"):
+                raise AttributeError(f"probabilities were switched off: {name}=False")
 
     def _fit_vectors(self, X, labels, options):
         vectors = _samples.prepared(X, "vectors")

@@ -221,27 +221,15 @@ JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sam
   if (file.ids.empty() || sample_ids.empty()) {
     return join_by_position(file, sample_ids, sample_count, ctx);
   }
-  std::unordered_map<std::string_view, std::size_t> position;
-  for (std::size_t i = 0; i < file.ids.size(); ++i) position.emplace(file.ids[i], i);
-  std::vector<char> used(file.ids.size(), 0);
-  std::vector<std::string> per_sample;
-  std::vector<std::string> without;
-  for (const std::string& id : sample_ids) {
-    const auto found = position.find(id);
-    if (found == position.end()) {
-      without.push_back(in_quotes(id));
-      continue;
-    }
-    used[found->second] = 1;
-    per_sample.push_back(file.labels[found->second]);
-  }
-  if (!without.empty()) {
+  const MatchedIds matched = match_ids(sample_ids, positions_of(file.ids));
+  if (!matched.unknown.empty()) {
     throw broken("{}: {} of {} samples have no label: {}; every sample needs one", file.source,
-                 without.size(), sample_ids.size(), list_some(without));
+                 matched.unknown.size(), sample_ids.size(), list_some(matched.unknown));
   }
-  JoinedLabels joined{make_labels(per_sample), {}};
-  for (std::size_t i = 0; i < file.ids.size(); ++i) {
-    if (used[i] == 0) joined.unmatched.push_back(file.ids[i]);
+  JoinedLabels joined{make_labels(values_at(file.labels, matched.positions)), {}};
+  const Positions samples = positions_of(sample_ids);
+  for (const std::string& id : file.ids) {
+    if (!samples.contains(id)) joined.unmatched.push_back(id);
   }
   if (!joined.unmatched.empty()) {
     ctx.message(fmt::format("{}: {} of {} ids are not among the samples and are left out: {}",

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -15,42 +13,22 @@
 namespace kith {
 namespace {
 
-using Positions = std::unordered_map<std::string_view, Index>;
-
 std::string described(const SimilaritySet& set) {
   if (!set.source.empty()) return set.source;
   return set.name.empty() ? std::string("the matrix") : in_quotes(set.name);
 }
 
 /// Where each id stands. Throws when one stands twice.
-Positions positions_of(std::span<const std::string> ids, std::string_view source,
-                       std::string_view what) {
-  Positions positions;
-  positions.reserve(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto [found, is_new] = positions.try_emplace(ids[i], static_cast<Index>(i));
-    if (is_new) continue;
+Positions unique_positions(std::span<const std::string> ids, std::string_view source,
+                           std::string_view what) {
+  Positions positions = positions_of(ids);
+  for (std::size_t i = 0; i < ids.size() && positions.size() < ids.size(); ++i) {
+    const Index first = positions.at(ids[i]);
+    if (first == static_cast<Index>(i)) continue;
     throw invalid("{}: {} id {} stands at {} {} and {}; ids must be unique", source, what,
-                  in_quotes(ids[i]), what, found->second + 1, i + 1);
+                  in_quotes(ids[i]), what, first + 1, i + 1);
   }
   return positions;
-}
-
-/// Those of `ids` that `positions` does not know, in quotes.
-std::vector<std::string> unknown_ids(std::span<const std::string> ids, const Positions& positions) {
-  std::vector<std::string> unknown;
-  for (const std::string& id : ids) {
-    if (!positions.contains(id)) unknown.push_back(in_quotes(id));
-  }
-  return unknown;
-}
-
-/// Where the samples `ids` stand; every one of them is known.
-std::vector<Index> order_of(std::span<const std::string> ids, const Positions& positions) {
-  std::vector<Index> order;
-  order.reserve(ids.size());
-  for (const std::string& id : ids) order.push_back(positions.at(id));
-  return order;
 }
 
 void check_id_count(const std::vector<std::string>& ids, Index count, const SimilaritySet& set,
@@ -59,13 +37,13 @@ void check_id_count(const std::vector<std::string>& ids, Index count, const Simi
   throw invalid("{}: {} {} ids for {} {}s", described(set), ids.size(), what, count, what);
 }
 
-/// Throws unless `positions`, those of `other`, have every one of `samples`.
-void check_all_known(const KnownSamples& samples, const KnownSamples& other,
-                     const Positions& positions) {
-  const std::vector<std::string> absent = unknown_ids(samples.ids, positions);
-  if (absent.empty()) return;
-  throw invalid("{} of the {} samples of {} are not in {}: {}", absent.size(), samples.ids.size(),
-                samples.source, other.source, list_some(absent));
+/// Where `samples` stand in `other`, whose positions are given. Throws unless all of them do.
+std::vector<Index> all_known(const KnownSamples& samples, const KnownSamples& other,
+                             const Positions& positions) {
+  MatchedIds matched = match_ids(samples.ids, positions);
+  if (matched.unknown.empty()) return std::move(matched.positions);
+  throw invalid("{} of the {} samples of {} are not in {}: {}", matched.unknown.size(),
+                samples.ids.size(), samples.source, other.source, list_some(matched.unknown));
 }
 
 void match_by_id(std::vector<SimilaritySet>& sets) {
@@ -115,26 +93,26 @@ SimilaritySet square(SimilaritySet set) {
   if (set.column_ids.empty()) set.column_ids = set.row_ids;
   if (set.row_ids.empty()) return set;
 
-  const Positions rows = positions_of(set.row_ids, described(set), "row");
+  (void)unique_positions(set.row_ids, described(set), "row");
   if (set.row_ids == set.column_ids) return set;
-  const Positions columns = positions_of(set.column_ids, described(set), "column");
-  const std::vector<std::string> unknown = unknown_ids(set.row_ids, columns);
-  if (!unknown.empty()) {
+  const Positions columns = unique_positions(set.column_ids, described(set), "column");
+  const MatchedIds matched = match_ids(set.row_ids, columns);
+  if (!matched.unknown.empty()) {
     throw invalid("{}: {} of {} rows have no column of the same id: {}", described(set),
-                  unknown.size(), set.rows(), list_some(unknown));
+                  matched.unknown.size(), set.rows(), list_some(matched.unknown));
   }
-  set.block = select(set.block, all_positions(set.rows()), order_of(set.row_ids, columns));
+  set.block = select(set.block, all_positions(set.rows()), matched.positions);
   set.column_ids = set.row_ids;
   set.applied.emplace_back("columns put into the order of the rows by id");
   return set;
 }
 
 std::vector<Index> order_by_id(const KnownSamples& first, const KnownSamples& other) {
-  const Positions first_positions = positions_of(first.ids, first.source, "sample");
-  const Positions positions = positions_of(other.ids, other.source, "sample");
-  check_all_known(first, other, positions);
-  check_all_known(other, first, first_positions);
-  return order_of(first.ids, positions);
+  const Positions first_positions = unique_positions(first.ids, first.source, "sample");
+  const Positions positions = unique_positions(other.ids, other.source, "sample");
+  std::vector<Index> order = all_known(first, other, positions);
+  (void)all_known(other, first, first_positions);
+  return order;
 }
 
 std::string position_note(std::span<const KnownSamples> files) {

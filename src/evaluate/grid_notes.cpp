@@ -60,17 +60,6 @@ std::string end_note(const std::string& method, const std::string& field, const 
       field, value, where);
 }
 
-/// "scale=none, from-distance=exp"
-std::string variant_text(const InputVariant& variant, const ExperimentData& data) {
-  std::string text;
-  const Json fields = variant_json(variant, data);
-  for (const auto& [key, value] : fields.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key,
-                        value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
-}
-
 std::string flat_note(const std::string& method, const std::string& field,
                       std::span<const InputVariant> inputs, const std::vector<std::size_t>& flat,
                       const ExperimentData& data, const std::string& where) {
@@ -218,15 +207,6 @@ std::vector<std::string> search_notes(const Candidate& method, const ExperimentD
     if (!one.flat.empty()) {
       notes.push_back(flat_note(method.name, one.field, inputs, one.flat, data, ""));
     }
-  }
-  return notes;
-}
-
-std::vector<std::string> evaluation_notes(const ExperimentData& data, const ExperimentPlan& plan,
-                                          const Store& store, std::int64_t experiment) {
-  std::vector<std::string> notes;
-  for (auto& [row, note] : notes_by_row(data, plan, store, experiment)) {
-    notes.push_back(std::move(note));
   }
   return notes;
 }

@@ -300,6 +300,16 @@ Json variant_json(const InputVariant& variant, const ExperimentData& data) {
   return json;
 }
 
+std::string variant_text(const InputVariant& variant, const ExperimentData& data) {
+  std::string text;
+  const Json fields = variant_json(variant, data);
+  for (const auto& [key, value] : fields.items()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
 void resolve_inputs(ExperimentData& data, std::span<const RawMatrix> samples,
                     const InputSearch& search, std::vector<Candidate>& candidates,
                     RunContext& ctx) {

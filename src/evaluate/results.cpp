@@ -90,7 +90,7 @@ double number_or_nan(const Json& object, const char* key) {
 void add_certificate(FitInfo& all, const Json& certificate) {
   if (!certificate.is_object() || !certificate.contains("status")) return;
   SolveInfo info;
-  info.status = status_of(certificate.at("status").get<std::string>())
+  info.status = find_enum<SolveStatus>(certificate.at("status").get<std::string>())
                     .value_or(SolveStatus::kNumericalFailure);
   info.gap = number_or_nan(certificate, "gap");
   info.kkt_residual = number_or_nan(certificate, "kkt_residual");
@@ -128,7 +128,7 @@ MethodResult read_method(const Store& store, std::int64_t candidate,
   }
   std::tie(result.usual, result.usual_count) = usual_of(result.chosen, record.grid);
   result.members = members_of(record, result.chosen);
-  if (!fits.subproblems.empty()) result.worst_status = name(fits.status());
+  if (!fits.subproblems.empty()) result.worst_status = enum_name(fits.status());
   result.worst_gap = fits.gap();
   result.worst_kkt_residual = fits.kkt_residual();
   return result;
@@ -184,7 +184,7 @@ void compare(std::vector<MethodResult>& methods, Metric metric) {
 
 bool MethodResult::ended_as_asked() const {
   if (worst_status.empty()) return true;
-  const std::optional<SolveStatus> status = status_of(worst_status);
+  const std::optional<SolveStatus> status = find_enum<SolveStatus>(worst_status);
   return status && kith::ended_as_asked(*status);
 }
 

@@ -10,8 +10,6 @@
 namespace kith {
 namespace {
 
-Json real(double value) { return std::isnan(value) ? Json() : Json(value); }
-
 Json reals(std::span<const double> values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(real(value));
@@ -56,7 +54,7 @@ Json method_json(const MethodResult& method, const CandidateRecord& candidate) {
   Json metrics = Json::object();
   for (std::size_t m = 0; m < method.metrics.size(); ++m) {
     const Json one = metric_json(method.metrics[m]);
-    if (!one.is_null()) metrics[std::string(EnumNames<Metric>::names[m])] = one;
+    if (!one.is_null()) metrics[std::string(kEnumNames<Metric>[m])] = one;
   }
   Json json = {{"method", method.name},
                {"mean_error", real(mean(errors))},

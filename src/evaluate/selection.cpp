@@ -442,6 +442,20 @@ Training train_selected(const Selection& selection, const ExperimentData& data,
   return train_committee(members, sources.all(), decision, ctx);
 }
 
+std::string found_text(const SelectionEntry& entry, const ExperimentData& data) {
+  std::vector<std::string> found;
+  const std::vector<FieldInfo> fields = method_info(entry.settings).fields;
+  for (const GridAxis& axis : entry.method.axes) {
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const FieldInfo& one) { return one.name == axis.field; });
+    if (field != fields.end()) found.push_back(field->name + '=' + field->default_value);
+  }
+  if (std::string input = variant_text(entry.input, data); !input.empty()) {
+    found.push_back(std::move(input));
+  }
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
 Json selection_json(const Selection& selection, const ExperimentData& data) {
   Json json = {{"folds", selection.folds},
                {"folds_asked", selection.folds_asked},

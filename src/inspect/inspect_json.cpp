@@ -17,8 +17,6 @@
 namespace kith {
 namespace {
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json picture_json(const Picture& picture) {
   const std::vector<Colour> steps = sequential_palette(kPictureLevels);
   std::vector<Colour> palette = {{0, 0, 0}};

@@ -183,7 +183,7 @@ std::optional<PlaneMap> map_to_plane(Matrix S, const RunContext& ctx) {
   map.y = std::sqrt(std::max(0.0, top.lambda(1))) * top.U.col(1);
   map.largest[0] = top.lambda(0);
   map.largest[1] = top.lambda(1);
-  map.smallest = extreme_eigenpairs(S, 1, SpectrumEnd::kSmallest, ctx).lambda(0);
+  map.smallest = smallest_eigenvalue(S, ctx).upper;
   map.squared_share = top.lambda.squaredNorm() / squared;
   return map;
 }

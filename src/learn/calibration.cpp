@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optim/engine/line_search.hpp"
+
 namespace kith {
 namespace {
 
@@ -75,24 +77,22 @@ Sigmoid fit_sigmoid(const VectorRef& decisions, std::span<const int> signs) {
   Sigmoid sigmoid = base_rate;
   double value = loss(f, targets, sigmoid);
   constexpr int kMostSteps = 100;
+  constexpr int kMostTrials = 34;  // to a length of 1e-10
   for (int iteration = 0; iteration < kMostSteps; ++iteration) {
     const NewtonStep step = newton_step(f, targets, sigmoid);
     const double tolerance = 1e-10 * static_cast<double>(f.size());
     if (std::max(std::abs(step.gradient_slope), std::abs(step.gradient_offset)) < tolerance) break;
     const double descent = step.gradient_slope * step.slope + step.gradient_offset * step.offset;
-    double length = 1;
-    bool moved = false;
-    for (; length > 1e-10 && !moved; length /= 2) {
+    const auto accept = [&](double length) {
       const Sigmoid trial{.slope = sigmoid.slope + length * step.slope,
                           .offset = sigmoid.offset + length * step.offset};
       const double trial_value = loss(f, targets, trial);
-      if (trial_value < value + 1e-4 * length * descent) {
-        sigmoid = trial;
-        value = trial_value;
-        moved = true;
-      }
-    }
-    if (!moved) break;
+      if (!(trial_value < value + engine::kArmijo * length * descent)) return false;
+      sigmoid = trial;
+      value = trial_value;
+      return true;
+    };
+    if (engine::backtrack(1, kMostTrials, accept) == 0) break;
   }
   if (!(sigmoid.slope < 0)) return base_rate;
   return {.slope = sigmoid.slope / scale, .offset = sigmoid.offset};

@@ -12,27 +12,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// From a met tolerance to no answer at all.
-int badness(SolveStatus status) {
-  switch (status) {
-    case SolveStatus::kSolved:
-      return 0;
-    case SolveStatus::kStationary:
-      return 1;
-    case SolveStatus::kStopped:
-      return 2;
-    case SolveStatus::kReducedAccuracy:
-      return 3;
-    case SolveStatus::kIterationLimit:
-      return 4;
-    case SolveStatus::kNumericalFailure:
-      return 5;
-    case SolveStatus::kInfeasible:
-      return 6;
-  }
-  return 7;
-}
-
 double largest(const std::vector<Subproblem>& subproblems, double SolveInfo::*field) {
   double most = kNan;
   for (const Subproblem& one : subproblems) {
@@ -89,7 +68,7 @@ std::vector<std::size_t> FitInfo::listed() const {
   const auto worse = [&](std::size_t a, std::size_t b) {
     const SolveInfo& one = subproblems[a].info;
     const SolveInfo& other = subproblems[b].info;
-    if (one.status != other.status) return badness(one.status) > badness(other.status);
+    if (one.status != other.status) return one.status > other.status;
     const double gap = std::isnan(one.gap) ? 0 : one.gap;
     const double other_gap = std::isnan(other.gap) ? 0 : other.gap;
     return gap != other_gap ? gap > other_gap : a < b;
@@ -103,7 +82,7 @@ std::vector<std::size_t> FitInfo::listed() const {
 SolveStatus FitInfo::status() const {
   SolveStatus worst = SolveStatus::kSolved;
   for (const Subproblem& one : subproblems) {
-    if (badness(one.info.status) > badness(worst)) worst = one.info.status;
+    worst = std::max(worst, one.info.status);
   }
   return worst;
 }

@@ -24,6 +24,7 @@ Json fields_json(const std::vector<FieldInfo>& fields) {
                         {"rule", field.rule},
                         {"help", field.help}});
     if (!field.choices.empty()) settings.back()["choices"] = field.choices;
+    if (field.role != FieldRole::kOwn) settings.back()["role"] = enum_name(field.role);
   }
   return settings;
 }

@@ -334,18 +334,15 @@ namespace {
 /// numbers may be NaN, which says that there is none; a class without samples has -infinity.
 class FiniteCheck final : public SavingArchive {
  public:
-  void operator()(std::string_view /*name*/, const double& /*value*/) override {}
-  void operator()(std::string_view /*name*/, const Index& /*value*/) override {}
-  void operator()(std::string_view /*name*/, const bool& /*value*/) override {}
-  void operator()(std::string_view /*name*/, const std::string& /*value*/) override {}
-  void operator()(std::string_view name, const Vector& value) override { check(name, value); }
-  void operator()(std::string_view name, const Matrix& value) override { check(name, value); }
-  void operator()(std::string_view /*name*/, const std::vector<int>& /*value*/) override {}
-  void operator()(std::string_view /*name*/, const std::vector<Index>& /*value*/) override {}
-
   std::optional<std::string> broken;
 
  private:
+  void save(std::string_view name, SavedPart part) override {
+    const auto* vector = std::get_if<const Vector*>(&part);
+    const auto* matrix = std::get_if<const Matrix*>(&part);
+    if (vector != nullptr) check(name, **vector);
+    if (matrix != nullptr) check(name, **matrix);
+  }
   void check(std::string_view name, const MatrixRef& value) {
     if (broken || value.size() == 0) return;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "kith/core/positions.hpp"
@@ -22,36 +21,30 @@ struct NamedColumns {
   throw invalid("{}; columns that have names in both files are matched by name", message);
 }
 
-using Positions = std::unordered_map<std::string_view, Index>;
-
-Positions positions_of(const NamedColumns& columns) {
-  Positions positions;
-  for (const std::string& name : columns.names) {
-    if (positions.emplace(name, static_cast<Index>(positions.size())).second) continue;
+Positions unique_positions(const NamedColumns& columns) {
+  Positions positions = positions_of(columns.names);
+  for (Index i = 0; i < std::ssize(columns.names); ++i) {
+    const std::string& name = columns.names[static_cast<std::size_t>(i)];
+    if (positions.at(name) == i) continue;
     refuse_column(fmt::format("{} has two columns {}", columns.source, in_quotes(name)));
   }
   return positions;
 }
 
-void refuse_unknown(const NamedColumns& columns, const Positions& known,
-                    const std::string& known_source) {
-  for (const std::string& name : columns.names) {
-    if (known.contains(name)) continue;
-    refuse_column(fmt::format("{} has a column {}, and {} has none of this name", columns.source,
-                              in_quotes(name), known_source));
-  }
+/// Where `columns` are among others; throws unless all of them are.
+std::vector<Index> all_known(const NamedColumns& columns, const Positions& others,
+                             const std::string& source) {
+  MatchedIds matched = match_ids(columns.names, others);
+  if (matched.unknown.empty()) return std::move(matched.positions);
+  refuse_column(fmt::format("{} has a column {}, and {} has none of this name", columns.source,
+                            matched.unknown.front(), source));
 }
 
 /// Where the columns of `training` are among those of `queries`; empty: at their own positions.
 std::vector<Index> order_of(const NamedColumns& queries, const NamedColumns& training) {
-  std::vector<Index> order;
-  if (queries.names.empty() || training.names.empty() || queries.names == training.names) {
-    return order;
-  }
-  const Positions in_queries = positions_of(queries);
-  refuse_unknown(training, in_queries, queries.source);
-  refuse_unknown(queries, positions_of(training), training.source);
-  for (const std::string& name : training.names) order.push_back(in_queries.at(name));
+  if (queries.names.empty() || training.names.empty() || queries.names == training.names) return {};
+  std::vector<Index> order = all_known(training, unique_positions(queries), queries.source);
+  (void)all_known(queries, unique_positions(training), training.source);
   return order;
 }
 

@@ -211,12 +211,6 @@ class WarpRow {
 
 }  // namespace
 
-double dtw_distance(std::span<const double> a, std::span<const double> b,
-                    const DtwSettings& settings) {
-  Series row;
-  return std::sqrt(warp_alone(a, b, band_of(settings, a.size(), b.size()), row));
-}
-
 RowMatrix dtw_matrix(std::span<const Series> rows, const DtwSettings& settings,
                      const RunContext& ctx, std::optional<std::span<const Series>> columns) {
   const std::span<const Series> others = columns.value_or(rows);

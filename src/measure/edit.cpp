@@ -141,16 +141,6 @@ double value_of(Index distance, const Text& a, const Text& b, EditValue value) {
 
 }  // namespace
 
-Index edit_distance(std::string_view a, std::string_view b) {
-  return distance(text_of(a), text_of(b), false);
-}
-
-double edit_similarity(std::string_view a, std::string_view b) {
-  const Text x = text_of(a);
-  const Text y = text_of(b);
-  return value_of(distance(x, y, false), x, y, EditValue::kSimilarity);
-}
-
 RowMatrix edit_matrix(std::span<const std::string> rows, EditValue value, const RunContext& ctx,
                       std::optional<std::span<const std::string>> columns) {
   check_dense_fits(std::ssize(rows), std::ssize(columns.value_or(rows)));

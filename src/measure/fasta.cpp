@@ -83,10 +83,7 @@ SequenceData read_fasta(const std::string& path, const RunContext& ctx) {
     if (line.empty()) continue;
     ctx.check_stop();
     records.take(line);
-    if (line.front() == '>') {
-      ctx.progress("reading sequences", static_cast<double>(source.stored_bytes_read()),
-                   static_cast<double>(source.stored_bytes_total()));
-    }
+    if (line.front() == '>') source.report("reading sequences", ctx);
   }
   records.end_record();
   if (data.values.empty()) throw bad_input({path}, "the file has no lines; it must hold FASTA");

@@ -28,7 +28,7 @@ namespace {
 constexpr PairKind kSimilarity = PairKind::kSimilarity;
 constexpr PairKind kDistance = PairKind::kDistance;
 
-constexpr std::array<MeasureInfo, EnumNames<Measure>::names.size()> kMeasures = {{
+constexpr std::array<MeasureInfo, kEnumNames<Measure>.size()> kMeasures = {{
     {Measure::kEdit, RawKind::kStrings, kSimilarity, "1 - edit distance / length of the longer"},
     {Measure::kEditDistance, RawKind::kStrings, kDistance,
      "insertions, deletions and substitutions of code points"},

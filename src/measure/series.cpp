@@ -150,10 +150,8 @@ SeriesData read_series(const std::string& path, const RunContext& ctx) {
   std::string_view line;
   while (lines.next(line)) {
     if (trim(line).empty()) continue;
-    ctx.check_stop();
+    source.report("reading series", ctx);
     series.take(line);
-    ctx.progress("reading series", static_cast<double>(source.stored_bytes_read()),
-                 static_cast<double>(source.stored_bytes_total()));
   }
   if (data.values.empty()) throw bad_input({path}, "the file has no lines; it must hold series");
   return data;

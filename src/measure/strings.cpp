@@ -98,11 +98,7 @@ StringData read_lines(const std::string& path, const LineKind& kind, const RunCo
     check_tabs(lines, kind, line, has_ids);
     if (line.empty() && !has_ids && first_empty == 0) first_empty = lines.line_number();
     data.values.emplace_back(line);
-    if (lines.line_number() % kLinesPerProgress == 0) {
-      ctx.check_stop();
-      ctx.progress("reading strings", static_cast<double>(source.stored_bytes_read()),
-                   static_cast<double>(source.stored_bytes_total()));
-    }
+    if (lines.line_number() % kLinesPerProgress == 0) source.report("reading strings", ctx);
   }
   if (data.values.empty()) throw bad_input({path}, "the file has no lines; it must hold strings");
   other.refuse(path, kind.reading);

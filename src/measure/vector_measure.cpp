@@ -7,6 +7,7 @@
 #include <span>
 
 #include "measure/pairs.hpp"
+#include "numerics/power.hpp"
 
 namespace kith::detail {
 namespace {
@@ -48,15 +49,6 @@ double squared_distance(const Row& x, const Row& z) {
 template <class Row>
 double absolute_distance(const Row& x, const Row& z) {
   return row_sum(x, z, [](double a, double b) { return std::abs(a - b); });
-}
-
-/// Whole powers by squaring: exact for small whole numbers, and the same on every machine.
-double power(double base, Index exponent) {
-  double result = 1;
-  for (; exponent > 0; exponent /= 2, base *= base) {
-    if (exponent % 2 == 1) result *= base;
-  }
-  return result;
 }
 
 /// Dense or sparse tables: all pairs of X, or where there is a Z, X against Z.

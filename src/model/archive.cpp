@@ -14,36 +14,87 @@ namespace {
 
 static_assert(sizeof(Index) == 8 && sizeof(int) == 4, "Index is stored as I64, int as I32");
 
+template <class Number>
+constexpr TensorType kTypeOf = TensorType::kU8;  // bytes of texts, yes and no
+template <>
+constexpr TensorType kTypeOf<double> = TensorType::kF64;
+template <>
+constexpr TensorType kTypeOf<Index> = TensorType::kI64;
+template <>
+constexpr TensorType kTypeOf<int> = TensorType::kI32;
+
+/// Texts, vectors and lists: one dimension.
+template <class Part>
+concept List = requires(const Part& part) {
+  part.data();
+  part.size();
+};
+
 /// A tensor over memory of its own with the bytes of `values`, which stand side by side.
-template <class Owner>
-Tensor owning(TensorType type, std::vector<Index> shape, Owner values) {
+template <List Owner>
+Tensor owning(std::vector<Index> shape, Owner values) {
   const auto owner = std::make_shared<const Owner>(std::move(values));
   const auto size = static_cast<std::size_t>(owner->size()) * sizeof(*owner->data());
-  return {type, std::move(shape), {reinterpret_cast<const char*>(owner->data()), size}, owner};
+  return {kTypeOf<std::decay_t<decltype(*owner->data())>>,
+          std::move(shape),
+          {reinterpret_cast<const char*>(owner->data()), size},
+          owner};
 }
 
 template <class Number>
-Tensor single(TensorType type, Number value) {
-  return owning(type, {}, std::vector<Number>{value});
+Tensor tensor_of(const Number& value) {
+  return owning({}, std::vector<Number>{value});
+}
+template <List Part>
+Tensor tensor_of(const Part& part) {
+  return owning({static_cast<Index>(part.size())}, part);
+}
+Tensor tensor_of(const bool& value) { return tensor_of<unsigned char>(value ? 1 : 0); }
+Tensor tensor_of(const Matrix& matrix) {
+  return owning({matrix.rows(), matrix.cols()}, RowMatrix(matrix));
 }
 
-template <class Number>
-Number number_of(const Tensor& tensor) {
-  Number value{};
-  std::memcpy(&value, tensor.bytes.data(), sizeof value);
-  return value;
-}
+/// Reads parts of a tensor that has the type and the dimensions of each; where it does not,
+/// `refuse` says what was expected.
+template <class Refuse>
+class PartReader {
+ public:
+  PartReader(const Tensor& tensor, const Refuse& refuse) : tensor_(tensor), refuse_(refuse) {}
 
-template <class Number>
-std::vector<Number> numbers_of(const Tensor& tensor) {
-  std::vector<Number> values(tensor.bytes.size() / sizeof(Number));
-  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
-  return values;
-}
+  template <class Number>
+  void operator()(Number* value) const {
+    expect<Number>(0, "one {} number");
+    std::memcpy(value, tensor_.bytes.data(), sizeof *value);
+  }
+  template <List Part>
+  void operator()(Part* part) const {
+    using Number = std::decay_t<decltype(*part->data())>;
+    expect<Number>(1, "a list ({} with one dimension)");
+    part->resize(static_cast<decltype(part->size())>(tensor_.shape[0]));
+    if (tensor_.shape[0] > 0) std::memcpy(part->data(), tensor_.bytes.data(), tensor_.bytes.size());
+  }
+  void operator()(bool* value) const {
+    unsigned char stored = 0;
+    (*this)(&stored);
+    if (stored > 1) refuse_(std::to_string(stored), "0 or 1");
+    *value = stored == 1;
+  }
+  void operator()(Matrix* matrix) const {
+    expect<double>(2, "a matrix ({} with two dimensions)");
+    *matrix = Eigen::Map<const RowMatrix>(reinterpret_cast<const double*>(tensor_.bytes.data()),
+                                          tensor_.shape[0], tensor_.shape[1]);
+  }
 
-const double* doubles_of(const Tensor& tensor) {
-  return reinterpret_cast<const double*>(tensor.bytes.data());
-}
+ private:
+  template <class Number>
+  void expect(std::size_t dimensions, fmt::format_string<std::string_view> what) const {
+    if (tensor_.type == kTypeOf<Number> && tensor_.shape.size() == dimensions) return;
+    refuse_(tensor_.text(), fmt::format(what, enum_name(kTypeOf<Number>)));
+  }
+
+  const Tensor& tensor_;
+  const Refuse& refuse_;
+};
 
 }  // namespace
 
@@ -59,29 +110,8 @@ void ArchiveWriter::tensor(std::string_view name, Tensor value) {
   }
 }
 
-void ArchiveWriter::operator()(std::string_view name, const double& value) {
-  tensor(name, single(TensorType::kF64, value));
-}
-void ArchiveWriter::operator()(std::string_view name, const Index& value) {
-  tensor(name, single(TensorType::kI64, value));
-}
-void ArchiveWriter::operator()(std::string_view name, const bool& value) {
-  tensor(name, single<unsigned char>(TensorType::kU8, value ? 1 : 0));
-}
-void ArchiveWriter::operator()(std::string_view name, const std::string& value) {
-  tensor(name, owning(TensorType::kU8, {static_cast<Index>(value.size())}, value));
-}
-void ArchiveWriter::operator()(std::string_view name, const Vector& value) {
-  tensor(name, owning(TensorType::kF64, {value.size()}, value));
-}
-void ArchiveWriter::operator()(std::string_view name, const Matrix& value) {
-  tensor(name, owning(TensorType::kF64, {value.rows(), value.cols()}, RowMatrix(value)));
-}
-void ArchiveWriter::operator()(std::string_view name, const std::vector<int>& value) {
-  tensor(name, owning(TensorType::kI32, {static_cast<Index>(value.size())}, value));
-}
-void ArchiveWriter::operator()(std::string_view name, const std::vector<Index>& value) {
-  tensor(name, owning(TensorType::kI64, {static_cast<Index>(value.size())}, value));
+void ArchiveWriter::save(std::string_view name, SavedPart part) {
+  tensor(name, std::visit([](const auto* value) { return tensor_of(*value); }, part));
 }
 
 void ArchiveWriter::texts(std::string_view name, const std::vector<std::string>& values) {
@@ -115,46 +145,12 @@ bool ArchiveReader::has(std::string_view name) const {
   return file_.tensors.contains(prefix_ + std::string(name));
 }
 
-const Tensor& ArchiveReader::expect(std::string_view name, TensorType type, std::size_t dimensions,
-                                    std::string_view kind) {
-  const Tensor& found = tensor(name);
-  if (found.type != type || found.shape.size() != dimensions) {
+void ArchiveReader::load(std::string_view name, LoadedPart part) {
+  const auto refuse = [&](const std::string& found, const std::string& expected) {
     throw bad_input({source_}, "part {} is {}; {} was expected",
-                    in_quotes(prefix_ + std::string(name)), found.text(), kind);
-  }
-  return found;
-}
-
-void ArchiveReader::operator()(std::string_view name, double& value) {
-  value = number_of<double>(expect(name, TensorType::kF64, 0, "one F64 number"));
-}
-void ArchiveReader::operator()(std::string_view name, Index& value) {
-  value = number_of<Index>(expect(name, TensorType::kI64, 0, "one I64 number"));
-}
-void ArchiveReader::operator()(std::string_view name, bool& value) {
-  const auto stored = number_of<unsigned char>(expect(name, TensorType::kU8, 0, "one U8 number"));
-  if (stored > 1) {
-    throw bad_input({source_}, "part {} is {}; 0 or 1 was expected",
-                    in_quotes(prefix_ + std::string(name)), stored);
-  }
-  value = stored == 1;
-}
-void ArchiveReader::operator()(std::string_view name, std::string& value) {
-  value = expect(name, TensorType::kU8, 1, "text (U8 with one dimension)").bytes;
-}
-void ArchiveReader::operator()(std::string_view name, Vector& value) {
-  const Tensor& found = expect(name, TensorType::kF64, 1, "a vector (F64 with one dimension)");
-  value = Eigen::Map<const Vector>(doubles_of(found), found.shape[0]);
-}
-void ArchiveReader::operator()(std::string_view name, Matrix& value) {
-  const Tensor& found = expect(name, TensorType::kF64, 2, "a matrix (F64 with two dimensions)");
-  value = Eigen::Map<const RowMatrix>(doubles_of(found), found.shape[0], found.shape[1]);
-}
-void ArchiveReader::operator()(std::string_view name, std::vector<int>& value) {
-  value = numbers_of<int>(expect(name, TensorType::kI32, 1, "a list (I32 with one dimension)"));
-}
-void ArchiveReader::operator()(std::string_view name, std::vector<Index>& value) {
-  value = numbers_of<Index>(expect(name, TensorType::kI64, 1, "a list (I64 with one dimension)"));
+                    in_quotes(prefix_ + std::string(name)), found, expected);
+  };
+  std::visit(PartReader(tensor(name), refuse), part);
 }
 
 void ArchiveReader::texts(std::string_view name, std::vector<std::string>& values) {

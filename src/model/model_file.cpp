@@ -28,11 +28,7 @@ std::string measure_prefix(std::size_t k) { return fmt::format("measure.{}.", k)
 /// The arrays of a record under their names, so that writing and reading visit the same list.
 template <class Archiver>
 void visit_arrays(Archiver& archiver, Archived<Archiver, ModelRecord>& record) {
-  if constexpr (Archiver::kLoading) {
-    if (archiver.has("columns.classes")) archiver("columns.classes", record.classes);
-  } else if (!record.classes.empty()) {
-    archiver("columns.classes", record.classes);
-  }
+  archiver("columns.classes", record.classes);
   archiver.texts("columns.ids", record.ids);
   archiver("columns.kept", record.kept);
   archiver("columns.positions", record.positions);

@@ -44,7 +44,7 @@ std::string broken_columns(const ModelRecord& record) {
   if (!record.ids.empty() && record.ids.size() != record.positions.size()) {
     return fmt::format("{} ids for {} columns", record.ids.size(), record.positions.size());
   }
-  if (!record.classes.empty() && record.classes.size() != record.positions.size()) {
+  if (record.classes.size() != record.positions.size()) {
     return fmt::format("{} classes for {} columns", record.classes.size(), record.positions.size());
   }
   for (const int c : record.classes) {

@@ -26,15 +26,11 @@ constexpr std::int64_t kLargestDimension = std::numeric_limits<std::int32_t>::ma
 }
 
 TensorType type_of(const nlohmann::json& stored, const std::string& file, std::string_view name) {
-  const auto& names = EnumNames<TensorType>::names;
   const std::string text = stored.is_string() ? stored.get<std::string>() : "";
-  const auto* found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) {
-    refuse(file, name,
-           fmt::format("dtype {} is unknown; kith has F64, I64, I32 and U8",
-                       in_quotes(stored.dump())));
-  }
-  return static_cast<TensorType>(found - names.begin());
+  if (const std::optional<TensorType> type = find_enum<TensorType>(text)) return *type;
+  refuse(
+      file, name,
+      fmt::format("dtype {} is unknown; kith has F64, I64, I32 and U8", in_quotes(stored.dump())));
 }
 
 Index count_of(const nlohmann::json& stored, const std::string& file, std::string_view name) {

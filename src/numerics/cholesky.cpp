@@ -5,15 +5,9 @@
 
 namespace kith {
 
-bool cholesky(Matrix& A) {
-  const auto size = static_cast<int>(A.rows());
-  if (size == 0) return true;
-  int info = 0;
-  dpotrf_("L", &size, A.data(), &size, &info);
-  return info == 0 && A.diagonal().allFinite();
-}
+bool cholesky(Matrix& A) { return leading_cholesky(A) == A.rows() && A.diagonal().allFinite(); }
 
-Index leading_definite(Matrix A) {
+Index leading_cholesky(Matrix& A) {
   const auto size = static_cast<int>(A.rows());
   if (size == 0) return 0;
   int info = 0;
@@ -21,19 +15,24 @@ Index leading_definite(Matrix A) {
   return info > 0 ? info - 1 : size;
 }
 
-bool cholesky_with_ridge(Matrix& A, Ridge kind) {
-  constexpr double kSmallest = 1e-15;
-  const double largest = kind == Ridge::kOfEach ? 1 : 1e-8;
-  const Vector diagonal = A.diagonal();
+bool cholesky_with_ridge(Matrix& A, const Vector& unit, double least, double most) {
   const Matrix before = A;
-  if (cholesky(A)) return true;
-  for (double ridge = kSmallest; ridge <= largest; ridge *= 100) {
+  for (double ridge = least; ridge <= most; ridge *= 100) {
     A = before;
-    A.diagonal() = diagonal * (1 + ridge);
-    if (kind == Ridge::kOfLargest) A.diagonal().array() += ridge * diagonal.maxCoeff();
+    A.diagonal() += ridge * unit;
     if (cholesky(A)) return true;
   }
   return false;
+}
+
+bool cholesky_with_ridge(Matrix& A, Ridge kind) {
+  constexpr double kSmallest = 1e-15;
+  const Matrix before = A;
+  if (cholesky(A)) return true;
+  A = before;
+  Vector unit = A.diagonal();
+  if (kind == Ridge::kOfLargest) unit.array() += unit.maxCoeff();
+  return cholesky_with_ridge(A, unit, kSmallest, kind == Ridge::kOfEach ? 1 : 1e-8);
 }
 
 Matrix back_solve(const Matrix& L, Matrix X) {

@@ -10,8 +10,12 @@ namespace kith {
 /// Replaces A by its factor L, A = L L'. False where A is not positive definite in double
 /// precision; A is then spoiled.
 [[nodiscard]] bool cholesky(Matrix& A);
-/// The size of the largest leading block of A that is positive definite in double precision.
-[[nodiscard]] Index leading_definite(Matrix A);
+/// The same of the largest leading block of A that is positive definite in double precision, and
+/// its size; the rest of A is spoiled.
+[[nodiscard]] Index leading_cholesky(Matrix& A);
+/// The same of A + ridge diag(unit) for the first of ridge = least, 100 least, ... up to `most`
+/// that makes it positive definite; A holds the last one that was tried where none does.
+[[nodiscard]] bool cholesky_with_ridge(Matrix& A, const Vector& unit, double least, double most);
 /// What a ridge is a share of: of each diagonal entry and of the largest (up to 1e-8 of them), or
 /// of each entry alone (up to 1 of it), where entries of all sizes count.
 enum class Ridge { kOfLargest, kOfEach };

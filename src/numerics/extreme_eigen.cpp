@@ -26,6 +26,7 @@
 #include "core/errors.hpp"
 #include "kith/core/positions.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
+#include "numerics/cholesky.hpp"
 #include "numerics/lanczos.hpp"
 #include "numerics/lapack.hpp"
 
@@ -164,11 +165,9 @@ std::optional<Vector> Search::factor_shifted(double sigma, Index lifted) {
   L_.diagonal().array() -= sigma;
   // ||A|| <= 1, so 2 brings a lifted direction above every sigma in use.
   if (lifted > 0) L_.selfadjointView<Eigen::Lower>().rankUpdate(locked_.U.leftCols(lifted), 2.0);
-  const int size = static_cast<int>(n());
-  int info = 0;
-  dpotrf_("L", &size, L_.data(), &size, &info);
-  if (info == 0) return std::nullopt;
-  return bad_direction(info - 1, lifted);
+  const Index leading = leading_cholesky(L_);
+  if (leading == n()) return std::nullopt;
+  return bad_direction(leading, lifted);
 }
 
 /// The pivot after the first `column` columns of the factor of B is not positive: with b the row

@@ -143,12 +143,6 @@ void apply_spectral_to_columns(const MatrixRef& U, const VectorRef& g, Eigen::Re
   }
 }
 
-Matrix apply_spectral(const MatrixRef& U, const VectorRef& g, const MatrixRef& rows) {
-  Matrix columns = rows.transpose();
-  apply_spectral_to_columns(U, g, columns);
-  return columns.transpose();
-}
-
 Vector clip_multipliers(const VectorRef& lambda) {
   const double zero = zero_threshold(lambda);
   return lambda.unaryExpr([zero](double v) { return v > zero ? 1.0 : 0.0; });

@@ -100,9 +100,7 @@ ExplainedSample explained_sample(const ModelRecord& record, Index sample) {
   if (at == record.positions.end() || *at != sample) return found;
   const auto column = static_cast<std::size_t>(at - record.positions.begin());
   if (!record.ids.empty()) found.id = record.ids[column];
-  if (!record.classes.empty()) {
-    found.class_name = record.class_names[static_cast<std::size_t>(record.classes[column])];
-  }
+  found.class_name = record.class_names[static_cast<std::size_t>(record.classes[column])];
   return found;
 }
 

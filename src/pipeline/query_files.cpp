@@ -13,31 +13,13 @@
 namespace kith {
 namespace {
 
-using Positions = std::unordered_map<std::string_view, Index>;
-
-Positions positions_of(std::span<const std::string> ids) {
-  Positions positions;
-  for (std::size_t i = 0; i < ids.size(); ++i) positions.emplace(ids[i], static_cast<Index>(i));
-  return positions;
-}
-
 /// For each column the model needs, its position among `given` ids.
-std::vector<Index> match_ids(const ModelRecord& record, std::span<const std::string> given,
-                             const std::string& file, std::string_view what) {
-  const Positions positions = positions_of(given);
-  std::vector<Index> columns;
-  std::vector<std::string> absent;
-  for (const std::string& id : record.ids) {
-    const auto at = positions.find(id);
-    if (at == positions.end()) {
-      absent.push_back(in_quotes(id));
-    } else {
-      columns.push_back(at->second);
-    }
-  }
-  if (absent.empty()) return columns;
+std::vector<Index> match_columns(const ModelRecord& record, std::span<const std::string> given,
+                                 const std::string& file, std::string_view what) {
+  MatchedIds matched = match_ids(record.ids, positions_of(given));
+  if (matched.unknown.empty()) return std::move(matched.positions);
   throw broken("{}: {} of the {} training samples the model needs have no {}: {}", file,
-               absent.size(), record.ids.size(), what, list_some(absent));
+               matched.unknown.size(), record.ids.size(), what, list_some(matched.unknown));
 }
 
 /// The same without ids: the file has the columns of the fit, those given to it, or just the needed
@@ -56,7 +38,7 @@ std::vector<Index> match_positions(const ModelRecord& record, Index given, const
 
 std::vector<Index> match_columns(const ModelRecord& record, std::span<const std::string> ids,
                                  Index given, const std::string& file, std::string_view what) {
-  if (!ids.empty() && !record.ids.empty()) return match_ids(record, ids, file, what);
+  if (!ids.empty() && !record.ids.empty()) return match_columns(record, ids, file, what);
   return match_positions(record, given, file, what);
 }
 
@@ -71,9 +53,7 @@ bool fits(const ModelRecord& record, const Side& side) {
     return side.count == record.samples || side.count == record.given_samples ||
            side.count == std::ssize(record.positions);
   }
-  const Positions positions = positions_of(side.ids);
-  return std::ranges::all_of(record.ids,
-                             [&](const std::string& id) { return positions.contains(id); });
+  return match_ids(record.ids, positions_of(side.ids)).unknown.empty();
 }
 
 /// A refusal that says what mends it, where the training samples are on the other side of the
@@ -101,18 +81,14 @@ Side rest_of(RowReader& rows, std::vector<std::string>& ids) {
   return side;
 }
 
-bool has_any(const Positions& positions, std::span<const std::string> ids) {
-  return std::ranges::any_of(ids, [&](const std::string& id) { return positions.contains(id); });
-}
-
 /// Pairs with samples that the model does not know would all be left out.
 void check_some_column_known(const SimilaritySet& set, const Positions& known) {
-  if (has_any(known, set.column_ids)) return;
+  if (!match_ids(set.column_ids, known).positions.empty()) return;
   throw broken("{}: none of its {} columns is a training sample of the model: {}{}", set.source,
                set.column_ids.size(), list_some(set.column_ids),
-               has_any(known, set.row_ids)
-                   ? ". Some of its rows are: [[transpose]] lets rows and columns change places"
-                   : "");
+               match_ids(set.row_ids, known).positions.empty()
+                   ? ""
+                   : ". Some of its rows are: [[transpose]] lets rows and columns change places");
 }
 
 /// A sparse table over the model's columns in the model's order. A training sample that no query
@@ -223,16 +199,16 @@ PerQuery read_from(const ModelRecord& record, const std::string& path, const Rea
 }  // namespace
 
 std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const NamedFile> files,
-                                   std::string_view flag) {
+                                   std::string_view source) {
   const auto named = std::count_if(files.begin(), files.end(),
                                    [](const NamedFile& file) { return !file.name.empty(); });
   if (named != 0 && named != std::ssize(files)) {
-    throw invalid("some files of {} have a name and some have none; all or none must", flag);
+    throw invalid("some files of {} have a name and some have none; all or none must", source);
   }
   if (named == 0) {
     if (files.size() == record.matrices.size()) return all_positions(std::ssize(files));
     throw invalid("{} file{} of {}; the model was trained on {} matri{}: {}", files.size(),
-                  files.size() == 1 ? "" : "s", flag, record.matrices.size(),
+                  files.size() == 1 ? "" : "s", source, record.matrices.size(),
                   record.matrices.size() == 1 ? "x" : "ces", names_of_matrices(record));
   }
   std::vector<Index> chosen(record.matrices.size(), -1);
@@ -241,11 +217,11 @@ std::vector<Index> files_by_matrix(const ModelRecord& record, std::span<const Na
         std::find_if(record.matrices.begin(), record.matrices.end(),
                      [&](const ModelMatrix& one) { return one.name == files[f].name; });
     if (matrix == record.matrices.end()) {
-      throw invalid("{}: the model has no matrix {}; it has {}", flag, in_quotes(files[f].name),
+      throw invalid("{}: the model has no matrix {}; it has {}", source, in_quotes(files[f].name),
                     names_of_matrices(record));
     }
     Index& at = chosen[static_cast<std::size_t>(matrix - record.matrices.begin())];
-    if (at >= 0) throw invalid("{}: two files for matrix {}", flag, in_quotes(files[f].name));
+    if (at >= 0) throw invalid("{}: two files for matrix {}", source, in_quotes(files[f].name));
     at = static_cast<Index>(f);
   }
   return chosen;

@@ -86,8 +86,7 @@ Index files_of_samples(const ModelRecord& record) {
   return files;
 }
 
-std::vector<std::string> sample_files(const ModelRecord& record, std::span<const NamedFile> files,
-                                      std::string_view flag) {
+std::vector<std::string> sample_files(const ModelRecord& record, std::span<const NamedFile> files) {
   const Index wanted = files_of_samples(record);
   if (wanted == 0) {
     throw invalid(
@@ -97,24 +96,23 @@ std::vector<std::string> sample_files(const ModelRecord& record, std::span<const
   if (wanted == 1 && record.matrices.size() != 1) {
     if (files.size() == 1 && files.front().name.empty()) return {files.front().path};
     if (record.features > 0) {
-      throw invalid("{} files of {}; the model takes vectors from one file without a name",
-                    files.size(), flag);
+      throw invalid("{} files of [[data]]; the model takes vectors from one file without a name",
+                    files.size());
     }
     throw invalid(
-        "the model measures all of its {} matrices from one file, and {}; give {} FILE once, "
-        "without name=",
+        "the model measures all of its {} matrices from one file, and {}; give [[data=FILE]] once, "
+        "for all of them",
         record.matrices.size(),
         files.size() == 1 ? fmt::format("{} is given for {} alone", in_quotes(files.front().path),
                                         in_quotes(files.front().name))
-                          : fmt::format("{} are given", files.size()),
-        flag);
+                          : fmt::format("{} are given", files.size()));
   }
   std::vector<std::string> paths;
-  for (const Index f : files_by_matrix(record, files, flag)) {
+  for (const Index f : files_by_matrix(record, files, "[[data]]")) {
     if (f < 0) {
       const std::string& name = record.matrices[paths.size()].name;
-      throw invalid("there are no new samples for matrix {} of the model; give {} {}=FILE",
-                    in_quotes(name), flag, name);
+      throw invalid("there are no new samples for matrix {} of the model; give [[data={}=FILE]]",
+                    in_quotes(name), name);
     }
     paths.push_back(files[static_cast<std::size_t>(f)].path);
   }

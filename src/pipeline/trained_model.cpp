@@ -38,14 +38,12 @@ void check_classes(const Labels& labels) {
       labels.size(), labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")");
 }
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json info_json(const SolveInfo& info) {
   return {{"objective", real(info.objective)},
           {"gap", real(info.gap)},
           {"kkt_residual", real(info.kkt_residual)},
           {"iterations", info.iterations},
-          {"status", name(info.status)}};
+          {"status", enum_name(info.status)}};
 }
 
 Json weights_json(const std::vector<KernelWeight>& weights) {
@@ -267,7 +265,7 @@ std::optional<TrainingEnd> training_end(const ModelRecord& record) {
   if (!certificate.is_object() || !certificate.contains("status")) return std::nullopt;
   const Json& text = certificate["status"];
   const std::optional<SolveStatus> status =
-      text.is_string() ? status_of(text.get_ref<const std::string&>()) : std::nullopt;
+      text.is_string() ? find_enum<SolveStatus>(text.get_ref<const std::string&>()) : std::nullopt;
   if (!status) return std::nullopt;
   TrainingEnd end{.status = *status};
   const Json gap = certificate.value("gap", Json());

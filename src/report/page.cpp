@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t kIdWidth = 80;  // a page of long sequences as ids would have no end
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json ids_json(const std::vector<std::string>& ids) {
   Json list = Json::array();
   for (const std::string& id : ids) list.push_back(shortened(id, kIdWidth));

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "numerics/distances.hpp"
+#include "numerics/power.hpp"
 
 namespace kith {
 namespace {
@@ -206,7 +207,7 @@ Matrix kernel_of_table(const KernelRule& rule, Matrix table) {
       table = (-rule.gamma * table.array()).exp();
       break;
     case VectorKernel::kPolynomial:
-      table = (1 + table.array()).pow(static_cast<double>(rule.degree));
+      table = table.unaryExpr([&](double product) { return power(1 + product, rule.degree); });
       break;
   }
   if (!std::isfinite(table.squaredNorm())) {  // its columns are multiplied with each other

@@ -126,7 +126,7 @@ MethodChoice choice_of(const Variant& variant) {
 
 void expect_met(const Variant& variant, SolveStatus status) {
   if (stops_early(variant)) return;
-  EXPECT_TRUE(ended_as_asked(status)) << kith::name(status);
+  EXPECT_TRUE(ended_as_asked(status)) << enum_name(status);
 }
 
 void expect_same(const Prediction& one, const Prediction& two) {

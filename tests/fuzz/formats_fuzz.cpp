@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   kith::ReadSettings settings;
   const int choice = data[0] - '1';
-  constexpr int kFormats = static_cast<int>(kith::EnumNames<kith::Format>::names.size());
+  constexpr int kFormats = static_cast<int>(kith::kEnumNames<kith::Format>.size());
   if (choice >= 0 && choice < kFormats) settings.format = static_cast<kith::Format>(choice);
 
   const kith::fuzz::MemoryFile file(data + 1, size - 1);

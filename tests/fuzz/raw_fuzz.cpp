@@ -84,7 +84,7 @@ void try_to_read(const std::string& path, RawKind kind) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::MemoryFile file(data, size);
-  for (std::size_t kind = 0; kind < EnumNames<RawKind>::names.size(); ++kind) {
+  for (std::size_t kind = 0; kind < kEnumNames<RawKind>.size(); ++kind) {
     try_to_read(file.path(), static_cast<RawKind>(kind));
   }
   return 0;

@@ -44,6 +44,7 @@ inline ModelRecord dummy_record() {
   record.given_samples = 8;
   record.kept = {0, 1, 2, 4, 5, 6, 7};
   record.positions = {0, 2, 5};
+  record.classes = {0, 1, 0};
   record.ids = {"first", "line\nbreak", "\xc3\xa9 \"quoted\""};
   InputRule plain;
   plain.settings.from_distance = FromDistance::kDoubleCentre;

@@ -10,49 +10,31 @@
 namespace kith {
 
 enum class Symmetrise { kAuto, kMean, kMax, kMin, kKeep };
-template <>
-struct EnumNames<Symmetrise> {
-  static constexpr std::array<std::string_view, 5> names = {"auto", "mean", "max", "min", "keep"};
-};
+constexpr auto enum_names(Symmetrise /*of*/) { return named("auto", "mean", "max", "min", "keep"); }
 
 enum class MissingRule { kError, kZero, kMin, kDropSample };
-template <>
-struct EnumNames<MissingRule> {
-  static constexpr std::array<std::string_view, 4> names = {"error", "zero", "min", "drop-sample"};
-};
+constexpr auto enum_names(MissingRule /*of*/) {
+  return named("error", "zero", "min", "drop-sample");
+}
 
 enum class DiagonalRule { kGiven, kOne, kMaxRow };
-template <>
-struct EnumNames<DiagonalRule> {
-  static constexpr std::array<std::string_view, 3> names = {"given", "one", "max-row"};
-};
+constexpr auto enum_names(DiagonalRule /*of*/) { return named("given", "one", "max-row"); }
 
 enum class ScaleRule { kNone, kUnit, kCosine };
-template <>
-struct EnumNames<ScaleRule> {
-  static constexpr std::array<std::string_view, 3> names = {"none", "unit", "cosine"};
-};
+constexpr auto enum_names(ScaleRule /*of*/) { return named("none", "unit", "cosine"); }
 
 enum class Rescale { kNone, kSpread };
-template <>
-struct EnumNames<Rescale> {
-  static constexpr std::array<std::string_view, 2> names = {"none", "spread"};
-};
+constexpr auto enum_names(Rescale /*of*/) { return named("none", "spread"); }
 
 /// kAuto is settled by the method (learn/registry, `settled`): negative where it goes by
 /// neighbours, so that they are the nearest; else double-centre.
 enum class FromDistance { kAuto, kDoubleCentre, kMaxMinus, kNegative, kNegativeSquare, kExp };
-template <>
-struct EnumNames<FromDistance> {
-  static constexpr std::array<std::string_view, 6> names = {
-      "auto", "double-centre", "max-minus", "negative", "negative-square", "exp"};
-};
+constexpr auto enum_names(FromDistance /*of*/) {
+  return named("auto", "double-centre", "max-minus", "negative", "negative-square", "exp");
+}
 
 enum class InputTransform { kNone, kRowsRbf };
-template <>
-struct EnumNames<InputTransform> {
-  static constexpr std::array<std::string_view, 2> names = {"none", "rows-rbf"};
-};
+constexpr auto enum_names(InputTransform /*of*/) { return named("none", "rows-rbf"); }
 
 struct InputSettings {
   Symmetrise symmetrise = Symmetrise::kAuto;

@@ -28,12 +28,10 @@
 namespace kith {
 
 enum class Spectrum { kNone, kClip, kFlip, kShift, kSquare, kDiffusion };
-template <>
-struct EnumNames<Spectrum> {
-  static constexpr std::array<std::string_view, 6> names = {"none",  "clip",   "flip",
-                                                            "shift", "square", "diffusion"};
-  static constexpr std::array<Alias, 1> aliases = {{{"denoise", "clip"}}};
-};
+constexpr auto enum_names(Spectrum /*of*/) {
+  return named("none", "clip", "flip", "shift", "square", "diffusion");
+}
+constexpr auto enum_aliases(Spectrum /*of*/) { return std::array{Alias{"denoise", "clip"}}; }
 
 /// Made once per training block, used by every kernel and transform that needs it.
 using SharedDecomposition = std::shared_ptr<const SymmetricEigen>;

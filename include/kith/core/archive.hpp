@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "kith/core/settings.hpp"
@@ -12,25 +13,30 @@
 
 namespace kith {
 
+/// Where a part of a model is: a number, a text, or a list or table of numbers.
+using SavedPart =
+    std::variant<const double*, const Index*, const bool*, const std::string*, const Vector*,
+                 const Matrix*, const std::vector<int>*, const std::vector<Index>*>;
+using LoadedPart = std::variant<double*, Index*, bool*, std::string*, Vector*, Matrix*,
+                                std::vector<int>*, std::vector<Index>*>;
+
 /// What a model's `archive` function is handed to save it: each part is named once and only read.
 class SavingArchive {
  public:
   static constexpr bool kLoading = false;
   virtual ~SavingArchive() = default;
 
-  virtual void operator()(std::string_view name, const double& value) = 0;
-  virtual void operator()(std::string_view name, const Index& value) = 0;
-  virtual void operator()(std::string_view name, const bool& value) = 0;
-  virtual void operator()(std::string_view name, const std::string& value) = 0;
-  virtual void operator()(std::string_view name, const Vector& value) = 0;
-  virtual void operator()(std::string_view name, const Matrix& value) = 0;
-  virtual void operator()(std::string_view name, const std::vector<int>& value) = 0;
-  virtual void operator()(std::string_view name, const std::vector<Index>& value) = 0;
-
-  template <NamedEnum E>
-  void operator()(std::string_view name, const E& value) {
-    (*this)(name, std::string(enum_name(value)));
+  template <class Part>
+  void operator()(std::string_view name, const Part& value) {
+    if constexpr (NamedEnum<Part>) {
+      (*this)(name, std::string(enum_name(value)));
+    } else {
+      save(name, &value);
+    }
   }
+
+ private:
+  virtual void save(std::string_view name, SavedPart part) = 0;
 };
 
 /// The same to load it: each part is set.
@@ -39,21 +45,19 @@ class LoadingArchive {
   static constexpr bool kLoading = true;
   virtual ~LoadingArchive() = default;
 
-  virtual void operator()(std::string_view name, double& value) = 0;
-  virtual void operator()(std::string_view name, Index& value) = 0;
-  virtual void operator()(std::string_view name, bool& value) = 0;
-  virtual void operator()(std::string_view name, std::string& value) = 0;
-  virtual void operator()(std::string_view name, Vector& value) = 0;
-  virtual void operator()(std::string_view name, Matrix& value) = 0;
-  virtual void operator()(std::string_view name, std::vector<int>& value) = 0;
-  virtual void operator()(std::string_view name, std::vector<Index>& value) = 0;
-
-  template <NamedEnum E>
-  void operator()(std::string_view name, E& value) {
-    std::string text;
-    (*this)(name, text);
-    value = parse_enum<E>(name, text);
+  template <class Part>
+  void operator()(std::string_view name, Part& value) {
+    if constexpr (NamedEnum<Part>) {
+      std::string text;
+      (*this)(name, text);
+      value = parse_enum<Part>(name, text);
+    } else {
+      load(name, &value);
+    }
   }
+
+ private:
+  virtual void load(std::string_view name, LoadedPart part) = 0;
 };
 
 /// A model as an archive of type A sees it. One function serves both directions:

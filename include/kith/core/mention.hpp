@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How texts of the library name what the user can give: by its id in double brackets, as in
-// [[missing=zero]] or [[self]]. Only a front end knows how its users type it: the program spells
-// --missing zero, the Python package input={'missing': 'zero'}.
+// [[missing=zero]] or [[self]]; a method's own setting as [[set=multiclass=one-vs-rest]]. Only a
+// front end knows how its users type it: the program spells --missing zero, the Python package
+// input={'missing': 'zero'}.
 #pragma once
 
 #include <array>
@@ -14,9 +15,9 @@ namespace kith {
 
 /// The ids that texts of the library name.
 inline constexpr std::array<std::string_view, 20> kMentioned = {
-    "among",        "append", "data",       "diagonal",        "distance", "from-distance", "grid",
-    "json",         "labels", "measure",    "method",          "missing",  "multiclass",    "scale",
-    "score-column", "self",   "similarity", "similarity-from", "stratify", "transpose"};
+    "among", "append", "data",       "diagonal",        "distance", "from-distance", "grid",
+    "json",  "labels", "measure",    "method",          "missing",  "scale",         "score-column",
+    "self",  "set",    "similarity", "similarity-from", "stratify", "transpose"};
 
 /// How a front end spells an id of `kMentioned`; the value may be empty.
 using Spelling = std::string (*)(std::string_view id, std::string_view value);

@@ -3,8 +3,12 @@
 
 #include <numeric>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "kith/core/text.hpp"
 #include "kith/core/types.hpp"
 
 namespace kith {
@@ -25,6 +29,35 @@ template <class Value>
   chosen.reserve(positions.size());
   for (const Index i : positions) chosen.push_back(values[static_cast<std::size_t>(i)]);
   return chosen;
+}
+
+/// Where ids stand: the first place of each.
+using Positions = std::unordered_map<std::string_view, Index>;
+[[nodiscard]] inline Positions positions_of(std::span<const std::string> ids) {
+  Positions positions;
+  positions.reserve(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) positions.emplace(ids[i], static_cast<Index>(i));
+  return positions;
+}
+
+/// Where some ids stand among others.
+struct MatchedIds {
+  std::vector<Index> positions;      ///< of those that do
+  std::vector<std::string> unknown;  ///< the others, in quotes
+};
+[[nodiscard]] inline MatchedIds match_ids(std::span<const std::string> ids,
+                                          const Positions& positions) {
+  MatchedIds matched;
+  matched.positions.reserve(ids.size());
+  for (const std::string& id : ids) {
+    const auto at = positions.find(id);
+    if (at == positions.end()) {
+      matched.unknown.push_back(in_quotes(id));
+    } else {
+      matched.positions.push_back(at->second);
+    }
+  }
+  return matched;
 }
 
 }  // namespace kith

@@ -23,29 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include "kith/core/enum_names.hpp"
 #include "kith/core/json.hpp"
 #include "kith/core/types.hpp"
 
 namespace kith {
-
-/// Specialise with `static constexpr std::array names`, one name per enumerator 0, 1, ...;
-/// optionally with `static constexpr std::array<std::pair<std::string_view, std::string_view>, N>
-/// aliases`.
-template <class E>
-struct EnumNames;
-
-template <class E>
-concept NamedEnum = requires {
-  EnumNames<E>::names;
-};
-
-using Alias = std::pair<std::string_view, std::string_view>;
-
-/// The name of an enumerator as users type it.
-template <NamedEnum E>
-[[nodiscard]] constexpr std::string_view enum_name(E value) {
-  return EnumNames<E>::names[static_cast<std::size_t>(value)];
-}
 
 namespace detail {
 [[noreturn]] void refuse_choice(std::string_view subject, std::string_view text,
@@ -55,10 +37,8 @@ namespace detail {
 /// The enumerator of that name; throws Error naming the subject, the text and the names there are.
 template <NamedEnum E>
 [[nodiscard]] E parse_enum(std::string_view subject, std::string_view text) {
-  for (std::size_t i = 0; i < EnumNames<E>::names.size(); ++i) {
-    if (EnumNames<E>::names[i] == text) return static_cast<E>(i);
-  }
-  detail::refuse_choice(subject, text, EnumNames<E>::names);
+  if (const std::optional<E> found = find_enum<E>(text)) return *found;
+  detail::refuse_choice(subject, text, kEnumNames<E>);
 }
 
 /// A value that a field of an enumeration may take, and what it is called there.
@@ -97,6 +77,9 @@ enum class FieldRole {
   kProbability,  ///< whether probabilities are fitted; labels do not need them
   kCertificate,  ///< whether bounds are computed that only certify; labels do not need them
 };
+constexpr auto enum_names(FieldRole /*of*/) {
+  return named("own", "cost", "kernel-cost", "neighbours", "probability", "certificate");
+}
 
 /// Called once per field by `describe`. Subclasses read or write the field they are handed.
 class FieldVisitor {
@@ -134,9 +117,7 @@ class FieldVisitor {
   template <NamedEnum E>
   void operator()(std::string_view name, E& value, std::string_view help) {
     int index = static_cast<int>(value);
-    std::span<const Alias> aliases;
-    if constexpr (requires { EnumNames<E>::aliases; }) aliases = EnumNames<E>::aliases;
-    on_choice(name, index, EnumNames<E>::names, aliases, help);
+    on_choice(name, index, kEnumNames<E>, kEnumAliases<E>, help);
     value = static_cast<E>(index);
   }
   /// A choice among some of the values. Throws Error where the field has another.
@@ -151,16 +132,14 @@ class FieldVisitor {
       names.push_back(choice.name);
     }
     if (index < 0) detail::refuse_choice(name, enum_name(value), names);
-    std::span<const Alias> aliases;
-    if constexpr (requires { EnumNames<E>::aliases; }) aliases = EnumNames<E>::aliases;
-    on_choice(name, index, names, aliases, help);
+    on_choice(name, index, names, kEnumAliases<E>, help);
     value = std::next(choices.begin(), index)->value;
   }
   /// A choice that may be left open; `absent_word` is what users type for that.
   template <NamedEnum E>
   void operator()(std::string_view name, std::optional<E>& value, std::string_view absent_word,
                   std::string_view help) {
-    std::vector<std::string_view> names(EnumNames<E>::names.begin(), EnumNames<E>::names.end());
+    std::vector<std::string_view> names(kEnumNames<E>.begin(), kEnumNames<E>.end());
     names.push_back(absent_word);
     const int absent = static_cast<int>(names.size()) - 1;
     int index = value ? static_cast<int>(*value) : absent;

@@ -2,27 +2,28 @@
 #pragma once
 
 #include <limits>
-#include <optional>
-#include <string_view>
 
+#include "kith/core/enum_names.hpp"
 #include "kith/core/types.hpp"
 
 namespace kith {
 
-/// How a solver ended. Only `kSolved` means that the stated tolerance was met and is proved.
+/// How a solver ended, from a met tolerance to no answer at all: of several the largest counts.
+/// Only `kSolved` means that the stated tolerance was met and is proved.
 enum class SolveStatus {
   kSolved,
   kStationary,       ///< tolerance met, but the problem is not convex: a stationary point
   kStopped,          ///< the method's own rule ended it: no optimum is claimed; see the gap
   kReducedAccuracy,  ///< no further progress in double precision; see the residuals
   kIterationLimit,
-  kInfeasible,
   kNumericalFailure,
+  kInfeasible,
 };
+constexpr auto enum_names(SolveStatus /*of*/) {
+  return named("solved", "stationary point of a non-convex problem", "stopped by its rule",
+               "reduced accuracy", "iteration limit", "numerical failure", "infeasible");
+}
 
-[[nodiscard]] std::string_view name(SolveStatus status);
-/// The status of that name, if there is one.
-[[nodiscard]] std::optional<SolveStatus> status_of(std::string_view text);
 /// Whether the answer meets the tolerance that was asked for.
 [[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
   return status == SolveStatus::kSolved || status == SolveStatus::kStationary;
@@ -47,7 +48,6 @@ struct SolveInfo {
   double objective = std::numeric_limits<double>::quiet_NaN();
   double gap = std::numeric_limits<double>::quiet_NaN();           ///< relative duality gap
   double kkt_residual = std::numeric_limits<double>::quiet_NaN();  ///< largest violation
-  double seconds = 0;
 };
 
 /// One iteration of a solver that closes in on its optimum from both sides.

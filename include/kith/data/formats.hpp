@@ -16,18 +16,13 @@
 namespace kith {
 
 enum class Format { kCsv, kTsv, kNpy, kMatrixMarket, kLibsvm, kPhylip, kEdges, kBlast, kMat };
-template <>
-struct EnumNames<Format> {
-  static constexpr std::array<std::string_view, 9> names = {
-      "csv", "tsv", "npy", "matrix-market", "libsvm", "phylip", "edges", "blast", "mat"};
-};
+constexpr auto enum_names(Format /*of*/) {
+  return named("csv", "tsv", "npy", "matrix-market", "libsvm", "phylip", "edges", "blast", "mat");
+}
 
 /// What is done with a pair that an edge list or BLAST table lists more than once.
 enum class Duplicates { kMax, kMean, kSum, kError };
-template <>
-struct EnumNames<Duplicates> {
-  static constexpr std::array<std::string_view, 4> names = {"max", "mean", "sum", "error"};
-};
+constexpr auto enum_names(Duplicates /*of*/) { return named("max", "mean", "sum", "error"); }
 
 struct ReadSettings {
   std::optional<Format> format;  ///< none: by content and name

@@ -116,11 +116,9 @@ std::vector<ConditionedInput> check_input(const ExperimentData& data,
 
 /// Repeats, folds and grids by the name of a paper.
 enum class ProtocolName { kKith, kTr, kCgr, kCy, kKtbb, kZgzz };
-template <>
-struct EnumNames<ProtocolName> {
-  static constexpr std::array<std::string_view, 6> names = {"kith", "tr",   "cgr",
-                                                            "cy",   "ktbb", "zgzz"};
-};
+constexpr auto enum_names(ProtocolName /*of*/) {
+  return named("kith", "tr", "cgr", "cy", "ktbb", "zgzz");
+}
 struct Protocol {
   ProtocolName name = ProtocolName::kKith;
   PartitionSettings partitions;

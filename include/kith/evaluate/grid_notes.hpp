@@ -30,17 +30,12 @@ struct AxisFinding {
 [[nodiscard]] std::vector<std::string> search_notes(const Candidate& method,
                                                     const ExperimentData& data,
                                                     std::span<const AxisFinding> findings);
-/// The same of an evaluation: of what ended at an end on most of the finished partitions, or
-/// changed nothing on all of them. The members of a committee, on the partitions on which they took
-/// part; those that are rows as well speak there.
-[[nodiscard]] std::vector<std::string> evaluation_notes(const ExperimentData& data,
-                                                        const ExperimentPlan& plan,
-                                                        const Store& store,
-                                                        std::int64_t experiment);
 /// Doubts about the input as a store keeps them, beside the notes on searches.
 [[nodiscard]] Json notes_json(std::span<const std::string> doubts);
-/// Keeps these notes and the doubts of the plan in the store, in place of those that it has of the
-/// same methods, and returns the notes.
+/// The same of an evaluation: of what ended at an end on most of the finished partitions, or
+/// changed nothing on all of them. The members of a committee, on the partitions on which they took
+/// part; those that are rows as well speak there. Keeps these notes and the doubts of the plan in
+/// the store, in place of those that it has of the same methods, and returns the notes.
 std::vector<std::string> keep_notes(const ExperimentData& data, const ExperimentPlan& plan,
                                     Store& store, std::int64_t experiment);
 

@@ -36,6 +36,8 @@ struct InputVariant {
 /// What a variant is, for people and for records: every searched field with its value.
 /// "as given" where a field of the data itself was left alone is spelled by its value as well.
 [[nodiscard]] Json variant_json(const InputVariant& variant, const ExperimentData& data);
+/// The same as "scale=none, from-distance=exp".
+[[nodiscard]] std::string variant_text(const InputVariant& variant, const ExperimentData& data);
 
 /// What is searched where nobody says otherwise.
 struct InputSearch {

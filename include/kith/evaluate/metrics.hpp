@@ -12,11 +12,9 @@
 namespace kith {
 
 enum class Metric { kError, kBalancedError, kFScore, kF1, kLogLoss, kAuc };
-template <>
-struct EnumNames<Metric> {
-  static constexpr std::array<std::string_view, 6> names = {"error", "balanced-error", "f-score",
-                                                            "f1",    "log-loss",       "auc"};
-};
+constexpr auto enum_names(Metric /*of*/) {
+  return named("error", "balanced-error", "f-score", "f1", "log-loss", "auc");
+}
 /// Whether smaller values are better.
 [[nodiscard]] bool smaller_is_better(Metric metric);
 

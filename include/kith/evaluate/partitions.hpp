@@ -19,10 +19,7 @@ namespace kith {
 /// `equal` gives every class as many samples as the smallest has, drawn anew for each partition;
 /// the others stand in neither part ([KTBB] 4).
 enum class Stratify { kAuto, kYes, kNo, kEqual };
-template <>
-struct EnumNames<Stratify> {
-  static constexpr std::array<std::string_view, 4> names = {"auto", "yes", "no", "equal"};
-};
+constexpr auto enum_names(Stratify /*of*/) { return named("auto", "yes", "no", "equal"); }
 
 struct PartitionSettings {
   Index repeats = 20;

@@ -29,7 +29,7 @@ struct MethodResult {
   std::string method;
   std::vector<int> partitions;  ///< finished ones, counted from 0
   /// Each metric on each of them; NaN where it does not exist.
-  std::array<std::vector<double>, EnumNames<Metric>::names.size()> metrics;
+  std::array<std::vector<double>, kEnumNames<Metric>.size()> metrics;
   std::vector<double> values;         ///< those of the metric asked for
   std::vector<Json> chosen;           ///< settings on each
   Json usual;                         ///< of the searched settings, those chosen most often

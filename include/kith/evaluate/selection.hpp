@@ -59,6 +59,8 @@ struct SelectionSettings {
                                       std::span<const RawMatrix> samples, const VectorData* vectors,
                                       const DecisionSettings& decision, RunContext& ctx);
 
+/// The values of what was searched, of the method and of its input: "cost=1, scale=unit".
+[[nodiscard]] std::string found_text(const SelectionEntry& entry, const ExperimentData& data);
 /// What `train --json` and the model file say of it.
 [[nodiscard]] Json selection_json(const Selection& selection, const ExperimentData& data);
 /// Notes on what a budget left out, and on the grids of those that are part of the answer.

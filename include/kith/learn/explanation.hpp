@@ -24,10 +24,7 @@ enum class ExplainedBy {
   /// A weight each, for the class of the sample. Those of one class add up to its score.
   kVotes,
 };
-template <>
-struct EnumNames<ExplainedBy> {
-  static constexpr std::array<std::string_view, 2> names = {"terms", "votes"};
-};
+constexpr auto enum_names(ExplainedBy /*of*/) { return named("terms", "votes"); }
 
 struct Contribution {
   Index sample = 0;  ///< position among the training samples

@@ -19,10 +19,8 @@ enum class Treatment {
   kSample,     ///< the nearest (k, r) for which K with border k and corner r is a kernel, [CGR] (8)
   kProject,    ///< V V' s
 };
-template <>
-struct EnumNames<Treatment> {
-  static constexpr std::array<std::string_view, 6> names = {"linear", "augmented", "none",
-                                                            "map",    "sample",    "project"};
-};
+constexpr auto enum_names(Treatment /*of*/) {
+  return named("linear", "augmented", "none", "map", "sample", "project");
+}
 
 }  // namespace kith

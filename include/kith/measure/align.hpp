@@ -18,20 +18,6 @@ namespace kith {
 
 enum class Alignment { kLocal, kGlobal };
 
-/// BLAST's default gap costs for a matrix, and the constants of Karlin and Altschul with them. They
-/// are in the unit of the table: lambda_ungapped solves sum_ij p_i p_j exp(lambda s_ij) = 1 for the
-/// frequencies p of Robinson and Robinson, which shows that the table here is BLAST's.
-struct KarlinAltschul {
-  std::string_view matrix;
-  Index gap_open;
-  Index gap_extend;
-  double lambda_ungapped;
-  double lambda;  ///< of gapped alignments, as is k
-  double k;
-};
-/// The matrices whose costs and constants are known.
-[[nodiscard]] std::span<const KarlinAltschul> karlin_altschul();
-
 struct AlignSettings {
   /// blosumN, pamN, dnafull or nuc44 as parasail has them, in small letters or capitals. What its
   /// tables say of B, Z and X counts, which differs a little between programs.

@@ -22,27 +22,8 @@ struct DtwSettings {
   std::optional<Index> band;  ///< w >= 0; none: every cell
 };
 
-/// The distance of two series, neither of them empty.
-[[nodiscard]] double dtw_distance(std::span<const double> a, std::span<const double> b,
-                                  const DtwSettings& settings = {});
-
-/// A bound from below in O(n + m) (Keogh): every a_i meets some b_j of the band, hence costs at
-/// least its squared distance from the range of those b_j.
-[[nodiscard]] double dtw_lower_bound(std::span<const double> a, std::span<const double> b,
-                                     const DtwSettings& settings = {});
-
-/// The `count` series of `training` nearest to `query`, the nearest first and equal distances in
-/// the order of `training`. The lower bound passes over most of them; the answer is exact.
-struct DtwNeighbour {
-  Index position = 0;
-  double distance = 0;
-};
-[[nodiscard]] std::vector<DtwNeighbour> dtw_nearest(std::span<const double> query,
-                                                    std::span<const Series> training, Index count,
-                                                    const DtwSettings& settings = {});
-
 /// Each of `rows` with each of `columns`; none: all pairs of `rows` (n x n, symmetric, diagonal 0).
-/// Every entry is wanted, so that lower bounds could spare nothing here.
+/// No series is empty. Every entry is wanted, so that lower bounds could spare nothing here.
 [[nodiscard]] RowMatrix dtw_matrix(std::span<const Series> rows, const DtwSettings& settings,
                                    const RunContext& ctx,
                                    std::optional<std::span<const Series>> columns = std::nullopt);

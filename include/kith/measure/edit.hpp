@@ -14,17 +14,14 @@
 
 namespace kith {
 
-/// The edit distance of two UTF-8 strings, counted in code points. O(|a| |b| / 64). Throws
-/// Error(kInvalidArgument) where the bytes are not UTF-8.
-[[nodiscard]] Index edit_distance(std::string_view a, std::string_view b);
-
-/// 1 - d(a, b) / max(|a|, |b|), in [0, 1]; 1 for two empty strings.
-[[nodiscard]] double edit_similarity(std::string_view a, std::string_view b);
-
-enum class EditValue { kSimilarity, kDistance };
+enum class EditValue {
+  kSimilarity,  ///< 1 - d(a, b) / max(|a|, |b|), in [0, 1]; 1 for two empty strings
+  kDistance,    ///< d, counted in code points
+};
 
 /// Each of `rows` with each of `columns`; none: all pairs of `rows` (n x n, symmetric). Exact,
-/// hence the same for any number of threads.
+/// hence the same for any number of threads. O(|a| |b| / 64) per pair. Throws
+/// Error(kInvalidArgument) where a string is not UTF-8.
 [[nodiscard]] RowMatrix edit_matrix(
     std::span<const std::string> rows, EditValue value, const RunContext& ctx,
     std::optional<std::span<const std::string>> columns = std::nullopt);

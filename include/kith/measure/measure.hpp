@@ -37,40 +37,22 @@ enum class Measure {
   kTverskyContrast,
   kValueDifference,
 };
-template <>
-struct EnumNames<Measure> {
-  static constexpr std::array<std::string_view, 19> names = {"edit",
-                                                             "edit-distance",
-                                                             "compression-distance",
-                                                             "spectrum",
-                                                             "gaussian",
-                                                             "laplacian",
-                                                             "linear",
-                                                             "polynomial",
-                                                             "sigmoid",
-                                                             "cosine",
-                                                             "euclidean",
-                                                             "manhattan",
-                                                             "dtw",
-                                                             "smith-waterman",
-                                                             "needleman-wunsch",
-                                                             "jaccard",
-                                                             "tversky-ratio",
-                                                             "tversky-contrast",
-                                                             "value-difference"};
-  static constexpr std::array<Alias, 2> aliases = {Alias{"sw", "smith-waterman"},
-                                                   Alias{"nw", "needleman-wunsch"}};
-};
+constexpr auto enum_names(Measure /*of*/) {
+  return named("edit", "edit-distance", "compression-distance", "spectrum", "gaussian", "laplacian",
+               "linear", "polynomial", "sigmoid", "cosine", "euclidean", "manhattan", "dtw",
+               "smith-waterman", "needleman-wunsch", "jaccard", "tversky-ratio", "tversky-contrast",
+               "value-difference");
+}
+constexpr auto enum_aliases(Measure /*of*/) {
+  return std::array{Alias{"sw", "smith-waterman"}, Alias{"nw", "needleman-wunsch"}};
+}
 
 /// Noise added to what was measured.
 enum class Perturb {
   kNone,
   kCy,  ///< xi (E + E') / 2, E standard normal: [CY] 6.1
 };
-template <>
-struct EnumNames<Perturb> {
-  static constexpr std::array<std::string_view, 2> names = {"none", "cy"};
-};
+constexpr auto enum_names(Perturb /*of*/) { return named("none", "cy"); }
 
 /// What a measure is: of which data, of which kind its values are, and the settings it takes.
 struct MeasureInfo {

@@ -81,12 +81,10 @@ using RawData =
 
 /// The members of RawData, in their order.
 enum class RawKind { kStrings, kVectors, kSeries, kSequences, kSets, kCategories };
-template <>
-struct EnumNames<RawKind> {
-  static constexpr std::array<std::string_view, 6> names = {"strings",   "vectors", "series",
-                                                            "sequences", "sets",    "categories"};
-};
-static_assert(EnumNames<RawKind>::names.size() == std::variant_size_v<RawData>);
+constexpr auto enum_names(RawKind /*of*/) {
+  return named("strings", "vectors", "series", "sequences", "sets", "categories");
+}
+static_assert(kEnumNames<RawKind>.size() == std::variant_size_v<RawData>);
 
 [[nodiscard]] RawKind kind_of(const RawData& data);
 [[nodiscard]] Index size_of(const RawData& data);

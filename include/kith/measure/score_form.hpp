@@ -14,9 +14,6 @@ enum class ScoreForm {
   kNormalised,  ///< S(x, y) / sqrt(S(x, x) S(y, y))
   kPValue,      ///< 1 - P, the probability that unrelated sequences score less
 };
-template <>
-struct EnumNames<ScoreForm> {
-  static constexpr std::array<std::string_view, 3> names = {"raw", "normalised", "p-value"};
-};
+constexpr auto enum_names(ScoreForm /*of*/) { return named("raw", "normalised", "p-value"); }
 
 }  // namespace kith

@@ -19,21 +19,14 @@ class ArchiveWriter final : public SavingArchive {
  public:
   ArchiveWriter(TensorFile& file, std::string prefix);
 
-  using SavingArchive::operator();
-  void operator()(std::string_view name, const double& value) override;
-  void operator()(std::string_view name, const Index& value) override;
-  void operator()(std::string_view name, const bool& value) override;
-  void operator()(std::string_view name, const std::string& value) override;
-  void operator()(std::string_view name, const Vector& value) override;
-  void operator()(std::string_view name, const Matrix& value) override;
-  void operator()(std::string_view name, const std::vector<int>& value) override;
-  void operator()(std::string_view name, const std::vector<Index>& value) override;
   /// Two arrays, `name`.bytes and `name`.ends: any texts, as many as there are.
   void texts(std::string_view name, const std::vector<std::string>& values);
   /// Without a copy.
   void tensor(std::string_view name, Tensor value);
 
  private:
+  void save(std::string_view name, SavedPart part) override;
+
   TensorFile* file_;
   std::string prefix_;
 };
@@ -44,15 +37,6 @@ class ArchiveReader final : public LoadingArchive {
  public:
   ArchiveReader(TensorFile file, std::string source);
 
-  using LoadingArchive::operator();
-  void operator()(std::string_view name, double& value) override;
-  void operator()(std::string_view name, Index& value) override;
-  void operator()(std::string_view name, bool& value) override;
-  void operator()(std::string_view name, std::string& value) override;
-  void operator()(std::string_view name, Vector& value) override;
-  void operator()(std::string_view name, Matrix& value) override;
-  void operator()(std::string_view name, std::vector<int>& value) override;
-  void operator()(std::string_view name, std::vector<Index>& value) override;
   void texts(std::string_view name, std::vector<std::string>& values);
   [[nodiscard]] const Tensor& tensor(std::string_view name);
   /// Whether there is a part of this name, which need not be there.
@@ -67,8 +51,7 @@ class ArchiveReader final : public LoadingArchive {
   void finish() const;
 
  private:
-  [[nodiscard]] const Tensor& expect(std::string_view name, TensorType type, std::size_t dimensions,
-                                     std::string_view kind);
+  void load(std::string_view name, LoadedPart part) override;
 
   TensorFile file_;
   std::string source_;

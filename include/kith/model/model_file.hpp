@@ -46,7 +46,7 @@ struct ModelRecord {
   std::vector<Index> kept;       ///< their positions among the given ones; empty: all
   std::vector<Index> positions;  ///< columns a query must have, ascending, among `samples`
   std::vector<std::string> ids;  ///< of those columns; empty: known by position
-  std::vector<int> classes{};    ///< of those columns; empty: the file does not say
+  std::vector<int> classes;      ///< of those columns
   std::vector<ModelMatrix> matrices;
   Index features = 0;  ///< of the vectors that queries are; 0: queries are rows of similarities
   std::vector<std::string> feature_names{};  ///< empty: features are known by position

@@ -15,10 +15,7 @@
 namespace kith {
 
 enum class TensorType { kF64, kI64, kI32, kU8 };
-template <>
-struct EnumNames<TensorType> {
-  static constexpr std::array<std::string_view, 4> names = {"F64", "I64", "I32", "U8"};
-};
+constexpr auto enum_names(TensorType /*of*/) { return named("F64", "I64", "I32", "U8"); }
 [[nodiscard]] Index element_size(TensorType type);
 
 /// Numbers in row-major order, little-endian, in memory that `owner` keeps alive.

@@ -18,13 +18,10 @@ namespace kith {
 /// multiply the smaller side of the spectrum only. Both triangles of S must hold it.
 void modify_spectrum(Matrix& S, const SymmetricEigen& eigen, const VectorRef& g);
 
-/// rows * U diag(g) U' for orthogonal U (n x n): what a spectrum modification does to rows of
-/// similarities to new samples. Uses the columns with g != 0, or the identity and those with
-/// g != 1, whichever are fewer.
-[[nodiscard]] Matrix apply_spectral(const MatrixRef& U, const VectorRef& g, const MatrixRef& rows);
-
-/// columns <- U diag(g) U' columns, in place: coefficients, or a row-major query block seen through
-/// `transpose()`.
+/// columns <- U diag(g) U' columns, in place, for orthogonal U (n x n): what a spectrum
+/// modification does to coefficients, or to rows of similarities to new samples seen through
+/// `transpose()`. Uses the columns of U with g != 0, or the identity and those with g != 1,
+/// whichever are fewer.
 void apply_spectral_to_columns(const MatrixRef& U, const VectorRef& g, Eigen::Ref<Matrix> columns);
 
 /// Multipliers of clip, 1[lambda > 0], and of flip, sgn(lambda); 0 where |lambda| is at most

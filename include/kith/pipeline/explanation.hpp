@@ -31,7 +31,7 @@ struct ExplainedPrediction {
 struct ExplainedSample {
   Index position = 0;      ///< among the given ones, counted from 0
   std::string id;          ///< empty: samples are known by position
-  std::string class_name;  ///< empty: the file of the model does not say
+  std::string class_name;  ///< empty: the sample is no column of the model
 };
 [[nodiscard]] ExplainedSample explained_sample(const ModelRecord& record, Index sample);
 

@@ -34,11 +34,12 @@ struct NamedFile {
 };
 
 /// For each matrix of the model, the position in `files` of the one that is for it, or -1. By name
-/// where the files have names; where none has, there must be one per matrix, in its order. `flag`
-/// is for errors: an unknown name, two files of one name, names for some alone, another number.
+/// where the files have names; where none has, there must be one per matrix, in its order. `source`
+/// is what errors call them, mentions among it: an unknown name, two files of one name, names for
+/// some alone, another number.
 [[nodiscard]] std::vector<Index> files_by_matrix(const ModelRecord& record,
                                                  std::span<const NamedFile> files,
-                                                 std::string_view flag);
+                                                 std::string_view source);
 
 /// Rows of raw queries, over the model's columns in the model's order, with their ids.
 struct QueryChunk {

@@ -18,11 +18,10 @@ namespace kith {
 [[nodiscard]] Index files_of_samples(const ModelRecord& record);
 
 /// The files in the order of the matrices, or the one for all of them: by name where they have
-/// names, else by position. `flag` is for errors. Throws Error(kInvalidArgument) where the model
-/// takes no raw samples, or others.
+/// names, else by position. Throws Error(kInvalidArgument) where the model takes no raw samples, or
+/// others.
 [[nodiscard]] std::vector<std::string> sample_files(const ModelRecord& record,
-                                                    std::span<const NamedFile> files,
-                                                    std::string_view flag);
+                                                    std::span<const NamedFile> files);
 
 /// The same chunks as QueryReader gives, out of files of raw samples. They are read as a whole; the
 /// rows over the model's columns, which take more memory, are measured a chunk at a time.

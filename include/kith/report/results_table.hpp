@@ -10,10 +10,7 @@
 namespace kith {
 
 enum class TableFormat { kText, kCsv, kMarkdown, kLatex };
-template <>
-struct EnumNames<TableFormat> {
-  static constexpr std::array<std::string_view, 4> names = {"text", "csv", "markdown", "latex"};
-};
+constexpr auto enum_names(TableFormat /*of*/) { return named("text", "csv", "markdown", "latex"); }
 
 struct TableStyle {
   bool unicode = true;

@@ -14,10 +14,7 @@
 namespace kith {
 
 enum class FeatureScaling { kStandard, kRange, kNone };
-template <>
-struct EnumNames<FeatureScaling> {
-  static constexpr std::array<std::string_view, 3> names = {"standard", "range", "none"};
-};
+constexpr auto enum_names(FeatureScaling /*of*/) { return named("standard", "range", "none"); }
 /// What every method on vectors says of its setting `scaling`.
 inline constexpr std::string_view kScalingHelp =
     "of each feature, over the training part: standard (mean 0, deviation 1), range (0 to 1), none";
@@ -48,10 +45,7 @@ void archive(Archived<A, FeatureScale>& scale, A& archiver);
 
 /// How two vectors are compared.
 enum class VectorKernel { kLinear, kRbf, kPolynomial };
-template <>
-struct EnumNames<VectorKernel> {
-  static constexpr std::array<std::string_view, 3> names = {"linear", "rbf", "polynomial"};
-};
+constexpr auto enum_names(VectorKernel /*of*/) { return named("linear", "rbf", "polynomial"); }
 struct KernelRule {
   VectorKernel kernel = VectorKernel::kRbf;
   double gamma = 1;  ///< of rbf: exp(-gamma |x - z|^2)

@@ -97,11 +97,7 @@ SimilaritySet read_blast(ByteSource& source, const ReadSettings& settings, const
   std::vector<std::string_view> fields;
   std::string_view line;
   while (lines.next(line)) {
-    if (lines.line_number() % kLinesBetweenChecks == 0) {
-      ctx.check_stop();
-      ctx.progress("reading alignments", static_cast<double>(source.stored_bytes_read()),
-                   static_cast<double>(source.stored_bytes_total()));
-    }
+    if (lines.line_number() % kLinesBetweenChecks == 0) source.report("reading alignments", ctx);
     if (line.starts_with('#') || trim(line).empty()) continue;
     const std::size_t count = split_tabs(line, needed, fields);
     if (count < needed) {

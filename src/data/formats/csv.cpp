@@ -91,11 +91,7 @@ SimilaritySet read_csv(ByteSource& source, const ReadSettings& settings, const R
       set.row_ids.push_back(std::move(id));
       lines.push_back(parser.line_number());
     }
-    if (++count % kRowsBetweenReports == 0) {
-      ctx.check_stop();
-      ctx.progress("reading", static_cast<double>(source.stored_bytes_read()),
-                   static_cast<double>(source.stored_bytes_total()));
-    }
+    if (++count % kRowsBetweenReports == 0) source.report("reading", ctx);
   }
   refuse_repeated(set.row_ids, lines, source.name());
   values.conservativeResize(count, Eigen::NoChange);

@@ -215,11 +215,7 @@ SimilaritySet read_edges(ByteSource& source, const ReadSettings& settings, const
   std::optional<Separator> separator;
   std::string_view line;
   while (lines.next(line)) {
-    if (lines.line_number() % kLinesBetweenChecks == 0) {
-      ctx.check_stop();
-      ctx.progress("reading edges", static_cast<double>(source.stored_bytes_read()),
-                   static_cast<double>(source.stored_bytes_total()));
-    }
+    if (lines.line_number() % kLinesBetweenChecks == 0) source.report("reading edges", ctx);
     if (line.starts_with(kDirective)) {
       follow_directive(line.substr(kDirective.size()), lines, list);
       continue;

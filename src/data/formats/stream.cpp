@@ -321,8 +321,11 @@ std::optional<std::int64_t> ByteSource::plain_size() const {
   if (impl_->compression != Compression::kNone || !impl_->file.size_known()) return std::nullopt;
   return impl_->file.size();
 }
-std::int64_t ByteSource::stored_bytes_read() const { return impl_->file.position(); }
-std::int64_t ByteSource::stored_bytes_total() const { return impl_->file.size(); }
+void ByteSource::report(std::string_view stage, const RunContext& ctx) const {
+  ctx.check_stop();
+  ctx.progress(stage, static_cast<double>(impl_->file.position()),
+               static_cast<double>(impl_->file.size()));
+}
 
 // --- lines
 

@@ -43,9 +43,9 @@ class ByteSource {
   /// Bytes to be read in all, where nothing is compressed and the size is known (no pipe). A size
   /// that the content claims must be checked against it before memory is allocated.
   [[nodiscard]] std::optional<std::int64_t> plain_size() const;
-  /// Progress in stored (compressed) bytes; the total is 0 where it is not known.
-  [[nodiscard]] std::int64_t stored_bytes_read() const;
-  [[nodiscard]] std::int64_t stored_bytes_total() const;
+  /// Tells how many of the stored (compressed) bytes have been read. Throws where the run is
+  /// interrupted.
+  void report(std::string_view stage, const RunContext& ctx) const;
 
  private:
   struct Impl;

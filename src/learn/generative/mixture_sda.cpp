@@ -146,7 +146,6 @@ Subproblem evidence(const std::string& name, std::span<const SdaMixture> mixture
   for (const SdaMixture& mixture : mixtures) {
     all.info.iterations += mixture.info.iterations;
     all.info.objective += mixture.info.objective;
-    all.info.seconds += mixture.info.seconds;
     all.info.status = std::max(all.info.status, mixture.info.status);
   }
   return all;

@@ -26,6 +26,12 @@
 namespace kith {
 namespace {
 
+/// The twelve, each with its name.
+struct BaseKernel {
+  std::string_view name;
+  KernelRule rule;
+};
+
 constexpr KernelRule gaussian(double gamma) {
   return {.kernel = VectorKernel::kRbf, .gamma = gamma, .degree = 1};
 }
@@ -169,8 +175,6 @@ struct RadiusLearner {
 };
 
 }  // namespace
-
-std::span<const BaseKernel> base_kernels() { return kBaseKernels; }
 
 std::vector<Matrix> base_kernel_rows(const MatrixRef& X, const MatrixRef& Z, int threads) {
   return kernels_of_tables(kernel_table(VectorKernel::kRbf, X, Z, threads),

@@ -14,11 +14,10 @@
 // samples. Sample weights multiply 1/n.
 #include "kith/learn/kernel_learning/full_kernel_svm.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "kith/learn/kernel_learning/costs_in_reach.hpp"
-#include "kith/optim/robust/newton.hpp"
+#include "learn/kernel_learning/robust_proof.hpp"
 
 namespace kith {
 namespace {
@@ -36,11 +35,9 @@ robust::Solution learn_block(const LearnedTask& task, const FullKernelSettings& 
                           .cost = block.weights / (twice_eta * static_cast<double>(block.y.size())),
                           .rho = 1,
                           .eigen = block.eigen.get()};
-  // Half for the solver: what proves its answer is another computation, whose rounding must not
-  // decide.
-  robust::NewtonSettings newton{.tolerance = 0.5 * task.tolerance};
-  newton.kkt_tolerance = std::max(newton.kkt_tolerance, task.tolerance);
-  const auto solver = [&] { return robust::norm(problem, weight, newton, ctx); };
+  const auto solver = [&] {
+    return robust::norm(problem, weight, detail::newton_settings(task.tolerance), ctx);
+  };
   const double size = problem.eigen->lambda.cwiseAbs().maxCoeff();
   robust::Solution found = with_costs_in_reach(problem.cost, size, solver);
   // Proved by a fresh decomposition and a machine solved anew. For K = S it was `smo` that ran.
@@ -48,14 +45,7 @@ robust::Solution learn_block(const LearnedTask& task, const FullKernelSettings& 
     problem.rho = found.rho;
     found.info.gap = robust::certify_norm(problem, weight, found.alpha, ctx).gap;
     const bool proved = std::abs(found.info.gap) <= task.tolerance;
-    SolveStatus& status = found.info.status;
-    if (!proved && status == SolveStatus::kSolved) status = SolveStatus::kReducedAccuracy;
-    // The solver aims at more than is asked for, and may miss that alone.
-    const bool ended =
-        status == SolveStatus::kReducedAccuracy || status == SolveStatus::kNumericalFailure;
-    if (proved && ended && found.info.kkt_residual <= newton.kkt_tolerance) {
-      status = SolveStatus::kSolved;
-    }
+    found.info.status = detail::proved_status(found.info, proved, task.tolerance);
   }
   found.info.objective *= twice_eta;
   if (std::isfinite(found.rho)) {

@@ -16,18 +16,6 @@
 namespace kith {
 namespace {
 
-/// The block as its solver sees it; none where that is the block itself.
-std::optional<LearnedBlock> in_own_unit(const LearnedBlock& block) {
-  const double unit = own_unit(block.eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
-  if (unit == 1) return std::nullopt;
-  LearnedBlock own = block;
-  own.unit = unit;
-  own.S /= unit;
-  own.eigen = std::make_shared<const SymmetricEigen>(
-      SymmetricEigen{block.eigen->lambda / unit, block.eigen->U});
-  return own;
-}
-
 /// What a treatment needs of the kernel: its positive eigenpairs, or for treatment augmented all
 /// those of M = S + u u' / (4 rho).
 SymmetricEigen basis_of(const LearnedBlock& block, robust::Solution& solution,
@@ -69,17 +57,7 @@ struct LearnedLearner {
     return {.block = std::move(block), .scaled = std::move(scaled)};
   }
   [[nodiscard]] Block block(const BinaryTask& task, std::size_t /*number*/) const {
-    LearnedBlock whole;
-    if (task.size() == work->train().size()) {
-      whole.S = work->symmetric();
-      whole.eigen = work->eigen();
-    } else {
-      whole.S = work->symmetric()(task.samples, task.samples);
-      whole.eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(whole.S));
-    }
-    whole.y = task.y();
-    whole.weights = weights_of(work->train(), task);
-    return of(std::move(whole));
+    return of(learned_block(*work, task));
   }
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
     LearnedBlock part;
@@ -183,6 +161,31 @@ void describe_treatment(Treatment& treatment, FieldVisitor& field) {
          Treatment::kAugmented},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, nothing, or the rule of [LA]");
+}
+
+LearnedBlock learned_block(SharedWork& work, const BinaryTask& task) {
+  LearnedBlock block;
+  if (task.size() == work.train().size()) {
+    block.S = work.symmetric();
+    block.eigen = work.eigen();
+  } else {
+    block.S = work.symmetric()(task.samples, task.samples);
+    block.eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(block.S));
+  }
+  block.y = task.y();
+  block.weights = weights_of(work.train(), task);
+  return block;
+}
+
+std::optional<LearnedBlock> in_own_unit(const LearnedBlock& block) {
+  const double unit = own_unit(block.eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
+  if (unit == 1) return std::nullopt;
+  LearnedBlock own = block;
+  own.unit = unit;
+  own.S /= unit;
+  own.eigen = std::make_shared<const SymmetricEigen>(
+      SymmetricEigen{block.eigen->lambda / unit, block.eigen->U});
+  return own;
 }
 
 void check_range(std::string_view what, double value, double unit) {

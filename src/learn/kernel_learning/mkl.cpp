@@ -143,16 +143,10 @@ void certify(const Problem& problem, MklKind kind, const Vector& cost, double to
   for (const Matrix& G : problem.kernels) {
     reach = std::max(reach, (cost.array() * G.diagonal().array()).maxCoeff());
   }
-  const double unit =
-      reach > 0 ? std::clamp(reach, 1e-6, 1.0) : 1;  // as optim/dual/certificate has it
   const Vector margins = problem.y.cwiseProduct(decisions(problem, machine));
-  info.kkt_residual = dual::kkt_violation(machine.alpha, cost, Vector(margins.array() - 1), unit);
-  const bool proved = info.gap <= tolerance && feasibility <= tolerance;
-  if (proved) {
-    info.status = SolveStatus::kSolved;
-  } else if (info.status == SolveStatus::kSolved) {
-    info.status = SolveStatus::kReducedAccuracy;
-  }
+  info.kkt_residual =
+      dual::kkt_violation(machine.alpha, cost, Vector(margins.array() - 1), dual::kkt_unit(reach));
+  info.status = measured_status(info.status, info.gap <= tolerance && feasibility <= tolerance);
 }
 
 Answer solve(const Problem& problem, MklKind kind, double cost, double tolerance,
@@ -193,7 +187,6 @@ std::optional<Answer> for_larger_cost(const Problem& problem, const MklSettings&
   if (!inside || smaller.info.status != SolveStatus::kSolved) return std::nullopt;
   Answer machine = smaller;
   machine.info.iterations = 0;
-  machine.info.seconds = 0;
   certify(problem, settings.kind, cost * problem.weights, settings.tolerance, machine);
   if (machine.info.status != SolveStatus::kSolved) return std::nullopt;
   return machine;
@@ -201,9 +194,7 @@ std::optional<Answer> for_larger_cost(const Problem& problem, const MklSettings&
 
 /// For fit_tasks; costs ascend.
 struct MklLearner {
-  struct Machine : SumMachine {
-    Answer answer;
-  };
+  using Machine = SumMachine;  // over the kernels G_i until it is finished
   struct Block {
     Units units;
     Problem problem;
@@ -248,31 +239,27 @@ struct MklLearner {
                            request.tolerance(settings.tolerance), *ctx);
       block.solved_for = cost;
     }
-    block.last = answer;
     Machine machine;
     machine.evidence.info = answer->info;
     machine.evidence.info.objective /= block.units.kappa;  // as the problem is printed
-    machine.answer = std::move(*answer);
+    machine.c = answer->c;
+    machine.b = answer->b;
+    machine.weights = answer->weights;
+    block.last = std::move(answer);
     return machine;
   }
   [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
                                  std::span<const Index> rows,
                                  std::span<const Index> trained_on) const {
-    const Answer& answer = machine.answer;
-    return sum_decisions(whole.problem.kernels, answer.c, answer.b, rows, trained_on);
+    return sum_decisions(whole.problem.kernels, machine.c, machine.b, rows, trained_on);
   }
-  /// Brings the answer to the kernels of the matrices.
+  /// Brings the machine to the kernels of the matrices.
   void finish(const Block& whole, Machine& machine) const {
     const Units& units = whole.units;
-    const Answer answer = std::exchange(machine.answer, {});
     machine.matrix = units.matrix;
-    machine.b = answer.b;
-    machine.weights = Vector::Zero(std::ssize(kernels));
-    machine.c = answer.c * units.scale.asDiagonal();
-    for (Index k = 0; k < answer.weights.size(); ++k) {
-      machine.weights(units.matrix[static_cast<std::size_t>(k)]) =
-          units.kappa * units.scale[k] * answer.weights[k];
-    }
+    machine.c = Matrix(machine.c * units.scale.asDiagonal());
+    const Vector own = std::exchange(machine.weights, Vector::Zero(std::ssize(kernels)));
+    machine.weights(units.matrix) = (units.kappa * units.scale).cwiseProduct(own);
   }
 };
 
@@ -331,8 +318,8 @@ FittedPath<KernelSumModel> fit_sums(SharedWork& work, Path<MklSettings> path, Tr
                                .whose = whose,
                                .ctx = &ctx};
       return fit_tasks(tasks, train.labels, ascending, learner, ctx, [&](auto solved) {
-        Fitted<KernelSumModel> sum = kernel_sum(std::move(solved).template only<SumMachine>(),
-                                                tasks, train, kernels.transforms);
+        Fitted<KernelSumModel> sum =
+            kernel_sum(std::move(solved), tasks, train, kernels.transforms);
         sum.model.spectrum = spectrum;
         sum.info.consistency = kernels.consistency;
         return sum;

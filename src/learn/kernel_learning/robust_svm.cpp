@@ -24,7 +24,7 @@
 #include "kith/learn/path_groups.hpp"
 #include "kith/optim/papers/exchange.hpp"
 #include "kith/optim/papers/projected_gradient.hpp"
-#include "kith/optim/robust/newton.hpp"
+#include "learn/kernel_learning/robust_proof.hpp"
 
 namespace kith {
 namespace {
@@ -57,16 +57,11 @@ RobustSvmSettings in_unit(RobustSvmSettings settings, double unit) {
   return settings;
 }
 
-/// Of the tolerance, for the solver: what proves its answer is another computation, whose rounding
-/// must not decide.
-constexpr double kOwnShare = 0.5;
-
 robust::Solution solve(const robust::Problem& problem, const RobustSvmSettings& settings,
                        double tolerance, std::span<const Vector> starts, const RunContext& ctx) {
   switch (settings.solver) {
     case RobustSolver::kNewton: {
-      robust::NewtonSettings newton{.tolerance = kOwnShare * tolerance};
-      newton.kkt_tolerance = std::max(newton.kkt_tolerance, tolerance);
+      robust::NewtonSettings newton = detail::newton_settings(tolerance);
       newton.max_iterations = settings.iterations.value_or(newton.max_iterations);
       if (settings.radius) {
         return robust::ball(problem, *settings.radius, newton, ctx,
@@ -148,15 +143,6 @@ double accepted_gap(RobustSolver solver, double tolerance) {
   throw Error(ErrorCode::kInternal, "a robust solver without a gap");
 }
 
-/// What the proof makes of the status: newton aims at more than is asked for, and may miss that
-/// alone, or have no further step, or take them all.
-void settle_status(bool proved, double tolerance, RobustSolver solver, SolveInfo& info) {
-  if (!proved && info.status == SolveStatus::kSolved) info.status = SolveStatus::kReducedAccuracy;
-  const bool settled =
-      info.kkt_residual <= std::max(robust::NewtonSettings{}.kkt_tolerance, tolerance);
-  if (proved && settled && solver == RobustSolver::kNewton) info.status = SolveStatus::kSolved;
-}
-
 robust::Solution learn_block(const LearnedTask& task, Path<RobustSvmSettings> ordered,
                              const RunContext& ctx) {
   const double unit = task.block.unit;
@@ -174,7 +160,10 @@ robust::Solution learn_block(const LearnedTask& task, Path<RobustSvmSettings> or
   if (!task.for_sigmoid) {
     found.info.gap = proved_gap(problem, settings.radius, found, ctx);
     const bool proved = std::abs(found.info.gap) <= accepted_gap(settings.solver, task.tolerance);
-    settle_status(proved, task.tolerance, settings.solver, found.info);
+    const bool newton = settings.solver == RobustSolver::kNewton;
+    if (newton || !proved) {
+      found.info.status = detail::proved_status(found.info, proved, task.tolerance);
+    }
   }
   found.info.objective /= unit;
   found.offset /= unit;

@@ -83,11 +83,7 @@ SpectrumMachine SpectrumPair::unlearned(const spectrum::Program& program,
   machine.info = plain.info;
   machine.info.objective = certificate.objective();
   machine.info.gap = certificate.gap;
-  if (certificate.gap <= tolerance) {
-    machine.info.status = SolveStatus::kSolved;
-  } else if (machine.info.status == SolveStatus::kSolved) {
-    machine.info.status = SolveStatus::kReducedAccuracy;
-  }
+  machine.info.status = measured_status(plain.info.status, certificate.gap <= tolerance);
   return machine;
 }
 

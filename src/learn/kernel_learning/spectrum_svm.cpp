@@ -24,7 +24,6 @@
 #include "kith/learn/svm/spectrum_kernel.hpp"
 #include "learn/kernel_learning/repeated_eigenvalues.hpp"
 #include "learn/kernel_learning/spectrum_pair.hpp"
-#include "numerics/unit.hpp"
 
 namespace kith {
 namespace {
@@ -66,19 +65,10 @@ struct SpectrumLearner {
     return ctx->rng.stream("spectrum-svm calibration", number);
   }
   [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const {
-    const Eigen::Map<const Matrix> whole = work->symmetric();
-    const bool all = task.size() == whole.rows();
-    Matrix S = all ? Matrix(whole) : Matrix(whole(task.samples, task.samples));
-    SharedDecomposition eigen =
-        all ? work->eigen() : std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-    const double unit = own_unit(eigen->lambda.cwiseAbs().maxCoeff(), kOrdinarySimilarities);
-    if (unit != 1) {
-      S /= unit;
-      eigen =
-          std::make_shared<const SymmetricEigen>(SymmetricEigen{eigen->lambda / unit, eigen->U});
-    }
-    return {.pair = {std::move(S), std::move(eigen), task.signs, weights_of(work->train(), task)},
-            .unit = unit,
+    LearnedBlock own = learned_block(*work, task);
+    if (std::optional<LearnedBlock> scaled = in_own_unit(own)) own = std::move(*scaled);
+    return {.pair = {std::move(own.S), std::move(own.eigen), task.signs, std::move(own.weights)},
+            .unit = own.unit,
             .number = number};
   }
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
@@ -124,14 +114,11 @@ struct SpectrumLearner {
   }
 };
 
-Json numbers(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
-
 Json learned_json(const std::string& name, const SpectrumLearner::Machine& machine) {
   Json json = {{"name", name}, {"centre", enum_name(machine.centre)}};
-  const double threshold = machine.own.threshold;
-  json["plain_from_gamma"] = std::isfinite(threshold) ? Json(threshold) : Json(nullptr);
-  json["eigenvalues"] = numbers(machine.lambda);
-  json["multipliers"] = numbers(machine.own.a);
+  json["plain_from_gamma"] = real(machine.own.threshold);
+  json["eigenvalues"] = real(machine.lambda);
+  json["multipliers"] = real(machine.own.a);
   return json;
 }
 

@@ -19,8 +19,6 @@ namespace {
 
 using detail::TraceBlock;
 
-Json numbers(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
-
 /// All eigenvalues of a kernel of n samples, those that are 0 included.
 Vector with_zeros(const Vector& lambda, Index n) {
   Vector all = Vector::Zero(n);
@@ -37,9 +35,9 @@ Json kernels_json(TraceBlock& block, trace::KernelShape shape, const trace::Solu
     if (shape != trace::KernelShape::kShared) one["matrix"] = train.matrices[i].name;
     if (shape == trace::KernelShape::kSpectral) {
       block.decompose();
-      one["similarity_eigenvalues"] = numbers(block.eigen[i].lambda);
+      one["similarity_eigenvalues"] = real(block.eigen[i].lambda);
     }
-    one["eigenvalues"] = numbers(with_zeros(solution.kernels[i].lambda, block.y.size()));
+    one["eigenvalues"] = real(with_zeros(solution.kernels[i].lambda, block.y.size()));
     kernels.push_back(std::move(one));
   }
   return kernels;
@@ -180,7 +178,6 @@ struct TraceLearner {
     trace::update_evidence(problem, found);
     if (!(found.info.gap <= detail::tolerance_of(settings))) return false;
     found.info.iterations = 0;
-    found.info.seconds = 0;
     return true;
   }
 };

@@ -67,12 +67,10 @@ void add_certificate(const linear::SignedSamples& samples, double bound,
   const bool proved = std::abs(gap) <= metric::kMarginRadiusTolerance;
   machine.info.gap = proved ? std::max(0.0, gap) : gap;
   machine.info.kkt_residual = metric::projected_gradient_share(samples, descent.point, ctx);
-  if (machine.info.status == SolveStatus::kStopped) {
-    if (proved) {
-      machine.info.status = SolveStatus::kSolved;
-    } else if (machine.info.kkt_residual <= kStationaryShare) {
-      machine.info.status = SolveStatus::kStationary;
-    }
+  machine.info.status = measured_status(machine.info.status, proved);
+  if (machine.info.status == SolveStatus::kStopped &&
+      machine.info.kkt_residual <= kStationaryShare) {
+    machine.info.status = SolveStatus::kStationary;
   }
   for (const double before : descent.objectives) {
     machine.trace.push_back({.lower = bound,
@@ -89,9 +87,9 @@ void set_point(const MetricPart& part, const metric::Point& point, MetricMachine
 
 /// What is known of a machine where no map and machine falls below `bound`, save by rounding.
 void measure_by(double bound, MetricMachine& machine) {
-  const double gap = std::abs(dual::relative_gap(bound, machine.info.objective));
-  machine.info.gap = std::max(machine.info.gap, gap);
-  if (gap > metric::kMarginRadiusTolerance) machine.info.status = SolveStatus::kReducedAccuracy;
+  SolveInfo& info = machine.info;
+  info.gap = std::max(info.gap, std::abs(dual::relative_gap(bound, info.objective)));
+  info.status = measured_status(info.status, info.gap <= metric::kMarginRadiusTolerance);
 }
 
 /// The optimum of the convex program on features, or on what the axes hold of kernel values.

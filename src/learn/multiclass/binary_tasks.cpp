@@ -222,10 +222,11 @@ void note_many_pairs(const Labels& labels, Multiclass rule, FitInfo& info) {
   constexpr std::size_t kMany = 200;
   const std::size_t classes = classes_present(labels).size();
   if (rule != Multiclass::kOneVsOne || classes <= kMany) return;
-  info.notes.push_back(fmt::format(
-      "{} classes make {} pairs with a machine each; [[multiclass=one-vs-rest]] has one for each "
-      "class, and the method ridge is made for many",
-      classes, classes * (classes - 1) / 2));
+  info.notes.push_back(
+      fmt::format("{} classes make {} pairs with a machine each; [[set=multiclass=one-vs-rest]] "
+                  "has one for each "
+                  "class, and the method ridge is made for many",
+                  classes, classes * (classes - 1) / 2));
 }
 
 Vector weights_of(const TrainingSet& train, const BinaryTask& task) {

@@ -12,6 +12,12 @@
 // these, so they are not decomposed, and a pair of classes that a further neighbour does not belong
 // to keeps its machines. Machines without a coefficient at its bound are those of every larger
 // cost. Where all training samples are neighbours, their machines are the same for every query.
+//
+// The machines are no learner of multiclass/fit_tasks. They are made while predicting, in
+// thousands, each by the thread of its query: without folds, sigmoids, names and evidence, which
+// are what that driver is for, and with answers that one query remembers from one neighbourhood to
+// the next.
+//
 // Cost per query: one partial sort, k^3 for each number of neighbours whose block is indefinite,
 // and one small dual per pair of classes and cost, each started from the last.
 #include "kith/learn/svm/svm_knn.hpp"
@@ -149,7 +155,7 @@ Index definite_neighbours(const Matrix& among) {
   const double norm = among.cwiseAbs().rowwise().sum().maxCoeff();
   Matrix shifted = among;
   shifted.diagonal().array() -= 4 * size * std::numeric_limits<double>::epsilon() * norm;
-  return leading_definite(std::move(shifted));
+  return leading_cholesky(shifted);
 }
 
 /// The machines of all training samples, which every query with so many neighbours asks. Made by

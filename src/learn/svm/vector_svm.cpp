@@ -143,11 +143,8 @@ struct SquaredLearner {
       machine.b = best_intercept(problem, F, machine.b);
       info.objective = objective();
     }
-    const double gap = std::abs(dual::relative_gap(bound, info.objective));
-    info.gap = std::max(info.gap, gap);
-    if (gap > tolerance && info.status == SolveStatus::kSolved) {
-      info.status = SolveStatus::kReducedAccuracy;
-    }
+    info.gap = std::max(info.gap, std::abs(dual::relative_gap(bound, info.objective)));
+    info.status = measured_status(info.status, info.gap <= tolerance);
   }
 };
 

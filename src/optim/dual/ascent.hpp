@@ -23,6 +23,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/optim/dual/smo.hpp"
+#include "optim/engine/line_search.hpp"
 #include "optim/engine/progress.hpp"
 
 namespace kith::dual {
@@ -66,7 +67,7 @@ template <class Function>
   double t = 1;
   for (int trial = 0; trial < kMostTrials; ++trial) {
     typename Function::Place next = function.at(t == 1 ? target : Vector(place.a + t * d));
-    if (next.value >= place.value + 1e-4 * t * slope - place.noise) {
+    if (next.value >= place.value + engine::kArmijo * t * slope - place.noise) {
       place = std::move(next);
       return true;
     }

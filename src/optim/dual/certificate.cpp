@@ -27,36 +27,19 @@ void require_length(const char* what, const Vector& v, Index n) {
          std::to_string(n) + " columns");
 }
 
-double linear_term(const SvmDual& problem, Index i) {
-  return problem.linear.size() == 0 ? -1.0 : problem.linear[i];
+/// -p, the margins that are asked for.
+Vector margins(const SvmDual& problem) {
+  return problem.linear.size() == 0 ? Vector(Vector::Ones(problem.y.size()))
+                                    : Vector(-problem.linear);
 }
 
-double largest_margin(const SvmDual& problem) {
-  if (problem.linear.size() == 0) return 1;
-  const double largest = problem.linear.cwiseAbs().maxCoeff();
-  return largest > 0 ? largest : 1;
-}
-
-/// The loss of (1 + delta)(w, b), given the decision values of (w, b).
-double loss_at(const SvmDual& problem, const Vector& decision, double delta) {
-  double loss = 0;
-  for (Index i = 0; i < decision.size(); ++i) {
-    const double r = (1 + delta) * problem.y[i] * decision[i] + linear_term(problem, i);
-    if (problem.cost[i] > 0) loss += problem.cost[i] * std::max(0.0, -r);
+/// The loss of a machine with the margins `reached`.
+double loss(const Vector& cost, const Vector& wanted, const Vector& reached) {
+  double sum = 0;
+  for (Index i = 0; i < cost.size(); ++i) {
+    if (cost[i] > 0) sum += cost[i] * std::max(0.0, wanted[i] - reached[i]);
   }
-  return loss;
-}
-
-/// How much longer w and b must be for the margins to be met that they miss by rounding.
-double stretch(const SvmDual& problem, const Vector& decision) {
-  constexpr double kMost = 1e-9;
-  double most = 0;
-  for (Index i = 0; i < decision.size(); ++i) {
-    const double reached = problem.y[i] * decision[i];
-    const double missing = -linear_term(problem, i) - reached;
-    if (missing > 0 && missing <= kMost * reached) most = std::max(most, missing / reached);
-  }
-  return most > 0 ? most + 4 * std::numeric_limits<double>::epsilon() : 0.0;
+  return sum;
 }
 
 }  // namespace
@@ -66,7 +49,7 @@ void validate(const SvmDual& problem) {
   engine::check_signs(problem.y, problem.cost, n, engine::SignRule::kCostMayBeZero);
   if (problem.linear.size() != 0) require_length("linear", problem.linear, n);
   for (Index i = 0; i < n; ++i) {
-    if (!std::isfinite(linear_term(problem, i))) {
+    if (problem.linear.size() != 0 && !std::isfinite(problem.linear[i])) {
       refuse(entry("linear", i, problem.linear[i]) + "; a linear term is finite");
     }
     if (!std::isfinite(problem.K.diagonal()[i])) {
@@ -101,11 +84,15 @@ double kkt_violation(const VectorRef& alpha, const VectorRef& cost, const Vector
   return worst;
 }
 
-double kkt_unit(const SvmDual& problem) {
+double kkt_unit(double reach, double margin) {
   constexpr double kSmallest = 1e-6;  // rounding of the gradient allows 1e-6 of this, not less
-  const double margin = largest_margin(problem);
-  const double reach = (problem.cost.array() * problem.K.diagonal().array().abs()).maxCoeff();
   return reach > 0 ? std::clamp(reach, kSmallest * margin, margin) : margin;
+}
+
+double kkt_unit(const SvmDual& problem) {
+  const double largest = margins(problem).cwiseAbs().maxCoeff();
+  const double reach = (problem.cost.array() * problem.K.diagonal().array().abs()).maxCoeff();
+  return kkt_unit(reach, largest > 0 ? largest : 1);
 }
 
 double least_loss_intercept(const VectorRef& f, const VectorRef& y, const VectorRef& cost) {
@@ -135,31 +122,27 @@ SvmCertificate certify(const SvmDual& problem, const VectorRef& alpha, double b)
   require_length("alpha", alpha, n);
   const Vector u = problem.y.cwiseProduct(alpha);
   const Vector Ku = problem.K.times(u);
-  const double largest_cost = problem.cost.maxCoeff();
-  Vector residuals(n);
+  const Vector wanted = margins(problem);
 
   SvmCertificate c;
   c.decision = Ku.array() + b;
   c.quadratic = u.dot(Ku);
+  const Vector reached = problem.y.cwiseProduct(c.decision);
   double linear = 0;
-  double outside = std::abs(u.sum());
-  for (Index i = 0; i < n; ++i) {
-    const double p = linear_term(problem, i);
-    const double cost = problem.cost[i];
-    residuals[i] = problem.y[i] * c.decision[i] + p;
-    linear += p * alpha[i];
-    outside = std::max({outside, -alpha[i], alpha[i] - cost});
-  }
-  c.kkt_residual = kkt_violation(alpha, problem.cost, residuals, kkt_unit(problem));
-  c.dual = -linear - 0.5 * c.quadratic;
+  for (Index i = 0; i < n; ++i) linear += wanted[i] * alpha[i];
+  c.kkt_residual = kkt_violation(alpha, problem.cost, reached - wanted, kkt_unit(problem));
+  c.dual = linear - 0.5 * c.quadratic;
   // Any (w, b) bounds the optimum from above. Where the cost is huge, margins missed by rounding
   // alone would make all of the loss: a hair longer, w meets them.
-  c.primal = 0.5 * c.quadratic + loss_at(problem, c.decision, 0);
-  if (const double delta = stretch(problem, c.decision); delta > 0) {
-    c.primal = std::min(c.primal, 0.5 * (1 + delta) * (1 + delta) * c.quadratic +
-                                      loss_at(problem, c.decision, delta));
+  c.primal = 0.5 * c.quadratic + loss(problem.cost, wanted, reached);
+  if (const double longer = 1 + engine::stretch(reached, wanted); longer > 1) {
+    c.primal = std::min(c.primal, 0.5 * longer * longer * c.quadratic +
+                                      loss(problem.cost, wanted, longer * reached));
   }
   c.gap = relative_gap(c.dual, c.primal);
+  const double outside =
+      std::max({std::abs(u.sum()), -alpha.minCoeff(), (alpha - problem.cost).maxCoeff()});
+  const double largest_cost = problem.cost.maxCoeff();
   c.feasibility = largest_cost > 0 ? outside / largest_cost : outside;
   return c;
 }

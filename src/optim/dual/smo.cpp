@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/stopwatch.hpp"
 #include "numerics/unit.hpp"
 #include "optim/dual/block.hpp"
 #include "optim/engine/box.hpp"
@@ -373,7 +372,6 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
 
 SmoSolution smo(const SvmDual& problem, const SmoSettings& settings, const RunContext& ctx,
                 const std::optional<Vector>& start) {
-  const Stopwatch clock;
   validate(problem);
   if (start && (start->size() != problem.K.size() || !start->allFinite())) {
     engine::refuse("a start has one finite value per sample; this one has " +
@@ -387,7 +385,6 @@ SmoSolution smo(const SvmDual& problem, const SmoSettings& settings, const RunCo
     result = attempt(problem, settings, ctx, start, own_unit(problem.K.largest_entry(), kOrdinary));
     if (!result.finite) result.solution.info.status = SolveStatus::kNumericalFailure;
   }
-  result.solution.info.seconds = clock.seconds();
   return std::move(result.solution);
 }
 

@@ -34,7 +34,30 @@ double best_primal(const Vector& cost, double squares, const Vector& margins) {
   return best;
 }
 
+double stretch(const Vector& reached, const Vector& wanted) {
+  constexpr double kMost = 1e-9;
+  double most = 0;
+  for (Index i = 0; i < reached.size(); ++i) {
+    const double missing = wanted[i] - reached[i];
+    if (missing > 0 && missing <= kMost * reached[i]) most = std::max(most, missing / reached[i]);
+  }
+  return most > 0 ? most + 4 * std::numeric_limits<double>::epsilon() : 0.0;
+}
+
 void refuse(const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); }
+
+void check_square(const std::string& what, const MatrixRef& matrix, Index n) {
+  if (matrix.rows() != n || matrix.cols() != n) {
+    refuse(
+        fmt::format("{} is {} x {}; there are {} labels", what, matrix.rows(), matrix.cols(), n));
+  }
+  if (!matrix.allFinite()) refuse(what + " is not finite");
+}
+
+void check_positive(std::string_view what, double value) {
+  if (value > 0 && std::isfinite(value)) return;
+  refuse(fmt::format("{} = {}; it is finite and above 0", what, value));
+}
 
 void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule rule) {
   if (samples == 0 && rule != SignRule::kAny) refuse("a machine needs at least one sample");
@@ -53,6 +76,16 @@ void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule ru
   }
   if (rule == SignRule::kBothClasses && y.minCoeff() == y.maxCoeff()) {
     refuse("the labels must have both classes");
+  }
+}
+
+void check_machine(std::span<const Matrix> matrices, const Vector& y, const Vector& cost,
+                   std::string_view what) {
+  const Index n = y.size();
+  check_signs(y, cost, n);
+  if (matrices.empty()) refuse(fmt::format("there is no {}", what));
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    check_square(fmt::format("{} {}", what, i), matrices[i], n);
   }
 }
 

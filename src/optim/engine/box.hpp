@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "kith/core/types.hpp"
@@ -17,17 +19,30 @@ namespace kith::engine {
 /// Throws Error(kInvalidArgument).
 [[noreturn]] void refuse(const std::string& message);
 
+/// Throw Error(kInvalidArgument) naming a number that is not finite and above 0, or a matrix that
+/// is not n x n, as there are n labels, and finite.
+void check_positive(std::string_view what, double value);
+void check_square(const std::string& what, const MatrixRef& matrix, Index n);
+
 enum class SignRule { kCostMayBeZero, kAny, kBothClasses };
 /// Throws Error(kInvalidArgument) naming the first thing that is not as it should be: one sign and
 /// one cost per sample, each sign +1 or -1, each cost finite and above 0 (or 0 where that may be).
 /// With kAny there may be no sample at all; with kBothClasses both signs are present.
 void check_signs(const Vector& y, const Vector& cost, Index samples,
                  SignRule rule = SignRule::kBothClasses);
+/// The same of a machine on several matrices of its samples: at least one, each n x n and finite.
+/// Errors call them `what` and count them.
+void check_machine(std::span<const Matrix> matrices, const Vector& y, const Vector& cost,
+                   std::string_view what = "kernel");
 
 /// The hinge-loss primal 1/2 squares + sum cost_j max(0, 1 - margin_j) at the machine or at the
 /// machine longer by what rounding left its margins short of 1 (at most 4e-9, or at most 1e-6):
 /// large costs would multiply margins of 1 - 1e-12.
 [[nodiscard]] double best_primal(const Vector& cost, double squares, const Vector& margins);
+
+/// By what share a machine must be longer for the margins `wanted` to be met that it has reached
+/// but for rounding, at most 1e-9 of them; 0 where there are none.
+[[nodiscard]] double stretch(const Vector& reached, const Vector& wanted);
 
 /// The largest of |y'a| and the violations of the box, by the largest cost.
 [[nodiscard]] double infeasibility(const Vector& y, const Vector& cost, const VectorRef& alpha);
@@ -49,6 +64,17 @@ void check_signs(const Vector& y, const Vector& cost, Index samples,
 [[nodiscard]] Vector box_centre(const Vector& cost, const Vector& y);
 /// The same, or nine parts `near` to one part of it where `near` has the size.
 [[nodiscard]] Vector box_start(const Vector& cost, const Vector& y, const Vector& near);
+/// A start for a machine whose box may be much larger than its answer, when the middle of the box
+/// is far outside: a becomes shorter until it is no longer `outside`. evaluate(a) is called for
+/// each.
+template <class Evaluate, class Outside>
+void shorten(Vector& a, const Evaluate& evaluate, const Outside& outside) {
+  evaluate(a);
+  while (outside(a)) {
+    a *= 0.3;
+    evaluate(a);
+  }
+}
 /// The size of products at which a start balances this gradient of the maximised objective.
 [[nodiscard]] double start_product(const Vector& a, const Vector& gradient);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When an iteration ends and how: the best point so far, patience, the iteration limit, interrupts
-// and the clock. Every loop of optim and learn asks this class, but for those whose file says why
+// When an iteration ends and how: the best point so far, patience, the iteration limit and
+// interrupts. Every loop of optim and learn asks this class, but for those whose file says why
 // they stand alone.
 #pragma once
 
@@ -9,7 +9,6 @@
 
 #include "kith/core/context.hpp"
 #include "kith/core/status.hpp"
-#include "kith/core/stopwatch.hpp"
 
 namespace kith::engine {
 
@@ -79,13 +78,11 @@ class BestSoFar {
   void report(SolveInfo& info) const {
     info.status = status_;
     info.iterations = iterations_;
-    info.seconds = clock_.seconds();
   }
 
  private:
   Limits limits_;
   const RunContext& ctx_;
-  Stopwatch clock_;
   bool offered_ = false;
   bool ended_ = false;
   double merit_ = std::numeric_limits<double>::infinity();

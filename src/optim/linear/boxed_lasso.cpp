@@ -95,18 +95,16 @@ std::vector<Index> free_variables(const Vector& a, const Vector& bound) {
 /// The factor of S_F'S_F + ridge I; the ridge grows where rounding asks for more.
 Matrix gram_factor(const LassoData& data, const std::vector<Index>& free, double ridge) {
   Matrix A;
-  for (double added = ridge; added < kHuge; added *= 100) {
-    if (data.gram.size() > 0) {
-      A = data.gram(free, free);
-    } else {
-      const Matrix columns = data.S(Eigen::all, free);
-      A = Matrix::Zero(columns.cols(), columns.cols());
-      A.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
-    }
-    A.diagonal().array() += added;
-    if (cholesky(A)) return A;
+  if (data.gram.size() > 0) {
+    A = data.gram(free, free);
+  } else {
+    const Matrix columns = data.S(Eigen::all, free);
+    A = Matrix::Zero(columns.cols(), columns.cols());
+    A.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
   }
-  return A;  // of numbers that are not finite, as what follows from it: the certificate will say so
+  // False of numbers that are not finite, as what follows from it: the certificate will say so.
+  (void)cholesky_with_ridge(A, Vector::Ones(A.rows()), ridge, kHuge);
+  return A;
 }
 
 /// d with (I + sigma S_F S_F') d = -F.
@@ -344,10 +342,7 @@ LassoData lasso_data(Matrix S, Vector y) {
 LassoSolution boxed_lasso(const LassoData& data, const LassoTerms& terms,
                           const LassoSettings& settings, const RunContext& ctx,
                           const Vector& start) {
-  if (!(terms.epsilon > 0) || !(terms.bound > 0)) {
-    engine::refuse(
-        fmt::format("epsilon = {} and bound = {} must be positive", terms.epsilon, terms.bound));
-  }
+  check(terms);
   if (start.size() > 0 && start.size() != data.S.cols()) {
     engine::refuse(
         fmt::format("a start of {} coefficients for {} columns", start.size(), data.S.cols()));
@@ -370,8 +365,7 @@ LassoSolution boxed_lasso(const LassoData& data, const LassoTerms& terms,
                    .iterations = out.steps,
                    .objective = out.best.certificate.primal,
                    .gap = out.best.certificate.gap,
-                   .kkt_residual = out.best.certificate.kkt_residual,
-                   .seconds = 0}};
+                   .kkt_residual = out.best.certificate.kkt_residual}};
 }
 
 }  // namespace kith::linear

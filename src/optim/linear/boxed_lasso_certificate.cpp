@@ -24,10 +24,7 @@ void check(const MatrixRef& S, const VectorRef& y, const LassoTerms& terms, cons
     engine::refuse(fmt::format("a {} x {} matrix with {} targets and {} coefficients", S.rows(),
                                S.cols(), y.size(), a.size()));
   }
-  if (!(terms.epsilon > 0) || !(terms.bound > 0)) {
-    engine::refuse(
-        fmt::format("epsilon = {} and bound = {} must be positive", terms.epsilon, terms.bound));
-  }
+  check(terms);
 }
 
 /// primal(a) - dual(t r), g = S'r.
@@ -50,6 +47,11 @@ double violation(double g, double a, double epsilon, double bound) {
 }
 
 }  // namespace
+
+void check(const LassoTerms& terms) {
+  engine::check_positive("epsilon", terms.epsilon);
+  engine::check_positive("bound", terms.bound);
+}
 
 LassoCertificate certify(const MatrixRef& S, const VectorRef& y, const ColumnTerms& terms,
                          const VectorRef& a) {

@@ -13,6 +13,8 @@ struct ColumnTerms {
   Vector unit;  ///< what a violation of each variable is multiplied by to be one of the given S
 };
 
+/// Throws Error(kInvalidArgument) naming a term that is not finite and above 0.
+void check(const LassoTerms& terms);
 [[nodiscard]] LassoCertificate certify(const MatrixRef& S, const VectorRef& y,
                                        const ColumnTerms& terms, const VectorRef& a);
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops stand alone: an active set and pivots end after finitely many steps and count nothing
-// else; they are solved for each sample, and are not interrupted.
+// The loops stand alone. They are run for each sample, last microseconds, and are not interrupted:
+// - the active set and the pivots end after finitely many steps, and count nothing else;
+// - `pairwise`, where the program is not convex, takes exact steps with no length to search for,
+// and
+//   ends at a stationary point, which is no merit that falls;
+// - `entropy_newton` is started at the answer for a larger weight, and takes a few steps from
+// there.
 #include "kith/optim/linear/simplex_qp.hpp"
 
 #include <Eigen/Dense>

@@ -172,6 +172,9 @@ class RoundedProgram {
   }
 
  private:
+  /// d(i, j) of all pairs. What their differences cancel stays, unlike in numerics/distances: it is
+  /// 1e-16 of the squared length of a sample of mean 0, and a distance counts beside the margin of
+  /// 1, to which the gap is relative too.
   [[nodiscard]] Matrix distances(const Matrix& M) const {
     Matrix D = X_ * M * X_.transpose();
     const Vector squares = D.diagonal();

@@ -20,8 +20,8 @@
 #include "kith/optim/metric/margin_radius.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -40,49 +40,41 @@ constexpr long kPatience = 6;   // steps without progress
 constexpr int kRoundings = 60;  // of a long v
 constexpr double kAim = 1e-2;   // of the tolerance: the last steps gain digits quickly
 
-struct Iterate {
+/// Beside v = X's coordinates c the slacks s1, s2, s3 with their multipliers. Also a step.
+struct Iterate : engine::ManyPartners<3> {
   Vector c;
   double b = 0, t = 1;
-  Vector s1, s2, s3, l1, l2, l3;
-
-  [[nodiscard]] double mu() const {
-    return (s1.dot(l1) + s2.dot(l2) + s3.dot(l3)) / static_cast<double>(3 * s1.size());
-  }
+  [[nodiscard]] const Vector& s(std::size_t k) const { return (*this)[k].x; }
+  [[nodiscard]] const Vector& l(std::size_t k) const { return (*this)[k].z; }
 };
-
-struct Step {
-  Vector c;
-  double b = 0, t = 0;
-  Vector s1, s2, s3, l1, l2, l3;
-};
+using Step = Iterate;
 
 /// The system of one iterate.
 class NewtonSystem {
  public:
   NewtonSystem(const Matrix& U, const linear::SignedSamples& samples, const Iterate& x)
-      : U_(U), y_(samples.y), x_(x) {
+      : U_(U), y_(samples.y), x_(x), half_(0.5 * samples.cost.cwiseInverse()) {
     const Vector F = U * x.c;
-    half_ = 0.5 * samples.cost.cwiseInverse();
-    D1_ = x.l1.cwiseQuotient(x.s1);
-    D2_ = x.l2.cwiseQuotient(x.s2);
-    denominator_ = x.s3 + half_.cwiseProduct(x.l3);
-    D3_ = x.l3.cwiseQuotient(denominator_);
-    rp1_ = x.t - F.array() - x.s1.array();
-    rp2_ = x.t + F.array() - x.s2.array();
-    rp3_ = y_.array() * (F.array() + x.b) - 1 + half_.array() * x.l3.array() - x.s3.array();
-    rd1_ = x.t - x.l1.sum() - x.l2.sum();
-    rd2_.noalias() = U.transpose() * (x.l1 - x.l2 - y_.cwiseProduct(x.l3));
-    rd3_ = y_.dot(x.l3);
+    denominator_ = x.s(2) + half_.cwiseProduct(x.l(2));
+    D1_ = x.l(0).cwiseQuotient(x.s(0));
+    D2_ = x.l(1).cwiseQuotient(x.s(1));
+    D3_ = x.l(2).cwiseQuotient(denominator_);
+    rp1_ = x.t - F.array() - x.s(0).array();
+    rp2_ = x.t + F.array() - x.s(1).array();
+    rp3_ = y_.array() * (F.array() + x.b) - 1 + half_.array() * x.l(2).array() - x.s(2).array();
+    rd1_ = x.t - x.l(0).sum() - x.l(1).sum();
+    rd2_.noalias() = U.transpose() * (x.l(0) - x.l(1) - y_.cwiseProduct(x.l(2)));
+    rd3_ = y_.dot(x.l(2));
     factor();
   }
   [[nodiscard]] bool good() const { return good_; }
 
-  /// `r` are what l s is to become less what it is.
-  [[nodiscard]] Step solve(const Vector& r1, const Vector& r2, const Vector& r3) const {
+  /// `r` is what each l s is to change by.
+  [[nodiscard]] Step solve(const std::array<Vector, 3>& r) const {
     const Index k = U_.cols();
-    const Vector e1 = r1.cwiseQuotient(x_.s1) - D1_.cwiseProduct(rp1_);
-    const Vector e2 = r2.cwiseQuotient(x_.s2) - D2_.cwiseProduct(rp2_);
-    const Vector e3 = (r3 - x_.l3.cwiseProduct(rp3_)).cwiseQuotient(denominator_);
+    const Vector e1 = r[0].cwiseQuotient(x_.s(0)) - D1_.cwiseProduct(rp1_);
+    const Vector e2 = r[1].cwiseQuotient(x_.s(1)) - D2_.cwiseProduct(rp2_);
+    const Vector e3 = (r[2] - x_.l(2).cwiseProduct(rp3_)).cwiseQuotient(denominator_);
     Vector right(k + 2);
     right.head(k) = -rd2_ - U_.transpose() * (e1 - e2 - y_.cwiseProduct(e3));
     right(k) = -rd1_ + e1.sum() + e2.sum();
@@ -95,12 +87,13 @@ class NewtonSystem {
     d.t = step(k);
     d.b = step(k + 1);
     const Vector dF = U_ * d.c;
-    d.s1 = d.t - dF.array() + rp1_.array();
-    d.s2 = d.t + dF.array() + rp2_.array();
-    d.l1 = e1.array() - D1_.array() * (d.t - dF.array());
-    d.l2 = e2.array() - D2_.array() * (d.t + dF.array());
-    d.l3 = e3.array() - D3_.array() * y_.array() * (dF.array() + d.b);
-    d.s3 = y_.array() * (dF.array() + d.b) + half_.array() * d.l3.array() + rp3_.array();
+    const Vector df = y_.array() * (dF.array() + d.b);
+    d[0].x = d.t - dF.array() + rp1_.array();
+    d[1].x = d.t + dF.array() + rp2_.array();
+    d[0].z = e1.array() - D1_.array() * (d.t - dF.array());
+    d[1].z = e2.array() - D2_.array() * (d.t + dF.array());
+    d[2].z = e3 - D3_.cwiseProduct(df);
+    d[2].x = df + half_.cwiseProduct(d[2].z) + rp3_;
     return d;
   }
 
@@ -121,40 +114,18 @@ class NewtonSystem {
   const Matrix& U_;
   const Vector& y_;
   const Iterate& x_;
-  Vector half_, D1_, D2_, D3_, denominator_, rp1_, rp2_, rp3_, rd2_;
+  const Vector half_;
+  Vector D1_, D2_, D3_, denominator_, rp1_, rp2_, rp3_, rd2_;
   double rd1_ = 0, rd3_ = 0;
   Matrix H_, factor_;
   bool good_ = false;
 };
 
-double step_to_bound(const Iterate& x, const Step& d) {
-  double step = std::numeric_limits<double>::infinity();
-  for (const auto& [value, change] :
-       {std::pair(&x.s1, &d.s1), std::pair(&x.s2, &d.s2), std::pair(&x.s3, &d.s3),
-        std::pair(&x.l1, &d.l1), std::pair(&x.l2, &d.l2), std::pair(&x.l3, &d.l3)}) {
-    step = std::min(step, engine::largest_step(*value, *change));
-  }
-  return step;
-}
-
-void advance(Iterate& x, const Step& d, double step) {
-  x.c += step * d.c;
-  x.b += step * d.b;
-  x.t += step * d.t;
-  x.s1 += step * d.s1;
-  x.s2 += step * d.s2;
-  x.s3 += step * d.s3;
-  x.l1 += step * d.l1;
-  x.l2 += step * d.l2;
-  x.l3 += step * d.l3;
-}
-
 Iterate first_iterate(const linear::SignedSamples& samples, Index span) {
-  const Index n = samples.y.size();
   Iterate x;
   x.c = Vector::Zero(span);
-  x.s1 = x.s2 = x.s3 = Vector::Ones(n);
-  x.l1 = x.l2 = x.l3 = 4 * samples.cost;  // products s l of one size, whatever the cost
+  // Products s l of one size, whatever the cost.
+  x.fill({Vector::Ones(samples.y.size()), 4 * samples.cost});
   return x;
 }
 
@@ -177,15 +148,8 @@ double dual_value(const linear::SignedSamples& samples, const VectorRef& a, cons
 /// that direction: the value is never negative.
 void dual_point(const Matrix& U, const linear::SignedSamples& samples, const Iterate& x,
                 MarginRadiusSolution& solution) {
-  const Vector positive = (samples.y.array() > 0).select(x.l3, 0);
-  const double above = positive.sum();
-  const double below = x.l3.sum() - above;
-  solution.a = x.l3;
-  for (Index i = 0; i < x.l3.size(); ++i) {
-    if (samples.y(i) > 0 && above > below) solution.a(i) *= below / above;
-    if (samples.y(i) < 0 && below > above) solution.a(i) *= above / below;
-  }
-  solution.m = x.l1 - x.l2;
+  solution.a = engine::balanced(samples.y, x.l(2));
+  solution.m = x.l(0) - x.l(1);
   for (int again = 0; again < 2; ++again) {
     const Vector off = U.transpose() * (solution.m - samples.y.cwiseProduct(solution.a));
     solution.m -= U * off;
@@ -218,15 +182,13 @@ MarginRadiusSolution trivial_solution(const linear::SignedSamples& samples) {
   return solution;
 }
 
-class Interior {
+class Interior : public engine::PointProblem<Iterate, Step> {
  public:
-  using Step = metric::Step;
-
   Interior(const Matrix& U, const linear::SignedSamples& samples, double tolerance)
-      : U_(U),
+      : PointProblem(first_iterate(samples, U.cols())),
+        U_(U),
         samples_(samples),
         aim_(kAim * tolerance),
-        x_(first_iterate(samples, U.cols())),
         best_(trivial_solution(samples)),
         best_c_(Vector::Zero(U.cols())) {}
 
@@ -252,34 +214,19 @@ class Interior {
   [[nodiscard]] MarginRadiusSolution& best() { return best_; }
   [[nodiscard]] const Vector& best_c() const { return best_c_; }
 
-  [[nodiscard]] double complementarity() const { return x_.mu(); }
-  [[nodiscard]] double complementarity(const Step& d, double length) const {
-    Iterate there = x_;
-    metric::advance(there, d, length);
-    return there.mu();
-  }
   bool factor() {
     system_.emplace(U_, samples_, x_);
     return system_->good();
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
-    const auto wanted = [&](const Vector& s, const Vector& l, const Vector* ds, const Vector* dl) {
-      Vector r = target - s.array() * l.array();
-      if (ds != nullptr) r -= ds->cwiseProduct(*dl);
-      return r;
-    };
-    const bool corrects = before != nullptr;
-    return system_->solve(
-        wanted(x_.s1, x_.l1, corrects ? &before->s1 : nullptr, corrects ? &before->l1 : nullptr),
-        wanted(x_.s2, x_.l2, corrects ? &before->s2 : nullptr, corrects ? &before->l2 : nullptr),
-        wanted(x_.s3, x_.l3, corrects ? &before->s3 : nullptr, corrects ? &before->l3 : nullptr));
-  }
-  [[nodiscard]] double reach(const Step& d, double fraction) const {
-    return std::min(1.0, fraction * step_to_bound(x_, d));
+    return system_->solve(x_.missing(target, before));
   }
   bool advance(const Step& d, double length) {
-    if (!d.c.allFinite() || !d.l1.allFinite() || !d.l3.allFinite()) return false;
-    metric::advance(x_, d, length);
+    if (!d.c.allFinite() || !d.l(0).allFinite() || !d.l(2).allFinite()) return false;
+    x_.advance(d, length);
+    x_.c += length * d.c;
+    x_.b += length * d.b;
+    x_.t += length * d.t;
     return true;
   }
 
@@ -287,7 +234,6 @@ class Interior {
   const Matrix& U_;
   const linear::SignedSamples& samples_;
   double aim_;
-  Iterate x_;
   double merit_ = 0;
   MarginRadiusSolution now_, best_;
   Vector best_c_;
@@ -363,11 +309,7 @@ MarginRadiusSolution margin_radius(const linear::SignedSamples& samples, const R
   best.info.gap = proof.gap < 0 && proof.proves(tolerance) ? 0 : std::abs(proof.gap);  // rounding
   best.info.kkt_residual = std::max(proof.feasibility, proof.stationarity);
   end.report(best.info);
-  if (proof.proves(tolerance)) {
-    best.info.status = SolveStatus::kSolved;
-  } else if (best.info.status != SolveStatus::kIterationLimit) {
-    best.info.status = SolveStatus::kReducedAccuracy;
-  }
+  best.info.status = measured_status(best.info.status, proof.proves(tolerance));
   return best;
 }
 

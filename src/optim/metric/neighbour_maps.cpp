@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both gradients are sums over pairs (learn/metric/pair_scatter.hpp).
+// Both gradients are sums over pairs (optim/metric/pair_scatter.hpp).
 #include "kith/optim/metric/neighbour_maps.hpp"
 
 #include <algorithm>

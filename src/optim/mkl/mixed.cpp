@@ -33,7 +33,6 @@
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
-#include "optim/mkl/check.hpp"
 
 namespace kith::mkl {
 namespace {
@@ -392,18 +391,17 @@ class Interior : public engine::PointProblem<Iterate, Step> {
 
 MixedBounds mixed_bounds(const MixedProblem& problem, const VectorRef& alpha, double b,
                          const MatrixRef& c) {
-  check_machine(problem.kernels, problem.y, problem.cost);
+  engine::check_machine(problem.kernels, problem.y, problem.cost);
   const Bounds found = bounds(Factored(problem), alpha, b, c);
   return {found.lower, found.upper, engine::infeasibility(problem.y, problem.cost, alpha)};
 }
 
 MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& settings,
                           const RunContext& ctx) {
-  check_machine(problem.kernels, problem.y, problem.cost);
+  engine::check_machine(problem.kernels, problem.y, problem.cost);
   constexpr double kStepFraction = 0.99;
   constexpr double kHeadroom = 0.3;  // for what the coefficients lose
   constexpr long kPatience = 60;     // large costs can hold the bounds back for long
-  const Stopwatch clock;
   const Factored all(problem);
   Interior interior(all);
   const engine::BestSoFar end = engine::run_interior(interior,
@@ -414,7 +412,6 @@ MixedSolution solve_mixed(const MixedProblem& problem, const MixedSettings& sett
   MixedSolution solution;
   end.report(solution.info);
   finish(solution, all, interior.best(), settings.tolerance);
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 

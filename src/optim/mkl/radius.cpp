@@ -16,10 +16,10 @@
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "kith/optim/linear/simplex_qp.hpp"
+#include "optim/engine/box.hpp"
 #include "optim/engine/line_search.hpp"
 #include "optim/engine/progress.hpp"
 #include "optim/engine/simplex.hpp"
-#include "optim/mkl/check.hpp"
 
 namespace kith::mkl {
 namespace {
@@ -116,14 +116,9 @@ RadiusPoint radius_point(const RadiusProblem& problem, const VectorRef& theta, d
   return point;
 }
 
-double radius_lower_bound(const RadiusProblem& problem, const VectorRef& alpha,
-                          const VectorRef& beta) {
-  return lower_bound(alpha, terms_of(problem, alpha, beta));
-}
-
 RadiusSolution solve_radius(const RadiusProblem& problem, const RadiusSettings& settings,
                             const RunContext& ctx) {
-  check_machine(problem.kernels, problem.y, problem.cost);
+  engine::check_machine(problem.kernels, problem.y, problem.cost);
   const auto count = static_cast<Index>(problem.kernels.size());
   RadiusSolution found;
   found.theta = Vector::Constant(count, 1.0 / static_cast<double>(count));

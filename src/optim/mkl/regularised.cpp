@@ -26,7 +26,6 @@
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
-#include "optim/mkl/check.hpp"
 
 namespace kith::mkl {
 namespace {
@@ -34,7 +33,7 @@ namespace {
 using Eigen::ArrayXd;
 
 void validate(const RegularisedProblem& problem) {
-  check_machine(problem.kernels, problem.y, problem.cost);
+  engine::check_machine(problem.kernels, problem.y, problem.cost);
   const auto p = std::ssize(problem.kernels);
   if (problem.penalty.size() != p) {
     engine::refuse(fmt::format("{} penalties for {} kernels", problem.penalty.size(), p));

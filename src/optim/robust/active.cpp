@@ -27,7 +27,7 @@ struct End {
 double machine_residual(const Problem& problem, const VectorRef& alpha, double b,
                         const DualPoint& point) {
   const Vector diagonal = problem.S.diagonal() + alpha.cwiseAbs2() / (4 * point.rho);
-  const double unit = std::clamp(problem.cost.cwiseProduct(diagonal).maxCoeff(), 1e-6, 1.0);
+  const double unit = dual::kkt_unit(problem.cost.cwiseProduct(diagonal).maxCoeff());
   return dual::kkt_violation(alpha, problem.cost, b * problem.y - point.gradient, unit);
 }
 

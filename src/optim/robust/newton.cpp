@@ -211,15 +211,15 @@ class Interior : public engine::PointProblem<Iterate, Step> {
     Vector a = engine::box_start(problem_.cost, problem_.y, start);
     // Outside |a|^2 < 2 weight no kernel is best.
     if (term_ == Term::kNorm) a *= std::min(1.0, std::sqrt(size_ / a.squaredNorm()));
-    x_.rho = start_rho(a, problem_.rho);
-    point_ = dual_.at(a, x_.rho);
-    // Where the box is much larger than the answer, its middle is far outside.
+    x_.rho = problem_.rho;
     const double linear = 4 * x_.rho * problem_.S.norm();  // up to this |a|^2 M is near S
-    while (squared() ? a.squaredNorm() > linear : point_.gradient.dot(a) < 0) {
-      a *= 0.3;
-      x_.rho = start_rho(a, x_.rho);
-      point_ = dual_.at(a, x_.rho);
-    }
+    const auto evaluate = [&](const Vector& at) {
+      x_.rho = start_rho(at, x_.rho);
+      point_ = dual_.at(at, x_.rho);
+    };
+    engine::shorten(a, evaluate, [&](const Vector& at) {
+      return squared() ? at.squaredNorm() > linear : point_.gradient.dot(at) < 0;
+    });
     // One product for every bound, of the size the gradient gives.
     constexpr double kFirstShare = 0.1;
     const double product = engine::start_product(a, point_.gradient);
@@ -291,7 +291,7 @@ Solution of_active(const Dual& dual, ActiveAnswer answer) {
 
 /// Intercept, residual and time of an answer, from what is returned, by another route than the
 /// iteration's.
-void measure(const Problem& problem, Solution& solution, const Stopwatch& clock) {
+void measure(const Problem& problem, Solution& solution) {
   const Matrix K = reconstruct(solution.kernel.U, solution.kernel.lambda);
   // Where every multiplier is at a bound, b is free in an interval, and an iteration ends anywhere
   // in it. Every solver returns the middle.
@@ -299,13 +299,11 @@ void measure(const Problem& problem, Solution& solution, const Stopwatch& clock)
   solution.b = dual::least_loss_intercept(f, problem.y, problem.cost);
   solution.info.kkt_residual =
       certify(machine_on(problem, K), solution.alpha, solution.b).kkt_residual;
-  solution.info.seconds = clock.seconds();
 }
 
 /// Solves a valid problem and takes the time.
 Solution run(const Problem& problem, Term term, double size, const NewtonSettings& settings,
              const RunContext& ctx, std::span<const Vector> starts) {
-  const Stopwatch clock;
   validate(problem);
   const Dual dual(problem);
   const bool squared = term == Term::kSquared;
@@ -348,7 +346,7 @@ Solution run(const Problem& problem, Term term, double size, const NewtonSetting
     solution.offset = problem.rho * square(dual.negative_part());
     solution.info.objective += solution.offset;
   }
-  measure(problem, solution, clock);
+  measure(problem, solution);
   return solution;
 }
 
@@ -383,7 +381,6 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
               const RunContext& ctx, const Vector& start) {
   std::optional<SymmetricEigen> own;
   Problem known = decomposed(problem, own);
-  const Stopwatch clock;
   const double nearest = known.eigen->lambda.cwiseMin(0.0).norm();
   const double same = zero_threshold(known.eigen->lambda);  // the radius is known no better
   if (radius < nearest - same) {
@@ -409,7 +406,7 @@ Solution ball(const Problem& problem, double radius, const NewtonSettings& setti
       limit ? SolveStatus::kIterationLimit : SolveStatus::kReducedAccuracy, answer.settled);
   Solution solution = of_active(dual, std::move(answer));
   solution.info.status = status;
-  measure(known, solution, clock);
+  measure(known, solution);
   return solution;
 }
 

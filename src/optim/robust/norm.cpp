@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "kith/core/stopwatch.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "optim/engine/line_search.hpp"
 #include "optim/robust/point.hpp"
@@ -230,17 +229,14 @@ double machine_value(const Problem& problem, const Solution& solution) {
 
 Solution norm_of_kernel(const Problem& problem, double weight, const NewtonSettings& settings,
                         const RunContext& ctx) {
-  const Stopwatch clock;
   BallMachine machine(problem, weight, settings, ctx);
   Solution solution = solve(problem, weight, settings, machine);
   solution.info.iterations = machine.iterations();
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 
 Solution nearest_kernel(const Problem& problem, const NewtonSettings& settings,
                         const RunContext& ctx) {
-  const Stopwatch clock;
   const SplitMatrix split(problem);
   const SymmetricEigen eigen{problem.eigen->lambda.cwiseMax(0.0), problem.eigen->U};
   const Problem clipped{split.positive, problem.y, problem.cost, problem.rho, &eigen};
@@ -249,13 +245,11 @@ Solution nearest_kernel(const Problem& problem, const NewtonSettings& settings,
   solution.distance = std::sqrt(split.negative_squares);
   settle(solution.info, settings);
   solution.info.iterations = machine.info.iterations;
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 
 Solution search_norm(const Problem& problem, double weight, const NewtonSettings& settings,
                      const RunContext& ctx) {
-  const Stopwatch clock;
   Search search(problem, weight, settings, ctx);
   // |S_-| <= |K - S|, and weight |K - S| <= weight |S_-| + 1'c, the objective with K = S_+.
   const double nearest = problem.eigen->lambda.cwiseMin(0.0).norm();
@@ -267,7 +261,6 @@ Solution search_norm(const Problem& problem, double weight, const NewtonSettings
   Solution solution = std::move(search).answer();
   solution.offset = 0;
   solution.info.objective = machine_value(problem, solution) + weight * solution.distance;
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 

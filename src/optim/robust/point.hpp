@@ -74,7 +74,7 @@ struct Evidence {
 [[nodiscard]] double proved_gap(double value, double difference, double rounding);
 
 /// The answer of a solver that ended at `alpha`, with its evidence. `info` is filled but for
-/// status, iterations and seconds.
+/// status and iterations.
 [[nodiscard]] Solution finish(const Problem& problem, const SplitMatrix& split,
                               const VectorRef& alpha, Matrix witness, const RunContext& ctx);
 

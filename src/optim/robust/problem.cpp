@@ -18,19 +18,14 @@ namespace kith::robust {
 using engine::refuse;
 
 void validate(const Problem& problem) {
-  const Index n = problem.S.rows();
-  if (problem.S.cols() != n) {
-    refuse(fmt::format("similarities are {} x {}; they must be square", n, problem.S.cols()));
-  }
+  const Index n = problem.y.size();
   engine::check_signs(problem.y, problem.cost, n);
+  engine::check_square("the similarity matrix", problem.S, n);
+  engine::check_positive("rho", problem.rho);
   if (problem.eigen != nullptr && problem.eigen->lambda.size() != n) {
     refuse(fmt::format("a decomposition of {} eigenvalues for {} samples",
                        problem.eigen->lambda.size(), n));
   }
-  if (!(problem.rho > 0) || !std::isfinite(problem.rho)) {
-    refuse(fmt::format("rho = {}; it is finite and above 0", problem.rho));
-  }
-  if (!problem.S.allFinite()) refuse("a similarity is not finite");
 }
 
 namespace {

@@ -16,7 +16,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kith/core/stopwatch.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "kith/optim/spectrum/program.hpp"
 #include "numerics/cholesky.hpp"
@@ -402,7 +401,6 @@ Solution solve_merged(const Program& program, const Settings& settings, const Ru
 
 Solution solve(const Program& program, const Settings& settings, const RunContext& ctx,
                const Vector& start) {
-  const Stopwatch clock;
   Solution solution = solve_merged(merged(program), settings, ctx, start);
   if (!(solution.certificate.gap <= settings.tolerance)) {
     sharpen(program, settings, ctx, start, solution);
@@ -420,7 +418,6 @@ Solution solve(const Program& program, const Settings& settings, const RunContex
   solution.info.objective = solution.certificate.objective();
   solution.info.gap = solution.certificate.gap;
   solution.info.kkt_residual = solution.certificate.kkt_residual;
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 

@@ -230,8 +230,7 @@ class NormInterior : public engine::PointProblem<Iterate, Step> {
       return true;
     }
     A = before;
-    A.diagonal() += kClose * diagonal;
-    return cholesky(A);
+    return cholesky_with_ridge(A, diagonal, kClose, kClose);
   }
 
   /// One step, cut off at the box.

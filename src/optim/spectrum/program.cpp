@@ -78,17 +78,6 @@ double norm_in_space(const Terms& terms, const Point& point, const Vector& t) {
   return rest.isZero(0.0) ? sum : std::numeric_limits<double>::infinity();
 }
 
-/// How much longer z and b must be for the margins to be met that they miss by rounding.
-double stretch(const Vector& reached) {
-  constexpr double kMost = 1e-9;
-  double most = 0;
-  for (const double value : reached) {
-    const double missing = 1 - value;
-    if (missing > 0 && missing <= kMost * value) most = std::max(most, missing / value);
-  }
-  return most > 0 ? most + 4 * std::numeric_limits<double>::epsilon() : 0.0;
-}
-
 /// The value of (D) after shrinking: alpha -> alpha / r takes G to G / r^2.
 double dual_value(const Program& program, const Terms& terms, const Point& point) {
   const Vector alpha = engine::into_box(program.y, program.upper, point.alpha);
@@ -115,7 +104,7 @@ Certificate certify(const Program& program, const Point& point) {
            longer * longer * norm;
   };
   // Where eta is small, margins missed by rounding alone would make all of the loss.
-  const double longer = 1 + stretch(reached);
+  const double longer = 1 + engine::stretch(reached, Vector::Ones(reached.size()));
   if (value(longer) < value(1)) certificate.stretch = longer;
   certificate.primal = value(certificate.stretch) + penalty(program, terms, t);
   const Eigen::ArrayXd x = point.alpha.cwiseQuotient(program.upper).array();

@@ -43,17 +43,14 @@ class DualInterior {
 
   [[nodiscard]] Vector gradient() const { return 1 - y_.cwiseProduct(machine_.f).array(); }
 
-  /// The box from its middle, or from next to `near`; the product that every bound starts with.
-  /// Where the box is much larger than the answer its middle is far outside: a becomes shorter
-  /// until its own decision values no longer exceed it. evaluate(a) sets machine_.
+  /// The box from its middle, or from next to `near`, where its own decision values do not exceed
+  /// a; the product that every bound starts with. evaluate(a) sets machine_.
   template <class Evaluate>
   double begin(const DualSolution* near, const Evaluate& evaluate) {
     Vector a = engine::box_start(cost_, y_, near != nullptr ? near->alpha : Vector());
-    evaluate(a);
-    while (a.sum() < y_.cwiseProduct(a).dot(machine_.f)) {
-      a *= 0.3;
-      evaluate(a);
-    }
+    engine::shorten(a, evaluate, [&](const Vector& at) {
+      return at.sum() < y_.cwiseProduct(at).dot(machine_.f);
+    });
     const double product = engine::start_product(a, gradient());
     box_ = engine::BoxPoint(cost_, std::move(a), product);
     box_.balance(gradient());

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "kith/core/stopwatch.hpp"
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
@@ -21,12 +20,6 @@ namespace kith::trace {
 using engine::refuse;
 
 namespace {
-
-void require_positive(const char* what, double value) {
-  if (!(value > 0) || !std::isfinite(value)) {
-    refuse(fmt::format("{} = {}; it is finite and above 0", what, value));
-  }
-}
 
 double kernel_violation(const Problem& problem, const Vector& lambda) {
   return std::max(std::abs(lambda.sum() - problem.trace), -lambda.minCoeff()) / problem.trace;
@@ -338,17 +331,9 @@ Matrix mean_similarity(const Problem& problem) {
 
 void validate(const Problem& problem) {
   const Index n = problem.y.size();
-  if (problem.S.empty()) refuse("there is no similarity matrix");
-  for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    const Matrix& S = problem.S[i];
-    if (S.rows() != n || S.cols() != n) {
-      refuse(fmt::format("similarities {} are {} x {}; there are {} labels", i, S.rows(), S.cols(),
-                         n));
-    }
-    if (!S.allFinite()) refuse(fmt::format("similarities {}: a value is not finite", i));
-  }
-  require_positive("rho", problem.rho);
-  require_positive("trace", problem.trace);
+  engine::check_machine(problem.S, problem.y, problem.cost, "similarity matrix");
+  engine::check_positive("rho", problem.rho);
+  engine::check_positive("trace", problem.trace);
   const bool shared = problem.shape == KernelShape::kShared;
   if (!problem.eigen.empty() && problem.eigen.size() != (shared ? 1 : problem.S.size())) {
     refuse(
@@ -359,7 +344,6 @@ void validate(const Problem& problem) {
       refuse("a decomposition is not of the size of its matrix");
     }
   }
-  engine::check_signs(problem.y, problem.cost, n);
 }
 
 Certificate certify(const Problem& problem, const Solution& solution) {
@@ -383,7 +367,6 @@ void update_evidence(const Problem& problem, Solution& solution) {
 }
 
 Solution learn_kernel(const Problem& problem, const Settings& settings, const RunContext& ctx) {
-  const Stopwatch clock;
   validate(problem);
   const bool absolute = problem.loss == KernelLoss::kAbsolute;
   if (absolute && problem.shape == KernelShape::kSpectral) {
@@ -399,7 +382,6 @@ Solution learn_kernel(const Problem& problem, const Settings& settings, const Ru
   const bool proved =
       solution.info.gap <= tolerance && (absolute || solution.info.kkt_residual <= kContradiction);
   solution.info.status = measured_status(solution.info.status, proved);
-  solution.info.seconds = clock.seconds();
   return solution;
 }
 

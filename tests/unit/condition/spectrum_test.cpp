@@ -153,16 +153,16 @@ TEST(Spectrum, FoldedCoefficientsGiveTheSameValuesOnRawRows) {
   const Matrix S = random_matrix(kSize, kSize, 6);
   const RowMatrix rows = random_matrix(7, kSize, 7);
   const Matrix c = random_matrix(kSize, 3, 8);
-  for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
+  for (std::size_t s = 0; s < kEnumNames<Spectrum>.size(); ++s) {
     const Conditioned result = conditioned(static_cast<Spectrum>(s), S, 0.1);
     const Matrix expected = transform_rows(result.transform, rows) * c;
     EXPECT_LE(difference(rows * fold(result.transform, c), expected), 1e-11 * scale_of(expected))
-        << EnumNames<Spectrum>::names[s];
+        << kEnumNames<Spectrum>[s];
   }
 }
 
 TEST(Spectrum, WorksForOneSample) {
-  for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
+  for (std::size_t s = 0; s < kEnumNames<Spectrum>.size(); ++s) {
     for (const double value : {-2.0, 0.0, 2.0}) {
       const Conditioned result =
           conditioned(static_cast<Spectrum>(s), Matrix::Constant(1, 1, value));

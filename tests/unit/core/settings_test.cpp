@@ -12,16 +12,8 @@ namespace kith {
 namespace {
 
 enum class Colour { kRed, kGreen };
-
-}  // namespace
-
-template <>
-struct EnumNames<Colour> {
-  static constexpr std::array<std::string_view, 2> names = {"red", "green"};
-  static constexpr std::array<Alias, 1> aliases = {{{"crimson", "red"}}};
-};
-
-namespace {
+constexpr auto enum_names(Colour /*of*/) { return named("red", "green"); }
+constexpr auto enum_aliases(Colour /*of*/) { return std::array{Alias{"crimson", "red"}}; }
 
 struct Paint {
   double cost = 1;

@@ -160,7 +160,7 @@ Vector bordered_row(const Matrix& S, const Vector& s, double psi, Spectrum spect
 TEST(SvmAugmentedTreatment, EqualsTheDecompositionOfTheBorderedMatrix) {
   const Sample sample = make_sample(30, 9, 2, 14);
   const TrainingSet set = training_set(sample.S, sample.classes);
-  for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
+  for (std::size_t s = 0; s < kEnumNames<Spectrum>.size(); ++s) {
     const auto spectrum = static_cast<Spectrum>(s);
     const SvmSettings settings{
         .spectrum = spectrum, .test_treatment = Treatment::kAugmented, .beta = 0.3};
@@ -362,7 +362,6 @@ TEST(SvmPath, UsesOneSolutionForEveryCostAboveItsLargestCoefficient) {
     EXPECT_EQ(info_of(i).objective, info_of(6).objective);
     EXPECT_EQ(info_of(i).iterations, info_of(6).iterations);
     EXPECT_EQ(info_of(i).gap, info_of(6).gap);
-    EXPECT_EQ(info_of(i).seconds, info_of(6).seconds);
     EXPECT_EQ(fitted[i].model.coefficients, fitted[6].model.coefficients);
   }
 }
@@ -465,7 +464,7 @@ TEST(SvmHardCases, AlwaysEndWithACertificateOrAStatusThatSaysOtherwise) {
   for (int i = 0; i < 24; ++i) sample.classes.push_back(i % 3 == 0 ? 0 : 1);
   for (const test::NamedMatrix& named : test::troubled_matrices(24, 3)) {
     sample.S = named.S;
-    for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
+    for (std::size_t s = 0; s < kEnumNames<Spectrum>.size(); ++s) {
       for (const double cost : {1e-3, 1.0, 1e5}) {
         const auto spectrum = static_cast<Spectrum>(s);
         expect_honest(
@@ -480,10 +479,10 @@ TEST(SvmHardCases, FitsTwoSamples) {
   Matrix S(2, 2);
   S << 1, -2, -2, 1;
   const TrainingSet set = training_set(S, std::vector<int>{0, 1});
-  for (std::size_t s = 0; s < EnumNames<Spectrum>::names.size(); ++s) {
+  for (std::size_t s = 0; s < kEnumNames<Spectrum>.size(); ++s) {
     const SvmModel model = fit_once<SvmSettings>(set, {.spectrum = static_cast<Spectrum>(s)}).model;
     const Prediction prediction = predict_once(model, query_block(S));
-    EXPECT_EQ(prediction.labels, (std::vector<int>{0, 1})) << EnumNames<Spectrum>::names[s];
+    EXPECT_EQ(prediction.labels, (std::vector<int>{0, 1})) << kEnumNames<Spectrum>[s];
     EXPECT_TRUE(prediction.probabilities.allFinite());
   }
 }

@@ -108,9 +108,10 @@ TEST(ManyPairs, AreNotedAbove200Classes) {
   };
   EXPECT_TRUE(notes_of(200, Multiclass::kOneVsOne).empty());
   EXPECT_TRUE(notes_of(300, Multiclass::kOneVsRest).empty());
-  EXPECT_THAT(notes_of(201, Multiclass::kOneVsOne),
-              testing::ElementsAre(testing::AllOf(
-                  testing::HasSubstr("20100"), testing::HasSubstr("[[multiclass=one-vs-rest]]"))));
+  EXPECT_THAT(
+      notes_of(201, Multiclass::kOneVsOne),
+      testing::ElementsAre(testing::AllOf(testing::HasSubstr("20100"),
+                                          testing::HasSubstr("[[set=multiclass=one-vs-rest]]"))));
 }
 
 }  // namespace

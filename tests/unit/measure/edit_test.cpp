@@ -40,6 +40,18 @@ std::string run_of(char32_t first, int n) {
   return text;
 }
 
+double value_of(const std::string& a, const std::string& b, EditValue value) {
+  const std::vector<std::string> row = {a};
+  const std::vector<std::string> column = {b};
+  return edit_matrix(row, value, RunContext{}, column)(0, 0);
+}
+double edit_distance(const std::string& a, const std::string& b) {
+  return value_of(a, b, EditValue::kDistance);
+}
+double edit_similarity(const std::string& a, const std::string& b) {
+  return value_of(a, b, EditValue::kSimilarity);
+}
+
 TEST(EditDistance, HasItsKnownValues) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
   EXPECT_EQ(edit_distance("intention", "execution"), 5);
@@ -84,6 +96,7 @@ TEST(EditDistance, TakesPairsThatShareMoreThan256CodePoints) {
     EXPECT_EQ(edit_distance(a, a), 0) << n;
     EXPECT_EQ(edit_distance(a, "x" + a), 1) << n;
     EXPECT_EQ(edit_distance(a + "x", "y" + a), 2) << n;
+    EXPECT_EQ(edit_distance(a + "xyz", "uvw" + a), 6) << n;
     EXPECT_EQ(edit_distance(a, run_of(0x4e00 + 5, n)), 10) << n;
     EXPECT_EQ(edit_distance(a, run_of(0x9000, n)), n) << n;
   }

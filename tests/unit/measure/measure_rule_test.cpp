@@ -112,9 +112,9 @@ TEST_P(EveryMeasure, TakesNoQueriesAndNoColumns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(MeasureRule, EveryMeasure,
-                         testing::Range(std::size_t{0}, EnumNames<Measure>::names.size()),
+                         testing::Range(std::size_t{0}, kEnumNames<Measure>.size()),
                          [](const testing::TestParamInfo<std::size_t>& one) {
-                           std::string name(EnumNames<Measure>::names[one.param]);
+                           std::string name(kEnumNames<Measure>[one.param]);
                            std::erase(name, '-');
                            return name;
                          });

@@ -112,7 +112,7 @@ TEST(Measure, IsChosenByItsName) {
 }
 
 TEST(Measure, IsExplainedForEveryName) {
-  for (std::size_t i = 0; i < EnumNames<Measure>::names.size(); ++i) {
+  for (std::size_t i = 0; i < kEnumNames<Measure>.size(); ++i) {
     EXPECT_FALSE(measure_info(static_cast<Measure>(i)).explanation.empty());
   }
 }

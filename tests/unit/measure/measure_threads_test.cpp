@@ -76,9 +76,9 @@ class EveryMeasure : public testing::TestWithParam<std::size_t> {
   const MeasureSettings settings{.measure = which};
 };
 INSTANTIATE_TEST_SUITE_P(Measures, EveryMeasure,
-                         testing::Range(std::size_t{0}, EnumNames<Measure>::names.size()),
+                         testing::Range(std::size_t{0}, kEnumNames<Measure>.size()),
                          [](const auto& test) {
-                           std::string name(EnumNames<Measure>::names[test.param]);
+                           std::string name(kEnumNames<Measure>[test.param]);
                            name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
                            return name;
                          });

@@ -33,14 +33,7 @@ struct Parts {
   Shade shade = Shade::kLight;
 };
 
-}  // namespace
-
-template <>
-struct EnumNames<Shade> {
-  static constexpr std::array<std::string_view, 2> names = {"light", "dark"};
-};
-
-namespace {
+constexpr auto enum_names(Shade /*of*/) { return named("light", "dark"); }
 
 template <class A>
 void archive(Archived<A, Parts>& parts, A& archiver) {

@@ -49,6 +49,7 @@ TEST(ModelFile, GivesBackEveryFieldOfTheRecord) {
   EXPECT_EQ(back.given_samples, record.given_samples);
   EXPECT_EQ(back.kept, record.kept);
   EXPECT_EQ(back.positions, record.positions);
+  EXPECT_EQ(back.classes, record.classes);
   EXPECT_EQ(back.ids, record.ids);
   ASSERT_EQ(back.matrices.size(), 2U);
   EXPECT_EQ(back.matrices[0].name, "blast");
@@ -185,6 +186,8 @@ TEST(ModelFile, RefusesToSaveARecordThatContradictsItself) {
   EXPECT_THAT(refusal([](ModelRecord& r) { r.positions.back() = 7; }, internal),
               HasSubstr("below 7"));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.ids.pop_back(); }, internal), HasSubstr("2 ids"));
+  EXPECT_THAT(refusal([](ModelRecord& r) { r.classes.clear(); }, internal),
+              HasSubstr("0 classes for 3 columns"));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.ids[1] = r.ids[0]; }, internal), HasSubstr("twice"));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.matrices[1].rule.samples = 4; }, internal),
               HasSubstr("\"edit\""));

@@ -84,6 +84,13 @@ TEST(PositivePart, LeavesAPositiveDefiniteMatrixUntouched) {
   EXPECT_EQ(positive_part(S), S);
 }
 
+/// rows * U diag(g) U'
+Matrix apply_spectral(const MatrixRef& U, const VectorRef& g, const MatrixRef& rows) {
+  Matrix columns = rows.transpose();
+  apply_spectral_to_columns(U, g, columns);
+  return columns.transpose();
+}
+
 TEST(ApplySpectral, EqualsTheProductItStandsForOnRowsAndColumns) {
   const Index n = 60;
   const SymmetricEigen e = symmetric_eigen(test::random_symmetric(n, 2));

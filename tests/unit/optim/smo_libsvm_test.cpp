@@ -65,7 +65,7 @@ void expect_agreement(const Matrix& exact, const Vector& y, double cost, double 
   const OwnedProblem problem = make_problem(K, y, cost);
   const dual::SmoSolution ours = dual::smo(problem.dual);
   // Rounding to float leaves negative eigenvalues near 1e-8; both meet them alike.
-  ASSERT_TRUE(met_tolerance(ours.info.status)) << what << ": " << name(ours.info.status);
+  ASSERT_TRUE(met_tolerance(ours.info.status)) << what << ": " << enum_name(ours.info.status);
   const Reference theirs = libsvm(K, y, cost, eps);
   EXPECT_NEAR(ours.info.objective, theirs.objective, 1e-6 * std::abs(theirs.objective)) << what;
   const Vector decision = K * y.cwiseProduct(ours.alpha) + Vector::Constant(y.size(), ours.b);

@@ -37,8 +37,8 @@ void expect_honest(const OwnedProblem& problem, const std::string& what, bool co
       EXPECT_TRUE(std::isnan(s.info.gap)) << what;
       break;
     default:
-      EXPECT_FALSE(convex) << what << ": " << name(s.info.status) << " gap " << c.gap << " kkt "
-                           << c.kkt_residual << " steps " << s.info.iterations;
+      EXPECT_FALSE(convex) << what << ": " << enum_name(s.info.status) << " gap " << c.gap
+                           << " kkt " << c.kkt_residual << " steps " << s.info.iterations;
   }
 }
 

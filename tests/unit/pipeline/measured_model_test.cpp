@@ -86,6 +86,7 @@ ModelRecord record_of(const Case& one) {
   record.class_names = kLabels.names;
   record.samples = record.given_samples = 6;
   record.positions = columns;
+  record.classes = {0, 1, 1};
   InputRule input;
   input.kind = measure_info(one.measure).values;
   input.settings.from_distance = FromDistance::kNegative;

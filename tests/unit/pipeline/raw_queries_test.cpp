@@ -102,7 +102,7 @@ TEST(RawQueryReader, MeasuresOneFileInSeveralWays) {
 TEST(SampleFiles, AreTakenByNameOrByPosition) {
   const ModelRecord two = trained_on_two(2).record;
   const auto files = [](const ModelRecord& record, const std::vector<NamedFile>& given) {
-    return sample_files(record, given, "--data");
+    return sample_files(record, given);
   };
   EXPECT_THAT(files(two, {{"", "x"}, {"", "y"}}), ElementsAre("x", "y"));
   EXPECT_THAT(files(two, {{"rings", "x"}, {"words", "y"}}), ElementsAre("y", "x"));
@@ -110,7 +110,7 @@ TEST(SampleFiles, AreTakenByNameOrByPosition) {
     return message_of([&] { (void)files(record, given); }, ErrorCode::kInvalidArgument);
   };
   EXPECT_THAT(refusal(two, {{"", "x"}}), HasSubstr("\"words\" and \"rings\""));
-  EXPECT_THAT(refusal(two, {{"rings", "x"}}), HasSubstr("--data words=FILE"));
+  EXPECT_THAT(refusal(two, {{"rings", "x"}}), HasSubstr("[[data=words=FILE]]"));
   const ModelRecord shared = trained_on_two(1).record;
   EXPECT_THAT(files(shared, {{"", "x"}}), ElementsAre("x"));
   EXPECT_THAT(refusal(shared, {{"", "x"}, {"", "y"}}), HasSubstr("one file, and 2"));

@@ -11,10 +11,7 @@ enum class RowKind {
   kToTraining,  ///< of the query to the training samples, as they are: features
   kMean,        ///< the mean of both directions where both are known: geometry
 };
-template <>
-struct EnumNames<RowKind> {
-  static constexpr std::array<std::string_view, 2> names = {"to-training", "mean"};
-};
+constexpr auto enum_names(RowKind /*of*/) { return named("to-training", "mean"); }
 
 /// score_c(s) = s'W_c + b_c; classes without training samples have b_c = -infinity.
 struct LinearScores {

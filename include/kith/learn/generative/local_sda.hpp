@@ -9,10 +9,7 @@ namespace kith {
 
 /// The k nearest of all, or the k nearest of each class; [TR] says both.
 enum class Neighbourhood { kOverall, kPerClass };
-template <>
-struct EnumNames<Neighbourhood> {
-  static constexpr std::array<std::string_view, 2> names = {"overall", "per-class"};
-};
+constexpr auto enum_names(Neighbourhood /*of*/) { return named("overall", "per-class"); }
 
 struct LocalSdaSettings {
   Index neighbours = 16;

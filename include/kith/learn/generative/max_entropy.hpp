@@ -16,10 +16,7 @@ namespace kith {
 /// Which values a similarity can take: those seen among the training samples, or all between the
 /// least and the largest of them. `auto` decides by how few there are.
 enum class SupportRule { kAuto, kDiscrete, kInterval };
-template <>
-struct EnumNames<SupportRule> {
-  static constexpr std::array<std::string_view, 3> names = {"auto", "discrete", "interval"};
-};
+constexpr auto enum_names(SupportRule /*of*/) { return named("auto", "discrete", "interval"); }
 
 /// What methods say of their setting `support`.
 inline constexpr std::string_view kSupportHelp =

@@ -11,10 +11,7 @@ namespace kith {
 /// Which similarities describe a sample: those to the class centroids, [TR] (14), or to every
 /// training sample.
 enum class SdaStatistics { kCentroids, kSamples };
-template <>
-struct EnumNames<SdaStatistics> {
-  static constexpr std::array<std::string_view, 2> names = {"centroids", "samples"};
-};
+constexpr auto enum_names(SdaStatistics /*of*/) { return named("centroids", "samples"); }
 
 struct SdaSettings {
   SdaStatistics statistics = SdaStatistics::kCentroids;

@@ -9,13 +9,7 @@
 
 namespace kith {
 
-/// The twelve, each with its name.
-struct BaseKernel {
-  std::string_view name;
-  KernelRule rule;
-};
-[[nodiscard]] std::span<const BaseKernel> base_kernels();
-/// All of them between rows of X and rows of Z.
+/// All twelve between rows of X and rows of Z.
 [[nodiscard]] std::vector<Matrix> base_kernel_rows(const MatrixRef& X, const MatrixRef& Z,
                                                    int threads);
 

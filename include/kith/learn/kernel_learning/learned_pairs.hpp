@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,10 @@ struct LearnedBlock {
   /// so large or small that a solver would lose digits.
   double unit = 1;
 };
+/// That of a task; that of all training samples shares their decomposition.
+[[nodiscard]] LearnedBlock learned_block(SharedWork& work, const BinaryTask& task);
+/// The same in a unit of its own; nothing where that is 1.
+[[nodiscard]] std::optional<LearnedBlock> in_own_unit(const LearnedBlock& block);
 
 /// What may differ between steps of a path beside the problem itself.
 struct LearnedStep {

@@ -11,10 +11,7 @@ enum class MklKind {
   kSimple,  ///< a combination with weights >= 0 under a trace constraint, [KTBB] (5), [CY] (25)
   kMixed,   ///< [KTBB] (10): every kernel takes part
 };
-template <>
-struct EnumNames<MklKind> {
-  static constexpr std::array<std::string_view, 2> names = {"simple", "mixed"};
-};
+constexpr auto enum_names(MklKind /*of*/) { return named("simple", "mixed"); }
 
 struct MklSettings {
   MklKind kind = MklKind::kSimple;

@@ -8,11 +8,9 @@
 namespace kith {
 
 enum class RobustSolver { kNewton, kExchange, kExchangePruned, kProjectedGradient };
-template <>
-struct EnumNames<RobustSolver> {
-  static constexpr std::array<std::string_view, 4> names = {"newton", "exchange", "exchange-pruned",
-                                                            "projected-gradient"};
-};
+constexpr auto enum_names(RobustSolver /*of*/) {
+  return named("newton", "exchange", "exchange-pruned", "projected-gradient");
+}
 
 struct RobustSvmSettings {
   double cost = 1;

@@ -16,20 +16,8 @@
 
 namespace kith {
 
-template <>
-struct EnumNames<trace::KernelLoss> {
-  static constexpr std::array<std::string_view, 3> names = {"l1", "l2", "l3"};
-};
-template <>
-struct EnumNames<papers::MirrorUpdate> {
-  static constexpr std::array<std::string_view, 2> names = {"correct", "printed"};
-};
-
 enum class TraceSolver { kExact, kMirrorDescent };
-template <>
-struct EnumNames<TraceSolver> {
-  static constexpr std::array<std::string_view, 2> names = {"exact", "mirror-descent"};
-};
+constexpr auto enum_names(TraceSolver /*of*/) { return named("exact", "mirror-descent"); }
 
 /// The settings of `eskl` and `emkl`, and of one step of any of the three.
 struct TraceSettings {

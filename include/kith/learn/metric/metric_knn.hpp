@@ -20,10 +20,7 @@ struct NcaKnnSettings {
 void describe(NcaKnnSettings& settings, FieldVisitor& field);
 
 enum class LmnnSolver { kDescent, kConvex };
-template <>
-struct EnumNames<LmnnSolver> {
-  static constexpr std::array<std::string_view, 2> names = {"descent", "convex"};
-};
+constexpr auto enum_names(LmnnSolver /*of*/) { return named("descent", "convex"); }
 
 struct LmnnKnnSettings {
   Index neighbours = 3;

@@ -19,10 +19,7 @@
 namespace kith {
 
 enum class MetricSolver { kProjection, kConvex };
-template <>
-struct EnumNames<MetricSolver> {
-  static constexpr std::array<std::string_view, 2> names = {"projection", "convex"};
-};
+constexpr auto enum_names(MetricSolver /*of*/) { return named("projection", "convex"); }
 
 /// Beyond it rounding leaves nothing of the margin beside the loss, nor a bound that proves
 /// anything.

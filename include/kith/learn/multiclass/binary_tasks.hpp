@@ -15,10 +15,7 @@
 namespace kith {
 
 enum class Multiclass { kOneVsOne, kOneVsRest };
-template <>
-struct EnumNames<Multiclass> {
-  static constexpr std::array<std::string_view, 2> names = {"one-vs-one", "one-vs-rest"};
-};
+constexpr auto enum_names(Multiclass /*of*/) { return named("one-vs-one", "one-vs-rest"); }
 
 /// The setting of every method that solves binary tasks.
 void describe_multiclass(Multiclass& rule, FieldVisitor& field);

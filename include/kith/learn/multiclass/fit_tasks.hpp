@@ -71,14 +71,6 @@ struct FittedTasks {
   std::vector<Machine> machines;
   Matrix sigmoids;  ///< 2 x tasks (slope, offset); empty: no probabilities
   FitInfo info;     ///< one subproblem per task, the worst consistency
-
-  /// The same with what a base of the machines holds.
-  template <class Base>
-  [[nodiscard]] FittedTasks<Base> only() && {
-    FittedTasks<Base> all{.machines = {}, .sigmoids = std::move(sigmoids), .info = std::move(info)};
-    for (Machine& machine : machines) all.machines.push_back(std::move(machine));
-    return all;
-  }
 };
 
 namespace detail {

@@ -10,10 +10,7 @@
 namespace kith {
 
 enum class KriRegulariser { kRidge, kEntropy };
-template <>
-struct EnumNames<KriRegulariser> {
-  static constexpr std::array<std::string_view, 2> names = {"ridge", "entropy"};
-};
+constexpr auto enum_names(KriRegulariser /*of*/) { return named("ridge", "entropy"); }
 
 struct KriSettings {
   Index neighbours = 16;

@@ -16,10 +16,7 @@ namespace kith {
 
 /// Who comes first among equally similar samples.
 enum class TieRule { kRandom, kFile };
-template <>
-struct EnumNames<TieRule> {
-  static constexpr std::array<std::string_view, 2> names = {"random", "file"};
-};
+constexpr auto enum_names(TieRule /*of*/) { return named("random", "file"); }
 
 /// An order of the training samples that settles ties: random by the run's seed, or that of the
 /// file.

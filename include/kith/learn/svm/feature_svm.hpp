@@ -9,10 +9,7 @@ namespace kith {
 
 /// How two vectors of similarities are compared.
 enum class FeatureKernel { kLinear, kRbf };
-template <>
-struct EnumNames<FeatureKernel> {
-  static constexpr std::array<std::string_view, 2> names = {"linear", "rbf"};
-};
+constexpr auto enum_names(FeatureKernel /*of*/) { return named("linear", "rbf"); }
 
 struct FeatureSvmSettings {
   FeatureKernel kernel = FeatureKernel::kLinear;

@@ -11,10 +11,7 @@ namespace kith {
 
 /// Whether the spectrum is modified once for all classes or for each pair of classes.
 enum class SpectrumScope { kAll, kPair };
-template <>
-struct EnumNames<SpectrumScope> {
-  static constexpr std::array<std::string_view, 2> names = {"all", "pair"};
-};
+constexpr auto enum_names(SpectrumScope /*of*/) { return named("all", "pair"); }
 
 struct SvmSettings {
   double cost = 1;

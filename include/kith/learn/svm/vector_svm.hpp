@@ -9,10 +9,7 @@
 namespace kith {
 
 enum class MarginLoss { kHinge, kSquared };
-template <>
-struct EnumNames<MarginLoss> {
-  static constexpr std::array<std::string_view, 2> names = {"hinge", "squared"};
-};
+constexpr auto enum_names(MarginLoss /*of*/) { return named("hinge", "squared"); }
 
 struct VectorSvmSettings {
   KernelRule kernel{.kernel = VectorKernel::kLinear};

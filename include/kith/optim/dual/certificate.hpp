@@ -70,7 +70,9 @@ inline constexpr double kSvmTolerance = 1e-6;
 [[nodiscard]] double least_loss_intercept(const VectorRef& f, const VectorRef& y,
                                           const VectorRef& cost);
 
-/// The unit of kkt_residual.
+/// The unit of kkt_residual: of a machine whose largest margin is `margin` and whose largest
+/// cost_i K_ii is `reach`.
+[[nodiscard]] double kkt_unit(double reach, double margin = 1);
 [[nodiscard]] double kkt_unit(const SvmDual& problem);
 
 }  // namespace kith::dual

@@ -11,14 +11,7 @@
 namespace kith::metric {
 
 enum class BallProjection { kScaled, kExact };
-}  // namespace kith::metric
-
-template <>
-struct kith::EnumNames<kith::metric::BallProjection> {
-  static constexpr std::array<std::string_view, 2> names = {"scaled", "exact"};
-};
-
-namespace kith::metric {
+constexpr auto enum_names(BallProjection /*of*/) { return named("scaled", "exact"); }
 
 struct DescentSettings {
   double tolerance = 1e-6;  ///< epsilon of line 12: the relative decrease that ends the descent

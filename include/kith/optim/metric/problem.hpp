@@ -11,8 +11,8 @@
 #include <span>
 
 #include "kith/core/context.hpp"
+#include "kith/core/enum_names.hpp"
 #include "kith/core/rng.hpp"
-#include "kith/core/settings.hpp"
 #include "kith/optim/linear/squared_hinge.hpp"
 
 namespace kith::metric {
@@ -56,19 +56,8 @@ struct ExactProjection {
 /// Where the descent begins, [ZGZZ] IV.B.
 enum class MapStart { kIdentity, kPca, kRandom };
 enum class MachineStart { kSvm, kRandom };
-
-}  // namespace kith::metric
-
-template <>
-struct kith::EnumNames<kith::metric::MapStart> {
-  static constexpr std::array<std::string_view, 3> names = {"identity", "pca", "random"};
-};
-template <>
-struct kith::EnumNames<kith::metric::MachineStart> {
-  static constexpr std::array<std::string_view, 2> names = {"svm", "random"};
-};
-
-namespace kith::metric {
+constexpr auto enum_names(MapStart /*of*/) { return named("identity", "pca", "random"); }
+constexpr auto enum_names(MachineStart /*of*/) { return named("svm", "random"); }
 
 /// `samples` in the coordinates of their principal directions, largest first. There the identity
 /// and the PCA projection are the same matrix, [I 0], and their descents differ in random draws

@@ -35,8 +35,11 @@ struct RadiusProblem {
 /// G and what it was found from.
 struct RadiusPoint {
   double value = 0;
-  double gap = 0;    ///< of the machine: G is at most value / (1 - gap)
-  double bound = 0;  ///< radius_lower_bound of its machine and its ball
+  double gap = 0;  ///< of the machine: G is at most value / (1 - gap)
+  /// No theta has a smaller G: the largest of
+  /// s 1'alpha - s^2/2 max_m alpha'YK_mY alpha / (beta'diag(K_m) - beta'K_m beta) over 0 <= s <= 1,
+  /// with the beta of the ball.
+  double bound = 0;
   Vector gradient;   ///< of G in theta; theta'gradient = 0
   Vector alpha;
   double b = 0;
@@ -46,12 +49,6 @@ struct RadiusPoint {
 [[nodiscard]] RadiusPoint radius_point(const RadiusProblem& problem, const VectorRef& theta,
                                        double tolerance, const RunContext& ctx,
                                        const RadiusPoint* near = nullptr);
-
-/// The largest of s 1'a - s^2/2 max_m a'YK_mYa / (beta'diag(K_m) - beta'K_m beta) over 0 <= s <= 1:
-/// no theta has a smaller G. For 0 <= a <= cost with y'a = 0 and beta in the simplex, whoever found
-/// them.
-[[nodiscard]] double radius_lower_bound(const RadiusProblem& problem, const VectorRef& alpha,
-                                        const VectorRef& beta);
 
 struct RadiusSettings {
   double tolerance = 1e-6;  ///< of the machine, and the relative decrease that ends the descent

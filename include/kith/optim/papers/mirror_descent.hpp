@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kith/core/context.hpp"
+#include "kith/core/enum_names.hpp"
 #include "kith/optim/trace/kernel.hpp"
 
 namespace kith::papers {
@@ -14,6 +15,7 @@ enum class MirrorUpdate {
   kPrinted,  ///< [KTBB] Algorithms 1, 2: old eigenvalues on the eigenvectors of the new gradient.
              ///< No descent unless the two matrices commute: it stalls
 };
+constexpr auto enum_names(MirrorUpdate /*of*/) { return named("correct", "printed"); }
 
 struct MirrorDescentSettings {
   MirrorUpdate update = MirrorUpdate::kCorrect;

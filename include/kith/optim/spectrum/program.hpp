@@ -28,7 +28,7 @@
 #include <array>
 
 #include "kith/core/context.hpp"
-#include "kith/core/settings.hpp"
+#include "kith/core/enum_names.hpp"
 #include "kith/core/status.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
@@ -36,14 +36,7 @@ namespace kith::spectrum {
 
 /// What the learned multipliers are drawn towards.
 enum class Centre { kClip, kFlip, kBoth, kSimilarity };
-}  // namespace kith::spectrum
-
-template <>
-struct kith::EnumNames<kith::spectrum::Centre> {
-  static constexpr std::array<std::string_view, 4> names = {"clip", "flip", "both", "similarity"};
-};
-
-namespace kith::spectrum {
+constexpr auto enum_names(Centre /*of*/) { return named("clip", "flip", "both", "similarity"); }
 
 struct Program {
   const SymmetricEigen* eigen = nullptr;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kith/core/context.hpp"
+#include "kith/core/enum_names.hpp"
 #include "kith/core/status.hpp"
 #include "kith/core/types.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
@@ -16,6 +17,7 @@ namespace kith::trace {
 /// How far a kernel is from a similarity matrix, [KTBB] section 4: sum |x_ij|, |X|_F, |X|_F^2 of
 /// X = K - S.
 enum class KernelLoss { kAbsolute, kNorm, kSquared };
+constexpr auto enum_names(KernelLoss /*of*/) { return named("l1", "l2", "l3"); }
 
 /// What is learned from S_1 .. S_m.
 enum class KernelShape {
