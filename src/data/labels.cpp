@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -134,29 +135,18 @@ LabelFile numbers(detail::ByteSource& source) {
       file.source, table, sample_ids.front(), file.labels.front());
 }
 
-JoinedLabels join_by_position(const LabelFile& file, std::span<const std::string> sample_ids,
-                              Index sample_count, const RunContext& ctx) {
-  if (static_cast<Index>(file.labels.size()) != sample_count) {
-    std::string message =
-        fmt::format("{}: {} label{} for {} sample{}; there must be one per sample", file.source,
-                    file.labels.size(), file.labels.size() == 1 ? "" : "s", sample_count,
-                    sample_count == 1 ? "" : "s");
-    if (same_word(file.labels.front(), "label") || same_word(file.labels.front(), "class")) {
-      message += fmt::format(" (its first line is {}: a header belongs only above id and label)",
-                             in_quotes(file.labels.front()));
-    }
-    throw Error(ErrorCode::kBadInput, message);
+/// Labels without ids: as many as samples.
+void check_count(const LabelFile& file, Index sample_count) {
+  if (std::ssize(file.labels) == sample_count) return;
+  std::string message =
+      fmt::format("{}: {} label{} for {} sample{}; there must be one per sample", file.source,
+                  file.labels.size(), file.labels.size() == 1 ? "" : "s", sample_count,
+                  sample_count == 1 ? "" : "s");
+  if (same_word(file.labels.front(), "label") || same_word(file.labels.front(), "class")) {
+    message += fmt::format(" (its first line is {}: a header belongs only above id and label)",
+                           in_quotes(file.labels.front()));
   }
-  if (!file.ids.empty()) {
-    ctx.message(
-        fmt::format("{}: the samples have no ids, so that the labels are taken in the "
-                    "order of the file",
-                    file.source));
-  } else if (!sample_ids.empty()) {
-    ctx.message(fmt::format("{} has no ids, so its labels are taken in the order of the samples",
-                            file.source));
-  }
-  return {make_labels(file.labels), {}};
+  throw Error(ErrorCode::kBadInput, message);
 }
 
 }  // namespace
@@ -213,30 +203,84 @@ LabelFile read_labels(const std::string& path) {
   return commas ? pairs(path, records, ',') : singles(path, records);
 }
 
+std::string unmatched_note(const LabelFile& file, std::span<const std::string> unmatched) {
+  return fmt::format("{}: {} of {} ids are not among the samples and are left out: {}", file.source,
+                     unmatched.size(), file.ids.size(), list_some(unmatched));
+}
+
 JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sample_ids,
                          Index sample_count, const RunContext& ctx, std::string_view unordered) {
-  if (file.ids.empty() && !unordered.empty() && !sample_ids.empty()) {
-    refuse_without_ids(file, sample_ids, unordered);
+  const bool by_id = !file.ids.empty() && !sample_ids.empty();
+  if (!by_id && (unordered.empty() || !file.ids.empty())) check_count(file, sample_count);
+  StreamedLabels labels(file, unordered);
+  std::vector<std::string> per_sample;
+  for (const std::size_t at : labels.next(sample_ids, sample_count, ctx)) {
+    per_sample.push_back(file.labels[at]);
   }
-  if (file.ids.empty() || sample_ids.empty()) {
-    return join_by_position(file, sample_ids, sample_count, ctx);
-  }
-  const MatchedIds matched = match_ids(sample_ids, positions_of(file.ids));
-  if (!matched.unknown.empty()) {
-    throw broken("{}: {} of {} samples have no label: {}; every sample needs one", file.source,
-                 matched.unknown.size(), sample_ids.size(), list_some(matched.unknown));
-  }
-  JoinedLabels joined{make_labels(values_at(file.labels, matched.positions)), {}};
-  const Positions samples = positions_of(sample_ids);
-  for (const std::string& id : file.ids) {
-    if (!samples.contains(id)) joined.unmatched.push_back(id);
-  }
-  if (!joined.unmatched.empty()) {
-    ctx.message(fmt::format("{}: {} of {} ids are not among the samples and are left out: {}",
-                            file.source, joined.unmatched.size(), file.ids.size(),
-                            list_some(joined.unmatched)));
-  }
+  JoinedLabels joined{make_labels(per_sample), labels.finish()};
+  if (!joined.unmatched.empty()) ctx.message(unmatched_note(file, joined.unmatched));
   return joined;
+}
+
+StreamedLabels::StreamedLabels(const LabelFile& file, std::string_view unordered)
+    : file_(file), unordered_(unordered), used_(file.ids.size(), 0) {
+  for (std::size_t i = 0; i < file.ids.size(); ++i) position_.emplace(file.ids[i], i);
+}
+
+std::vector<std::size_t> StreamedLabels::next(std::span<const std::string> ids, Index count,
+                                              const RunContext& ctx) {
+  const Index before = std::exchange(done_, done_ + count);
+  if (count == 0) return {};
+  if (file_.ids.empty() || ids.empty()) return by_position(ids, before, ctx);
+  std::vector<std::size_t> labels;
+  std::vector<std::string> without;
+  for (const std::string& id : ids) {
+    const auto found = position_.find(id);
+    if (found == position_.end()) {
+      without.push_back(in_quotes(id));
+      continue;
+    }
+    used_[found->second] = 1;
+    labels.push_back(found->second);
+  }
+  if (without.empty()) return labels;
+  throw broken("{}: {} of {} samples{} have no label: {}; every sample needs one", file_.source,
+               without.size(), ids.size(),
+               before == 0 ? "" : fmt::format(" from number {} on", before + 1),
+               list_some(without));
+}
+
+std::vector<std::size_t> StreamedLabels::by_position(std::span<const std::string> ids, Index before,
+                                                     const RunContext& ctx) const {
+  if (file_.ids.empty() && !unordered_.empty() && !ids.empty()) {
+    refuse_without_ids(file_, ids, unordered_);
+  }
+  if (done_ > std::ssize(file_.labels)) {
+    throw broken("{}: {} for {} samples or more; there must be one per sample", file_.source,
+                 counted(std::ssize(file_.labels), "label"), done_);
+  }
+  if (before == 0 && !file_.ids.empty()) {
+    ctx.message(
+        fmt::format("{}: the samples have no ids, so that the labels are taken in the "
+                    "order of the file",
+                    file_.source));
+  } else if (before == 0 && !ids.empty()) {
+    ctx.message(fmt::format("{} has no ids, so its labels are taken in the order of the samples",
+                            file_.source));
+  }
+  std::vector<std::size_t> labels(static_cast<std::size_t>(done_ - before));
+  std::iota(labels.begin(), labels.end(), static_cast<std::size_t>(before));
+  return labels;
+}
+
+std::vector<std::string> StreamedLabels::finish() const {
+  const bool by_id = std::ranges::find(used_, 1) != used_.end();
+  if (!by_id) check_count(file_, done_);
+  std::vector<std::string> unmatched;
+  for (std::size_t i = 0; by_id && i < file_.ids.size(); ++i) {
+    if (used_[i] == 0) unmatched.push_back(file_.ids[i]);
+  }
+  return unmatched;
 }
 
 }  // namespace kith
