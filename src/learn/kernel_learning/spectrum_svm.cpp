@@ -77,7 +77,9 @@ struct SpectrumLearner {
       eigen =
           std::make_shared<const SymmetricEigen>(SymmetricEigen{eigen->lambda / unit, eigen->U});
     }
-    return {.pair = {std::move(S), std::move(eigen), task.signs, weights_of(work->train(), task)},
+    const TrainingSet& train = work->train();
+    return {.pair = {std::move(S), std::move(eigen), task.signs,
+                     values_at(train.labels.groups.ids, task.samples), weights_of(train, task)},
             .unit = unit,
             .number = number};
   }
