@@ -17,6 +17,7 @@ from typing import Any, Mapping, Optional, Sequence
 from . import measure as measure
 from ._evaluation import Evaluation as Evaluation, evaluate as evaluate, open_store as open_store
 from ._inspection import Inspection as Inspection, inspect as inspect
+from ._score import ScoreReport as ScoreReport
 from ._spectrum import Spectrum as Spectrum
 from ._tables import Table as Table, read as read, write as write
 from ._estimators import SimilarityClassifier as SimilarityClassifier, methods as methods

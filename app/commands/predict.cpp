@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "input_options.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/status.hpp"
@@ -15,8 +18,12 @@
 #include "kith/pipeline/explanation.hpp"
 #include "kith/pipeline/query_files.hpp"
 #include "kith/pipeline/raw_queries.hpp"
+#include "kith/report/page.hpp"
+#include "kith/report/score.hpp"
 #include "output_options.hpp"
+#include "prediction_output.hpp"
 #include "raw_options.hpp"
+#include "score_predictions.hpp"
 
 namespace kith::app {
 namespace {
@@ -32,155 +39,12 @@ struct PredictOptions {
   std::vector<std::string> distance_from;
   std::vector<std::string> self;
   std::vector<std::string> data;
+  std::string labels;
   ReadSettings read;
   std::string out;
+  std::string html;
   Index explain = 0;  ///< how many training samples are named for each prediction
   const CLI::App* parser = nullptr;
-};
-
-/// Where predictions go: a file under a temporary name until all is well, or standard output.
-class Output {
- public:
-  explicit Output(const std::string& path) {
-    if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
-  }
-  void write(std::string_view text) {
-    if (file_) {
-      file_->write(text);
-    } else {
-      print_text(text);
-    }
-  }
-  void commit() {
-    if (file_) file_->commit();
-  }
-
- private:
-  std::unique_ptr<AtomicFile> file_;
-};
-
-/// A cell of a TSV file: tabs, line ends and backslashes are escaped.
-std::string cell(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\\') {
-      out += "\\\\";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-/// What a chunk of queries is told; no explanations where none were asked for.
-using Answers = ExplainedPrediction;
-
-class TsvWriter {
- public:
-  TsvWriter(Output& out, const ModelRecord& record, Index explain)
-      : out_(out), record_(record), classes_(record.class_names), explain_(explain) {}
-
-  void chunk(const QueryChunk& chunk, const Answers& answers) {
-    const Prediction& prediction = answers.prediction;
-    std::string text;
-    if (!std::exchange(header_written_, true)) text += header(prediction);
-    for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
-      text += cell(chunk.ids[i]) + '\t' +
-              cell(classes_[static_cast<std::size_t>(prediction.labels[i])]);
-      append(text, prediction.scores, static_cast<Index>(i));
-      append(text, prediction.probabilities, static_cast<Index>(i));
-      if (explain_ > 0) append(text, answers.explanations[i]);
-      text += '\n';
-    }
-    out_.write(text);
-  }
-  void finish() {}
-
- private:
-  [[nodiscard]] std::string header(const Prediction& prediction) const {
-    std::string text = "id\tlabel";
-    for (Index c = 0; c < prediction.scores.cols(); ++c) text += "\tscore:" + cell(class_name(c));
-    for (Index c = 0; c < prediction.probabilities.cols(); ++c) {
-      text += "\tprobability:" + cell(class_name(c));
-    }
-    if (explain_ > 0) text += "\toffset\tothers";
-    for (Index k = 1; k <= explain_; ++k) {
-      text += fmt::format("\tsample:{0}\tclass:{0}\tcontribution:{0}", k);
-    }
-    return text + '\n';
-  }
-  [[nodiscard]] const std::string& class_name(Index c) const {
-    return classes_[static_cast<std::size_t>(c)];
-  }
-  static void append(std::string& text, const Matrix& values, Index row) {
-    for (Index c = 0; c < values.cols(); ++c) text += '\t' + format_double(values(row, c));
-  }
-  /// Votes have no offset; where fewer samples have a part, the last cells are empty.
-  void append(std::string& text, const Explanation& explanation) const {
-    const bool terms = explanation.by == ExplainedBy::kTerms;
-    text += '\t' + (terms ? format_double(explanation.offset) : std::string());
-    text += '\t' + format_double(explanation.others(explain_));
-    const std::vector<Contribution> largest = explanation.largest(explain_);
-    for (const Contribution& one : largest) {
-      const ExplainedSample sample = explained_sample(record_, one.sample);
-      text += '\t' + (sample.id.empty() ? std::to_string(sample.position + 1) : cell(sample.id));
-      text += '\t' + cell(sample.class_name) + '\t' + format_double(one.amount);
-    }
-    for (Index k = std::ssize(largest); k < explain_; ++k) text += "\t\t\t";
-  }
-
-  Output& out_;
-  const ModelRecord& record_;
-  const std::vector<std::string>& classes_;
-  Index explain_;
-  bool header_written_ = false;
-};
-
-/// One JSON document, written as it grows.
-class JsonWriter {
- public:
-  JsonWriter(Output& out, const ModelRecord& record, Index explain)
-      : out_(out), record_(record), classes_(record.class_names), explain_(explain) {
-    out_.write("{\"predictions\": [");
-  }
-  void chunk(const QueryChunk& chunk, const Answers& answers) {
-    const Prediction& prediction = answers.prediction;
-    std::string text;
-    for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
-      Json row = {{"id", chunk.ids[i]},
-                  {"label", classes_[static_cast<std::size_t>(prediction.labels[i])]}};
-      add(row, "scores", prediction.scores, static_cast<Index>(i));
-      add(row, "probabilities", prediction.probabilities, static_cast<Index>(i));
-      if (explain_ > 0) {
-        row["explanation"] = explanation_json(record_, answers.explanations[i], explain_);
-      }
-      text += std::exchange(separator_, ",\n ") + row.dump();
-    }
-    out_.write(text);
-  }
-  void finish() { out_.write("]}\n"); }
-
- private:
-  void add(Json& row, const std::string& key, const Matrix& values, Index i) const {
-    if (values.cols() == 0) return;
-    Json by_class = Json::object();
-    for (Index c = 0; c < values.cols(); ++c) {
-      by_class[classes_[static_cast<std::size_t>(c)]] = values(i, c);
-    }
-    row[key] = std::move(by_class);
-  }
-
-  Output& out_;
-  const ModelRecord& record_;
-  const std::vector<std::string>& classes_;
-  Index explain_;
-  std::string separator_ = "\n ";
 };
 
 /// Where a flag was not given, no matrix has such a file.
@@ -282,37 +146,116 @@ void say_left_out(const Answers& answers, const RunContext& ctx) {
   }
 }
 
-/// Writes what the model says of every chunk that `reader` gives; `names` are for errors.
-template <class Writer, class Reader, class Names>
-void write_predictions(const TrainedModel& model, Reader& reader, const Names& names,
-                       const PredictOptions& options, Session& session) {
-  Output out(options.out);
-  Writer writer(out, model.record, options.explain);
-  double done = 0;
-  bool first = true;
-  while (true) {
-    session.context.check_stop();
-    QueryChunk chunk = reader.next(kRowsAtATime);
-    if (chunk.ids.empty() && !std::exchange(first, false)) break;
-    const bool last = static_cast<Index>(chunk.ids.size()) < kRowsAtATime;
-    const Answers answers =
-        answers_of(model, std::move(chunk.queries), options.explain, session.context, names(chunk));
-    writer.chunk(chunk, answers);
-    if (done == 0) say_left_out(answers, session.context);
-    first = false;
-    done += static_cast<double>(chunk.ids.size());
-    session.context.progress("queries", done, 0);
-    if (last) break;
+/// Queries of which nothing is known, by name.
+void add_without_pairs(const QueryChunk& chunk, std::vector<std::string>& names) {
+  for (const Index i : queries_without_pairs(chunk.queries)) {
+    names.push_back(chunk.ids[static_cast<std::size_t>(i)]);
   }
-  writer.finish();
-  out.commit();
 }
 
-template <class Writer>
-void predict_rows(const TrainedModel& model, const PredictOptions& options, Session& session) {
-  const QueryFiles files = query_files(model.record, options);
+/// What goes to the end of a run: counts and, with labels, the score.
+struct Outcome {
+  PredictionSummary summary;
+  std::optional<PredictionScore> score;
+  Index queries = 0;
+  std::vector<std::string> without_pairs{};
+
+  Outcome(const TrainedModel& model, const PredictOptions& options)
+      : summary(model.record.class_names) {
+    if (!options.labels.empty()) score.emplace(options.labels, model.record);
+  }
+};
+
+/// The score with its notes, which are said; they say what is odd about the queries as well.
+std::optional<Score> finished(const Outcome& outcome, const RunContext& ctx) {
+  std::vector<std::string> notes;
+  if (!outcome.without_pairs.empty()) {
+    notes.push_back(note_without_pairs(outcome.without_pairs, outcome.queries));
+  }
+  std::optional<Score> score;
+  if (outcome.score) {
+    score = outcome.score->finish();
+    score->notes.insert(score->notes.end(), notes.begin(), notes.end());
+    notes = score->notes;
+  }
+  for (const std::string& note : notes) ctx.message(note);
+  return score;
+}
+
+/// Predictions go to standard output where nothing else does.
+bool writes_predictions(const PredictOptions& options) {
+  return options.labels.empty() || options.common.json || !options.out.empty();
+}
+
+Json about_score(const TrainedModel& model, const PredictOptions& options) {
+  std::vector<std::string> queries;
+  for (const auto* files : {&options.similarity, &options.distance, &options.data}) {
+    add_files(queries, *files);
+  }
+  return {{"method", model.record.method},
+          {"model", options.model},
+          {"labels", options.labels},
+          {"queries", queries}};
+}
+
+/// The score on standard output, but for a document that has it at its end, and as a page.
+void show(const Score& score, const TrainedModel& model, const PredictOptions& options) {
+  if (!options.html.empty()) {
+    AtomicFile page(options.html);
+    page.write(
+        html_page(spelled_json(score_document(score, about_score(model, options)), as_flag)));
+    page.commit();
+  }
+  if (!options.common.json) {
+    const OutputStyle style = output_style();
+    print_text(spelled(
+        score_text(score, {.unicode = style.unicode, .colour = style.colour, .width = style.width}),
+        as_flag));
+  } else if (!options.out.empty()) {
+    print_json({{"score", spelled_json(score_json(score), as_flag)}});
+  }
+}
+
+/// Asks the model about every chunk that `reader` gives; `names` are for errors.
+template <class Reader, class Names>
+void predict_chunks(const TrainedModel& model, Reader& reader, const Names& names, Outcome& outcome,
+                    const PredictOptions& options, Session& session) {
+  PredictionOutput out(options.out);
+  std::unique_ptr<PredictionWriter> writer;
+  if (writes_predictions(options)) {
+    writer = make_writer(options.common.json, out, model.record, options.explain);
+  }
+  for (bool first = true;; first = false) {
+    session.context.check_stop();
+    QueryChunk chunk = reader.next(kRowsAtATime);
+    if (chunk.ids.empty() && !first) break;
+    add_without_pairs(chunk, outcome.without_pairs);
+    const Answers answers =
+        answers_of(model, std::move(chunk.queries), options.explain, session.context, names(chunk));
+    if (outcome.score) outcome.score->add(chunk, answers.prediction, session.context);
+    if (writer) writer->chunk(chunk, answers);
+    outcome.summary.add(answers.prediction);
+    if (first) say_left_out(answers, session.context);
+    outcome.queries += std::ssize(chunk.ids);
+    session.context.progress("queries", static_cast<double>(outcome.queries), 0);
+    if (std::ssize(chunk.ids) < kRowsAtATime) break;
+  }
+  session.end_progress();
+  const std::optional<Score> score = finished(outcome, session.context);
+  const bool inside = score && options.out.empty();
+  if (writer) writer->finish(inside ? spelled_json(score_json(*score), as_flag) : Json());
+  out.commit();
+  if (score) show(*score, model, options);
+  if (!options.out.empty()) session.context.message(outcome.summary.text(options.out));
+}
+
+void predict_rows(const TrainedModel& model, Outcome& outcome, const PredictOptions& options,
+                  Session& session) {
+  QueryFiles files = query_files(model.record, options);
+  if (outcome.score) files.expected = outcome.score->expected();
   say_which_is_which(model.record, files, options, session.context);
   QueryReader reader(model.record, files, session.context);
+  if (outcome.score) outcome.score->begin(reader.unordered());
   const bool takes_both = takes_both_directions(model);
   for (std::size_t m = 0; m < files.matrices.size(); ++m) {
     const ModelMatrix& matrix = model.record.matrices[m];
@@ -324,26 +267,18 @@ void predict_rows(const TrainedModel& model, const PredictOptions& options, Sess
                                 : fmt::format("matrix {}: {}", in_quotes(matrix.name), note));
   }
   const auto names = [&](const QueryChunk& chunk) { return names_of(files, chunk, model.record); };
-  write_predictions<Writer>(model, reader, names, options, session);
+  predict_chunks(model, reader, names, outcome, options, session);
 }
 
-template <class Writer>
-void predict_samples(const TrainedModel& model, const PredictOptions& options, Session& session) {
+void predict_samples(const TrainedModel& model, Outcome& outcome, const PredictOptions& options,
+                     Session& session) {
   std::vector<NamedFile> given;
   for (const std::string& text : options.data) given.push_back(parse_named_file(text));
   const std::vector<std::string> files = sample_files(model.record, given, "--data");
   RawQueryReader reader(model.record, files, session.context);
+  if (outcome.score) outcome.score->begin({});
   const auto names = [&](const QueryChunk& chunk) { return reader.names_of(chunk); };
-  write_predictions<Writer>(model, reader, names, options, session);
-}
-
-template <class Writer>
-void predict_all(const TrainedModel& model, const PredictOptions& options, Session& session) {
-  if (options.data.empty()) {
-    predict_rows<Writer>(model, options, session);
-  } else {
-    predict_samples<Writer>(model, options, session);
-  }
+  predict_chunks(model, reader, names, outcome, options, session);
 }
 
 void refuse_overwriting_inputs(const PredictOptions& options) {
@@ -352,8 +287,23 @@ void refuse_overwriting_inputs(const PredictOptions& options) {
                             &options.distance_from, &options.self, &options.data}) {
     add_files(inputs, *files);
   }
-  const OutputFile out{"--out", options.out};
-  refuse_overwriting(std::span(&out, 1), inputs);
+  inputs.push_back(options.labels);
+  refuse_overwriting(
+      std::array{OutputFile{"--out", options.out}, OutputFile{"--html", options.html}}, inputs);
+}
+
+void check_output_flags(const PredictOptions& options) {
+  if (options.labels.empty() && !options.html.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--html draws how good predictions are, which needs the true classes of the new "
+                "samples: give --labels FILE");
+  }
+  if (options.explain > 0 && !writes_predictions(options)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--explain is about predictions, and with --labels these are written with --out "
+                "FILE or --json only");
+  }
+  if (!options.html.empty()) check_has_page();
 }
 
 void check_input_flags(const PredictOptions& options) {
@@ -388,6 +338,7 @@ void say_how_training_ended(const ModelRecord& record, Session& session) {
 int run(const PredictOptions& options) {
   refuse_overwriting_inputs(options);
   check_input_flags(options);
+  check_output_flags(options);
   Session session(options.common);
   const TrainedModel model = load_trained(options.model);
   if (model.record.features > 0 && options.data.empty()) {
@@ -398,10 +349,11 @@ int run(const PredictOptions& options) {
   }
   if (options.explain > 0 && !model.is_committee()) check_explains(method_settings(model.record));
   say_how_training_ended(model.record, session);
-  if (options.common.json) {
-    predict_all<JsonWriter>(model, options, session);
+  Outcome outcome(model, options);
+  if (options.data.empty()) {
+    predict_rows(model, outcome, options, session);
   } else {
-    predict_all<TsvWriter>(model, options, session);
+    predict_samples(model, outcome, options, session);
   }
   return kDone;
 }
@@ -464,6 +416,17 @@ Command add_predict(CLI::App& program) {
       ->type_name("FILE")
       ->default_str("standard output")
       ->group("Output");
+  parser
+      ->add_option("--labels", options->labels,
+                   "true classes of the new samples, in the form of `kith train --labels`: prints "
+                   "how good the predictions are (with --out the predictions are written too)")
+      ->type_name("FILE")
+      ->group("Score");
+  parser
+      ->add_option("--html", options->html,
+                   "with --labels, also write the score as a page to look at")
+      ->type_name("FILE")
+      ->group("Score");
   add_common_options(*parser, options->common);
   parser->footer(
       "Columns are matched by id when file and model both have ids: in any order, extra ones "
@@ -478,10 +441,16 @@ Command add_predict(CLI::App& program) {
       "in\n"
       "favour of the label where positive; for neighbours they are weights, each for its class.\n"
       "For a committee each member divides its share of the vote among the samples.\n\n"
+      "--labels prints the error with its 95 % interval, recall and precision of each class, who "
+      "is\n"
+      "taken for whom and, where there are probabilities, log-loss and calibration. With --json "
+      "they\n"
+      "are the object `score`.\n\n"
       "Examples:\n"
       "  kith predict --model m.kith --similarity new.csv\n"
       "  kith predict --model m.kith --similarity new.npy --self self.txt --out labels.tsv\n"
       "  kith predict --model m.kith --similarity new.csv --explain 3\n"
+      "  kith predict --model m.kith --similarity new.csv --labels truth.tsv --html score.html\n"
       "  kith predict --model m.kith --similarity hits.blast --similarity-from back.blast --json\n"
       "  kith predict --model several.kith --similarity sw=new-sw.csv --similarity nw=new-nw.csv\n"
       "  kith predict --model words.kith --data new-words.tsv\n"

@@ -5,14 +5,20 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "kith/core/error.hpp"
 #include "kith/core/status.hpp"
+#include "kith/evaluate/score.hpp"
 #include "kith/learn/method_json.hpp"
 #include "kith/pipeline/explanation.hpp"
+#include "kith/pipeline/query_files.hpp"
+#include "kith/report/page.hpp"
+#include "kith/report/score.hpp"
 #include "models.hpp"
 
 namespace py = pybind11;
@@ -134,6 +140,7 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
   struct Answers {
     Prediction prediction;
     Json explanations = {{"rows", Json::array()}, {"left_out", Json::array()}};
+    std::vector<Index> without_pairs;  // queries, by position
   };
   const auto asked = [trained = model.trained, count, explained,
                       part = std::move(part)](RunContext& ctx) {
@@ -143,10 +150,14 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
       ctx.check_stop();
       const Index some = std::min(kRowsAtATime, count - first);
       const NumberedQueries names(trained->record, first, some);
+      QueryBlock queries = part(first, some, ctx);
+      for (const Index i : queries_without_pairs(queries)) {
+        answers.without_pairs.push_back(first + i);
+      }
       Prediction one;
       if (explained > 0) {
         ExplainedPrediction both =
-            predict_and_explain(*trained, part(first, some, ctx), ctx, names.views);
+            predict_and_explain(*trained, std::move(queries), ctx, names.views);
         one = std::move(both.prediction);
         for (const Explanation& explanation : both.explanations) {
           answers.explanations["rows"].push_back(
@@ -154,7 +165,7 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
         }
         answers.explanations["left_out"] = both.left_out;
       } else {
-        one = predict(*trained, part(first, some, ctx), ctx, names.views);
+        one = predict(*trained, std::move(queries), ctx, names.views);
       }
       if (first == 0) {
         all.scores.resize(count, one.scores.cols());
@@ -169,10 +180,12 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
     }
     return answers;
   };
-  const auto [prediction, explanations] = run(options, model.trained->record.samples, asked);
+  const auto [prediction, explanations, without_pairs] =
+      run(options, model.trained->record.samples, asked);
   const py::array_t<int> labels(std::ssize(prediction.labels), prediction.labels.data());
   return py::make_tuple(labels, array_or_none(prediction.scores),
-                        array_or_none(prediction.probabilities), explanations.dump());
+                        array_or_none(prediction.probabilities), explanations.dump(),
+                        without_pairs);
 }
 
 /// Rows of similarities or vectors, dense or sparse, of which some are asked for at a time.
@@ -279,6 +292,34 @@ py::tuple predict_samples(const Model& model, const std::vector<GivenSamples>& g
       });
 }
 
+using FortranArray = py::array_t<double, py::array::f_style | py::array::forcecast>;
+
+Matrix matrix_or_none(const std::optional<FortranArray>& values) {
+  if (!values) return {};
+  return Eigen::Map<const Matrix>(values->data(), values->shape(0), values->shape(1));
+}
+
+/// The score of a prediction as `predict_*` give it, against the names of the true classes; `ids`
+/// are those of the samples, or none, and `notes` are added. (the document of a page, the text)
+std::pair<std::string, std::string> score_of(const Model& model, const std::vector<int>& labels,
+                                             const std::optional<FortranArray>& scores,
+                                             const std::optional<FortranArray>& probabilities,
+                                             const std::vector<std::string>& truth,
+                                             const std::vector<std::string>& ids,
+                                             const std::vector<std::string>& notes) {
+  const Prediction prediction{.labels = labels,
+                              .scores = matrix_or_none(scores),
+                              .probabilities = matrix_or_none(probabilities)};
+  const ModelRecord& record = model.trained->record;
+  const py::gil_scoped_release release;
+  Scorer scorer(record);
+  scorer.add(std::vector<std::string_view>(truth.begin(), truth.end()), prediction, ids);
+  Score score = scorer.finish();
+  score.notes.insert(score.notes.end(), notes.begin(), notes.end());
+  const Json document = score_document(score, {{"method", record.method}});
+  return {spelled_json(document, as_keyword).dump(), spelled(score_text(score, {}), as_keyword)};
+}
+
 /// Of vectors and categories that have names.
 std::vector<std::string> column_names(const RawData& samples) {
   if (const auto* vectors = std::get_if<VectorData>(&samples)) return vectors->columns;
@@ -351,6 +392,8 @@ void bind_models(py::module_& module) {
            py::arg("options"))
       .def("predict_samples", &predict_samples, py::arg("samples"), py::arg("explained"),
            py::arg("options"))
+      .def("score", &score_of, py::arg("labels"), py::arg("scores"), py::arg("probabilities"),
+           py::arg("truth"), py::arg("ids"), py::arg("notes"))
       .def("record", [](const Model& one) { return record_json(*one.trained).dump(); })
       .def("info", [](const Model& one) { return model_json(*one.trained).dump(); })
       .def("fit_json", [](const Model& one) { return one.fit_json; })
@@ -365,6 +408,14 @@ void bind_models(py::module_& module) {
             const auto bytes = state[0].cast<std::string>();
             return read_back(bytes, "pickled model", state[1].cast<std::string>());
           }));
+  module.def("note_without_pairs", &note_without_pairs, py::arg("names"), py::arg("queries"));
+  module.def(
+      "page_of",
+      [](const std::string& document) {
+        check_has_page();
+        return html_page(Json::parse(document));
+      },
+      py::arg("document"), py::call_guard<py::gil_scoped_release>());
   module.def("fit", &fit_model, py::arg("method"), py::arg("settings"), py::arg("matrices"),
              py::arg("labels"), py::arg("ids"), py::arg("input"), py::arg("options"));
   module.def("fit_samples", &fit_samples, py::arg("method"), py::arg("settings"),

@@ -19,13 +19,14 @@ from ._evaluation import Evaluation, evaluate, open_store
 from ._hints import unknown_name as _unknown_name
 from ._inspection import Inspection, inspect
 from ._models import info, load, save
+from ._score import ScoreReport
 from ._spectrum import Spectrum
 from ._tables import Table, read, write
 
 globals().update(_CLASSES)
 
 __all__ = sorted([
-    "Auto", "Evaluation", "Inspection", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "info", "inspect",
+    "Auto", "Evaluation", "Inspection", "ScoreReport", "SimilarityClassifier", "Spectrum", "Table", "evaluate", "info", "inspect",
     "load", "measure", "methods", "open_store", "read", "save", "write", *_CLASSES,
 ])
 

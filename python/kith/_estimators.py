@@ -15,6 +15,7 @@ from ._finite import FROM_TRAINING, NEW_PAIRS
 from ._hints import unknown_settings
 from ._labels import classes_of, groups_of, judge_classes, warn_of_groups
 from ._run import run_options, warn_of_doubts, warn_unless_solved
+from ._score import ScoreReport
 from ._texts import as_items, as_text, class_text, class_texts, keyword, text_of, texts_of
 
 METHODS = {one["name"]: one for one in json.loads(_core.methods())}
@@ -186,7 +187,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         """The fitted model measures raw samples; with measure=None it takes rows all the same."""
         return not self._of_vectors and self.measure is not None and "measure" in self._matrices[0]
 
-    def _predict(self, X, self_similarity=None, from_training=None, explained=0):
+    def _answers(self, X, self_similarity=None, from_training=None, explained=0):
+        """Labels, scores, probabilities and explanations as the library has them, and what is to be said of queries
+        of which nothing is known."""
         check_is_fitted(self, "model_")
         ask = self._ask_vectors if self._of_vectors else \
             self._ask_samples if self._measures() else self._ask_rows
@@ -194,9 +197,18 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{self._method} takes {'vectors' if self._of_vectors else 'raw samples'}, "
                              "and similarities were given")
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
-            labels, scores, probabilities, explanations = ask(X, self_similarity, from_training, explained, options)
+            *answers, unknown = ask(X, self_similarity, from_training, explained, options)
         if getattr(self, "_loaded", False) and "status" in self.certificate_:
-            warn_unless_solved(self.certificate_["status"], self._method, stacklevel=4)
+            warn_unless_solved(self.certificate_["status"], self._method, stacklevel=5)
+        notes = []
+        if unknown:
+            ids = _arrays.sample_ids(self._leading(X))
+            notes.append(_core.note_without_pairs([ids[i] if ids else str(i + 1) for i in unknown], len(answers[0])))
+            warnings.warn(notes[0], UserWarning, stacklevel=4)
+        return (*answers, notes)
+
+    def _predict(self, X, self_similarity=None, from_training=None, explained=0):
+        labels, scores, probabilities, explanations, _ = self._answers(X, self_similarity, from_training, explained)
         order = np.argsort(self._position)
         dtype = np.float32 if _samples.are_single(*_arrays.as_list(X)) else np.float64
 
@@ -279,10 +291,30 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X, y, sample_weight=None):
         """The share of X whose class is predicted; y is matched by id as in `fit`."""
         check_is_fitted(self, "model_")
-        named = isinstance(X, dict) and not _arrays.is_sparse(X)
-        first = X.get(self._matrices[0]["name"]) if named and self._matrices else _arrays.as_list(X)[0]
+        first = self._leading(X)
         y = _arrays.by_id(y, _arrays.sample_ids(first), first)
         return super().score(X, self._as_loaded(y) if self._loaded else y, sample_weight)
+
+    def _leading(self, X):
+        """Of new samples those whose order is that of the predictions."""
+        named = isinstance(X, dict) and not _arrays.is_sparse(X)
+        return X.get(self._matrices[0]["name"]) if named and self._matrices else _arrays.as_list(X)[0]
+
+    def score_report(self, X, y, self_similarity=None, from_training=None):
+        """How good the predictions for X are, as a `kith.ScoreReport`: what `kith predict --labels` prints. X and the
+        further arguments are those of `predict`; y is matched by id as in `fit`, and may have classes that the model
+        never saw."""
+        check_is_fitted(self, "model_")
+        first = self._leading(X)
+        ids = _arrays.sample_ids(first)
+        y = classes_of(_arrays.by_id(y, ids, first))
+        labels, scores, probabilities, _, notes = self._answers(X, self_similarity, from_training)
+        _arrays.check_counts(len(labels), len(y))
+        texts = class_texts(y.tolist())
+        document, text = self.model_.score(labels, scores, probabilities, texts, ids, notes)
+        own = json.loads(self.model_.record())["classes"]
+        return ScoreReport(document, text, {**dict(zip(texts, y.tolist())),
+                                            **dict(zip(own, self.classes_[self._position].tolist()))})
 
     def _as_loaded(self, y):
         """Classes as the model has them: of a file that has texts alone it may have made numbers."""

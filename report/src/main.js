@@ -8,6 +8,7 @@ import { ranksSection } from "./ranks.js";
 import { repeatSection } from "./repeat.js";
 import { resultsSection } from "./results.js";
 import { samplesSection } from "./samples.js";
+import { SECTIONS, scorePage, scoreTitle } from "./score.js";
 
 const doc = readDocument();
 const several = doc.data_sets.length > 1;
@@ -30,7 +31,7 @@ function themeButton() {
 }
 
 function bar() {
-  const links = doc.kind === "inspection" ? [] : [["results", "Results"], ["data", "Data"], ["methods", "Methods"], ["samples", "Samples"], ["repeat", "Repeat"]];
+  const links = doc.kind === "inspection" ? [] : doc.kind === "score" ? SECTIONS : [["results", "Results"], ["data", "Data"], ["methods", "Methods"], ["samples", "Samples"], ["repeat", "Repeat"]];
   if (several && doc.kind === "report") links.unshift(["ranks", "All data sets"]);
   return h(
     "header",
@@ -51,6 +52,7 @@ const pick = (i) => {
 };
 
 function show(index) {
+  if (doc.kind === "score") return replace(body, scorePage(doc));
   const set = doc.data_sets[index];
   if (doc.kind === "inspection") {
     return replace(body, doc.data_sets.map((one) => inspected(one)));
@@ -78,7 +80,7 @@ function follow() {
   }
 }
 
-document.title = `${visible(doc.data_sets.map((set) => set.name).join(", "))} \u2013 kith`;
+document.title = `${doc.kind === "score" ? scoreTitle(doc) : visible(doc.data_sets.map((set) => set.name).join(", "))} \u2013 kith`;
 replace(
   document.getElementById("app"),
   bar(),

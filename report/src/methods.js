@@ -84,7 +84,8 @@ function validation(method) {
   });
 }
 
-function confusion(set, method) {
+/** `over`: what the counts are of. */
+export function confusion(set, method, over = "over all test parts") {
   const cells = [];
   method.confusion.forEach((row, truth) => {
     const total = row.reduce((a, b) => a + b, 0);
@@ -114,12 +115,12 @@ function confusion(set, method) {
     chart,
     marks: cells.length,
     file: `confusion-${method.index}`,
-    words: `Confusion matrix over all test parts. ${wrong ? `Most frequent error: ${visible(set.class_names[wrong.truth])} taken for ${visible(set.class_names[wrong.said])}, ${wrong.n} times.` : "No errors."}`,
+    words: `Confusion matrix ${over}. ${wrong ? `Most frequent error: ${visible(set.class_names[wrong.truth])} taken for ${visible(set.class_names[wrong.said])}, ${wrong.n} times.` : "No errors."}`,
     caption: wrong ? ["Most frequent error: ", name(set.class_names[wrong.truth], 30), " taken for ", name(set.class_names[wrong.said], 30), `, ${wrong.n} times. Colour: share of the row.`] : "No errors.",
   });
 }
 
-function calibration(method) {
+export function calibration(method) {
   const bins = method.details.calibration.filter(([n]) => n > 0).map(([n, said, right]) => ({ n, said, right }));
   if (bins.length === 0) return null;
   const most = Math.max(...bins.map((bin) => bin.n));

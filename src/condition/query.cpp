@@ -2,8 +2,12 @@
 // New rows through a fitted rule, in the order of the steps of the training block.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "condition/distance.hpp"
 #include "condition/missing.hpp"
@@ -101,6 +105,22 @@ void symmetrise_step(Work& work) {
   work.from.reset();
 }
 
+/// Queries of which no pair is known, for a refusal; empty: there are none.
+std::string without_any_pair(const Table& table, const PairNames& names) {
+  std::vector<std::string> queries;
+  for (Index q = 0; q < rows(table); ++q) {
+    const std::span<const double> values = row_values(table, q);
+    const bool known =
+        std::any_of(values.begin(), values.end(), [](double s) { return !std::isnan(s); });
+    if (!known) queries.push_back(names.row(q));
+  }
+  if (queries.empty()) return {};
+  return fmt::format(
+      ". {} no pair at all: {}",
+      queries.size() == 1 ? "One query has" : fmt::format("{} queries have", queries.size()),
+      list_some(queries));
+}
+
 /// Refuses missing pairs that no rule fills.
 void check_missing(const Work& work, const Table& table, const PairNames& names) {
   if (missing_pairs(table) == 0) return;
@@ -113,9 +133,10 @@ void check_missing(const Work& work, const Table& table, const PairNames& names)
   refuse_missing(
       table, names,
       fmt::format("the model was trained with [[missing={}]], which fills no pair of a new "
-                  "row; {} does",
+                  "row; {} does{}",
                   enum_name(work.rule.settings.missing),
-                  needs_distance ? "[[missing=min]]" : "[[missing=zero]] or [[missing=min]]"));
+                  needs_distance ? "[[missing=min]]" : "[[missing=zero]] or [[missing=min]]",
+                  without_any_pair(table, names)));
 }
 
 void fill(Work& work) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -137,29 +138,18 @@ LabelFile numbers(detail::ByteSource& source, std::string_view what) {
       file.source, file.what, table, file.what, sample_ids.front(), file.labels.front());
 }
 
-JoinedTexts join_by_position(const LabelFile& file, std::span<const std::string> sample_ids,
-                             Index sample_count, const RunContext& ctx) {
-  if (static_cast<Index>(file.labels.size()) != sample_count) {
-    std::string message =
-        fmt::format("{}: {} {}{} for {} sample{}; there must be one per sample", file.source,
-                    file.labels.size(), file.what, file.labels.size() == 1 ? "" : "s", sample_count,
-                    sample_count == 1 ? "" : "s");
-    if (same_word(file.labels.front(), file.what) || same_word(file.labels.front(), "class")) {
-      message += fmt::format(" (its first line is {}: a header belongs only above id and {})",
-                             in_quotes(file.labels.front()), file.what);
-    }
-    throw Error(ErrorCode::kBadInput, message);
+/// Labels without ids: as many as samples.
+void check_count(const LabelFile& file, Index sample_count) {
+  if (std::ssize(file.labels) == sample_count) return;
+  std::string message =
+      fmt::format("{}: {} {}{} for {} sample{}; there must be one per sample", file.source,
+                  file.labels.size(), file.what, file.labels.size() == 1 ? "" : "s", sample_count,
+                  sample_count == 1 ? "" : "s");
+  if (same_word(file.labels.front(), file.what) || same_word(file.labels.front(), "class")) {
+    message += fmt::format(" (its first line is {}: a header belongs only above id and {})",
+                           in_quotes(file.labels.front()), file.what);
   }
-  if (!file.ids.empty()) {
-    ctx.message(
-        fmt::format("{}: the samples have no ids, so that the {}s are taken in the "
-                    "order of the file",
-                    file.source, file.what));
-  } else if (!sample_ids.empty()) {
-    ctx.message(fmt::format("{} has no ids, so its {}s are taken in the order of the samples",
-                            file.source, file.what));
-  }
-  return {file.labels, {}};
+  throw Error(ErrorCode::kBadInput, message);
 }
 
 }  // namespace
@@ -218,40 +208,22 @@ LabelFile read_labels(const std::string& path, std::string_view what) {
   return commas ? pairs(path, records, ',', what) : singles(path, records, what);
 }
 
+std::string unmatched_note(const LabelFile& file, std::span<const std::string> unmatched) {
+  return fmt::format("{}: {} of {} ids are not among the samples and are left out: {}", file.source,
+                     unmatched.size(), file.ids.size(), list_some(unmatched));
+}
+
 JoinedTexts join_texts(const LabelFile& file, std::span<const std::string> sample_ids,
                        Index sample_count, const RunContext& ctx, std::string_view unordered) {
-  if (file.ids.empty() && !unordered.empty() && !sample_ids.empty()) {
-    refuse_without_ids(file, sample_ids, unordered);
-  }
-  if (file.ids.empty() || sample_ids.empty()) {
-    return join_by_position(file, sample_ids, sample_count, ctx);
-  }
-  std::unordered_map<std::string_view, std::size_t> position;
-  for (std::size_t i = 0; i < file.ids.size(); ++i) position.emplace(file.ids[i], i);
-  std::vector<char> used(file.ids.size(), 0);
+  const bool by_id = !file.ids.empty() && !sample_ids.empty();
+  if (!by_id && (unordered.empty() || !file.ids.empty())) check_count(file, sample_count);
+  StreamedLabels labels(file, unordered);
   JoinedTexts joined;
-  std::vector<std::string> without;
-  for (const std::string& id : sample_ids) {
-    const auto found = position.find(id);
-    if (found == position.end()) {
-      without.push_back(in_quotes(id));
-      continue;
-    }
-    used[found->second] = 1;
-    joined.texts.push_back(file.labels[found->second]);
+  for (const std::size_t at : labels.next(sample_ids, sample_count, ctx)) {
+    joined.texts.push_back(file.labels[at]);
   }
-  if (!without.empty()) {
-    throw broken("{}: {} of {} samples have no {}: {}; every sample needs one", file.source,
-                 without.size(), sample_ids.size(), file.what, list_some(without));
-  }
-  for (std::size_t i = 0; i < file.ids.size(); ++i) {
-    if (used[i] == 0) joined.unmatched.push_back(file.ids[i]);
-  }
-  if (!joined.unmatched.empty()) {
-    ctx.message(fmt::format("{}: {} of {} ids are not among the samples and are left out: {}",
-                            file.source, joined.unmatched.size(), file.ids.size(),
-                            list_some(joined.unmatched)));
-  }
+  joined.unmatched = labels.finish();
+  if (!joined.unmatched.empty()) ctx.message(unmatched_note(file, joined.unmatched));
   return joined;
 }
 
@@ -259,6 +231,67 @@ JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sam
                          Index sample_count, const RunContext& ctx, std::string_view unordered) {
   JoinedTexts joined = join_texts(file, sample_ids, sample_count, ctx, unordered);
   return {make_labels(joined.texts), std::move(joined.unmatched)};
+}
+
+StreamedLabels::StreamedLabels(const LabelFile& file, std::string_view unordered)
+    : file_(file), unordered_(unordered), used_(file.ids.size(), 0) {
+  for (std::size_t i = 0; i < file.ids.size(); ++i) position_.emplace(file.ids[i], i);
+}
+
+std::vector<std::size_t> StreamedLabels::next(std::span<const std::string> ids, Index count,
+                                              const RunContext& ctx) {
+  const Index before = std::exchange(done_, done_ + count);
+  if (count == 0) return {};
+  if (file_.ids.empty() || ids.empty()) return by_position(ids, before, ctx);
+  std::vector<std::size_t> labels;
+  std::vector<std::string> without;
+  for (const std::string& id : ids) {
+    const auto found = position_.find(id);
+    if (found == position_.end()) {
+      without.push_back(in_quotes(id));
+      continue;
+    }
+    used_[found->second] = 1;
+    labels.push_back(found->second);
+  }
+  if (without.empty()) return labels;
+  throw broken("{}: {} of {} samples{} have no {}: {}; every sample needs one", file_.source,
+               without.size(), ids.size(),
+               before == 0 ? "" : fmt::format(" from number {} on", before + 1), file_.what,
+               list_some(without));
+}
+
+std::vector<std::size_t> StreamedLabels::by_position(std::span<const std::string> ids, Index before,
+                                                     const RunContext& ctx) const {
+  if (file_.ids.empty() && !unordered_.empty() && !ids.empty()) {
+    refuse_without_ids(file_, ids, unordered_);
+  }
+  if (done_ > std::ssize(file_.labels)) {
+    throw broken("{}: {} for {} samples or more; there must be one per sample", file_.source,
+                 counted(std::ssize(file_.labels), file_.what), done_);
+  }
+  if (before == 0 && !file_.ids.empty()) {
+    ctx.message(
+        fmt::format("{}: the samples have no ids, so that the {}s are taken in the "
+                    "order of the file",
+                    file_.source, file_.what));
+  } else if (before == 0 && !ids.empty()) {
+    ctx.message(fmt::format("{} has no ids, so its {}s are taken in the order of the samples",
+                            file_.source, file_.what));
+  }
+  std::vector<std::size_t> labels(static_cast<std::size_t>(done_ - before));
+  std::iota(labels.begin(), labels.end(), static_cast<std::size_t>(before));
+  return labels;
+}
+
+std::vector<std::string> StreamedLabels::finish() const {
+  const bool by_id = std::ranges::find(used_, 1) != used_.end();
+  if (!by_id) check_count(file_, done_);
+  std::vector<std::string> unmatched;
+  for (std::size_t i = 0; by_id && i < file_.ids.size(); ++i) {
+    if (used_[i] == 0) unmatched.push_back(file_.ids[i]);
+  }
+  return unmatched;
 }
 
 }  // namespace kith

@@ -2,7 +2,6 @@
 #include "kith/evaluate/details.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -11,8 +10,6 @@
 
 namespace kith {
 namespace {
-
-constexpr std::size_t kBins = 10;
 
 /// Counts what was said about every sample.
 class SampleCounts {
@@ -50,39 +47,6 @@ class SampleCounts {
   std::vector<int> tested_;
   std::vector<int> wrong_;
   std::vector<int> said_;
-};
-
-class Calibration {
- public:
-  void add(const Partition& partition, const Labels& labels, const Prediction& prediction) {
-    if (prediction.probabilities.size() == 0) return;
-    for (std::size_t t = 0; t < partition.test.size(); ++t) {
-      const auto sample = static_cast<std::size_t>(partition.test[t]);
-      Index top = 0;
-      const double p = prediction.probabilities.row(static_cast<Index>(t)).maxCoeff(&top);
-      const double place = std::clamp(p * static_cast<double>(kBins), 0.0, kBins - 1.0);
-      CalibrationBin& bin = bins_[static_cast<std::size_t>(place)];
-      ++bin.count;
-      bin.said += p;
-      bin.right += top == labels.ids[sample] ? 1 : 0;
-      any_ = true;
-    }
-  }
-
-  [[nodiscard]] std::vector<CalibrationBin> bins() const {
-    if (!any_) return {};
-    std::vector<CalibrationBin> result(bins_.begin(), bins_.end());
-    for (CalibrationBin& bin : result) {
-      if (bin.count == 0) continue;
-      bin.said /= static_cast<double>(bin.count);
-      bin.right /= static_cast<double>(bin.count);
-    }
-    return result;
-  }
-
- private:
-  std::array<CalibrationBin, kBins> bins_{};
-  bool any_ = false;
 };
 
 std::vector<SearchedAxis> searched_axes(const Json& grid, const Partition& partition) {
@@ -165,7 +129,7 @@ MethodDetails method_details(const Store& store, std::int64_t candidate,
   const Json grid = store.candidate(candidate).grid;
   MethodDetails details;
   SampleCounts samples(record.labels.size(), record.labels.class_count());
-  Calibration calibration;
+  CalibrationCount calibration;
   Validation validation;
   for (int p = 0; p < static_cast<int>(record.partitions.size()); ++p) {
     const UnitKey key{candidate, p, kTestFold};
@@ -173,7 +137,7 @@ MethodDetails method_details(const Store& store, std::int64_t candidate,
     if (!test) continue;
     const Partition& partition = record.partitions[static_cast<std::size_t>(p)];
     samples.add(partition, record.labels, test->prediction);
-    calibration.add(partition, record.labels, test->prediction);
+    calibration.add(values_at(record.labels.ids, partition.test), test->prediction.probabilities);
     validation.add(grid, partition, test->inner_losses);
     details.partitions.push_back(partition_record(store, key, partition, *test));
     if (test->certificate.is_object() && test->certificate.contains("learned")) {

@@ -30,20 +30,6 @@ void check(std::span<const int> truth, const Prediction& prediction, int classes
   }
 }
 
-double error(const Matrix& counts) { return (counts.sum() - counts.trace()) / counts.sum(); }
-
-double balanced_error(const Matrix& counts) {
-  double missed = 0;
-  int present = 0;
-  for (Index c = 0; c < counts.rows(); ++c) {
-    const double samples = counts.row(c).sum();
-    if (samples == 0) continue;
-    missed += (samples - counts(c, c)) / samples;
-    ++present;
-  }
-  return missed / present;
-}
-
 /// 2 tp / (2 tp + fp + fn): row and column of the class count tp twice.
 std::optional<double> f_of(const Matrix& counts, Index c) {
   const double both = counts.row(c).sum() + counts.col(c).sum();
@@ -66,21 +52,9 @@ double macro_f(const Matrix& counts) {
 double log_loss(std::span<const int> truth, const Matrix& probabilities) {
   double sum = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    const double p = probabilities(static_cast<Index>(i), truth[i]);
-    sum -= std::log(std::clamp(p, kLeastProbability, 1.0));
+    sum += log_loss_of(probabilities(static_cast<Index>(i), truth[i]));
   }
   return sum / static_cast<double>(truth.size());
-}
-
-/// P(value of an upper sample > value of a lower one) + P(equal) / 2, by the sum of ranks.
-double separation(std::span<const double> upper, std::span<const double> lower) {
-  std::vector<double> all(upper.begin(), upper.end());
-  all.insert(all.end(), lower.begin(), lower.end());
-  const std::vector<double> rank = ranks(all);
-  const auto m = static_cast<double>(upper.size());
-  double sum = 0;
-  for (std::size_t i = 0; i < upper.size(); ++i) sum += rank[i];
-  return (sum - m * (m + 1) / 2) / (m * static_cast<double>(lower.size()));
 }
 
 using Samples = std::vector<Index>;
@@ -161,6 +135,36 @@ Matrix confusion(std::span<const int> truth, std::span<const int> said, int clas
   return counts;
 }
 
+double error_share(const Matrix& confusion) {
+  return (confusion.sum() - confusion.trace()) / confusion.sum();
+}
+
+double balanced_error_share(const Matrix& confusion) {
+  double missed = 0;
+  int present = 0;
+  for (Index c = 0; c < confusion.rows(); ++c) {
+    const double samples = confusion.row(c).sum();
+    if (samples == 0) continue;
+    missed += (samples - confusion(c, c)) / samples;
+    ++present;
+  }
+  return missed / present;
+}
+
+double log_loss_of(double probability) {
+  return -std::log(std::clamp(probability, kLeastProbability, 1.0));
+}
+
+double separation(std::span<const double> upper, std::span<const double> lower) {
+  std::vector<double> all(upper.begin(), upper.end());
+  all.insert(all.end(), lower.begin(), lower.end());
+  const std::vector<double> rank = ranks(all);
+  const auto m = static_cast<double>(upper.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < upper.size(); ++i) sum += rank[i];
+  return (sum - m * (m + 1) / 2) / (m * static_cast<double>(lower.size()));
+}
+
 std::optional<double> metric_value(Metric metric, std::span<const int> truth,
                                    const Prediction& prediction, int classes, int positive) {
   check(truth, prediction, classes, positive);
@@ -168,9 +172,9 @@ std::optional<double> metric_value(Metric metric, std::span<const int> truth,
   const Matrix counts = confusion(truth, prediction.labels, classes);
   switch (metric) {
     case Metric::kError:
-      return error(counts);
+      return error_share(counts);
     case Metric::kBalancedError:
-      return balanced_error(counts);
+      return balanced_error_share(counts);
     case Metric::kFScore:
       return macro_f(counts);
     case Metric::kF1:

@@ -169,4 +169,19 @@ double critical_difference(int methods, int data_sets, double alpha) {
   return q * std::sqrt(k * (k + 1) / (6.0 * data_sets));
 }
 
+ShareInterval wilson_interval(Index count, Index n) {
+  if (n < 1 || count < 0 || count > n) {
+    throw invalid("an interval for {} of {} samples; there must be one sample at least", count, n);
+  }
+  constexpr double kQuantile = 1.959963984540054;  // 97.5 % of the normal distribution
+  const auto samples = static_cast<double>(n);
+  const double share = static_cast<double>(count) / samples;
+  const double widening = kQuantile * kQuantile / samples;
+  const double centre = (share + widening / 2) / (1 + widening);
+  const double half = std::sqrt(widening * (share * (1 - share) + widening / 4)) / (1 + widening);
+  // The exact bounds at the ends, which rounding would miss.
+  return {.low = count == 0 ? 0.0 : std::max(0.0, centre - half),
+          .high = count == n ? 1.0 : std::min(1.0, centre + half)};
+}
+
 }  // namespace kith

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <utility>
 
@@ -39,6 +41,8 @@ void visit_arrays(Archiver& archiver, Archived<Archiver, ModelRecord>& record) {
   archiver("decision.costs", record.decision.costs);
   archiver("decision.priors", record.decision.priors);
   archiver("decision.training_shares", record.decision.training_shares);
+  archiver("training.class_counts", record.class_counts);
+  archiver("training.id_hashes", record.id_hashes);
 }
 
 // Writing.
@@ -262,6 +266,24 @@ LoadedModel loaded_model(TensorFile read, const std::string& source) {
 }
 
 }  // namespace
+
+Index id_hash(std::string_view id) {
+  Xxh64 hash;
+  hash.update(id);
+  return std::bit_cast<Index>(hash.digest());
+}
+
+std::vector<Index> id_hashes(std::span<const std::string> ids) {
+  std::vector<Index> hashes;
+  hashes.reserve(ids.size());
+  for (const std::string& id : ids) hashes.push_back(id_hash(id));
+  std::ranges::sort(hashes);
+  return hashes;
+}
+
+bool has_training_sample(const ModelRecord& record, std::string_view id) {
+  return std::ranges::binary_search(record.id_hashes, id_hash(id));
+}
 
 RequiredColumns required_columns(std::span<const InputRule> rules, std::span<const Index> needed,
                                  Index samples) {

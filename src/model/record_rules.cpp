@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kith/core/text.hpp"
@@ -55,6 +56,26 @@ std::string broken_columns(const ModelRecord& record) {
   }
   const std::string repeated = first_repeated(record.ids);
   return repeated.empty() ? "" : fmt::format("id {} twice", repeated);
+}
+
+std::string broken_training(const ModelRecord& record) {
+  const std::vector<Index>& counts = record.class_counts;
+  Index left = record.samples;
+  bool adds_up = counts.size() == record.class_names.size();
+  for (const Index count : counts) {
+    adds_up = adds_up && count >= 0 && count <= left;
+    if (adds_up) left -= count;
+  }
+  if (!counts.empty() && !(adds_up && left == 0)) {
+    return fmt::format("the samples of its classes are not {} in {} classes", record.samples,
+                       record.class_names.size());
+  }
+  const std::vector<Index>& hashes = record.id_hashes;
+  if (!hashes.empty() &&
+      (std::ssize(hashes) != record.samples || !std::ranges::is_sorted(hashes))) {
+    return fmt::format("the hashes of its ids are not {} in ascending order", record.samples);
+  }
+  return {};
 }
 
 std::string broken_matrix(const ModelMatrix& matrix, Index columns) {
@@ -123,6 +144,7 @@ std::string broken_rule(const ModelRecord& record) {
   const std::string repeated = first_repeated(record.class_names);
   if (!repeated.empty()) return fmt::format("class {} twice", repeated);
   if (std::string rule = broken_columns(record); !rule.empty()) return rule;
+  if (std::string rule = broken_training(record); !rule.empty()) return rule;
   const auto columns = static_cast<Index>(record.positions.size());
   for (const ModelMatrix& matrix : record.matrices) {
     if (std::string rule = broken_matrix(matrix, columns); !rule.empty()) return rule;

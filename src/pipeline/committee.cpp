@@ -209,6 +209,8 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
   const TrainingSet& set = members.front().prepared->set;
   record.ids = values_at(set.ids, record.positions);
   record.classes = values_at(set.labels.ids, record.positions);
+  record.class_counts = set.labels.counts();
+  record.id_hashes = id_hashes(set.ids);
   const auto columns = std::ssize(record.positions);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     record.matrices.push_back(
@@ -236,6 +238,7 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
       training.info.notes.push_back(members[i].name + ": " + note);
     }
     own.ids.clear();  // the committee has them, and what its tables are measured from
+    own.id_hashes.clear();
     for (ModelMatrix& matrix : own.matrices) matrix.measure.reset();
   }
   record.fingerprint = hash.digest();

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/errors.hpp"
 #include "data/formats/stream.hpp"
@@ -101,6 +103,13 @@ Side rest_of(RowReader& rows, std::vector<std::string>& ids) {
   return side;
 }
 
+/// Whether row i has a value.
+bool has_values(const Block& block, Index i) {
+  if (const auto* sparse = std::get_if<SparseBlock>(&block)) return sparse->row(i).size() > 0;
+  return std::ranges::any_of(std::get<DenseBlock>(block).row(i),
+                             [](double value) { return !std::isnan(value); });
+}
+
 bool has_any(const Positions& positions, std::span<const std::string> ids) {
   return std::ranges::any_of(ids, [&](const std::string& id) { return positions.contains(id); });
 }
@@ -135,6 +144,15 @@ Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
   return select(table, all_positions(given.rows()), columns);
 }
 
+std::vector<std::string> without_repeats(std::span<const std::string> ids) {
+  std::vector<std::string> distinct;
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& id : ids) {
+    if (seen.insert(id).second) distinct.push_back(id);
+  }
+  return distinct;
+}
+
 /// Rows begin .. begin+count-1.
 Block rows_of(const Block& block, Index begin, Index count) {
   std::vector<Index> rows = all_positions(count);
@@ -154,6 +172,8 @@ struct PerQuery {
   RowMatrix values;  // a row per query
   std::vector<std::string> ids;
   Positions positions;  // of the ids
+  /// Of a list of pairs: what a query has that it lacks.
+  std::optional<double> absent{};
 
   PerQuery(std::string file, RowMatrix rows, std::vector<std::string> row_ids)
       : path(std::move(file)),
@@ -161,15 +181,16 @@ struct PerQuery {
         ids(std::move(row_ids)),
         positions(positions_of(ids)) {}
 
-  /// The row of query number `number`, whose id is empty where it has none; `queries` is its file.
-  [[nodiscard]] Index row_of(const std::string& id, Index number,
-                             const std::string& queries) const {
+  /// Of query number `number`, whose id is empty where it has none; `queries` is its file.
+  [[nodiscard]] Vector row_of(const std::string& id, Index number,
+                              const std::string& queries) const {
     if (!id.empty() && !ids.empty()) {
       const auto at = positions.find(id);
-      if (at != positions.end()) return at->second;
+      if (at != positions.end()) return values.row(at->second);
+      if (absent) return Vector::Constant(values.cols(), *absent);
       throw broken("{}: there is nothing for query {}", path, in_quotes(id));
     }
-    if (number < values.rows()) return number;
+    if (number < values.rows()) return values.row(number);
     throw broken("{}: there are {} queries here and more in {}", path, values.rows(), queries);
   }
 };
@@ -216,8 +237,12 @@ PerQuery read_from(const ModelRecord& record, const std::string& path, const Rea
       refuse_columns(error, record, {set.column_ids, set.cols()}, "columns");
     }
   }();
-  return {path, to_dense(set.block).values()(at, Eigen::all).transpose(),
-          std::move(set.column_ids)};
+  PerQuery from(path, to_dense(set.block).values()(at, Eigen::all).transpose(),
+                std::move(set.column_ids));
+  if (const auto* sparse = std::get_if<SparseBlock>(&set.block); sparse && !set.ordered) {
+    from.absent = sparse->absent_value();
+  }
+  return from;
 }
 
 }  // namespace
@@ -264,6 +289,38 @@ std::vector<QueryNames> names_of(const QueryFiles& files, const QueryChunk& chun
   return names;
 }
 
+std::vector<Index> queries_without_pairs(const QueryBlock& queries) {
+  std::vector<Index> without;
+  if (queries.matrices.empty() || cols(queries.matrices.front().to_training) == 0) return without;
+  for (Index i = 0; i < queries.size(); ++i) {
+    const bool known = std::ranges::any_of(queries.matrices, [&](const QueryMatrix& matrix) {
+      return has_values(matrix.to_training, i) ||
+             (matrix.from_training && has_values(*matrix.from_training, i));
+    });
+    if (!known) without.push_back(i);
+  }
+  return without;
+}
+
+std::string note_without_pairs(std::span<const std::string> names, Index queries) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(in_quotes(name));
+  return fmt::format(
+      "{} of {} queries {} no pair with a training sample that the model needs, and {} predicted "
+      "from an empty row: {}",
+      names.size(), queries, names.size() == 1 ? "has" : "have", names.size() == 1 ? "is" : "are",
+      list_some(quoted));
+}
+
+std::vector<std::string> possible_queries(const ModelRecord& record,
+                                          std::span<const std::string> ids) {
+  std::vector<std::string> queries;
+  if (record.id_hashes.empty()) return queries;
+  std::ranges::copy_if(ids, std::back_inserter(queries),
+                       [&](const std::string& id) { return !has_training_sample(record, id); });
+  return queries;
+}
+
 namespace {
 
 /// The new rows of one matrix.
@@ -274,6 +331,7 @@ struct Input {
   std::vector<double> buffer;
   std::optional<Block> sparse;  // a whole sparse table, over the model's columns
   Index next_sparse = 0;
+  std::vector<std::string> unlisted;  // queries that a list of pairs lacks: its last rows
   bool stays_sparse = false;  // where it is the only matrix: its rows are cut out in one piece
   std::optional<PerQuery> from;
   std::optional<PerQuery> self;
@@ -303,6 +361,30 @@ struct Input {
     }
   }
 
+  /// Pairs of ids, without an order.
+  [[nodiscard]] bool is_list() const {
+    const SimilaritySet* whole = rows->whole();
+    return sparse && whole != nullptr && !whole->ordered;
+  }
+  [[nodiscard]] std::span<const std::string> listed() const { return rows->whole()->row_ids; }
+
+  /// Queries without a pair: a list adds a row for each that it does not have.
+  void add_unlisted(std::span<const std::string> ids) {
+    const Positions known = positions_of(listed());
+    for (const std::string& id : ids) {
+      if (known.contains(id)) continue;
+      std::get<SparseBlock>(*sparse).end_row();
+      unlisted.push_back(id);
+    }
+  }
+
+  [[nodiscard]] std::string sparse_id(Index row) const {
+    const std::span<const std::string> ids = listed();
+    if (ids.empty()) return {};
+    const auto at = static_cast<std::size_t>(row);
+    return at < ids.size() ? ids[at] : unlisted[at - ids.size()];
+  }
+
   [[nodiscard]] Index width() const { return sparse ? cols(*sparse) : std::ssize(columns); }
 
   /// The next row over the model's columns, empty where it stays sparse, and its id, empty where
@@ -314,8 +396,7 @@ struct Input {
       return true;
     }
     if (next_sparse == kith::rows(*sparse)) return false;
-    const std::vector<std::string>& ids = rows->whole()->row_ids;
-    id = ids.empty() ? "" : ids[static_cast<std::size_t>(next_sparse)];
+    id = sparse_id(next_sparse);
     if (!stays_sparse) row = to_dense(rows_of(*sparse, next_sparse, 1)).values().row(0);
     ++next_sparse;
     return true;
@@ -333,6 +414,10 @@ struct Input {
     while (next(row, own)) {
       if (!by_id || own == id) return;
       waiting.emplace(own, row);
+    }
+    if (by_id && is_list()) {
+      row = Vector::Constant(width(), std::get<SparseBlock>(*sparse).absent_value());
+      return;
     }
     throw broken(
         "{}: there is no row for query {}, which {} has; every matrix must "
@@ -372,10 +457,8 @@ struct Growing {
   /// Query number `number` as row `at`.
   void add(const Input& input, const Vector& row, const std::string& id, Index number, Index at) {
     if (!input.stays_sparse) to.row(at) = row;
-    if (input.from) {
-      from.row(at) = input.from->values.row(input.from->row_of(id, number, input.path));
-    }
-    if (input.self) self[at] = input.self->values(input.self->row_of(id, number, input.path), 0);
+    if (input.from) from.row(at) = input.from->row_of(id, number, input.path);
+    if (input.self) self[at] = input.self->row_of(id, number, input.path)[0];
   }
 
   [[nodiscard]] QueryMatrix finish(const Input& input, Index count) const {
@@ -395,25 +478,52 @@ struct Growing {
 
 struct QueryReader::Impl {
   std::vector<Input> inputs;
+  std::size_t lead = 0;  // whose rows are the queries
   Index done = 0;
+  bool numbered = false;  // the last query had no id
+
+  /// The queries are those of the first table of rows, in its order; of lists alone, of all of
+  /// them.
+  void find_lead() {
+    const auto table = std::ranges::find_if_not(inputs, &Input::is_list);
+    if (table != inputs.end()) lead = static_cast<std::size_t>(table - inputs.begin());
+  }
+
+  /// Lists of pairs lack queries without a pair: each gets a row for those that only another one or
+  /// `expected` has.
+  void complete_lists(std::span<const std::string> expected) {
+    if (!inputs[lead].is_list()) return;
+    std::vector<std::string> queries(expected.begin(), expected.end());
+    for (std::size_t m = 0; m < inputs.size() && inputs.size() > 1; ++m) {
+      const std::span<const std::string> ids = inputs[m].listed();
+      queries.insert(queries.end(), ids.begin(), ids.end());
+    }
+    const std::vector<std::string> distinct = without_repeats(queries);
+    for (Input& input : inputs) input.add_unlisted(distinct);
+  }
 
   /// One row of every matrix; false at the end.
   [[nodiscard]] bool next_row(std::vector<Growing>& growing, std::vector<std::string>& ids) {
-    Input& first = inputs.front();
+    Input& first = inputs[lead];
     Vector row;
     std::string id;
     if (!first.next(row, id)) {
-      for (std::size_t m = 1; m < inputs.size(); ++m) inputs[m].check_rows_end(first.path);
+      for (std::size_t m = 0; m < inputs.size(); ++m) {
+        if (m != lead) inputs[m].check_rows_end(first.path);
+      }
       for (const Input& input : inputs) input.check_self_end(done);
       return false;
     }
+    growing[lead].add(first, row, id, done, std::ssize(ids));
     for (std::size_t m = 0; m < inputs.size(); ++m) {
+      if (m == lead) continue;
       const bool by_id = !id.empty() && inputs[m].rows->has_row_ids();
-      if (m > 0) inputs[m].find(id, by_id, done + 1, first.path, row);
+      inputs[m].find(id, by_id, done + 1, first.path, row);
       growing[m].add(inputs[m], row, id, done, std::ssize(ids));
     }
     ++done;
-    ids.push_back(id.empty() ? std::to_string(done) : id);
+    numbered = id.empty();
+    ids.push_back(numbered ? std::to_string(done) : id);
     return true;
   }
 };
@@ -434,6 +544,8 @@ QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, con
     }
     impl_->inputs.emplace_back(record, files.matrices[m], files.read, ctx);
   }
+  impl_->find_lead();
+  impl_->complete_lists(files.expected);
 }
 
 QueryReader::~QueryReader() = default;
@@ -447,7 +559,13 @@ QueryChunk QueryReader::next(Index most_rows) {
   for (std::size_t m = 0; m < growing.size(); ++m) {
     chunk.queries.matrices.push_back(growing[m].finish(impl_->inputs[m], std::ssize(chunk.ids)));
   }
+  chunk.numbered = impl_->numbered;
   return chunk;
+}
+
+std::string_view QueryReader::unordered() const {
+  const Input& first = impl_->inputs[impl_->lead];
+  return first.is_list() ? std::string_view(first.path) : std::string_view();
 }
 
 }  // namespace kith

@@ -134,6 +134,7 @@ QueryChunk RawQueryReader::next(Index most_rows) {
   done_ += std::ssize(positions);
   const std::span<const std::string> ids = ids_of(matrices_);
   QueryChunk chunk;
+  chunk.numbered = ids.empty();
   for (const Index i : positions) {
     chunk.ids.push_back(ids.empty() ? std::to_string(i + 1) : ids[static_cast<std::size_t>(i)]);
   }

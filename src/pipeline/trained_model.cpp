@@ -169,6 +169,8 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
   const TrainingSet& set = prepared.set;
   record.samples = set.size();
   record.given_samples = set.size();
+  record.class_counts = set.labels.counts();
+  record.id_hashes = id_hashes(set.ids);
   if (vectors) {
     record.features = cols(set.vectors);
     record.feature_names = prepared.feature_names;

@@ -9,6 +9,7 @@
 #include "kith/core/text.hpp"
 #include "kith/report/text_art.hpp"
 #include "report/escape.hpp"
+#include "report/sections.hpp"
 
 namespace kith {
 namespace {
@@ -16,22 +17,7 @@ namespace {
 constexpr std::size_t kClassesShown = 30;
 constexpr std::size_t kClassNameWidth = 24;
 
-std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
-
 std::string number(double value) { return std::isnan(value) ? "-" : format_short(value, 6); }
-
-std::string heading(const std::string& text, const TextStyle& style) {
-  return style.colour ? "\n\033[1m" + text + "\033[0m\n" : "\n" + text + "\n";
-}
-
-/// "  name     value" lines that line up.
-std::string fact(const std::string& name, const std::string& value, const TextStyle& style) {
-  constexpr std::size_t kNameWidth = 15;
-  const std::string indent(kNameWidth + 2, ' ');
-  std::string text = wrap(value, style.width, indent);
-  text.replace(0, indent.size(), fmt::format("  {:<{}}", name, kNameWidth));
-  return text;
-}
 
 std::string class_section(const MatrixSummary& matrix, const TextStyle& style) {
   TextTable table{.header = {"class", "samples", "", "alike within", "alike to others"},

@@ -128,6 +128,14 @@ Json inspection_document(const Inspection& inspection,
   return document;
 }
 
+Json score_document(const Score& score, const Json& about) {
+  Json document = head("score");
+  document["about"] = about;
+  document["score"] = score_json(score);
+  document["data_sets"] = Json::array();
+  return document;
+}
+
 bool has_page() { return !page_source().empty(); }
 
 void check_has_page() {

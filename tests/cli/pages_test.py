@@ -17,6 +17,7 @@ PAGES = [
     "docs/inspect.md",
     "docs/measure.md",
     "docs/report.md",
+    "docs/score.md",
     "examples/words/README.md",
     *(f"docs/methods/{path.name}" for path in sorted((SOURCE / "docs/methods").glob("*.md"))),
 ]

@@ -45,6 +45,8 @@ inline ModelRecord dummy_record() {
   record.kept = {0, 1, 2, 4, 5, 6, 7};
   record.positions = {0, 2, 5};
   record.ids = {"first", "line\nbreak", "\xc3\xa9 \"quoted\""};
+  record.class_counts = {3, 4};
+  record.id_hashes = id_hashes(std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"});
   InputRule plain;
   plain.settings.from_distance = FromDistance::kDoubleCentre;
   plain.samples = plain.given_samples = 3;

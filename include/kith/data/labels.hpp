@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "kith/core/context.hpp"
@@ -73,5 +74,34 @@ struct JoinedLabels {
 [[nodiscard]] JoinedLabels join_labels(const LabelFile& file,
                                        std::span<const std::string> sample_ids, Index sample_count,
                                        const RunContext& ctx, std::string_view unordered = {});
+
+/// What is said of ids of a label file that no sample had.
+[[nodiscard]] std::string unmatched_note(const LabelFile& file,
+                                         std::span<const std::string> unmatched);
+
+/// The same where samples come some at a time, and how many there are is not known before.
+class StreamedLabels {
+ public:
+  /// `file` is kept by reference.
+  explicit StreamedLabels(const LabelFile& file, std::string_view unordered = {});
+  explicit StreamedLabels(LabelFile&&, std::string_view = {}) = delete;
+
+  /// For each of the next `count` samples the position of its label in the file; `ids` are theirs,
+  /// or none. Throws Error naming those without a label.
+  [[nodiscard]] std::vector<std::size_t> next(std::span<const std::string> ids, Index count,
+                                              const RunContext& ctx);
+  /// After the last sample: the ids that none had. Throws Error where labels without ids are left.
+  [[nodiscard]] std::vector<std::string> finish() const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> by_position(std::span<const std::string> ids, Index before,
+                                                     const RunContext& ctx) const;
+
+  const LabelFile& file_;
+  std::string unordered_;
+  std::unordered_map<std::string_view, std::size_t> position_;  // of the ids
+  std::vector<char> used_;                                      // by id, of each line
+  Index done_ = 0;
+};
 
 }  // namespace kith

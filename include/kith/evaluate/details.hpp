@@ -7,16 +7,10 @@
 #include <vector>
 
 #include "kith/core/json.hpp"
+#include "kith/evaluate/calibration_bins.hpp"
 #include "kith/evaluate/store.hpp"
 
 namespace kith {
-
-/// Predictions whose largest probability lies in one tenth of [0, 1].
-struct CalibrationBin {
-  Index count = 0;
-  double said = 0;   ///< mean of that probability
-  double right = 0;  ///< share of right predictions
-};
 
 struct SearchedAxis {
   std::string field;

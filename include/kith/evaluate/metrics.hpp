@@ -23,6 +23,16 @@ struct EnumNames<Metric> {
 /// confusion(truth, said), counts. Rows and columns are classes 0 .. classes-1.
 [[nodiscard]] Matrix confusion(std::span<const int> truth, std::span<const int> said, int classes);
 
+/// Share of wrong answers in a confusion matrix that has some.
+[[nodiscard]] double error_share(const Matrix& confusion);
+/// Mean over the classes with true samples of the share of them that is missed; there must be one.
+[[nodiscard]] double balanced_error_share(const Matrix& confusion);
+/// -log p of the probability of the true class, p no smaller than 1e-15.
+[[nodiscard]] double log_loss_of(double probability);
+/// P(value of an upper sample > value of a lower one) + P(equal) / 2, by the sum of ranks; both
+/// have samples.
+[[nodiscard]] double separation(std::span<const double> upper, std::span<const double> lower);
+
 /// The metric, or nothing where it does not exist. With tp, fp, fn the right, wrong and missed
 /// answers of a class:
 ///  error           share of wrong labels

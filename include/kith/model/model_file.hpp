@@ -41,12 +41,16 @@ struct ModelRecord {
   Json settings = Json::object();
   std::vector<std::string> class_names;
 
-  Index samples = 0;             ///< training samples of the fit
-  Index given_samples = 0;       ///< before drop-sample
-  std::vector<Index> kept;       ///< their positions among the given ones; empty: all
-  std::vector<Index> positions;  ///< columns a query must have, ascending, among `samples`
-  std::vector<std::string> ids;  ///< of those columns; empty: known by position
-  std::vector<int> classes{};    ///< of those columns; empty: the file does not say
+  Index samples = 0;                  ///< training samples of the fit
+  Index given_samples = 0;            ///< before drop-sample
+  std::vector<Index> kept;            ///< their positions among the given ones; empty: all
+  std::vector<Index> positions;       ///< columns a query must have, ascending, among `samples`
+  std::vector<std::string> ids;       ///< of those columns; empty: known by position
+  std::vector<int> classes{};         ///< of those columns; empty: the file does not say
+  std::vector<Index> class_counts{};  ///< training samples of each class; empty: not known
+  /// id_hash of every training sample, ascending: who they are, where only some are columns. Empty:
+  /// they have no ids, or the file does not say.
+  std::vector<Index> id_hashes{};
   std::vector<ModelMatrix> matrices;
   Index features = 0;  ///< of the vectors that queries are; 0: queries are rows of similarities
   std::vector<std::string> feature_names{};  ///< empty: features are known by position
@@ -60,6 +64,12 @@ struct ModelRecord {
   std::vector<std::string> applied;  ///< what was done to the input, in words
   Json certificate;                  ///< what `train` printed; null: nothing
 };
+
+/// What stands for an id in `id_hashes`: its XXH64.
+[[nodiscard]] Index id_hash(std::string_view id);
+[[nodiscard]] std::vector<Index> id_hashes(std::span<const std::string> ids);
+/// Whether a training sample of the model had that id.
+[[nodiscard]] bool has_training_sample(const ModelRecord& record, std::string_view id);
 
 /// The columns to store for a method that needs `needed` (ascending): those alone, with the rules
 /// for them, or all of them where one of the rules needs whole rows.

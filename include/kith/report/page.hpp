@@ -8,6 +8,7 @@
 
 #include "kith/core/json.hpp"
 #include "kith/evaluate/results.hpp"
+#include "kith/evaluate/score.hpp"
 #include "kith/inspect/inspect.hpp"
 
 namespace kith {
@@ -20,6 +21,10 @@ namespace kith {
 /// Everything a page shows of matrices alone.
 [[nodiscard]] Json inspection_document(const Inspection& inspection,
                                        const std::vector<PortrayedMatrix>& matrices);
+
+/// Everything a page shows of the score of a model. `about` says what was scored: `method`, and
+/// where they are known `model`, `labels` and the list `queries`, as texts.
+[[nodiscard]] Json score_document(const Score& score, const Json& about);
 
 /// Whether the program was built with the page (KITH_REPORT_BUNDLE).
 [[nodiscard]] bool has_page();

@@ -69,6 +69,19 @@ std::size_t split_tabs(std::string_view line, std::size_t most,
   return fields.size();
 }
 
+/// The comments of outfmt 7 name every query, and say `# 0 hits found` of one that has no line of
+/// its own below. `query` is the last that was named.
+void note_query_without_hits(std::string_view comment, std::string& query, long line,
+                             PairList& list) {
+  constexpr std::string_view kQuery = "# Query: ";
+  if (comment.starts_with(kQuery)) {
+    const std::string_view title = trim(comment.substr(kQuery.size()));
+    query = title.substr(0, title.find_first_of(" \t"));
+  } else if (trim(comment) == "# 0 hits found" && !query.empty()) {
+    list.declare_row(query, line);
+  }
+}
+
 }  // namespace
 
 bool looks_like_blast(std::string_view head) {
@@ -95,6 +108,7 @@ SimilaritySet read_blast(ByteSource& source, const ReadSettings& settings, const
   LineReader lines(source);
   PairList list(source.name(), settings);
   std::vector<std::string_view> fields;
+  std::string query;  // that the comments above name
   std::string_view line;
   while (lines.next(line)) {
     if (lines.line_number() % kLinesBetweenChecks == 0) {
@@ -102,7 +116,11 @@ SimilaritySet read_blast(ByteSource& source, const ReadSettings& settings, const
       ctx.progress("reading alignments", static_cast<double>(source.stored_bytes_read()),
                    static_cast<double>(source.stored_bytes_total()));
     }
-    if (line.starts_with('#') || trim(line).empty()) continue;
+    if (line.starts_with('#')) {
+      if (settings.bipartite) note_query_without_hits(line, query, lines.line_number(), list);
+      continue;
+    }
+    if (trim(line).empty()) continue;
     const std::size_t count = split_tabs(line, needed, fields);
     if (count < needed) {
       throw bad_input(lines.place(),

@@ -30,6 +30,21 @@ TEST(Blast, TakesTheBestBitScoreOfEachOrderedPair) {
   EXPECT_TRUE(set.applied.empty());
 }
 
+TEST(Blast, KeepsQueriesOfWhichTheCommentsSayThatNothingWasFound) {
+  const std::string head = "# BLASTP 2.12.0+\n# Query: ";
+  const std::string table = head + "q1 of a title\n# 1 hits found\n" +
+                            "q1\tp2\t45.000\t40\t20\t1\t1\t40\t3\t42\t2e-10\t55.1\n" + head +
+                            "q2\tanother\n# 0 hits found\n" + head + "q3\n# 0 hits found\n";
+  ReadSettings settings;
+  settings.bipartite = true;
+  const SimilaritySet set = read_text(table, Format::kBlast, settings);
+  EXPECT_THAT(set.row_ids, ElementsAre("q1", "q2", "q3"));
+  EXPECT_THAT(set.column_ids, ElementsAre("p2"));
+  EXPECT_EQ(missing_pairs(set.block), 2);
+  EXPECT_THAT(read_text(table, Format::kBlast).row_ids, ElementsAre("q1", "p2"))
+      << "among all samples they are none";
+}
+
 TEST(Blast, TakesTheColumnThatIsNamedOrNumbered) {
   ReadSettings settings;
   const auto of_p2 = [&](const char* column) {

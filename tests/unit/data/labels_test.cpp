@@ -200,5 +200,50 @@ TEST(JoinLabels, SuspectsAHeaderWhenTheNumberDoesNotFit) {
               HasSubstr("its first line is \"label\""));
 }
 
+TEST(StreamedLabels, AreThoseOfTheJoinedOnesInAnyPieces) {
+  const LabelFile file{
+      .source = "l.tsv", .ids = {"a", "b", "z", "c"}, .labels = {"x", "y", "w", "x"}};
+  const std::vector<std::string> samples = {"c", "b", "a"};
+  for (const std::size_t size : {1U, 2U, 3U}) {
+    StreamedLabels labels(file);
+    std::vector<std::string> found;
+    for (std::size_t first = 0; first < samples.size(); first += size) {
+      const auto ids = std::span(samples).subspan(first, std::min(size, samples.size() - first));
+      for (const std::size_t at : labels.next(ids, std::ssize(ids), {})) {
+        found.push_back(file.labels[at]);
+      }
+    }
+    EXPECT_THAT(found, ElementsAre("x", "y", "x"));
+    EXPECT_THAT(labels.finish(), ElementsAre("z"));
+  }
+}
+
+TEST(StreamedLabels, NameSamplesWithoutOneWhereverTheyCome) {
+  const LabelFile file{.source = "l.tsv", .ids = {"a", "b"}, .labels = {"x", "y"}};
+  StreamedLabels labels(file);
+  (void)labels.next(std::vector<std::string>{"b"}, 1, {});
+  EXPECT_THAT(error_of(ErrorCode::kBadInput,
+                       [&] {
+                         (void)labels.next(std::vector<std::string>{"q", "a"}, 2, {});
+                       }),
+              HasSubstr("l.tsv: 1 of 2 samples from number 2 on have no label: \"q\""));
+}
+
+TEST(StreamedLabels, WithoutIdsMustBeAsManyAsSamples) {
+  Messages sink;
+  const LabelFile file{.source = "l.txt", .ids = {}, .labels = {"x", "y", "z"}};
+  StreamedLabels labels(file);
+  EXPECT_THAT(labels.next(std::vector<std::string>{"a", "b"}, 2, {.sink = &sink}),
+              ElementsAre(0, 1));
+  EXPECT_THAT(error_of(ErrorCode::kBadInput, [&] { (void)labels.finish(); }),
+              HasSubstr("l.txt: 3 labels for 2 samples"));
+  EXPECT_THAT(labels.next(std::vector<std::string>{"c"}, 1, {.sink = &sink}), ElementsAre(2));
+  EXPECT_THAT(labels.finish(), IsEmpty());
+  EXPECT_THAT(sink.texts, ElementsAre(HasSubstr("l.txt has no ids"))) << "it is said once";
+  EXPECT_THAT(error_of(ErrorCode::kBadInput,
+                       [&] { (void)labels.next(std::vector<std::string>{"d"}, 1, {}); }),
+              HasSubstr("3 labels for 4 samples or more"));
+}
+
 }  // namespace
 }  // namespace kith::labels_test

@@ -213,5 +213,41 @@ TEST(CriticalDifference, RefusesImpossibleCounts) {
   EXPECT_THROW((void)critical_difference(3, 5, 1.0), Error);
 }
 
+TEST(WilsonInterval, EndsWhereTheNormalTestOfTheShareEnds) {
+  constexpr double kQuantile = 1.959963984540054;
+  for (const Index n : {1, 2, 7, 40, 1000, 1000000}) {
+    for (const Index count : {Index{0}, Index{1}, n / 3, n / 2, n - 1, n}) {
+      if (count < 0) continue;
+      const ShareInterval found = wilson_interval(count, n);
+      const double share = static_cast<double>(count) / static_cast<double>(n);
+      EXPECT_LE(0, found.low);
+      EXPECT_LE(found.low, share);
+      EXPECT_LE(share, found.high);
+      EXPECT_LE(found.high, 1);
+      for (const double p : {found.low, found.high}) {
+        const double deviation = std::sqrt(p * (1 - p) / static_cast<double>(n));
+        EXPECT_NEAR(std::abs(share - p), kQuantile * deviation, 1e-12) << count << " of " << n;
+      }
+    }
+  }
+}
+
+TEST(WilsonInterval, IsMirroredAndReachesTheEndsExactly) {
+  for (const Index count : {0, 3, 8, 20}) {
+    const ShareInterval found = wilson_interval(count, 20);
+    const ShareInterval mirrored = wilson_interval(20 - count, 20);
+    EXPECT_NEAR(found.low, 1 - mirrored.high, 1e-15);
+  }
+  EXPECT_EQ(wilson_interval(0, 5).low, 0);
+  EXPECT_LT(wilson_interval(0, 5).high, 1);
+  EXPECT_EQ(wilson_interval(5, 5).high, 1);
+}
+
+TEST(WilsonInterval, RefusesImpossibleCounts) {
+  EXPECT_THROW((void)wilson_interval(0, 0), Error);
+  EXPECT_THROW((void)wilson_interval(-1, 5), Error);
+  EXPECT_THROW((void)wilson_interval(6, 5), Error);
+}
+
 }  // namespace
 }  // namespace kith::statistics_test

@@ -50,6 +50,8 @@ TEST(ModelFile, GivesBackEveryFieldOfTheRecord) {
   EXPECT_EQ(back.kept, record.kept);
   EXPECT_EQ(back.positions, record.positions);
   EXPECT_EQ(back.ids, record.ids);
+  EXPECT_EQ(back.class_counts, record.class_counts);
+  EXPECT_EQ(back.id_hashes, record.id_hashes);
   ASSERT_EQ(back.matrices.size(), 2U);
   EXPECT_EQ(back.matrices[0].name, "blast");
   EXPECT_EQ(back.matrices[1].rule.settings, record.matrices[1].rule.settings);
@@ -186,6 +188,24 @@ TEST(ModelFile, RefusesToSaveARecordThatContradictsItself) {
               HasSubstr("below 7"));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.ids.pop_back(); }, internal), HasSubstr("2 ids"));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.ids[1] = r.ids[0]; }, internal), HasSubstr("twice"));
+  EXPECT_THAT(refusal(
+                  [](ModelRecord& r) {
+                    r.class_counts = {3, 5};
+                  },
+                  internal),
+              HasSubstr("not 7 in 2 classes"));
+  EXPECT_THAT(refusal(
+                  [](ModelRecord& r) {
+                    r.class_counts = {8, -1};
+                  },
+                  internal),
+              HasSubstr("not 7 in 2 classes"));
+  EXPECT_THAT(refusal([](ModelRecord& r) { r.class_counts = {7}; }, internal),
+              HasSubstr("not 7 in 2 classes"));
+  EXPECT_THAT(refusal([](ModelRecord& r) { r.id_hashes.pop_back(); }, internal),
+              HasSubstr("ascending order"));
+  EXPECT_THAT(refusal([](ModelRecord& r) { std::swap(r.id_hashes[0], r.id_hashes[1]); }, internal),
+              HasSubstr("ascending order"));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.matrices[1].rule.samples = 4; }, internal),
               HasSubstr("\"edit\""));
   EXPECT_THAT(refusal([](ModelRecord& r) { r.decision.priors.resize(3); }, internal),
@@ -193,6 +213,14 @@ TEST(ModelFile, RefusesToSaveARecordThatContradictsItself) {
   EXPECT_THAT(
       refusal([](ModelRecord& r) { r.class_names[0] = "\xff"; }, ErrorCode::kInvalidArgument),
       HasSubstr("UTF-8"));
+}
+
+TEST(ModelFile, KnowsTheIdsOfItsTrainingSamplesByTheirHashes) {
+  ModelRecord record = dummy_record();
+  for (const char* id : {"a", "d", "g"}) EXPECT_TRUE(has_training_sample(record, id)) << id;
+  for (const char* id : {"", "h", "A", "aa"}) EXPECT_FALSE(has_training_sample(record, id)) << id;
+  record.id_hashes.clear();
+  EXPECT_FALSE(has_training_sample(record, "a"));
 }
 
 TEST(RequiredColumns, AreThoseOfTheMethodWhereTheRulesAllowIt) {
