@@ -72,6 +72,7 @@ void add_files(std::vector<std::string>& files, const std::vector<std::string>& 
 
 std::vector<std::string> files_of(const InputOptions& options) {
   std::vector<std::string> files = {options.labels};
+  if (!options.groups.empty()) files.push_back(options.groups);
   add_files(files, options.similarity);
   add_files(files, options.distance);
   return files;
@@ -93,6 +94,15 @@ void add_input_options(CLI::App& command, InputOptions& options, InputFlags flag
   if (flags.labels) {
     command
         .add_option("--labels", options.labels, "one label per line, or id<TAB>label joined by id")
+        ->type_name("FILE")
+        ->group(kInput);
+  }
+  if (flags.groups) {
+    command
+        .add_option(
+            "--groups", options.groups,
+            "one group per line, or id<TAB>group: samples of a group stay together wherever "
+            "samples are divided, such as those of one person")
         ->type_name("FILE")
         ->group(kInput);
   }
@@ -141,6 +151,18 @@ std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
   const SimilaritySet& first = matrices.sets.front();
   return join_labels(read_labels(options.labels), matrices.ids, first.rows(), ctx,
                      first.ordered ? "" : first.source);
+}
+
+std::vector<std::string> add_groups(const InputOptions& options, Labels& labels,
+                                    std::span<const std::string> ids, const RunContext& ctx,
+                                    std::string_view unordered) {
+  if (options.groups.empty()) return {};
+  const JoinedTexts joined =
+      join_texts(read_labels(options.groups, "group"), ids, labels.size(), ctx, unordered);
+  set_groups(labels, make_groups(joined.texts), options.groups);
+  std::vector<std::string> notes = notes_on_groups(labels, options.groups);
+  for (const std::string& note : notes) ctx.message(note);
+  return notes;
 }
 
 std::vector<Doubt> say_doubts(const InputOptions& options, const MatchedSets& matrices,

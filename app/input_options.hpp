@@ -20,6 +20,7 @@ struct InputOptions {
   std::vector<std::string> similarity;  ///< FILE or name=FILE
   std::vector<std::string> distance;
   std::string labels;
+  std::string groups;  ///< of commands that divide samples; empty: every sample stands for itself
   ReadSettings read;
   InputSettings condition;
   /// Flags of `condition` that say nothing without distances; none where a command has them not.
@@ -31,6 +32,7 @@ struct InputOptions {
 struct InputFlags {
   bool labels = true;
   bool conditioning = true;
+  bool groups = false;
 };
 void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags = {});
 
@@ -52,6 +54,14 @@ void add_files(std::vector<std::string>& files, const std::vector<std::string>& 
 [[nodiscard]] std::optional<JoinedLabels> read_joined_labels(const InputOptions& options,
                                                              const MatchedSets& matrices,
                                                              const RunContext& ctx);
+
+/// Gives the labels the groups of --groups, which are matched as labels are, and says what a user
+/// should know about them: the same in words. Nothing without the flag. `unordered` as in
+/// join_labels.
+[[nodiscard]] std::vector<std::string> add_groups(const InputOptions& options, Labels& labels,
+                                                  std::span<const std::string> ids,
+                                                  const RunContext& ctx,
+                                                  std::string_view unordered = {});
 
 /// Of each matrix whether it looks like something else than it was given as, which is said;
 /// `labels` may be null.

@@ -364,6 +364,10 @@ LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
   if (!raw.data.empty()) {
     LabelledInput found = read_raw_input(input, raw, needs, ctx);
     check_classes(found.labels, input.labels, ctx);
+    const std::span<const std::string> ids = found.samples.empty()
+                                                 ? std::span<const std::string>(found.vectors->ids)
+                                                 : ids_of(found.samples);
+    found.doubts = add_groups(input, found.labels, ids, ctx);
     return found;
   }
   if (!needs.vectors.empty()) {
@@ -376,6 +380,11 @@ LabelledInput read_labelled(const InputOptions& input, const RawOptions& raw,
   found.labels = read_joined_labels(input, found.matrices, ctx)->labels;
   check_classes(found.labels, input.labels, ctx);
   found.doubts = texts_of(say_doubts(input, found.matrices, &found.labels, ctx));
+  const SimilaritySet& first = found.matrices.sets.front();
+  for (std::string& note : add_groups(input, found.labels, found.matrices.ids, ctx,
+                                      first.ordered ? "" : first.source)) {
+    found.doubts.push_back(std::move(note));
+  }
   return found;
 }
 

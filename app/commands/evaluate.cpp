@@ -37,6 +37,7 @@ struct EvaluateOptions {
   std::string protocol = "kith";
   PartitionSettings partitions;
   std::string partition_file;
+  std::string sizes;
   std::string store;
   std::string data_name;
   bool append = false;
@@ -105,6 +106,15 @@ std::vector<Partition> chosen_partitions(const EvaluateOptions& options,
   return partitions;
 }
 
+/// Of the training parts, with the samples of each.
+std::vector<SizedPartitions> chosen_sizes(const EvaluateOptions& options,
+                                          const ExperimentPlan& plan, const ExperimentData& data,
+                                          const RunContext& ctx) {
+  if (options.parser->count("--sizes") == 0) return {};
+  return draw_sizes(plan.partitions, data.labels, parse_sizes(options.sizes),
+                    plan.protocol.partitions.stratify, ctx.rng);
+}
+
 Json measure_json(const RawMatrix& matrix) {
   return relevant_settings(with_defaults(matrix.measure, matrix.samples));
 }
@@ -122,6 +132,7 @@ Json about(const EvaluateOptions& options, const LabelledInput& input, const Exp
   }
   json["matrices"] = matrices_json(data, input.samples);
   json["labels"] = options.input.labels;
+  if (!options.input.groups.empty()) json["groups"] = options.input.groups;
   return json;
 }
 
@@ -182,8 +193,9 @@ void check_store_flags(const EvaluateOptions& options) {
 int finish(const ExperimentRun& done, const ExperimentResult& result, const ExperimentPlan& plan,
            const RunContext& ctx) {
   for (const UnitFailure& failure : done.failures) {
-    ctx.message(fmt::format("{} failed on partition {} and was left out: {}", failure.name,
-                            failure.partition + 1, failure.message));
+    ctx.message(fmt::format(
+        "{} failed on partition {}{} and was left out: {}", failure.name, failure.partition + 1,
+        failure.size.empty() ? "" : " with training samples " + failure.size, failure.message));
   }
   if (!done.failures.empty()) return kBadUsage;
   if (!missed_tolerance(result, plan)) return kDone;
@@ -212,6 +224,7 @@ int run(const EvaluateOptions& options) {
   plan.name = options.data_name.empty() ? data_set_name(input, data) : options.data_name;
   plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
+  plan.sizes = chosen_sizes(options, plan, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
   plan.about = about(options, input, data);
   plan.doubts = input.doubts;
@@ -300,6 +313,13 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
       ->type_name("FILE")
       ->group("Comparison");
   parser
+      .add_option(
+          "--sizes", options.sizes,
+          "a learning curve: also with some of the training samples, such as 10%,20%,50%, or "
+          "numbers such as 50,100; tested on the same test parts")
+      ->type_name("LIST")
+      ->group("Comparison");
+  parser
       .add_option("--store", options.store,
                   "SQLite file that keeps every result; the same command goes on where it ended")
       ->type_name("FILE")
@@ -322,7 +342,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
   options->command_line = command_line;
   options->parser = parser;
   add_flags(*parser, *options);
-  add_input_options(*parser, options->input);
+  add_input_options(*parser, options->input, {.groups = true});
   add_raw_options(*parser, options->raw);
   add_common_options(*parser, options->common,
                      {"threads inside one matrix decomposition; recorded with the result",
@@ -340,6 +360,8 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
       "  kith evaluate --similarity s.csv --labels labels.txt --methods knn,svm-clip,raw=krr-clip "
       "\\\n"
       "      --set raw:test-treatment=none --grid svm-clip:cost=0.1,1,10 --store run.db\n"
+      "  kith evaluate --similarity s.csv --labels labels.txt --groups people.txt --sizes "
+      "10%,20%,50%\n"
       "  kith evaluate --data votes.csv --measure value-difference --labels parties.txt\n"
       "  kith report --store run.db --out run.html");
   parser->footer(parser->get_footer() + "\n\n" + legend_of("[TR] [CGR]", kFooterWidth));

@@ -118,6 +118,11 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                    ? fmt::format("{} samples of {} given", record.samples, record.given_samples)
                    : counted(record.samples, "sample"),
                style);
+  if (record.groups > 0) {
+    text += line(
+        "groups",
+        fmt::format("{}, which stayed whole wherever samples were held out", record.groups), style);
+  }
   for (const std::string& sentence : record.applied) {
     text += line("applied", spelled(sentence, as_flag), style);
   }

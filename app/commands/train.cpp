@@ -156,8 +156,10 @@ std::string training_text(const Training& training, const std::optional<Selected
   const bool committee = training.model.is_committee();
   std::string text = fmt::format(
       "{}: {}, {}, fitted in {:.3g} s\n", selected && !committee ? record.method : options.method,
-      counted(record.samples, "sample"), counted(std::ssize(record.class_names), "class"),
-      training.seconds);
+      record.groups > 0 ? fmt::format("{} in {}", counted(record.samples, "sample"),
+                                      counted(record.groups, "group"))
+                        : counted(record.samples, "sample"),
+      counted(std::ssize(record.class_names), "class"), training.seconds);
   if (committee) {
     text += line("is", fmt::format("a committee of {} methods, which vote with their probabilities",
                                    training.model.members.size()));
@@ -365,7 +367,7 @@ Command add_train(CLI::App& program) {
                    "samples")
       ->type_name("FILE")
       ->group("Method");
-  add_input_options(*parser, options->input);
+  add_input_options(*parser, options->input, {.groups = true});
   add_raw_options(*parser, options->raw);
   add_common_options(*parser, options->common, kBlasBySize);
   parser->footer(
@@ -383,6 +385,9 @@ Command add_train(CLI::App& program) {
       "  kith train --data features.csv --labels labels.txt --method linear-msvm "
       "--write-similarity "
       "s.csv\n"
+      "  kith train --similarity s.csv --labels labels.txt --groups people.txt --method auto "
+      "--model "
+      "m.kith\n"
       "  kith train --distance d.npy --labels labels.tsv --set costs=sick:healthy=5 --model "
       "m.kith");
   return {parser, [options] { return run(*options); }};

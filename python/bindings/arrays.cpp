@@ -160,6 +160,13 @@ Labels labels_of(const std::vector<std::string>& labels, Index samples) {
   return make_labels(labels);
 }
 
+Labels labels_of(const GivenLabels& given, Index samples) {
+  const auto& [own, groups] = given;
+  Labels labels = labels_of(own, samples);
+  if (!groups.empty()) set_groups(labels, make_groups(groups), "groups");
+  return labels;
+}
+
 MatchedSets matched_sets(const std::vector<GivenMatrix>& given, const std::vector<std::string>& ids,
                          Borrowed* borrowed) {
   std::vector<SimilaritySet> sets;

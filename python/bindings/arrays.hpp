@@ -82,5 +82,8 @@ using GivenMatrix = std::tuple<std::string, pybind11::object, bool>;
 
 /// Throws Error unless there is one label per sample.
 [[nodiscard]] Labels labels_of(const std::vector<std::string>& labels, Index samples);
+/// (labels, groups or none), one of each per sample.
+using GivenLabels = std::pair<std::vector<std::string>, std::vector<std::string>>;
+[[nodiscard]] Labels labels_of(const GivenLabels& given, Index samples);
 
 }  // namespace kith::python

@@ -31,9 +31,9 @@ std::vector<SettingWish> wishes_of(const std::map<std::string, Texts>& settings)
   return wishes;
 }
 
-std::string list_of(const std::vector<std::string>& methods) {
+std::string list_of(const std::vector<std::string>& items) {
   std::string list;
-  for (const std::string& method : methods) list += (list.empty() ? "" : ",") + method;
+  for (const std::string& item : items) list += (list.empty() ? "" : ",") + item;
   return list;
 }
 
@@ -124,7 +124,7 @@ std::vector<Partition> partitions_of(const GivenPlan& plan, const PartitionSetti
 /// (what `kith evaluate --json` prints, notes on the searches)
 using Compared = std::pair<std::string, std::vector<std::string>>;
 
-Compared evaluate(const GivenData& data, const std::vector<std::string>& labels, const Texts& input,
+Compared evaluate(const GivenData& data, const GivenLabels& labels, const Texts& input,
                   const GivenPlan& given, const std::string& store_path, bool append,
                   const RunOptions& options) {
   const auto protocol = parse_enum<ProtocolName>("protocol", given.protocol);
@@ -150,6 +150,10 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     resolve_inputs(made, own.samples, input_search(protocol, own.samples), plan.candidates, ctx);
     plan.about["matrices"] = matrices_json(made, own.samples);
     plan.partitions = partitions_of(given, settings, made, ctx);
+    if (!given.sizes.empty()) {
+      plan.sizes = draw_sizes(plan.partitions, made.labels, parse_sizes(list_of(given.sizes)),
+                              settings.stratify, ctx.rng);
+    }
     plan.partitions_given = !given.partitions.empty() || !given.partition_file.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
@@ -164,6 +168,11 @@ Compared evaluate(const GivenData& data, const std::vector<std::string>& labels,
     return Compared(results.dump(), std::move(notes));
   };
   return run(options, 0, compare);
+}
+
+/// What a user should know about the groups of samples.
+std::vector<std::string> notes_of_groups(const GivenLabels& labels) {
+  return notes_on_groups(labels_of(labels, std::ssize(labels.first)), "groups");
 }
 
 /// (what a user should know about small classes or nothing, whether there is nothing to learn)
@@ -236,7 +245,8 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("grids", &GivenPlan::grids)
       .def_readwrite("partition_settings", &GivenPlan::partition_settings)
       .def_readwrite("partitions", &GivenPlan::partitions)
-      .def_readwrite("partition_file", &GivenPlan::partition_file);
+      .def_readwrite("partition_file", &GivenPlan::partition_file)
+      .def_readwrite("sizes", &GivenPlan::sizes);
   py::class_<GivenData>(module, "Data")
       .def(py::init<>())
       .def_readwrite("matrices", &GivenData::matrices)
@@ -246,6 +256,7 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("ordered", &GivenData::ordered);
   module.def("evaluate", &evaluate, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
+  module.def("notes_on_groups", &notes_of_groups, py::arg("labels"));
   module.def("note_on_classes", &note_of_classes, py::arg("labels"));
   module.def("needs", &needs_of, py::arg("methods"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),

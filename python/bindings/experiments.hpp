@@ -33,6 +33,7 @@ struct GivenPlan {
   Texts partition_settings;
   std::vector<GivenPartition> partitions;  ///< empty: drawn; folds of one that has none are drawn
   std::string partition_file;              ///< in place of `partitions`; empty: none
+  std::vector<std::string> sizes;          ///< "20%" or "50", of a learning curve; empty: none
 };
 
 /// What is learned from: pairs as they are, pairs that are measured, or vectors, which may stand

@@ -71,7 +71,7 @@ Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, R
 }
 
 Model fit_model(const std::string& method, const std::vector<std::string>& assignments,
-                const std::vector<GivenMatrix>& matrices, const std::vector<std::string>& labels,
+                const std::vector<GivenMatrix>& matrices, const GivenLabels& labels,
                 const std::vector<std::string>& ids, const Texts& input,
                 const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
@@ -88,7 +88,7 @@ Model fit_model(const std::string& method, const std::vector<std::string>& assig
 }
 
 Model fit_samples(const std::string& method, const std::vector<std::string>& assignments,
-                  const std::vector<GivenMeasure>& measures, const std::vector<std::string>& labels,
+                  const std::vector<GivenMeasure>& measures, const GivenLabels& labels,
                   const Texts& input, const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
   std::vector<RawMatrix> matrices = raw_matrices(measures);
@@ -100,7 +100,7 @@ Model fit_samples(const std::string& method, const std::vector<std::string>& ass
 }
 
 Model fit_vectors(const std::string& method, const std::vector<std::string>& assignments,
-                  const GivenSamples& vectors, const std::vector<std::string>& labels,
+                  const GivenSamples& vectors, const GivenLabels& labels,
                   const RunOptions& options) {
   const MethodChoice choice = parse_method(method, assignments);
   VectorData samples = vector_data(vectors, "vectors");
@@ -350,6 +350,7 @@ Json record_json(const TrainedModel& model) {
           {"samples", record.samples},
           {"given_samples", record.given_samples},
           {"features", record.features},
+          {"groups", record.groups},
           {"feature_names", record.feature_names},
           {"kept", record.kept},
           {"positions", record.positions},

@@ -281,16 +281,18 @@ void run_in_background(const RunOptions& options, Index n, std::function<void(Ru
 }
 
 std::string as_keyword(std::string_view id, std::string_view value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOwnWords = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOwnWords = {
       {{"among", "among"},
        {"append", "append=True"},
        {"distance", "distance=True"},
        {"grid", "grids"},
+       {"groups", "groups"},
        {"json", "facts"},
        {"labels", "y"},
        {"self", "self_similarity"},
        {"similarity", "X"},
        {"similarity-from", "from_training"},
+       {"sizes", "sizes"},
        {"transpose", "the transpose"}}};
   if (id == "distance" && value == "no") return "distance=False";
   for (const auto& [mentioned, word] : kOwnWords) {

@@ -28,7 +28,7 @@ std::vector<Candidate> members_of(const GivenPlan& plan, std::size_t matrices) {
 using Selected = std::pair<Model, std::vector<std::string>>;
 
 /// `self`: whether new rows will bring their self-similarities, as raw samples do.
-Selected select(const GivenData& data, const std::vector<std::string>& labels, const Texts& input,
+Selected select(const GivenData& data, const GivenLabels& labels, const Texts& input,
                 const GivenPlan& plan, std::optional<double> budget, bool self,
                 const RunOptions& options) {
   const Stopwatch clock;

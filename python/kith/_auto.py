@@ -86,7 +86,7 @@ class Auto(SimilarityClassifier):
         self.blas_threads = blas_threads
         self.verbose = verbose
 
-    def _learn(self, X, labels, options):
+    def _learn(self, X, labels, groups, options):
         names, fixed = self._methods()
         measure = None if self._takes_vectors() else self.measure
         given, raw = (X, None) if measure is None else (None, X)
@@ -95,7 +95,7 @@ class Auto(SimilarityClassifier):
         plan = plan_of(names, fixed, "kith", self._settings(), self.grids, {}, None, len(labels))
         if own.matrices:
             warn_of_doubts(X, own.matrices, labels, stacklevel=4)
-        model, notes = _core.select(own, labels, texts_of(self.input), plan, _seconds(self.budget),
+        model, notes = _core.select(own, (labels, groups), texts_of(self.input), plan, _seconds(self.budget),
                                     truth_of(self.self_similarity, "self_similarity"), options)
         self._given = [one[0] for one in own.matrices or own.measures]
         warn_of_notes(notes, stacklevel=4)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _arrays, _core, _samples
 from ._finite import FROM_TRAINING, NEW_PAIRS
 from ._hints import unknown_settings
-from ._labels import classes_of, judge_classes
+from ._labels import classes_of, groups_of, judge_classes, warn_of_groups
 from ._run import run_options, warn_of_doubts, warn_unless_solved
 from ._score import ScoreReport
 from ._texts import as_items, as_text, class_text, class_texts, keyword, text_of, texts_of
@@ -74,7 +74,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     _method = None
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Learns from the similarities X of the training samples, n x n, and their classes y; or, where
         the method learns a metric, from their vectors, n x features.
 
@@ -82,6 +82,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         or an array (m, n, n). A frame's index are the ids of the samples. Where the method looks at
         neighbours alone X may be a sparse matrix, in which an absent pair is unknown. With a `measure` X
         are raw samples; for several measures of different ones a dict of them by the measures' names.
+
+        `groups`: who stands together, a value per sample, such as the person who was measured. Wherever the fit holds
+        samples out (for probabilities, for ridge=auto, in the searches of kith.Auto), a group stays whole.
         """
         if self._method is None:
             raise TypeError("SimilarityClassifier is no method; use a class of one, such as kith.SVM")
@@ -94,17 +97,19 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                              "a classifier needs at least two")
         own = [texts[label] for label in labels]
         judge_classes(own)
+        together = groups_of(_arrays.by_id(groups, _arrays.sample_ids(first), first, "groups"), len(own))
+        warn_of_groups(own, together)
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
-            model = self._learn(X, own, options)
+            model = self._learn(X, own, together, options)
         self._take(model, dict(zip(texts, classes)))
         warn_unless_solved(self.certificate_["status"], self._method)
         return self
 
-    def _learn(self, X, labels, options):
-        """A model of X and the classes as texts."""
+    def _learn(self, X, labels, groups, options):
+        """A model of X and the classes as texts; `groups` are texts, or none."""
         learn = self._fit_vectors if self._takes_vectors() else \
             self._fit_matrices if self.measure is None else self._fit_samples
-        return learn(X, labels, options)
+        return learn(X, labels, groups, options)
 
     def _takes_vectors(self):
         """`fit` wants vectors, and no similarities."""
@@ -119,19 +124,19 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             if field.get("role") == "probability" and text_of(getattr(self, name)) in ("no", "false", "0"):
                 raise AttributeError(f"probabilities were switched off: {name}=False")
 
-    def _fit_vectors(self, X, labels, options):
+    def _fit_vectors(self, X, labels, groups, options):
         vectors = _samples.prepared(X, "vectors")
         _arrays.check_counts(vectors[0].shape[0], len(labels))
-        return _core.fit_vectors(self._method, self._assignments(), vectors, labels, options)
+        return _core.fit_vectors(self._method, self._assignments(), vectors, (labels, groups), options)
 
-    def _fit_samples(self, X, labels, options):
+    def _fit_samples(self, X, labels, groups, options):
         _samples.check_no_distance(self.distance)
         measured = _samples.measured(self.measure, X)
         _arrays.check_counts(_samples.count(measured[0][3]), len(labels))
-        return _core.fit_samples(self._method, self._assignments(), measured, labels,
+        return _core.fit_samples(self._method, self._assignments(), measured, (labels, groups),
                                  texts_of(self.input), options)
 
-    def _fit_matrices(self, X, labels, options):
+    def _fit_matrices(self, X, labels, groups, options):
         given, ids = _arrays.matched(_arrays.as_list(X))
         names = _arrays.names_of(X)
         distances = _arrays.distances(self.input, self.distance, names)
@@ -141,7 +146,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             _arrays.check_counts(one.shape[0], len(labels))
         warn_of_doubts(X, list(zip(names, matrices, distances)), labels, stacklevel=5)
         return _core.fit(self._method, self._assignments(),
-                         list(zip(names, matrices, distances)), labels, ids, texts_of(self.input), options)
+                         list(zip(names, matrices, distances)), (labels, groups), ids, texts_of(self.input), options)
 
     def _takes_sparse(self):
         """Similarities of which some are unknown."""

@@ -10,8 +10,8 @@ import tempfile
 from . import _arrays, _core, _samples
 from ._data import own_data
 from ._hints import unknown_settings
-from ._labels import classes_of, judge_classes
-from ._plan import every_method, methods_of, plan_of
+from ._labels import classes_of, groups_of, judge_classes, warn_of_groups
+from ._plan import every_method, methods_of, plan_of, sizes_of
 from ._run import run_options, warn_of_comparison, warn_of_doubts, warn_of_notes
 from ._texts import as_text, as_texts, class_texts, library_path, path_of, text_of, texts_of
 
@@ -43,11 +43,17 @@ class Evaluation:
 
     @property
     def table(self):
-        try:
-            import pandas
-        except ImportError:
-            return self.rows
-        return pandas.DataFrame(self.rows)
+        return _frame(self.rows)
+
+    @property
+    def sizes(self):
+        """A row for each method, data set and number of training samples, as `sizes` of `evaluate` asked for: a pandas
+        frame where pandas is installed, else a list of dicts. `results["sizes_note"]` says what it means."""
+        sets = self._whole.get("data_sets", [self._whole])
+        return _frame([dict(data_set=one.get("name", ""), method=method["method"], size=size["size"],
+                            samples=size["samples"], error=method["mean_error"], sd=method["sd_error"],
+                            low=method["low"], high=method["high"])
+                       for one in sets for size in one.get("sizes", ()) for method in size["methods"]])
 
     def format(self, format="text", metric="error"):
         """The table as `kith report` writes it: text, csv, markdown, latex, json or, as a page to look at, html."""
@@ -93,6 +99,14 @@ class Evaluation:
         return f"<table>{body}</table>"
 
 
+def _frame(rows):
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)
+
+
 def _row(method):
     return {"method": method["method"], "error": method["mean_error"], "sd": method["sd_error"],
             "p_value": method["p_value"], "best": method["best"], "errors": method["errors"]}
@@ -106,8 +120,8 @@ def _short(value):
     return "" if value is None else f"{value:.3g}"
 
 
-def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol="kith", settings=None, grids=None,
-             repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
+def evaluate(X=None, y=None, methods=None, *, groups=None, sizes=None, data=None, measure=None, protocol="kith",
+             settings=None, grids=None, repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
              append=False, name=None, among=None, distance=False, input=None, ids=None, seed=1, threads=None,
              blas_threads=1, verbose=False, **unknown):
     """Compares methods by nested cross-validation, as `kith evaluate` does.
@@ -117,6 +131,10 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     methods : "all", every method that learns from the input; names such as "svm-clip" or "mine=svm-clip", whose
         usual settings are searched; estimators such as kith.SVM(cost=10), whose settings are kept; a dict {"mine": kith.SVM(), "other": "svm-clip"} or a list of
         such pairs names them; None: the usual comparison
+    groups : who stands together, a value per sample, such as the person who was measured: no partition and no fold puts
+        samples of a group on both sides
+    sizes : also with some of the training samples, to see whether more would help: 0.2 or "20%" is a share of each
+        training part, 50 a number; `results["sizes"]` and `sizes` of what is returned have the errors
     data : raw samples in place of X, of which `measure` computes the pairs; vectors for methods that learn
         from them, beside others where a measure of vectors is given
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
@@ -147,6 +165,8 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
     if ids is not None:
         own.ids = as_texts(ids, "an id")
     judge_classes(labels)
+    together = groups_of(_arrays.by_id(groups, own.ids or _arrays.sample_ids(samples), samples, "groups"), len(labels))
+    warn_of_groups(labels, together)
     if own.matrices:
         own.ordered = not _arrays.lists_pairs(_arrays.as_list(X)[0])
     doubts = warn_of_doubts(X, own.matrices, labels) if own.matrices else []
@@ -155,11 +175,12 @@ def evaluate(X=None, y=None, methods=None, *, data=None, measure=None, protocol=
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},
                    partitions, len(labels), own.ids or _arrays.sample_ids(samples), samples)
     plan.among, plan.among_estimators, plan.doubts = members, members_fixed, doubts
+    plan.sizes = sizes_of(sizes)
     plan.name = as_text(name, "the name of the data set") if name else _name_of(own)
 
     def run(path):
         with run_options(threads, blas_threads, seed, verbose) as options:
-            results, notes = _core.evaluate(own, labels, texts_of(input), plan, library_path(path), bool(append),
+            results, notes = _core.evaluate(own, (labels, together), texts_of(input), plan, library_path(path), bool(append),
                                             options)
             return json.loads(results), notes
     if store is not None:

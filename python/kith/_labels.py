@@ -7,6 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import _core
+from ._texts import as_items, class_texts
 
 
 def classes_of(y):
@@ -30,6 +31,29 @@ def judge_classes(labels):
         raise ValueError(text)
     if text:
         warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def groups_of(groups, samples):
+    """A text per sample, or none where there are no groups. ValueError naming a sample that has none."""
+    if groups is None:
+        return []
+    if isinstance(groups, np.ma.MaskedArray) and np.ma.is_masked(groups):
+        raise ValueError(f"sample {int(np.argmax(np.ma.getmaskarray(groups).ravel())) + 1} has no group: groups is masked there")
+    values = groups.tolist() if hasattr(groups, "tolist") else list(as_items(groups, "a group"))
+    for i, one in enumerate(values):
+        if isinstance(one, (list, tuple, dict)):
+            raise ValueError(f"groups has {len(one)} values for sample {i + 1}, and must have one")
+        if is_missing(one):
+            raise ValueError(f"sample {i + 1} has no group: groups has {'NaN' if isinstance(one, float) else repr(one)} there")
+    if len(values) != samples:
+        raise ValueError(f"{len(values)} groups for {samples} samples; there must be one for each")
+    return class_texts(values, "a group")
+
+
+def warn_of_groups(labels, groups, stacklevel=3):
+    """What a user should know about groups: that they tie no samples, that one has a whole class."""
+    for note in _core.notes_on_groups((labels, groups)) if groups else ():
+        warnings.warn(note, UserWarning, stacklevel=stacklevel + 1)
 
 
 def _check_present(values):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `kith.evaluate` is asked to compare: methods, settings, grids and partitions as people hand them over."""
 import itertools
+import numbers
 import os
 
 import numpy as np
@@ -119,6 +120,27 @@ def plan_of(names, fixed, protocol, settings, grids, chosen, partitions, samples
     if about and (from_file or plan.partitions):
         raise ValueError(f"partitions are given, and {', '.join(about)} would be about drawing them")
     return plan
+
+
+def sizes_of(sizes):
+    """Sizes of training parts as texts: 0.2 and "20%" are a share of the training samples, 50 and "50" a number."""
+    if sizes is None:
+        return []
+    texts = [_size(one) for one in as_items(sizes, "a share such as 0.2 or '20%', or a number of training samples")]
+    if not texts:
+        raise ValueError("sizes is empty; None makes no learning curve")
+    return texts
+
+
+def _size(size):
+    if isinstance(size, str):
+        return as_text(size, "a size")
+    if isinstance(size, numbers.Integral) and not isinstance(size, (bool, np.bool_)):
+        return str(int(size))
+    if isinstance(size, numbers.Real) and not isinstance(size, (bool, np.bool_)) and 0 < size <= 1:
+        return f"{100 * float(size):.12g}%"
+    raise ValueError(f"{size!r} is no size: give a share of the training samples, such as 0.2 or '20%', or a number of "
+                     "them, such as 50")
 
 
 def _values(values):

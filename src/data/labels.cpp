@@ -59,69 +59,72 @@ void check_cell(const std::string& file, const Record& record, const Cell& cell,
   }
 }
 
-[[noreturn]] void refuse_cells(const std::string& file, const Record& record, std::size_t found) {
+[[noreturn]] void refuse_cells(const std::string& file, const Record& record, std::size_t found,
+                               std::string_view what) {
   throw bad_input({file, record.line},
-                  "{} holds {} cell{}; every line must hold two, an id and a label, "
+                  "{} holds {} cell{}; every line must hold two, an id and a {}, "
                   "separated by a tab as on the first line",
-                  in_quotes(record.text), found, found == 1 ? "" : "s");
+                  in_quotes(record.text), found, found == 1 ? "" : "s", what);
 }
 
 /// `swapped` says that the second column could be the ids.
 [[noreturn]] void refuse_repeated(const std::string& file, const std::string& id, long earlier,
-                                  long line, char separator, bool swapped) {
+                                  long line, char separator, bool swapped, std::string_view what) {
   std::string message = fmt::format("the id {} stands on lines {} and {}; ids must differ",
                                     in_quotes(id), earlier, line);
   if (separator == ',') {
-    message += " (where the comma belongs to a label and is no separator, put the label in quotes)";
+    message += fmt::format(
+        " (where the comma belongs to a {0} and is no separator, put the {0} in quotes)", what);
   } else if (swapped) {
-    message += "; the id stands before the label, and here the second cells differ";
+    message += fmt::format("; the id stands before the {}, and here the second cells differ", what);
   }
   throw bad_input({file, line, 1}, message);
 }
 
-LabelFile pairs(const std::string& path, std::span<const Record> records, char separator) {
-  LabelFile file{.source = path};
+LabelFile pairs(const std::string& path, std::span<const Record> records, char separator,
+                std::string_view what) {
+  LabelFile file{.source = path, .ids = {}, .labels = {}, .what = std::string(what)};
   std::unordered_map<std::string, long> seen;
   std::unordered_set<std::string> labels;
   for (const Record& record : records) {
     const std::vector<Cell> cells = detail::split_cells(record.text, separator);
-    if (cells.size() != 2) refuse_cells(path, record, cells.size());
+    if (cells.size() != 2) refuse_cells(path, record, cells.size(), what);
     if (&record == &records.front() && same_word(cells[0].text, "id") &&
-        same_word(cells[1].text, "label")) {
+        same_word(cells[1].text, what)) {
       continue;
     }
     check_cell(path, record, cells[0], "id");
-    check_cell(path, record, cells[1], "label");
+    check_cell(path, record, cells[1], what);
     const auto [earlier, fresh] = seen.emplace(cells[0].text, record.line);
     labels.insert(cells[1].text);
     if (!fresh) {
       refuse_repeated(path, cells[0].text, earlier->second, record.line, separator,
-                      labels.size() > file.labels.size());
+                      labels.size() > file.labels.size(), what);
     }
     file.ids.push_back(cells[0].text);
     file.labels.push_back(cells[1].text);
   }
-  if (file.labels.empty()) throw bad_input({path}, "a header and no labels below it");
+  if (file.labels.empty()) throw bad_input({path}, "a header and no {}s below it", what);
   return file;
 }
 
-LabelFile singles(const std::string& path, std::span<const Record> records) {
-  LabelFile file{.source = path};
+LabelFile singles(const std::string& path, std::span<const Record> records, std::string_view what) {
+  LabelFile file{.source = path, .ids = {}, .labels = {}, .what = std::string(what)};
   for (const Record& record : records) {
     Cell cell = detail::cell_at(record.text, 0, record.text.size());
-    check_cell(path, record, cell, "label");
+    check_cell(path, record, cell, what);
     file.labels.push_back(std::move(cell.text));
   }
   return file;
 }
 
-LabelFile numbers(detail::ByteSource& source) {
+LabelFile numbers(detail::ByteSource& source, std::string_view what) {
   const RowMatrix values = detail::read_idx(source, {});
   if (values.cols() != 1) {
-    throw bad_input({source.name()},
-                    "its IDX data have {} numbers per sample; labels have one each", values.cols());
+    throw bad_input({source.name()}, "its IDX data have {} numbers per sample; {}s have one each",
+                    values.cols(), what);
   }
-  LabelFile file{.source = source.name()};
+  LabelFile file{.source = source.name(), .ids = {}, .labels = {}, .what = std::string(what)};
   for (const double value : values.col(0)) file.labels.push_back(format_double(value));
   return file;
 }
@@ -129,22 +132,22 @@ LabelFile numbers(detail::ByteSource& source) {
 [[noreturn]] void refuse_without_ids(const LabelFile& file, std::span<const std::string> sample_ids,
                                      std::string_view table) {
   throw broken(
-      "{}: it has one label per line, but {} lists pairs of ids, which have no "
-      "order. Write the id and the label of a sample on each line, separated "
+      "{}: it has one {} per line, but {} lists pairs of ids, which have no "
+      "order. Write the id and the {} of a sample on each line, separated "
       "by a tab, such as {}<TAB>{}",
-      file.source, table, sample_ids.front(), file.labels.front());
+      file.source, file.what, table, file.what, sample_ids.front(), file.labels.front());
 }
 
 /// Labels without ids: as many as samples.
 void check_count(const LabelFile& file, Index sample_count) {
   if (std::ssize(file.labels) == sample_count) return;
   std::string message =
-      fmt::format("{}: {} label{} for {} sample{}; there must be one per sample", file.source,
-                  file.labels.size(), file.labels.size() == 1 ? "" : "s", sample_count,
+      fmt::format("{}: {} {}{} for {} sample{}; there must be one per sample", file.source,
+                  file.labels.size(), file.what, file.labels.size() == 1 ? "" : "s", sample_count,
                   sample_count == 1 ? "" : "s");
-  if (same_word(file.labels.front(), "label") || same_word(file.labels.front(), "class")) {
-    message += fmt::format(" (its first line is {}: a header belongs only above id and label)",
-                           in_quotes(file.labels.front()));
+  if (same_word(file.labels.front(), file.what) || same_word(file.labels.front(), "class")) {
+    message += fmt::format(" (its first line is {}: a header belongs only above id and {})",
+                           in_quotes(file.labels.front()), file.what);
   }
   throw Error(ErrorCode::kBadInput, message);
 }
@@ -183,24 +186,26 @@ Labels make_labels(std::span<const std::string> per_sample) {
 }
 
 Labels select(const Labels& labels, std::span<const Index> samples) {
-  return {.ids = values_at(labels.ids, samples), .names = labels.names};
+  return {.ids = values_at(labels.ids, samples),
+          .names = labels.names,
+          .groups = select(labels.groups, samples)};
 }
 
-LabelFile read_labels(const std::string& path) {
+LabelFile read_labels(const std::string& path, std::string_view what) {
   detail::ByteSource source = detail::ByteSource::open(path);
   std::string_view head = source.head();
-  if (detail::looks_like_idx(head)) return numbers(source);
+  if (detail::looks_like_idx(head)) return numbers(source, what);
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
   const bool tabs =
       head.substr(start, head.find('\n', start) - start).find('\t') != std::string_view::npos;
   const std::vector<Record> records = read_records(source, tabs ? '\t' : ',');
-  if (records.empty()) throw bad_input({path}, "the file is empty; labels were expected");
-  if (tabs) return pairs(path, records, '\t');
+  if (records.empty()) throw bad_input({path}, "the file is empty; {}s were expected", what);
+  if (tabs) return pairs(path, records, '\t', what);
   const bool commas = std::all_of(records.begin(), records.end(), [](const Record& record) {
     return detail::split_cells(record.text, ',').size() == 2;
   });
-  return commas ? pairs(path, records, ',') : singles(path, records);
+  return commas ? pairs(path, records, ',', what) : singles(path, records, what);
 }
 
 std::string unmatched_note(const LabelFile& file, std::span<const std::string> unmatched) {
@@ -208,18 +213,24 @@ std::string unmatched_note(const LabelFile& file, std::span<const std::string> u
                      unmatched.size(), file.ids.size(), list_some(unmatched));
 }
 
-JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sample_ids,
-                         Index sample_count, const RunContext& ctx, std::string_view unordered) {
+JoinedTexts join_texts(const LabelFile& file, std::span<const std::string> sample_ids,
+                       Index sample_count, const RunContext& ctx, std::string_view unordered) {
   const bool by_id = !file.ids.empty() && !sample_ids.empty();
   if (!by_id && (unordered.empty() || !file.ids.empty())) check_count(file, sample_count);
   StreamedLabels labels(file, unordered);
-  std::vector<std::string> per_sample;
+  JoinedTexts joined;
   for (const std::size_t at : labels.next(sample_ids, sample_count, ctx)) {
-    per_sample.push_back(file.labels[at]);
+    joined.texts.push_back(file.labels[at]);
   }
-  JoinedLabels joined{make_labels(per_sample), labels.finish()};
+  joined.unmatched = labels.finish();
   if (!joined.unmatched.empty()) ctx.message(unmatched_note(file, joined.unmatched));
   return joined;
+}
+
+JoinedLabels join_labels(const LabelFile& file, std::span<const std::string> sample_ids,
+                         Index sample_count, const RunContext& ctx, std::string_view unordered) {
+  JoinedTexts joined = join_texts(file, sample_ids, sample_count, ctx, unordered);
+  return {make_labels(joined.texts), std::move(joined.unmatched)};
 }
 
 StreamedLabels::StreamedLabels(const LabelFile& file, std::string_view unordered)
@@ -244,9 +255,9 @@ std::vector<std::size_t> StreamedLabels::next(std::span<const std::string> ids, 
     labels.push_back(found->second);
   }
   if (without.empty()) return labels;
-  throw broken("{}: {} of {} samples{} have no label: {}; every sample needs one", file_.source,
+  throw broken("{}: {} of {} samples{} have no {}: {}; every sample needs one", file_.source,
                without.size(), ids.size(),
-               before == 0 ? "" : fmt::format(" from number {} on", before + 1),
+               before == 0 ? "" : fmt::format(" from number {} on", before + 1), file_.what,
                list_some(without));
 }
 
@@ -257,16 +268,16 @@ std::vector<std::size_t> StreamedLabels::by_position(std::span<const std::string
   }
   if (done_ > std::ssize(file_.labels)) {
     throw broken("{}: {} for {} samples or more; there must be one per sample", file_.source,
-                 counted(std::ssize(file_.labels), "label"), done_);
+                 counted(std::ssize(file_.labels), file_.what), done_);
   }
   if (before == 0 && !file_.ids.empty()) {
     ctx.message(
-        fmt::format("{}: the samples have no ids, so that the labels are taken in the "
+        fmt::format("{}: the samples have no ids, so that the {}s are taken in the "
                     "order of the file",
-                    file_.source));
+                    file_.source, file_.what));
   } else if (before == 0 && !ids.empty()) {
-    ctx.message(fmt::format("{} has no ids, so its labels are taken in the order of the samples",
-                            file_.source));
+    ctx.message(fmt::format("{} has no ids, so its {}s are taken in the order of the samples",
+                            file_.source, file_.what));
   }
   std::vector<std::size_t> labels(static_cast<std::size_t>(done_ - before));
   std::iota(labels.begin(), labels.end(), static_cast<std::size_t>(before));

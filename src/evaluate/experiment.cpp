@@ -9,15 +9,11 @@
 
 #include "core/errors.hpp"
 #include "evaluate/unit.hpp"
-#include "kith/condition/symmetric.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/data/folds.hpp"
 #include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/portraits.hpp"
-#include "kith/measure/measure_rule.hpp"
-#include "kith/model/fingerprint.hpp"
-#include "kith/model/xxh64.hpp"
 #include "kith/pipeline/committee.hpp"
 
 namespace kith {
@@ -34,15 +30,21 @@ std::vector<Index> at(std::span<const Index> samples, std::span<const Index> pos
 /// Runs the units that the store lacks.
 class Runner {
  public:
+  /// `numbers` of the candidates, `sizes` of the sizes of the plan in the store.
   Runner(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
-         std::vector<std::int64_t> numbers, RunContext& ctx)
+         std::vector<std::int64_t> numbers, std::span<const int> sizes, RunContext& ctx)
       : data_(data),
         plan_(plan),
         store_(store),
         numbers_(std::move(numbers)),
         missing_(detail::missing_pairs_for(plan.candidates)),
         ctx_(ctx),
-        failed_(plan.candidates.size()) {}
+        failed_((1 + sizes.size()) * plan.candidates.size()) {
+    add_parts(0, 0, plan.partitions);
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      add_parts(1 + k, sizes[k], plan.sizes[k].partitions);
+    }
+  }
 
   void run() {
     plan_tasks();
@@ -50,7 +52,7 @@ class Runner {
       const Task& task = tasks_[(i + plan_.first_task) % tasks_.size()];
       run_fold(task);
       // Whoever ends the last fold of a partition goes on with its test.
-      if (--folds_left_[static_cast<std::size_t>(task.partition)] == 0) run_test(task.partition);
+      if (--folds_left_[task.part] == 0) run_test(parts_[task.part]);
     });
   }
 
@@ -63,24 +65,40 @@ class Runner {
   }
 
  private:
+  /// A partition with all of its training samples, or with some.
+  struct Part {
+    int number;        // of its units in the store
+    int partition;     // whose test part it has
+    std::size_t size;  // 0: all training samples; k: size k - 1 of the plan
+    const Partition* samples;
+  };
   struct Task {
-    int partition;
+    std::size_t part;
     int fold;
   };
 
-  void plan_tasks() {
-    for (std::size_t p = 0; p < plan_.partitions.size(); ++p) {
-      const int folds = plan_.partitions[p].folds();
-      for (int f = 0; f < folds; ++f) {
-        tasks_.push_back({static_cast<int>(p), f});
-        done_ += static_cast<long>(numbers_.size() - pending(tasks_.back().partition, f).size());
-      }
-      done_ += static_cast<long>(numbers_.size() - pending(static_cast<int>(p), kTestFold).size());
-      total_ += static_cast<long>(numbers_.size()) * (folds + 1);
+  void add_parts(std::size_t size, int number, const std::vector<Partition>& partitions) {
+    for (std::size_t p = 0; p < partitions.size(); ++p) {
+      const int partition = static_cast<int>(p);
+      parts_.push_back({.number = unit_partition(number, partition, std::ssize(partitions)),
+                        .partition = partition,
+                        .size = size,
+                        .samples = &partitions[p]});
     }
-    folds_left_ = std::vector<std::atomic<int>>(plan_.partitions.size());
-    for (std::size_t p = 0; p < plan_.partitions.size(); ++p) {
-      folds_left_[p] = plan_.partitions[p].folds();
+  }
+
+  void plan_tasks() {
+    folds_left_ = std::vector<std::atomic<int>>(parts_.size());
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      const int folds = part.samples->folds();
+      folds_left_[p] = folds;
+      for (int f = 0; f < folds; ++f) {
+        tasks_.push_back({p, f});
+        done_ += static_cast<long>(numbers_.size() - pending(part, f).size());
+      }
+      done_ += static_cast<long>(numbers_.size() - pending(part, kTestFold).size());
+      total_ += static_cast<long>(numbers_.size()) * (folds + 1);
     }
     report("");
   }
@@ -91,26 +109,34 @@ class Runner {
   }
 
   /// Positions of the candidates that the store has no result of.
-  std::vector<std::size_t> pending(int partition, int fold) const {
+  std::vector<std::size_t> pending(const Part& part, int fold) const {
     std::vector<std::size_t> open;
     for (std::size_t c = 0; c < numbers_.size(); ++c) {
-      if (!store_.has({numbers_[c], partition, fold})) open.push_back(c);
+      if (!store_.has({numbers_[c], part.number, fold})) open.push_back(c);
     }
     return open;
   }
 
-  bool has_failed(std::size_t candidate) {
-    const std::lock_guard lock(mutex_);
-    return failed_[candidate].has_value();
+  /// Of a candidate on all partitions of a size.
+  std::optional<UnitFailure>& failure_of(std::size_t candidate, const Part& part) {
+    return failed_[part.size * plan_.candidates.size() + candidate];
   }
 
-  /// What a method cannot do ends that method's units, not the run; of several failures the one of
-  /// the first partition is kept.
-  void fail(std::size_t candidate, int partition, const std::string& message) {
+  bool has_failed(std::size_t candidate, const Part& part) {
     const std::lock_guard lock(mutex_);
-    std::optional<UnitFailure>& kept = failed_[candidate];
-    if (kept && kept->partition <= partition) return;
-    kept = UnitFailure{plan_.candidates[candidate].name, partition, message};
+    return failure_of(candidate, part).has_value();
+  }
+
+  /// What a method cannot do ends that method's units of this size, not the run; of several
+  /// failures the one of the first partition is kept.
+  void fail(std::size_t candidate, const Part& part, const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    std::optional<UnitFailure>& kept = failure_of(candidate, part);
+    if (kept && kept->partition <= part.partition) return;
+    kept = UnitFailure{.name = plan_.candidates[candidate].name,
+                       .partition = part.partition,
+                       .message = message,
+                       .size = part.size == 0 ? "" : plan_.sizes[part.size - 1].size};
   }
 
   void finished(std::size_t candidate) {
@@ -127,11 +153,15 @@ class Runner {
         partition + 1, train.size());
   }
 
-  RunContext context_of(int partition, int fold) const {
+  RunContext context_of(const Part& part, int fold) const {
     RunContext own = ctx_;
     own.sink = nullptr;
-    own.rng = ctx_.rng.child("partition", static_cast<std::uint64_t>(partition))
-                  .child("fold", static_cast<std::uint64_t>(fold) + 1);
+    own.rng = ctx_.rng.child("partition", static_cast<std::uint64_t>(part.partition));
+    const std::size_t training = part.samples->train.size();
+    if (training < plan_.partitions[static_cast<std::size_t>(part.partition)].train.size()) {
+      own.rng = own.rng.child("training size", training);
+    }
+    own.rng = own.rng.child("fold", static_cast<std::uint64_t>(fold) + 1);
     return own;
   }
 
@@ -158,22 +188,23 @@ class Runner {
 
   void run_fold(const Task& task) {
     ctx_.check_stop();
-    std::vector<std::size_t> open = pending(task.partition, task.fold);
-    std::erase_if(open, [&](std::size_t c) { return has_failed(c); });
+    const Part& part = parts_[task.part];
+    std::vector<std::size_t> open = pending(part, task.fold);
+    std::erase_if(open, [&](std::size_t c) { return has_failed(c, part); });
     if (open.empty()) return;
-    const Partition& partition = plan_.partitions[static_cast<std::size_t>(task.partition)];
+    const Partition& partition = *part.samples;
     const FoldSplit split = split_fold(partition.fold_of, task.fold);
-    RunContext own = context_of(task.partition, task.fold);
+    RunContext own = context_of(part, task.fold);
     const std::vector<Index> train = at(partition.train, split.outside);
     const std::vector<Index> held_out = at(partition.train, split.inside);
-    check_classes(task.partition, train);
+    check_classes(part.partition, train);
     const Parts parts = parts_for(open);
     std::vector<std::size_t> left;  // parts of each unit that have not ended
     for (const std::vector<std::size_t>& of_one : parts.of) left.push_back(of_one.size());
     std::vector<detail::PartLosses> found(parts.methods.size());
-    const auto begin = [&](const Candidate& part) {
+    const auto begin = [&](const Candidate& method) {
       ctx_.check_stop();
-      report(part.name);
+      report(method.name);
     };
     const auto ended = [&](std::size_t m, const detail::PartLosses& losses) {
       found[m] = losses;
@@ -212,8 +243,9 @@ class Runner {
       }
     }
     // A committee does without members that cannot be fitted.
-    if (failures == parts.size()) return fail(candidate, task.partition, *failure);
-    const UnitKey key{numbers_[candidate], task.partition, task.fold};
+    const Part& part = parts_[task.part];
+    if (failures == parts.size()) return fail(candidate, part, *failure);
+    const UnitKey key{numbers_[candidate], part.number, task.fold};
     if (!store_.has(key)) store_.put(key, result);  // has: another process was faster
     finished(candidate);
   }
@@ -225,10 +257,10 @@ class Runner {
   }
 
   /// The inner losses of a candidate, summed over the folds: those of its parts one after another.
-  std::vector<double> summed_losses(std::size_t c, int p, std::size_t size) const {
+  std::vector<double> summed_losses(std::size_t c, const Part& part, std::size_t size) const {
     std::vector<double> sums(size, 0);
-    for (int f = 0; f < plan_.partitions[static_cast<std::size_t>(p)].folds(); ++f) {
-      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], p, f});
+    for (int f = 0; f < part.samples->folds(); ++f) {
+      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], part.number, f});
       if (!fold || fold->losses.size() != size) {
         throw Error(ErrorCode::kInternal, "the losses of a fold do not fit its grid");
       }
@@ -256,8 +288,8 @@ class Runner {
   };
 
   /// What is fitted for a candidate, added to `fits`.
-  TestPlan plan_test(std::size_t c, int p, std::vector<Fit>& fits) const {
-    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
+  TestPlan plan_test(std::size_t c, const Part& at, std::vector<Fit>& fits) const {
+    const Partition& partition = *at.samples;
     const Candidate& candidate = plan_.candidates[c];
     const Index samples = detail::smallest_training_part(partition.fold_of);
     struct Searched {
@@ -272,7 +304,7 @@ class Runner {
     }
     const bool costs = keeps_squares(candidate);
     TestPlan test{
-        .candidate = c, .inner_losses = summed_losses(c, p, costs ? 2 * size : size), .fits = {}};
+        .candidate = c, .inner_losses = summed_losses(c, at, costs ? 2 * size : size), .fits = {}};
     std::vector<double> squares(size);
     if (costs) {
       std::copy_n(test.inner_losses.end() - static_cast<std::ptrdiff_t>(size), size,
@@ -308,18 +340,18 @@ class Runner {
     return test;
   }
 
-  void run_test(int p) {
+  void run_test(const Part& at) {
     ctx_.check_stop();
-    std::vector<std::size_t> open = pending(p, kTestFold);
-    std::erase_if(open, [&](std::size_t c) { return has_failed(c); });
+    std::vector<std::size_t> open = pending(at, kTestFold);
+    std::erase_if(open, [&](std::size_t c) { return has_failed(c, at); });
     if (open.empty()) return;
-    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
-    RunContext own = context_of(p, kTestFold);
+    const Partition& partition = *at.samples;
+    RunContext own = context_of(at, kTestFold);
     std::vector<Fit> fits;
     std::vector<TestPlan> tests;
     for (const std::size_t c : open) {
       const std::size_t first = fits.size();
-      tests.push_back(plan_test(c, p, fits));
+      tests.push_back(plan_test(c, at, fits));
       for (std::size_t i = first; i < fits.size(); ++i) fits[i].test = tests.size() - 1;
     }
     std::vector<bool> done(fits.size());
@@ -332,21 +364,21 @@ class Runner {
         ctx_.check_stop();
         run_fit(part, work, fits[i], own);
         done[i] = true;
-        keep_test(tests[fits[i].test], fits, done, p);
+        keep_test(tests[fits[i].test], fits, done, at);
       }
     }
   }
 
   /// Stores a test as soon as all of its fits are done.
   void keep_test(const TestPlan& test, const std::vector<Fit>& fits, const std::vector<bool>& done,
-                 int p) {
+                 const Part& at) {
     if (!std::all_of(test.fits.begin(), test.fits.end(), [&](std::size_t i) { return done[i]; })) {
       return;
     }
-    const Partition& partition = plan_.partitions[static_cast<std::size_t>(p)];
-    const std::optional<TestResult> result = test_result(test, fits, partition);
-    if (!result) return fail(test.candidate, p, *fits[test.fits.front()].failure);
-    store_.put({numbers_[test.candidate], p, kTestFold}, with_learned(*result, test, fits, p));
+    const std::optional<TestResult> result = test_result(test, fits, *at.samples);
+    if (!result) return fail(test.candidate, at, *fits[test.fits.front()].failure);
+    store_.put({numbers_[test.candidate], at.number, kTestFold},
+               with_learned(*result, test, fits, at.number));
     finished(test.candidate);
   }
 
@@ -408,8 +440,8 @@ class Runner {
 
   /// What was learned is for people to look at: one partition is enough of it.
   static TestResult with_learned(TestResult result, const TestPlan& test,
-                                 const std::vector<Fit>& fits, int p) {
-    if (p > 0 || test.fits.size() != 1) return result;
+                                 const std::vector<Fit>& fits, int number) {
+    if (number > 0 || test.fits.size() != 1) return result;
     Json learned = detail::learned_excerpt(fits[test.fits.front()].result.info);
     if (!learned.empty()) result.certificate["learned"] = std::move(learned);
     return result;
@@ -421,12 +453,13 @@ class Runner {
   const std::vector<std::int64_t> numbers_;
   const MissingPairs missing_;
   RunContext& ctx_;
+  std::vector<Part> parts_;
   std::vector<Task> tasks_;
   std::vector<std::atomic<int>> folds_left_;
   std::atomic<long> done_ = 0;
   long total_ = 0;
   std::mutex mutex_;
-  std::vector<std::optional<UnitFailure>> failed_;  // of each candidate
+  std::vector<std::optional<UnitFailure>> failed_;  // of each candidate, size by size
 };
 
 Json protocol_json(const ExperimentPlan& plan, const RunContext& ctx) {
@@ -445,168 +478,12 @@ Json protocol_json(const ExperimentPlan& plan, const RunContext& ctx) {
 
 }  // namespace
 
-ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
-                                    const InputSettings& input, RunContext& ctx) {
-  ExperimentData data{
-      .matrices = std::move(matrices), .labels = labels, .input = input, .symmetric = {}};
-  if (input.missing == MissingRule::kDropSample) {
-    const PreparedTraining dropped =
-        prepare_training(data.matrices, labels, {.missing = MissingRule::kDropSample}, ctx);
-    data.labels = dropped.set.labels;
-    if (data.samples() < labels.size()) {
-      data.given = {.ids = data.matrices.ids, .samples = labels.size(), .kept = dropped.kept};
-    }
-    data.matrices = select_samples(data.matrices, dropped.kept);
-    data.input.missing = MissingRule::kError;
-  }
-  if (!data.labels.has_two_classes()) {
-    throw invalid("the samples are all of one class; a comparison needs at least two");
-  }
-  for (const SimilaritySet& set : data.matrices.sets) {
-    data.symmetric.push_back(exactly_symmetric(set.block));
-  }
-  return data;
-}
-
-ExperimentData make_experiment_data(std::span<const RawMatrix> matrices, const Labels& labels,
-                                    const InputSettings& input, RunContext& ctx) {
-  std::vector<SimilaritySet> sets;
-  std::vector<std::optional<RawMatrix>> by_part;
-  for (const RawMatrix& matrix : matrices) {
-    sets.push_back(learn_measure(matrix, labels, ctx).pairs);
-    by_part.emplace_back();
-    if (!learns_from_labels(matrix.measure.measure)) continue;
-    by_part.back() = matrix;
-    by_part.back()->name = sets.back().name;
-  }
-  ExperimentData data = make_experiment_data(match(std::move(sets)), labels, input, ctx);
-  data.by_part = std::move(by_part);
-  return data;
-}
-
-ExperimentData make_experiment_data(const VectorData& samples, const Labels& labels) {
-  PreparedTraining prepared = prepare_training(samples, labels);  // throws where nothing can learn
-  ExperimentData data{
-      .matrices = {.sets = {}, .ids = samples.ids}, .labels = labels, .input = {}, .symmetric = {}};
-  data.vectors = std::move(prepared.set.vectors);
-  return data;
-}
-
-std::uint64_t fingerprint(const ExperimentData& data) {
-  TrainingSet set;
-  for (const SimilaritySet& one : data.matrices.sets) {
-    set.matrices.push_back({one.name, one.block});
-  }
-  set.labels = data.labels;
-  set.ids = data.matrices.ids;
-  set.vectors = data.vectors;
-  const std::uint64_t of_tables = fingerprint(set);
-  // Different samples can have the same pairs as a whole and other ones on a part.
-  Xxh64 hash;
-  hash.update(hex_digits(of_tables));
-  bool measured = false;
-  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
-    const RawMatrix* matrix = data.measured_by_part(m);
-    if (matrix == nullptr) continue;
-    measured = true;
-    hash.update(std::to_string(m));
-    hash.update(hex_digits(fingerprint(matrix->samples)));
-    hash.update(relevant_settings(matrix->measure).dump());
-  }
-  return measured ? hash.digest() : of_tables;
-}
-
-void apply(ProtocolName protocol, InputSettings& input) {
-  if (protocol == ProtocolName::kCgr && input.scale == ScaleRule::kNone) {
-    input.scale = ScaleRule::kUnit;
-  }
-}
-
-InputSearch input_search(ProtocolName protocol, std::span<const RawMatrix> samples, bool self) {
-  if (protocol != ProtocolName::kKith) return {};
-  return {.conversions = true,
-          .scales = true,
-          .cosine = self || !samples.empty(),
-          .spread = true,
-          .matrices = true};
-}
-
-void apply(ProtocolName protocol, PartitionSettings& partitions) {
-  if (protocol == ProtocolName::kKith) partitions.folds = 5;
-  if (protocol == ProtocolName::kCy || protocol == ProtocolName::kZgzz) {
-    partitions.repeats = 10;
-    partitions.folds = 5;  // [CY] 6.1 names no number; [ZGZZ] IV.A does
-  }
-  if (protocol == ProtocolName::kZgzz) partitions.test_fraction = 0.3;
-  if (protocol == ProtocolName::kKtbb) {  // [KTBB] 4
-    partitions.repeats = 5;
-    partitions.folds = 5;
-    partitions.stratify = Stratify::kEqual;
-  }
-}
-
-void apply(ProtocolName protocol, Candidate& candidate) {
-  for (Candidate& member : candidate.members) apply(protocol, member);
-  const auto axis_of = [&](FieldRole role) -> GridAxis* {
-    for (GridAxis& axis : candidate.axes) {
-      if (role_of(candidate.choice.settings, axis.field) == role) return &axis;
-    }
-    return nullptr;
-  };
-  if (const GridAxis* cost = axis_of(FieldRole::kCost); protocol == ProtocolName::kCy && cost) {
-    fix(candidate, std::string(cost->field), "1");  // [CY] 6.1
-  }
-  if (protocol == ProtocolName::kKith) {
-    // Of kernels of spread 1: below these costs every sample is at its bound, above them none is.
-    if (GridAxis* axis = axis_of(FieldRole::kCost)) axis->values = powers_of_ten(-2, 4);
-  }
-  if (protocol != ProtocolName::kCgr && protocol != ProtocolName::kKtbb) return;
-  for (const FieldRole role : {FieldRole::kCost, FieldRole::kKernelCost}) {
-    // [CGR] 4.2; [KTBB] prints no grids
-    if (GridAxis* axis = axis_of(role)) axis->values = powers_of_ten(-3, 3);
-  }
-  if (GridAxis* axis = axis_of(FieldRole::kNeighbours); protocol == ProtocolName::kCgr && axis) {
-    std::erase_if(axis->values, [](const std::string& k) { return k == "64" || k == "128"; });
-  }
-}
-
-std::vector<ConditionedInput> check_input(const ExperimentData& data,
-                                          std::span<const Candidate> candidates,
-                                          Transforms transforms, RunContext& ctx) {
-  if (candidates.empty()) throw invalid("there is no method to evaluate");
-  for (const Candidate& candidate : candidates) {
-    for (const Candidate& part : parts_of(candidate)) {
-      for (const InputVariant& variant : detail::inputs_of(part, data)) {
-        check_input_kind(part.choice, tables_used(variant, data.matrices.sets.size()).size(),
-                         cols(data.vectors) > 0);
-      }
-    }
-    (void)make_decision_rule(candidate.choice.decision, data.labels);
-  }
-  InputSettings input = data.input;
-  if (transforms == Transforms::kLeftOut) input.transform = InputTransform::kNone;
-  return condition_all(data.matrices.sets, input, ctx, detail::missing_pairs_for(candidates));
-}
-
-Json matrices_json(const ExperimentData& data, std::span<const RawMatrix> samples) {
-  Json matrices = Json::array();
-  for (std::size_t m = 0; m < data.matrices.sets.size(); ++m) {
-    const SimilaritySet& set = data.matrices.sets[m];
-    matrices.push_back({{"name", set.name},
-                        {"source", set.source},
-                        {"kind", set.kind == PairKind::kDistance ? "distances" : "similarities"}});
-    if (samples.empty()) continue;
-    matrices.back()["measure"] =
-        relevant_settings(with_defaults(samples[m].measure, samples[m].samples));
-  }
-  return matrices;
-}
-
 Json failures_json(std::span<const UnitFailure> failures) {
   Json json = Json::array();
   for (const UnitFailure& one : failures) {
     json.push_back(
         {{"method", one.name}, {"partition", one.partition + 1}, {"message", one.message}});
+    if (!one.size.empty()) json.back()["size"] = one.size;
   }
   return json;
 }
@@ -614,6 +491,7 @@ Json failures_json(std::span<const UnitFailure> failures) {
 ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& plan, Store& store,
                              NewData rule, RunContext& ctx) {
   check_partitions(plan.partitions, data.samples());
+  check_groups(plan.partitions, data);
   const bool portraits = plan.portraits && wants_portraits(data, store, plan.name);
   const std::vector<ConditionedInput> whole = check_input(
       data, plan.candidates, portraits ? Transforms::kApplied : Transforms::kLeftOut, ctx);
@@ -639,7 +517,9 @@ ExperimentRun run_experiment(const ExperimentData& data, const ExperimentPlan& p
   for (const CandidateRecord& candidate : candidates) {
     numbers.push_back(store.add_candidate(experiment, candidate));
   }
-  Runner runner(data, plan, store, std::move(numbers), ctx);
+  std::vector<int> sizes;
+  for (const SizedPartitions& size : plan.sizes) sizes.push_back(store.add_size(experiment, size));
+  Runner runner(data, plan, store, std::move(numbers), sizes, ctx);
   runner.run();
   return {experiment, runner.failures()};
 }

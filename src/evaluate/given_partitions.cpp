@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "kith/core/text.hpp"
 #include "kith/evaluate/experiment.hpp"
 
 namespace kith {
@@ -38,7 +39,7 @@ Partition among_given(Partition left, std::span<const Index> kept) {
 std::vector<int> folds_of_kept(std::span<const Index> train, std::size_t partition,
                                const ExperimentData& data, const PartitionSettings& settings,
                                const RngStreams& rng) {
-  std::vector<int> class_ids;
+  std::vector<Index> left_ones;
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < train.size(); ++i) {
     Index at = train[i];
@@ -48,11 +49,11 @@ std::vector<int> folds_of_kept(std::span<const Index> train, std::size_t partiti
       if (found == left.end() || *found != at) continue;
       at = found - left.begin();
     }
-    class_ids.push_back(data.labels.ids[static_cast<std::size_t>(at)]);
+    left_ones.push_back(at);
     kept.push_back(i);
   }
   const std::vector<int> drawn =
-      draw_folds(class_ids, settings.folds, settings.stratify, rng, partition);
+      draw_folds(select(data.labels, left_ones), settings.folds, settings.stratify, rng, partition);
   std::vector<int> fold_of(train.size(), 0);
   for (std::size_t i = 0; i < kept.size(); ++i) fold_of[kept[i]] = drawn[i];
   return fold_of;
@@ -90,16 +91,24 @@ std::vector<Partition> read_partitions(const std::string& path, const Experiment
   const std::vector<SimilaritySet>& sets = data.matrices.sets;
   const std::string_view unordered =
       sets.empty() || sets.front().ordered ? std::string_view() : sets.front().source;
-  if (!data.given) {
-    return read_partitions(path, data.matrices.ids, data.samples(), folds_of, unordered);
-  }
   std::vector<Partition> partitions =
-      read_partitions(path, data.given->ids, data.given->samples, folds_of, unordered);
+      read_partitions(path, data.given ? data.given->ids : data.matrices.ids,
+                      data.given ? data.given->samples : data.samples(), folds_of, unordered);
   try {
-    return without_dropped(std::move(partitions), data);
+    if (data.given) partitions = without_dropped(std::move(partitions), data);
+    check_groups(partitions, data);
   } catch (const Error& error) {
     throw broken("{}: {}", path, error.what());
   }
+  return partitions;
+}
+
+void check_groups(std::span<const Partition> partitions, const ExperimentData& data) {
+  const std::vector<std::string>& ids = data.given ? data.given->ids : data.matrices.ids;
+  check_groups(partitions, data.labels.groups, [&](Index sample) {
+    const Index at = data.given ? data.given->kept[static_cast<std::size_t>(sample)] : sample;
+    return ids.empty() ? std::to_string(at + 1) : in_quotes(ids[static_cast<std::size_t>(at)]);
+  });
 }
 
 void write_partitions(const std::string& path, std::span<const Partition> partitions,

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/errors.hpp"
+#include "evaluate/grouped_parts.hpp"
 #include "kith/core/positions.hpp"
+#include "kith/core/text.hpp"
 #include "kith/data/folds.hpp"
 
 namespace kith {
@@ -147,10 +150,36 @@ void check_sizes(Index samples, const PartitionSettings& settings) {
   }
 }
 
-void check_folds(Index training, Index folds) {
-  if (training >= folds) return;
+void check_folds(const Labels& training, Index folds) {
+  const std::vector<int>& groups = training.groups.ids;
+  if (ties_samples(groups) && count_groups(groups) < folds) {
+    throw invalid(
+        "{} folds of a training part of {} groups; a fold needs at least one, so that {} groups "
+        "are needed with those for testing, or fewer folds",
+        folds, count_groups(groups), folds + 1);
+  }
+  if (training.size() >= folds) return;
   throw invalid("{} folds of a training part of {} samples; a fold needs at least one", folds,
-                training);
+                training.size());
+}
+
+/// Of grouped samples: outside every fold there must be two classes.
+void check_classes_left(const Labels& training, std::span<const int> fold_of, Index folds) {
+  for (int f = 0; f < static_cast<int>(folds); ++f) {
+    const FoldSplit split = split_fold(fold_of, f);
+    if (select(training, split.outside).has_two_classes()) continue;
+    const Labels inside = select(training, split.inside);
+    const std::vector<Index> all = training.counts();
+    const std::vector<Index> held = inside.counts();
+    std::size_t lost = 0;
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      if (all[c] > 0 && held[c] == all[c]) lost = c;
+    }
+    throw invalid(
+        "the {} training samples of class {} stand in so few groups that a fold holds all of them "
+        "out, and the others are of one class; more groups with this class are needed",
+        all[lost], in_quotes(training.names[lost]));
+  }
 }
 
 }  // namespace
@@ -170,16 +199,18 @@ int Partition::folds() const {
   return fold_of.empty() ? 0 : 1 + *std::max_element(fold_of.begin(), fold_of.end());
 }
 
-std::vector<int> draw_folds(std::span<const int> class_ids, Index folds, Stratify stratify,
+std::vector<int> draw_folds(const Labels& labels, Index folds, Stratify stratify,
                             const RngStreams& rng, std::uint64_t index) {
   const int count = static_cast<int>(folds);
-  if (stratify == Stratify::kAuto || stratify == Stratify::kNo) {
+  const std::vector<int>& groups = labels.groups.ids;
+  const bool tied = ties_samples(groups);
+  if (stratify == Stratify::kNo || (stratify == Stratify::kAuto && !tied)) {
     Rng stream = rng.stream("folds", index);
-    std::vector<int> fold_of = random_folds(static_cast<Index>(class_ids.size()), count, stream);
-    if (stratify == Stratify::kNo || !loses_a_class(class_ids, fold_of, folds)) return fold_of;
+    std::vector<int> fold_of = random_folds(labels.size(), groups, count, stream);
+    if (stratify == Stratify::kNo || !loses_a_class(labels.ids, fold_of, folds)) return fold_of;
   }
   Rng stream = rng.stream("stratified folds", index);
-  return stratified_folds(class_ids, count, stream);
+  return stratified_folds(labels.ids, groups, count, stream);
 }
 
 namespace {
@@ -187,13 +218,19 @@ namespace {
 /// By the rule of `stratify`, without folds.
 Partition draw_partition(const Labels& labels, const PartitionSettings& settings,
                          const RngStreams& rng, std::uint64_t index) {
+  Partition partition;
+  if (ties_samples(labels.groups.ids)) {
+    partition.test =
+        detail::grouped_test_part(labels, settings, rng.stream("grouped partition", index));
+    partition.train = others(labels.size(), partition.test);
+    return partition;
+  }
   if (settings.stratify == Stratify::kEqual) {
     return equal_classes(labels, settings.test_fraction, rng.stream("equal partition", index));
   }
   const Index samples = labels.size();
   const auto test =
       static_cast<Index>(std::llround(settings.test_fraction * static_cast<double>(samples)));
-  Partition partition;
   bool stratified = settings.stratify == Stratify::kYes;
   if (!stratified) {
     partition.test = random_subset(samples, test, rng.stream("partition", index));
@@ -215,19 +252,37 @@ Partition draw_partition(const Labels& labels, const PartitionSettings& settings
   return partition;
 }
 
+/// What cannot be had with groups.
+void check_settings(const Labels& labels, const PartitionSettings& settings) {
+  if (settings.stratify == Stratify::kEqual) {
+    throw invalid(
+        "[[stratify=equal]] leaves single samples out, and groups stay whole: give [[stratify=yes]]"
+        ", or no [[groups]]");
+  }
+  const Index groups = count_groups(labels.groups.ids);
+  if (groups > settings.folds) return;
+  throw invalid(
+      "{} groups of samples; {} folds and a test part need {} or more. Give fewer folds, or more "
+      "groups",
+      groups, settings.folds, settings.folds + 1);
+}
+
 }  // namespace
 
 std::vector<Partition> draw_partitions(const Labels& labels, const PartitionSettings& settings,
                                        const RngStreams& rng) {
   validate(settings, "partitions");
   check_sizes(labels.size(), settings);
+  const bool tied = ties_samples(labels.groups.ids);
+  if (tied) check_settings(labels, settings);
   std::vector<Partition> partitions;
   for (Index r = 0; r < settings.repeats; ++r) {
     const auto index = static_cast<std::uint64_t>(r);
     Partition partition = draw_partition(labels, settings, rng, index);
     const Labels part = select(labels, partition.train);
-    check_folds(part.size(), settings.folds);
-    partition.fold_of = draw_folds(part.ids, settings.folds, settings.stratify, rng, index);
+    check_folds(part, settings.folds);
+    partition.fold_of = draw_folds(part, settings.folds, settings.stratify, rng, index);
+    if (tied) check_classes_left(part, partition.fold_of, settings.folds);
     partitions.push_back(std::move(partition));
   }
   return partitions;
@@ -265,6 +320,53 @@ void check_partitions(std::span<const Partition> partitions, Index samples) {
           partition.fold_of.end()) {
         refuse(p, fmt::format("fold {} of {} has no sample", f + 1, folds));
       }
+    }
+  }
+}
+
+namespace {
+
+std::string listed(std::span<const Index> samples, const std::function<std::string(Index)>& name) {
+  std::vector<std::string> names;
+  for (const Index i : samples) names.push_back(name(i));
+  return (samples.size() == 1 ? "sample " : "samples ") + list_some(names);
+}
+
+/// Of a partition the samples of each group in each place: -1 for testing, else its fold.
+using Places = std::map<int, std::map<int, std::vector<Index>>>;
+
+Places places_of(const Partition& partition, const Groups& groups) {
+  Places places;
+  const auto add = [&](Index sample, int place) {
+    places[groups.ids[static_cast<std::size_t>(sample)]][place].push_back(sample);
+  };
+  for (std::size_t i = 0; i < partition.train.size(); ++i) {
+    add(partition.train[i], partition.fold_of[i]);
+  }
+  for (const Index i : partition.test) add(i, -1);
+  return places;
+}
+
+}  // namespace
+
+void check_groups(std::span<const Partition> partitions, const Groups& groups,
+                  const std::function<std::string(Index)>& name) {
+  if (groups.empty()) return;
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    for (const auto& [group, places] : places_of(partitions[p], groups)) {
+      if (places.size() < 2) continue;
+      const auto& [first, in_first] = *places.begin();
+      const auto& [second, in_second] = *std::next(places.begin());
+      const std::string& named = groups.names[static_cast<std::size_t>(group)];
+      if (first < 0) {
+        throw invalid(
+            "partition {}: group {} stands on both sides: {} in the test part, {} in the training "
+            "part; a group must be on one side",
+            p + 1, in_quotes(named), listed(in_first, name), listed(in_second, name));
+      }
+      throw invalid("partition {}: group {} stands in two folds: {} in fold {}, {} in fold {}",
+                    p + 1, in_quotes(named), listed(in_first, name), first + 1,
+                    listed(in_second, name), second + 1);
     }
   }
 }

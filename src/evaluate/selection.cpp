@@ -50,8 +50,10 @@ std::vector<double> seconds_of_a_fold(const ExperimentData& data,
                                       std::span<const Candidate* const> methods, Index count,
                                       Index folds, MissingPairs missing, RunContext& ctx) {
   const Index parts = std::max<Index>(2, data.samples() / count);
+  // How long a method takes does not hang on who stands together.
+  const Labels alone{.ids = data.labels.ids, .names = data.labels.names};
   const std::vector<int> part_of =
-      draw_folds(data.labels.ids, std::min(parts, data.samples()), Stratify::kYes, ctx.rng, 1);
+      draw_folds(alone, std::min(parts, data.samples()), Stratify::kYes, ctx.rng, 1);
   std::vector<Index> few;
   for (std::size_t i = 0; i < part_of.size(); ++i) {
     if (part_of[i] == 0 || (parts == 2 && part_of[i] == 1)) few.push_back(static_cast<Index>(i));
@@ -137,9 +139,9 @@ std::vector<int> folds_of_classes(const Labels& labels, const SelectionSettings&
     }
     return std::nullopt;
   };
-  std::vector<int> fold_of = draw_folds(labels.ids, folds, settings.stratify, ctx.rng, 0);
+  std::vector<int> fold_of = draw_folds(labels, folds, settings.stratify, ctx.rng, 0);
   if (settings.stratify == Stratify::kAuto && one_class(fold_of)) {
-    fold_of = draw_folds(labels.ids, folds, Stratify::kYes, ctx.rng, 0);
+    fold_of = draw_folds(labels, folds, Stratify::kYes, ctx.rng, 0);
   }
   const std::optional<int> bad = one_class(fold_of);
   if (!bad) return fold_of;
@@ -149,6 +151,13 @@ std::vector<int> folds_of_classes(const Labels& labels, const SelectionSettings&
   std::size_t lost = 0;
   for (std::size_t c = 0; c < all.size(); ++c) {
     if (all[c] > 0 && rest[c] == 0) lost = c;
+  }
+  if (all[lost] > 1) {
+    throw invalid(
+        "the {} samples of class {} stand in so few groups that cross-validation holds all of them "
+        "out at a time, and the others are all of one class. Give more groups with {}, or fit one "
+        "method with the settings as they are, such as [[method=ridge]], which compares nothing",
+        all[lost], in_quotes(labels.names[lost]), in_quotes(labels.names[lost]));
   }
   throw invalid(
       "class {} has {} sample{}, and cross-validation needs 2 of it: where it is held out, the "
@@ -294,7 +303,7 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
                          const SelectionSettings& settings, RunContext& ctx) {
   const Stopwatch clock;
   check_input(data, methods, Transforms::kLeftOut, ctx);
-  const Index folds = std::min(settings.folds, data.samples());
+  const Index folds = std::min(settings.folds, count_pieces(data.labels));
   const std::vector<int> fold_of = folds_of_classes(data.labels, settings, folds, ctx);
   const Index samples = detail::smallest_training_part(fold_of);
   const MissingPairs missing = detail::missing_pairs_for(methods);

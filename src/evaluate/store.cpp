@@ -36,6 +36,11 @@ struct Store::Implementation {
   [[nodiscard]] std::optional<SqlRow> row(std::string_view sql, const SqlRow& parameters);
   void insert(std::string_view sql, SqlRow row);
   [[nodiscard]] ExperimentRecord experiment(std::int64_t number);
+  [[nodiscard]] Partition partition(std::int64_t experiment, std::int64_t number,
+                                    const std::string& name);
+  void insert_partitions(std::int64_t experiment, int size,
+                         const std::vector<Partition>& partitions);
+  [[nodiscard]] std::vector<SizedPartitions> sizes(std::int64_t experiment);
   [[nodiscard]] CandidateRecord candidate(std::int64_t number);
   void check_same(const ExperimentRecord& stored, const ExperimentRecord& now) const;
   void check_addition(const ExperimentRecord& record, NewData rule);
@@ -50,17 +55,23 @@ namespace {
 
 constexpr std::string_view kInsertExperiment =
     "INSERT INTO experiments (name, fingerprint, protocol, input, about, class_names, labels, "
-    "sample_ids, partitions, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "group_names, group_ids, sample_ids, partitions, checksum) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr std::string_view kSelectExperiment =
-    "SELECT name, fingerprint, protocol, input, about, class_names, labels, sample_ids, "
-    "partitions, checksum FROM experiments WHERE id = ?";
+    "SELECT name, fingerprint, protocol, input, about, class_names, labels, group_names, "
+    "group_ids, sample_ids, partitions, checksum FROM experiments WHERE id = ?";
 constexpr std::size_t kAboutCell = 4;  // of these columns
+constexpr std::size_t kPartitionsCell = 10;
 constexpr std::string_view kInsertPartition =
     "INSERT INTO partitions (experiment, number, train, test, fold_of, checksum) "
     "VALUES (?, ?, ?, ?, ?, ?)";
 constexpr std::string_view kSelectPartition =
     "SELECT experiment, number, train, test, fold_of, checksum FROM partitions "
     "WHERE experiment = ? AND number = ?";
+constexpr std::string_view kInsertSize =
+    "INSERT INTO sizes (experiment, number, size, checksum) VALUES (?, ?, ?, ?)";
+constexpr std::string_view kSelectSize =
+    "SELECT experiment, number, size, checksum FROM sizes WHERE experiment = ? AND number = ?";
 constexpr std::string_view kInsertCandidate =
     "INSERT INTO candidates (experiment, name, method, settings, grid, checksum) "
     "VALUES (?, ?, ?, ?, ?, ?)";
@@ -158,24 +169,63 @@ ExperimentRecord Store::Implementation::experiment(std::int64_t number) {
   record.about = cells.json();
   record.labels.names = cells.texts();
   record.labels.ids = cells.integers();
+  record.labels.groups.names = cells.texts();
+  record.labels.groups.ids = cells.integers();
   record.ids = cells.texts();
   const std::int64_t partitions = cells.integer();
   for (std::int64_t i = 0; i < partitions; ++i) {
-    const std::optional<SqlRow> part = row(kSelectPartition, {number, i});
-    if (!part) {
-      throw bad_input({path},
-                      "the store is damaged (partition {} of data set {} is "
-                      "missing)",
-                      i + 1, in_quotes(record.name));
-    }
-    StoredRow part_cells(*part, path);
-    part_cells.skip(2);
-    Partition& partition = record.partitions.emplace_back();
-    partition.train = part_cells.positions();
-    partition.test = part_cells.positions();
-    partition.fold_of = part_cells.integers();
+    record.partitions.push_back(partition(number, i, record.name));
   }
   return record;
+}
+
+Partition Store::Implementation::partition(std::int64_t experiment, std::int64_t number,
+                                           const std::string& name) {
+  const std::optional<SqlRow> found = row(kSelectPartition, {experiment, number});
+  if (!found) {
+    throw bad_input({connection.path()},
+                    "the store is damaged (partition {} of data set {} is "
+                    "missing)",
+                    number + 1, in_quotes(name));
+  }
+  StoredRow cells(*found, connection.path());
+  cells.skip(2);
+  Partition partition;
+  partition.train = cells.positions();
+  partition.test = cells.positions();
+  partition.fold_of = cells.integers();
+  return partition;
+}
+
+void Store::Implementation::insert_partitions(std::int64_t experiment, int size,
+                                              const std::vector<Partition>& partitions) {
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    const std::int64_t number = unit_partition(size, static_cast<int>(p), std::ssize(partitions));
+    insert(kInsertPartition, joined({experiment, number}, detail::partition_row(partitions[p])));
+  }
+}
+
+std::vector<SizedPartitions> Store::Implementation::sizes(std::int64_t experiment) {
+  const std::optional<SqlRow> found = row(kSelectExperiment, {experiment});
+  if (!found) throw no_such("experiment", experiment, connection.path());
+  StoredRow cells(*found, connection.path());
+  const std::string name = cells.text();
+  cells.skip(kPartitionsCell - 1);
+  const auto partitions = static_cast<int>(cells.integer());
+  std::vector<SizedPartitions> all;
+  for (const std::int64_t number :
+       numbers("SELECT number FROM sizes WHERE experiment = ? ORDER BY number", {experiment})) {
+    const std::optional<SqlRow> size = row(kSelectSize, {experiment, number});
+    StoredRow size_cells(size.value(), connection.path());
+    size_cells.skip(2);
+    SizedPartitions& own = all.emplace_back();
+    own.size = size_cells.text();
+    for (int p = 0; p < partitions; ++p) {
+      own.partitions.push_back(
+          partition(experiment, unit_partition(static_cast<int>(number), p, partitions), name));
+    }
+  }
+  return all;
 }
 
 CandidateRecord Store::Implementation::candidate(std::int64_t number) {
@@ -237,6 +287,10 @@ void Store::Implementation::put(const UnitKey& key, std::string_view sql, SqlRow
   transaction.commit();
 }
 
+int unit_partition(int size, int partition, std::ptrdiff_t partitions) {
+  return size * static_cast<int>(partitions) + partition;
+}
+
 Store::Store(const std::string& path, StoreAccess access, std::chrono::milliseconds patience)
     : self_(std::make_unique<Implementation>(path, access, patience)) {}
 Store::~Store() = default;
@@ -258,12 +312,32 @@ std::int64_t Store::add_experiment(const ExperimentRecord& record, NewData rule)
   self_->check_addition(record, rule);
   self_->insert(kInsertExperiment, detail::experiment_row(record));
   const std::int64_t number = self_->connection.last_id();
-  for (std::size_t i = 0; i < record.partitions.size(); ++i) {
-    self_->insert(kInsertPartition, joined({number, static_cast<std::int64_t>(i)},
-                                           detail::partition_row(record.partitions[i])));
-  }
+  self_->insert_partitions(number, 0, record.partitions);
   transaction.commit();
   return number;
+}
+
+int Store::add_size(std::int64_t experiment, const SizedPartitions& size) {
+  const std::lock_guard lock(self_->mutex);
+  self_->check_writable();
+  SqlTransaction transaction(self_->connection, SqlIntent::kWrite);
+  const std::vector<SizedPartitions> known = self_->sizes(experiment);
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (known[k].size != size.size) continue;
+    if (known[k].partitions == size.partitions) return static_cast<int>(k) + 1;
+    throw invalid("{}: the store has other training samples of size {}; use another store", path(),
+                  size.size);
+  }
+  const int number = static_cast<int>(known.size()) + 1;
+  self_->insert(kInsertSize, {experiment, std::int64_t{number}, size.size});
+  self_->insert_partitions(experiment, number, size.partitions);
+  transaction.commit();
+  return number;
+}
+
+std::vector<SizedPartitions> Store::sizes(std::int64_t experiment) const {
+  const std::lock_guard lock(self_->mutex);
+  return self_->sizes(experiment);
 }
 
 void Store::change_about(std::int64_t experiment, const std::function<void(Json&)>& change) {

@@ -66,6 +66,22 @@ void compare_labels(const ExperimentRecord& stored, const ExperimentRecord& now,
                               list_some(stored.labels.names), list_some(now.labels.names)));
 }
 
+void compare_groups(const Groups& stored, const Groups& now, Texts& found) {
+  if (stored.empty() != now.empty()) {
+    found.push_back(fmt::format("there are {} in the store and {} now",
+                                stored.empty() ? "no groups" : "groups",
+                                now.empty() ? "none" : "groups"));
+    return;
+  }
+  compare_lists(
+      "groups of samples", stored.ids.size(), now.ids.size(),
+      [&](std::size_t i) {
+        const auto sample = static_cast<Index>(i);
+        return std::pair(in_quotes(stored.name_of(sample)), in_quotes(now.name_of(sample)));
+      },
+      found);
+}
+
 void compare_ids(const ExperimentRecord& stored, const ExperimentRecord& now, Texts& found) {
   compare_lists(
       "sample ids", stored.ids.size(), now.ids.size(),
@@ -124,6 +140,7 @@ Texts differences(const ExperimentRecord& stored, const ExperimentRecord& now) {
                             hex_digits(now.fingerprint)));
   }
   compare_labels(stored, now, found);
+  compare_groups(stored.labels.groups, now.labels.groups, found);
   compare_ids(stored, now, found);
   add_with("protocol: ", json_differences(stored.protocol, now.protocol), found);
   add_with("input: ", json_differences(stored.input, now.input), found);

@@ -29,16 +29,20 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kSmallest = 512;  // bytes: one page
 constexpr int kModeByte = 18;   // 2: write-ahead
 
-constexpr std::array<std::string_view, 5> kTables = {
+constexpr std::array<std::string_view, 6> kTables = {
     "CREATE TABLE experiments ("
     "id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fingerprint TEXT NOT NULL, "
     "protocol TEXT NOT NULL, input TEXT NOT NULL, about TEXT NOT NULL, "
-    "class_names TEXT NOT NULL, labels BLOB NOT NULL, sample_ids TEXT NOT NULL, "
-    "partitions INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT",
+    "class_names TEXT NOT NULL, labels BLOB NOT NULL, group_names TEXT NOT NULL, "
+    "group_ids BLOB NOT NULL, sample_ids TEXT NOT NULL, partitions INTEGER NOT NULL, checksum "
+    "INTEGER NOT NULL) STRICT",
     "CREATE TABLE partitions ("
     "experiment INTEGER NOT NULL REFERENCES experiments (id), number INTEGER NOT NULL, "
     "train BLOB NOT NULL, test BLOB NOT NULL, fold_of BLOB NOT NULL, checksum INTEGER NOT NULL, "
     "PRIMARY KEY (experiment, number)) STRICT",
+    "CREATE TABLE sizes ("
+    "experiment INTEGER NOT NULL REFERENCES experiments (id), number INTEGER NOT NULL, "
+    "size TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (experiment, number)) STRICT",
     "CREATE TABLE candidates ("
     "id INTEGER PRIMARY KEY, experiment INTEGER NOT NULL REFERENCES experiments (id), "
     "name TEXT NOT NULL, method TEXT NOT NULL, settings TEXT NOT NULL, grid TEXT NOT NULL, "

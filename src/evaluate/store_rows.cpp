@@ -134,6 +134,8 @@ SqlRow experiment_row(const ExperimentRecord& record) {
           json_text(record.about),
           texts_json(record.labels.names),
           integers_blob(record.labels.ids),
+          texts_json(record.labels.groups.names),
+          integers_blob(record.labels.groups.ids),
           texts_json(record.ids),
           static_cast<std::int64_t>(record.partitions.size())};
 }

@@ -11,8 +11,16 @@
 namespace kith {
 namespace {
 
-void on_spectrum(const SpectrumSummary& spectrum, std::vector<Advice>& advice) {
+void on_spectrum(const MatrixSummary& matrix, std::vector<Advice>& advice) {
+  const SpectrumSummary& spectrum = *matrix.spectrum;
   if (spectrum.negative == 0) return;
+  if (matrix.centred && matrix.centred->negative == 0) {
+    advice.push_back(
+        {"the matrix as it is (svm-none) beside svm-clip and svm-flip",
+         "its negative eigenvalues come from a diagonal that adds up to 0. After double centring "
+         "none is left, and a machine with an intercept sees nothing else: it has one optimum"});
+    return;
+  }
   advice.push_back(
       {"svm-clip or svm-flip rather than svm-none or svm-shift",
        fmt::format("{} of {} eigenvalues are negative: a solver that expects a kernel ends at an "
@@ -115,7 +123,7 @@ std::vector<Advice> advise(const std::vector<MatrixSummary>& matrices, const Lab
     std::vector<Advice> own;
     on_matrix(matrix, own);
     if (matrix.duplicates) on_duplicates(*matrix.duplicates, own);
-    if (matrix.spectrum) on_spectrum(*matrix.spectrum, own);
+    if (matrix.spectrum) on_spectrum(matrix, own);
     if (labels != nullptr && matrix.neighbours && labels->class_count() > 1) {
       on_neighbours(*matrix.neighbours, *labels, own);
     }

@@ -63,6 +63,17 @@ Json duplicates_json(const DuplicateSummary& duplicates) {
           {"pairs", std::move(pairs)}};
 }
 
+/// Where half of a spectrum is negative because the diagonal adds up to 0; null elsewhere.
+Json centred_json(const MatrixSummary& matrix) {
+  if (!matrix.centred) return {};
+  const SpectrumSummary& centred = *matrix.centred;
+  return {{"negative_eigenvalues", centred.negative},
+          {"zero_eigenvalues", centred.zero},
+          {"negative_eigenfraction", real(centred.negative_fraction)},
+          {"lambda_min", real(centred.smallest())},
+          {"lambda_max", real(centred.largest())}};
+}
+
 }  // namespace
 
 Json seen(double value, int digits) {
@@ -103,6 +114,7 @@ Json summary_json(const MatrixSummary& matrix) {
   json["negative_eigenfraction"] = known ? real(matrix.spectrum->negative_fraction) : Json(nullptr);
   json["lambda_min"] = known ? real(matrix.spectrum->smallest()) : Json(nullptr);
   json["lambda_max"] = known ? real(matrix.spectrum->largest()) : Json(nullptr);
+  json["centred"] = centred_json(matrix);
   if (!known) json["no_spectrum_because"] = matrix.no_spectrum_because;
   json["loo_1nn_error"] = matrix.neighbours ? real(matrix.neighbours->error) : Json(nullptr);
   if (matrix.neighbours) {

@@ -223,6 +223,23 @@ SpectrumSummary spectrum_of(Matrix S) {
   return summary;
 }
 
+/// Whether the diagonal of a matrix that is not zero adds up to 0, but for rounding.
+bool is_balanced(const Matrix& S) {
+  constexpr double kRounding = 1e-9;
+  const double norm = S.norm();
+  return norm > 0 && std::abs(S.trace()) <= kRounding * norm;
+}
+
+/// J S J of a symmetric S.
+Matrix double_centred(Matrix S) {
+  const Vector means = S.rowwise().mean();
+  const double mean = means.mean();
+  S.colwise() -= means;
+  S.rowwise() -= means.transpose();
+  S.array() += mean;
+  return S;
+}
+
 /// Everything that needs the whole matrix in memory.
 void summarise_dense(const SimilaritySet& raw, const DenseBlock& block, const Labels* labels,
                      const SummarySettings& settings, const RunContext& ctx,
@@ -255,6 +272,7 @@ void summarise_dense(const SimilaritySet& raw, const DenseBlock& block, const La
                             : count_triangles(S.rows(), implied, settings, ctx);
   ctx.check_stop();
   ctx.progress("eigenvalues", 0, 1);
+  if (is_balanced(S)) summary.centred = spectrum_of(double_centred(S));
   summary.spectrum = spectrum_of(std::move(S));
 }
 

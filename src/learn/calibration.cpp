@@ -98,16 +98,10 @@ Sigmoid fit_sigmoid(const VectorRef& decisions, std::span<const int> signs) {
   return {.slope = sigmoid.slope / scale, .offset = sigmoid.offset};
 }
 
-std::vector<FoldSplit> calibration_folds(std::span<const int> signs, Rng rng) {
-  constexpr std::ptrdiff_t kFolds = 5;
-  const auto positives = std::count(signs.begin(), signs.end(), 1);
-  const auto negatives = std::ssize(signs) - positives;
-  const int folds = static_cast<int>(std::min({kFolds, positives, negatives}));
-  std::vector<FoldSplit> splits;
-  if (folds < 2) return splits;
-  const std::vector<int> fold_of = stratified_folds(signs, folds, rng);
-  for (int fold = 0; fold < folds; ++fold) splits.push_back(split_fold(fold_of, fold));
-  return splits;
+std::vector<FoldSplit> calibration_folds(std::span<const int> signs, std::span<const int> groups,
+                                         Rng rng) {
+  constexpr int kFolds = 5;
+  return two_class_folds(signs, groups, kFolds, rng);
 }
 
 Vector couple_pairs(const MatrixRef& r) {

@@ -66,6 +66,7 @@ std::uint64_t fingerprint(const TrainingSet& train) {
   }
   add_numbers(hash, std::span(train.labels.ids));
   add_texts(hash, train.labels.names);
+  if (!train.labels.groups.empty()) add_numbers(hash, std::span(train.labels.groups.ids));
   add_texts(hash, train.ids);
   add_numbers(hash,
               std::span(train.weights.data(), static_cast<std::size_t>(train.weights.size())));

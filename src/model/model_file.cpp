@@ -82,6 +82,7 @@ std::map<std::string, std::string> metadata_of(const ModelRecord& record) {
       {"samples", std::to_string(record.samples)},
       {"seed", std::to_string(record.seed)},
       {"settings", strict_text(record.settings, "the settings")}};
+  if (record.groups > 0) texts["groups"] = std::to_string(record.groups);
   if (record.features > 0) texts["features"] = std::to_string(record.features);
   if (!record.feature_names.empty()) {
     texts["feature_names"] = strict_text(Json(record.feature_names), "a feature name");
@@ -250,6 +251,7 @@ LoadedModel loaded_model(TensorFile read, const std::string& source) {
     record.features = texts.number<Index>("features");
     if (texts.has("feature_names")) record.feature_names = texts.list("feature_names");
   }
+  if (texts.has("groups")) record.groups = texts.number<Index>("groups");
   visit_arrays(loaded.parts, record);
   record.matrices = matrices_of(texts, record, loaded.parts);
   texts.finish();

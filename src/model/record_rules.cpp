@@ -151,6 +151,9 @@ std::string broken_rule(const ModelRecord& record) {
   }
   if (std::string rule = broken_files(record.matrices); !rule.empty()) return rule;
   if (std::string rule = broken_features(record); !rule.empty()) return rule;
+  if (record.groups < 0 || record.groups > record.samples) {
+    return fmt::format("{} groups of {} training samples", record.groups, record.samples);
+  }
   if (record.blas_threads < 1) return fmt::format("{} BLAS threads", record.blas_threads);
   return broken_decision(record.decision, static_cast<Index>(record.class_names.size()));
 }

@@ -221,6 +221,7 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
     }
   }
   record.decision = make_decision_rule(decision, set.labels);
+  record.groups = of_first.groups;
   record.seed = ctx.rng.seed();
   record.blas_threads = ctx.blas_threads;
   for (std::size_t i = 0; i < fitted.size(); ++i) {

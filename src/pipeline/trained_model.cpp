@@ -222,6 +222,7 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Sha
   record.class_names = set.labels.names;
   state_queries(prepared, fitted.model, learns_from_vectors(choice.settings), record);
   record.decision = decision;
+  record.groups = count_groups(set.labels.groups.ids);
   record.fingerprint = fingerprint(set);
   record.seed = ctx.rng.seed();
   record.blas_threads = ctx.blas_threads;
@@ -360,6 +361,7 @@ Json record_json(const ModelRecord& record) {
   json.update(record.certificate);
   json["columns_needed"] = record.positions.size();
   if (record.features > 0) json["features"] = record.features;
+  if (record.groups > 0) json["groups"] = record.groups;
   json["applied"] = record.applied;
   json["fingerprint"] = fmt::format("{:016x}", record.fingerprint);
   json["seed"] = record.seed;

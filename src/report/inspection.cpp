@@ -124,9 +124,22 @@ std::string spectrum_section(const MatrixSummary& matrix, const TextStyle& style
            fmt::format("{} positive, {} zero, {} negative of {}",
                        n - spectrum.negative - spectrum.zero, spectrum.zero, spectrum.negative, n),
            style);
-  text += fact("negative part", percent(spectrum.negative_fraction) + " of the absolute spectrum",
-               style);
-  return text;
+  if (!matrix.centred) {
+    return text + fact("negative part",
+                       percent(spectrum.negative_fraction) + " of the absolute spectrum", style);
+  }
+  const SpectrumSummary& centred = *matrix.centred;
+  text +=
+      fact("negative part",
+           "half of the absolute spectrum, as in every matrix whose diagonal adds up to 0: that "
+           "says nothing of the pairs",
+           style);
+  return text +
+         fact("centred",
+              fmt::format("{} of the absolute spectrum is negative after double centring, {} of {} "
+                          "eigenvalues; a machine with an intercept sees no more than that",
+                          percent(centred.negative_fraction), centred.negative, n),
+              style);
 }
 
 std::string agreement_section(const Inspection& inspection, const TextStyle& style) {

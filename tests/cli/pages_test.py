@@ -13,6 +13,7 @@ PAGES = [
     "docs/auto.md",
     "docs/commands.md",
     "docs/evaluate.md",
+    "docs/groups.md",
     "docs/inspect.md",
     "docs/measure.md",
     "docs/report.md",

@@ -469,6 +469,58 @@ TEST_P(Method, GivesAlongAPathWhatItGivesAlone) {
   }
 }
 
+/// Fifteen groups of three equal samples, which are like nobody else: a machine that has seen no
+/// sample of a group knows nothing of it, and one that has seen a twin knows its class.
+struct Twins {
+  Matrix S = Matrix::Zero(45, 45);
+  std::vector<int> classes;
+  Groups groups;
+
+  Twins() {
+    std::vector<std::string> names;
+    for (Index i = 0; i < 45; ++i) {
+      classes.push_back(static_cast<int>(i / 3) % 2);
+      names.push_back(std::to_string(i / 3));
+      for (Index j = 0; j < 45; ++j) S(i, j) = i / 3 == j / 3 ? 1 : 0;
+    }
+    groups = make_groups(names);
+  }
+};
+
+/// How sure a model is of the classes of the samples it was trained on: the mean distance of the
+/// probability of their class from one half.
+double sureness(const Prediction& prediction, std::span<const int> classes) {
+  double sum = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    sum += std::abs(prediction.probabilities(static_cast<Index>(i), classes[i]) - 0.5);
+  }
+  return sum / static_cast<double>(classes.size());
+}
+
+/// Groups change what samples that are held out say, and nothing else: probabilities that go by
+/// held-out samples, the choice of ridge, and the neighbours of nca-knn, which are of other groups.
+TEST_P(Method, HoldsOutWholeGroups) {
+  const Twins twins;
+  const QueryBlock queries = queries_of(twins.S, Vector::Ones(45));
+  TrainingSet set = set_of(twins.S, twins.classes);
+  const Fitted<AnyModel> alone = fit_once(set, choice_.settings);
+  set.labels.groups = twins.groups;
+  const Fitted<AnyModel> grouped = fit_once(set, choice_.settings);
+  const Prediction before = predict_once(alone.model, queries);
+  const Prediction after = predict_once(grouped.model, queries);
+  const std::optional<FieldInfo> asked = field_with(choice_.settings, FieldRole::kProbability);
+  const bool calibrated = asked && asked->default_value != "no";
+  if (GetParam().method == "nca-knn") return;
+  if (!calibrated) {
+    if (GetParam().method != "ridge") expect_same(before, after);
+    return;
+  }
+  EXPECT_LT(sureness(after, twins.classes), 0.1) << "a twin was seen";
+  EXPECT_GT(sureness(before, twins.classes), 2 * sureness(after, twins.classes) + 0.05)
+      << "without groups twins are seen, which this test must be able to tell";
+  EXPECT_TRUE(grouped.info.notes.empty() || GetParam().method == "ridge");
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, Method, testing::ValuesIn(chosen_variants()), test_name);
 
 TEST(Registry, RefusesToTrainOnOneClass) {

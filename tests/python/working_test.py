@@ -257,4 +257,4 @@ def test_what_a_callback_raises_comes_out_after_the_work_has_ended(binary):
     data = _core.Data()
     data.matrices = [("s", binary.S, False)]
     with pytest.raises(RuntimeError, match="no more"):
-        _core.evaluate(data, binary.y.tolist(), {}, plan, ":memory:", False, options)
+        _core.evaluate(data, (binary.y.tolist(), []), {}, plan, ":memory:", False, options)

@@ -14,10 +14,28 @@
 namespace kith {
 
 /// The ids that texts of the library name.
-inline constexpr std::array<std::string_view, 20> kMentioned = {
-    "among", "append", "data",       "diagonal",        "distance", "from-distance", "grid",
-    "json",  "labels", "measure",    "method",          "missing",  "scale",         "score-column",
-    "self",  "set",    "similarity", "similarity-from", "stratify", "transpose"};
+inline constexpr std::array<std::string_view, 22> kMentioned = {"among",
+                                                                "append",
+                                                                "data",
+                                                                "diagonal",
+                                                                "distance",
+                                                                "from-distance",
+                                                                "grid",
+                                                                "groups",
+                                                                "json",
+                                                                "labels",
+                                                                "measure",
+                                                                "method",
+                                                                "missing",
+                                                                "scale",
+                                                                "score-column",
+                                                                "self",
+                                                                "set",
+                                                                "similarity",
+                                                                "similarity-from",
+                                                                "sizes",
+                                                                "stratify",
+                                                                "transpose"};
 
 /// How a front end spells an id of `kMentioned`; the value may be empty.
 using Spelling = std::string (*)(std::string_view id, std::string_view value);

@@ -9,6 +9,7 @@
 
 #include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/groups.hpp"
 
 namespace kith {
 
@@ -17,6 +18,8 @@ namespace kith {
 struct Labels {
   std::vector<int> ids;
   std::vector<std::string> names;
+  /// Kept beside the classes, so that they are at hand wherever samples are divided.
+  Groups groups{};
 
   [[nodiscard]] Index size() const { return static_cast<Index>(ids.size()); }
   [[nodiscard]] int class_count() const { return static_cast<int>(names.size()); }
@@ -32,7 +35,7 @@ struct Labels {
 };
 
 [[nodiscard]] Labels make_labels(std::span<const std::string> per_sample);
-/// The labels of `samples`, in that order, over the same class names.
+/// The labels of `samples`, in that order, over the same class names, with their groups.
 [[nodiscard]] Labels select(const Labels& labels, std::span<const Index> samples);
 
 /// A label file as read: labels, with ids where the file has two columns.
@@ -40,19 +43,30 @@ struct LabelFile {
   std::string source;
   std::vector<std::string> ids;  ///< empty: one label per line
   std::vector<std::string> labels;
+  std::string what = "label";  ///< what messages call a label: it may be a group
 };
 /// One label per line; or two cells per line, id and label, separated by a tab or (where every line
 /// has exactly two) by a comma, with an optional first line `id label`. A label that holds the
 /// separator stands in quotes, which RFC 4180 doubles inside. Or IDX with one number per sample, as
 /// the labels of MNIST are. Throws Error naming file, line and
-/// rule on an empty or repeated id, an empty label and text that is not UTF-8.
-[[nodiscard]] LabelFile read_labels(const std::string& path);
+/// rule on an empty or repeated id, an empty label and text that is not UTF-8. With another `what`
+/// the first line may be `id what`.
+[[nodiscard]] LabelFile read_labels(const std::string& path, std::string_view what = "label");
 
-/// Labels in the order of the samples: by id where both the label file and the samples have ids,
-/// else by position. A sample without a label and a number of labels that does not fit throw Error;
-/// labels of ids that are not among the samples are listed and counted through `ctx.message` and in
-/// `unmatched`. Where the samples come from a table of pairs, `unordered` is its name: they have no
-/// order, and labels without ids throw Error.
+/// The texts of a label file in the order of the samples: by id where both the file and the samples
+/// have ids, else by position. A sample without a label and a number of labels that does not fit
+/// throw Error; labels of ids that are not among the samples are listed and counted through
+/// `ctx.message` and in `unmatched`. Where the samples come from a table of pairs, `unordered` is
+/// its name: they have no order, and labels without ids throw Error.
+struct JoinedTexts {
+  std::vector<std::string> texts;
+  std::vector<std::string> unmatched;
+};
+[[nodiscard]] JoinedTexts join_texts(const LabelFile& file, std::span<const std::string> sample_ids,
+                                     Index sample_count, const RunContext& ctx,
+                                     std::string_view unordered = {});
+
+/// The same as labels.
 struct JoinedLabels {
   Labels labels;
   std::vector<std::string> unmatched;

@@ -26,6 +26,7 @@
 #include "kith/data/similarity_set.hpp"
 #include "kith/evaluate/grid.hpp"
 #include "kith/evaluate/partitions.hpp"
+#include "kith/evaluate/sizes.hpp"
 #include "kith/evaluate/store.hpp"
 #include "kith/measure/raw_matrix.hpp"
 
@@ -84,12 +85,14 @@ struct ExperimentData {
 /// check_partitions does, of the samples given or of those left.
 [[nodiscard]] std::vector<Partition> without_dropped(std::vector<Partition> partitions,
                                                      const ExperimentData& data);
+/// Throws Error naming partition, group and samples where a group of the data is parted.
+void check_groups(std::span<const Partition> partitions, const ExperimentData& data);
 /// Draws the inner folds of those partitions of the samples given that have none, by `draw_folds`.
 void draw_missing_folds(std::vector<Partition>& partitions, const ExperimentData& data,
                         const PartitionSettings& settings, const RngStreams& rng);
 /// A file names the samples that were given, by id or position: what it says of dropped ones is
 /// passed over when it is read, and they stand in no part when it is written. Folds that the file
-/// leaves open (`train`) are drawn by `draw_folds`.
+/// leaves open (`train`) are drawn by `draw_folds`. Throws as check_groups does.
 [[nodiscard]] std::vector<Partition> read_partitions(const std::string& path,
                                                      const ExperimentData& data,
                                                      const PartitionSettings& settings = {},
@@ -140,7 +143,10 @@ struct ExperimentPlan {
   std::string name;  ///< of the data set
   Protocol protocol;
   std::vector<Partition> partitions;
-  std::vector<Candidate> candidates;
+  /// The same with some of their training samples (draw_sizes): a learning curve. None: there is no
+  /// such curve.
+  std::vector<SizedPartitions> sizes{};
+  std::vector<Candidate> candidates{};
   Json about = Json::object();
   std::vector<std::string> doubts{};  ///< about the input, which the store keeps among its notes
   bool portraits = false;             ///< whether the store is to have pictures of the tables
@@ -150,14 +156,16 @@ struct ExperimentPlan {
   std::size_t first_task = 0;
 };
 
-/// A method that could not be fitted to a training part: its first error, which ends its units but
-/// nobody else's.
+/// A method that could not be fitted to a training part: its first error, which ends its units of
+/// that size but nobody else's.
 struct UnitFailure {
   std::string name;
   int partition = 0;
   std::string message;
+  std::string size{};  ///< of the training part; empty: all of it
 };
-/// What `evaluate --json` says of them: [{"method", "partition" (counted from 1), "message"}, ...].
+/// What `evaluate --json` says of them: [{"method", "partition" (counted from 1), "message"}, ...],
+/// with the "size" where only some training samples were used.
 [[nodiscard]] Json failures_json(std::span<const UnitFailure> failures);
 
 struct ExperimentRun {

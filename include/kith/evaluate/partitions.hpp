@@ -17,15 +17,16 @@ namespace kith {
 /// Whether training parts and folds keep the shares of the classes. `auto` draws at random and
 /// stratifies only a partition (or its folds) from whose training part a class would vanish.
 /// `equal` gives every class as many samples as the smallest has, drawn anew for each partition;
-/// the others stand in neither part ([KTBB] 4).
+/// the others stand in neither part ([KTBB] 4). Where groups tie samples, `auto` is `yes`: shares
+/// are kept as closely as whole groups allow; `equal`, which parts groups, is refused.
 enum class Stratify { kAuto, kYes, kNo, kEqual };
 constexpr auto enum_names(Stratify /*of*/) { return named("auto", "yes", "no", "equal"); }
 
 struct PartitionSettings {
   Index repeats = 20;
   Index folds = 10;
-  /// The test part has round(fraction * n) samples; with equal classes of m samples, m times the
-  /// fraction of each, rounded up.
+  /// The test part has round(fraction * n) samples, or as nearly as many as whole groups allow;
+  /// with equal classes of m samples, m times the fraction of each, rounded up.
   double test_fraction = 0.2;
   Stratify stratify = Stratify::kAuto;
 };
@@ -42,20 +43,25 @@ struct Partition {
 };
 
 /// Partition r comes from the stream ("partition", r), its folds from ("folds", r): more repeats
-/// leave the first ones as they were. Throws Error when a part would be empty or a training part
-/// has fewer samples than folds.
+/// leave the first ones as they were. No group stands in both parts or in two folds. Throws Error
+/// when a part would be empty, a training part has fewer samples or groups than folds, and, with
+/// groups, where a class in too few of them leaves one class alone outside a fold.
 [[nodiscard]] std::vector<Partition> draw_partitions(const Labels& labels,
                                                      const PartitionSettings& settings,
                                                      const RngStreams& rng);
 
-/// The folds of one training part, drawn by the same rule.
-[[nodiscard]] std::vector<int> draw_folds(std::span<const int> class_ids, Index folds,
-                                          Stratify stratify, const RngStreams& rng,
-                                          std::uint64_t index);
+/// The folds of one training part with these labels, drawn by the same rule, groups whole.
+[[nodiscard]] std::vector<int> draw_folds(const Labels& labels, Index folds, Stratify stratify,
+                                          const RngStreams& rng, std::uint64_t index);
 
 /// Throws Error naming the partition and the sample unless every partition is over 0 .. samples-1,
 /// its parts are disjoint and not empty, it has at least two folds, none empty.
 void check_partitions(std::span<const Partition> partitions, Index samples);
+
+/// Throws Error naming the first partition, group and samples where a group stands in the training
+/// and in the test part, or in two folds. `name` is what messages call a sample.
+void check_groups(std::span<const Partition> partitions, const Groups& groups,
+                  const std::function<std::string(Index)>& name);
 
 /// Inner folds of the training samples of a partition.
 using FoldsOf =

@@ -15,6 +15,7 @@
 #include "kith/core/json.hpp"
 #include "kith/data/labels.hpp"
 #include "kith/evaluate/partitions.hpp"
+#include "kith/evaluate/sizes.hpp"
 #include "kith/learn/learner.hpp"
 
 namespace kith {
@@ -25,9 +26,9 @@ struct ExperimentRecord {
   std::uint64_t fingerprint = 0;  ///< of the raw numbers, labels and ids
   Json protocol =
       Json::object();  ///< name, repeats, folds, test fraction, ...: all that results depend on
-  Json input = Json::object();  ///< the input settings
-  Json about = Json::object();  ///< command, versions, sources: for people, compared with nothing
-  Labels labels;
+  Json input = Json::object();   ///< the input settings
+  Json about = Json::object();   ///< command, versions, sources: for people, compared with nothing
+  Labels labels;                 ///< with the groups of the samples, if there are any
   std::vector<std::string> ids;  ///< empty: samples are known by position
   std::vector<Partition> partitions;
 };
@@ -46,12 +47,16 @@ struct CandidateRecord {
 /// refit and test.
 struct UnitKey {
   std::int64_t candidate = 0;  ///< as Store::add_candidate returned it
-  int partition = 0;
+  int partition = 0;           ///< counted from 0; with some training samples a unit_partition
   int fold = 0;
 
   friend auto operator<=>(const UnitKey&, const UnitKey&) = default;
 };
 inline constexpr int kTestFold = -1;
+
+/// What stands for a partition in the keys of units and in the table of partitions: its own number,
+/// counted from 0, with all training samples (`size` 0); beyond all of these with some.
+[[nodiscard]] int unit_partition(int size, int partition, std::ptrdiff_t partitions);
 
 /// What an inner fold found: the loss summed over its held-out samples, per grid point.
 struct FoldResult {
@@ -90,8 +95,8 @@ class Store {
   [[nodiscard]] const std::string& path() const;
 
   /// The number of the experiment `record.name`, added where it is new. Throws Error saying what
-  /// differs (data, labels, protocol, input, partitions) when the store has another one of that
-  /// name, or others only and `rule` refuses.
+  /// differs (data, labels, groups, protocol, input, partitions) when the store has another one of
+  /// that name, or others only and `rule` refuses.
   std::int64_t add_experiment(const ExperimentRecord& record, NewData rule = NewData::kRefuse);
   /// Changes what an experiment says for people alone, in one transaction; written where it
   /// differs.
@@ -101,6 +106,12 @@ class Store {
   void check_candidates(const std::vector<CandidateRecord>& records) const;
   /// Throws Error when the experiment has that name with other settings or another grid.
   std::int64_t add_candidate(std::int64_t experiment, const CandidateRecord& record);
+
+  /// The number of a size of training parts, counted from 1, added where it is new. Throws Error
+  /// where the store has other subsets of that size.
+  int add_size(std::int64_t experiment, const SizedPartitions& size);
+  /// In the order in which they were added: number k stands at k - 1.
+  [[nodiscard]] std::vector<SizedPartitions> sizes(std::int64_t experiment) const;
 
   /// In the order in which they were added.
   [[nodiscard]] std::vector<std::int64_t> experiments() const;

@@ -16,7 +16,7 @@
 
 namespace kith {
 
-/// Eigenvalues of the symmetric part, ascending, and what they say.
+/// Eigenvalues of a symmetric matrix, ascending, and what they say.
 struct SpectrumSummary {
   Vector lambda;
   Index negative = 0;            ///< lambda < -1e-9 max|lambda|
@@ -95,7 +95,11 @@ struct MatrixSummary {
   double diagonal_min = 0;
   double diagonal_max = 0;
   std::vector<ClassSummary> classes;
-  std::optional<SpectrumSummary> spectrum;
+  std::optional<SpectrumSummary> spectrum;  ///< of the symmetric part
+  /// There where the diagonal adds up to 0, as that of -d does. Half of the spectrum is then
+  /// negative whatever the pairs are. What they are like shows after double centring, J S J with J
+  /// = I - 11'/n, which is all of S that a machine with an intercept sees.
+  std::optional<SpectrumSummary> centred{};
   std::string no_spectrum_because;  ///< says why when there is none
   std::optional<TriangleSummary> triangles;
   std::optional<NeighbourSummary> neighbours;

@@ -24,9 +24,10 @@ struct Sigmoid {
 /// not be negative (decision values that say nothing) gets slope 0: the base rate.
 [[nodiscard]] Sigmoid fit_sigmoid(const VectorRef& decisions, std::span<const int> signs);
 
-/// The few stratified folds that calibration holds out one after the other; none where a class has
-/// one sample, which cannot be left out.
-[[nodiscard]] std::vector<FoldSplit> calibration_folds(std::span<const int> signs, Rng rng);
+/// The few stratified folds that calibration holds out one after the other, groups whole; none
+/// where a class cannot be left out in parts (two_class_folds).
+[[nodiscard]] std::vector<FoldSplit> calibration_folds(std::span<const int> signs,
+                                                       std::span<const int> groups, Rng rng);
 
 /// Sigmoids need no more than a few digits of decision values: a tolerance for the machines that
 /// give those of held-out samples.

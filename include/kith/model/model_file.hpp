@@ -55,6 +55,8 @@ struct ModelRecord {
   Index features = 0;  ///< of the vectors that queries are; 0: queries are rows of similarities
   std::vector<std::string> feature_names{};  ///< empty: features are known by position
   DecisionRule decision;
+  /// Of training samples that stayed together wherever a fit or a search held samples out; 0: none.
+  Index groups = 0;
 
   std::uint64_t fingerprint = 0;  ///< of the training set (model/fingerprint)
   std::uint64_t seed = 1;

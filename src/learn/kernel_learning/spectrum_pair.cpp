@@ -10,7 +10,7 @@
 namespace kith::detail {
 namespace {
 
-constexpr std::ptrdiff_t kCentreFolds = 10;
+constexpr int kCentreFolds = 10;
 constexpr std::array<double, 5> kCentreEtas = {1, 1e-1, 1e-2, 1e-3, 1e-4};  // costs ascending
 constexpr Index kConsistencyRows = 16;
 /// A machine is solved to this part of the tolerance: its own gap is of another form, and relative
@@ -24,17 +24,19 @@ constexpr double kTrustedPart = 1e-3;
 }  // namespace
 
 SpectrumPair::SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int> signs,
-                           Vector weights)
+                           std::vector<int> groups, Vector weights)
     : S_(std::move(S)),
       eigen_(std::move(eigen)),
       signs_(std::move(signs)),
+      groups_(std::move(groups)),
       y_(as_numbers(signs_)),
       weights_(std::move(weights)) {}
 
 SpectrumPair SpectrumPair::part(std::span<const Index> samples) const {
   Matrix S = S_(samples, samples);
   auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  return {std::move(S), std::move(eigen), values_at(signs_, samples), weights_(samples)};
+  return {std::move(S), std::move(eigen), values_at(signs_, samples), values_at(groups_, samples),
+          weights_(samples)};
 }
 
 Vector SpectrumPair::folded(const VectorRef& a, const VectorRef& c) const {
@@ -155,14 +157,11 @@ Eigen::MatrixXi SpectrumPair::fold_errors(const FoldSplit& split, double unit,
 
 spectrum::Centre SpectrumPair::choose_centre(double unit, Rng rng, const RunContext& ctx) {
   const bool definite = (flip_multipliers(eigen_->lambda).array() >= 0).all();
-  const auto positives = std::count(signs_.begin(), signs_.end(), 1);
-  const auto least = std::min(positives, std::ssize(signs_) - positives);
-  const int folds = static_cast<int>(std::min(kCentreFolds, least));
-  if (definite || folds < 2) return spectrum::Centre::kBoth;
-  const std::vector<int> fold_of = stratified_folds(signs_, folds, rng);
+  if (definite) return spectrum::Centre::kBoth;
+  const std::vector<FoldSplit> folds = two_class_folds(signs_, groups_, kCentreFolds, rng);
+  if (folds.empty()) return spectrum::Centre::kBoth;
   Eigen::MatrixXi errors = Eigen::MatrixXi::Zero(static_cast<Index>(kCentreEtas.size()), 2);
-  for (int fold = 0; fold < folds; ++fold)
-    errors += fold_errors(split_fold(fold_of, fold), unit, ctx);
+  for (const FoldSplit& fold : folds) errors += fold_errors(fold, unit, ctx);
   const int clip = errors.col(0).minCoeff();
   const int flip = errors.col(1).minCoeff();
   if (clip == flip) return spectrum::Centre::kBoth;

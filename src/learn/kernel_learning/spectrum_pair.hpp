@@ -28,15 +28,17 @@ struct SpectrumMachine {
 
 class SpectrumPair {
  public:
-  /// `weights` per sample, positive; n in 1/n is their sum.
-  SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int> signs, Vector weights);
+  /// `groups` per sample or none; `weights` per sample, positive; n in 1/n is their sum.
+  SpectrumPair(Matrix S, SharedDecomposition eigen, std::vector<int> signs, std::vector<int> groups,
+               Vector weights);
 
   [[nodiscard]] const SymmetricEigen& eigen() const { return *eigen_; }
   [[nodiscard]] const Matrix& similarities() const { return S_; }
 
   [[nodiscard]] SpectrumMachine solve(double eta, double gamma, spectrum::Centre centre,
                                       double tolerance, const RunContext& ctx);
-  /// [CGR] 3.4: clip or flip, whichever machine has fewer errors in cross-validation, each at the
+  /// [CGR] 3.4: clip or flip, whichever machine has fewer errors in cross-validation (groups whole;
+  /// both where none can be held out), each at the
   /// eta of the grid that suits it best, for similarities `unit` times as large; `both` where they
   /// are equal.
   [[nodiscard]] spectrum::Centre choose_centre(double unit, Rng rng, const RunContext& ctx);
@@ -64,6 +66,7 @@ class SpectrumPair {
   Matrix S_;
   SharedDecomposition eigen_;
   std::vector<int> signs_;
+  std::vector<int> groups_;
   Vector y_;
   Vector weights_;
   std::optional<Matrix> kernels_[2];                                      // of clip and of flip

@@ -67,9 +67,11 @@ struct SpectrumLearner {
   [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const {
     LearnedBlock own = learned_block(*work, task);
     if (std::optional<LearnedBlock> scaled = in_own_unit(own)) own = std::move(*scaled);
-    return {.pair = {std::move(own.S), std::move(own.eigen), task.signs, std::move(own.weights)},
-            .unit = own.unit,
-            .number = number};
+    return {
+        .pair = {std::move(own.S), std::move(own.eigen), task.signs,
+                 values_at(work->train().labels.groups.ids, task.samples), std::move(own.weights)},
+        .unit = own.unit,
+        .number = number};
   }
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
     return {.pair = whole.pair.part(samples), .unit = whole.unit};

@@ -85,7 +85,8 @@ MapOfFeatures learn_map(SharedWork& work, const NcaKnnSettings& settings, const 
     Rng rng = ctx.rng.stream("nca start");
     for (Index i = 0; i < start.size(); ++i) start.data()[i] = 0.1 * rng.normal();
   }
-  return samples.over_features(metric::learn_nca(samples.Z(), work.train().labels.ids,
+  const Labels& labels = work.train().labels;
+  return samples.over_features(metric::learn_nca(samples.Z(), labels.ids, labels.groups.ids,
                                                  std::move(start), settings.iterations, ctx));
 }
 

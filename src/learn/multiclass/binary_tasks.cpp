@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/errors.hpp"
+#include "kith/core/text.hpp"
 
 namespace kith {
 namespace {
@@ -227,6 +228,24 @@ void note_many_pairs(const Labels& labels, Multiclass rule, FitInfo& info) {
                   "has one for each "
                   "class, and the method ridge is made for many",
                   classes, classes * (classes - 1) / 2));
+}
+
+void note_own_values(Tasks tasks, const Labels& labels, std::span<const char> held_out,
+                     FitInfo& info) {
+  std::vector<std::string> names;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const auto positives = std::count(tasks[t].signs.begin(), tasks[t].signs.end(), 1);
+    const auto negatives = tasks[t].size() - positives;
+    if (held_out[t] == 0 && std::min(positives, negatives) > 1) {
+      names.push_back(task_name(tasks[t], labels));
+    }
+  }
+  if (names.empty()) return;
+  info.notes.push_back(
+      fmt::format("the probabilities of {} go by samples that took part in the fit, since the "
+                  "groups leave none "
+                  "to hold out: they are too sure",
+                  list_some(names)));
 }
 
 Vector weights_of(const TrainingSet& train, const BinaryTask& task) {

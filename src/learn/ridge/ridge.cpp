@@ -14,7 +14,8 @@
 // sigmoids of the values of the same samples. Where leaving a sample out leaves the kernel of the
 // others as it is (rule none; clip, flip and shift of a positive semidefinite S), they are left out
 // one at a time, by a formula. Where it does not, the formula is wrong: samples are left out by
-// folds, each of which decomposes its own block and treats its left-out rows as new ones.
+// folds, each of which decomposes its own block and treats its left-out rows as new ones. So are
+// samples of groups, whose groups are left out whole.
 //
 // Cost: one decomposition of n samples for all settings and classes; one for each of 5 folds of
 // 4n/5, 2.6 times as much in all, where folds are needed; O(n^2) for each class, rule and value.
@@ -83,11 +84,20 @@ struct RidgeFold {
   Matrix rows;  // similarities of the samples inside to those outside, times U
 };
 
+/// Which samples are left out together, beyond single ones: none where all are of one group, of
+/// which no part can be left out.
+std::span<const int> groups_of(const Labels& labels) {
+  const std::vector<int>& groups = labels.groups.ids;
+  return ties_samples(groups) && count_groups(groups) > 1 ? groups : std::span<const int>();
+}
+
 std::vector<RidgeFold> ridge_folds(const RidgeProblem& problem, const RunContext& ctx) {
   const Labels& labels = problem.work->train().labels;
-  const int count = static_cast<int>(std::min<Index>(kFolds, labels.size()));
+  const std::span<const int> groups = groups_of(labels);
+  const Index pieces = groups.empty() ? labels.size() : count_groups(groups);
+  const int count = static_cast<int>(std::min<Index>(kFolds, pieces));
   Rng rng = ctx.rng.stream("ridge folds", 0);
-  const std::vector<int> fold_of = stratified_folds(labels.ids, count, rng);
+  const std::vector<int> fold_of = stratified_folds(labels.ids, groups, count, rng);
   const Eigen::Map<const Matrix> S = problem.work->symmetric();
   std::vector<RidgeFold> folds(static_cast<std::size_t>(count));
   parallel_for(folds.size(), ctx.threads, [&](std::size_t f) {
@@ -126,7 +136,8 @@ class LeftOut {
   LeftOut(const RidgeProblem& problem, const RidgeSettings& rule, const RuledSpectrum& spectrum,
           OnFirstUse<std::vector<RidgeFold>>& folds, const RunContext& ctx)
       : problem_(problem), spectrum_(spectrum) {
-    if (keeps_kernel(rule.spectrum, problem.eigen->lambda)) return;
+    const bool by_groups = !groups_of(problem.work->train().labels).empty();
+    if (!by_groups && keeps_kernel(rule.spectrum, problem.eigen->lambda)) return;
     folds_ = &folds.get([&] { return ridge_folds(problem, ctx); });
     for (const RidgeFold& fold : *folds_) {
       by_fold_.push_back(ruled_spectrum(rule.spectrum, fold.lambda, rule.beta));
@@ -151,7 +162,9 @@ class LeftOut {
   }
 
   [[nodiscard]] std::string how() const {
-    return folds_ == nullptr ? "one at a time" : fmt::format("in {} folds", folds_->size());
+    if (folds_ == nullptr) return "one at a time";
+    const bool by_groups = !groups_of(problem_.work->train().labels).empty();
+    return fmt::format("in {} folds{}", folds_->size(), by_groups ? " of whole groups" : "");
   }
 
  private:

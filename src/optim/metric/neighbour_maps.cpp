@@ -22,15 +22,32 @@ constexpr double kSmallestStep = 1e-14;
 constexpr double kSmallestDecrease = 1e-7;  // of the objective
 constexpr double kStationary = 1e-3;        // what a map may leave of NCA's slope, as residual
 
+/// What is never drawn is infinitely far: a sample for itself, and those of its group.
+void part_from_own(Matrix& D, std::span<const int> groups) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  D.diagonal().setConstant(kFar);
+  if (groups.empty()) return;
+  for (Index j = 0; j < D.cols(); ++j) {
+    for (Index i = 0; i < D.rows(); ++i) {
+      if (groups[static_cast<std::size_t>(i)] == groups[static_cast<std::size_t>(j)]) {
+        D(i, j) = kFar;
+      }
+    }
+  }
+}
+
 /// Median over samples of the chance that another than the likeliest neighbour is drawn, under a
 /// map whose squared distances are `squared` times D.
 double chance_beside_the_nearest(const Matrix& D, double squared) {
   const Index n = D.rows();
   std::vector<double> chances;
   for (Index i = 0; i < n; ++i) {
-    Vector others = D.col(i);
-    others(i) = std::numeric_limits<double>::infinity();
+    const Vector others = D.col(i);
     const double nearest = others.minCoeff();
+    if (std::isinf(nearest)) {  // nobody is of another group
+      chances.push_back(0);
+      continue;
+    }
     const double all = (squared * (nearest - others.array())).exp().sum();
     chances.push_back(1 - 1 / all);
   }
@@ -41,12 +58,13 @@ double chance_beside_the_nearest(const Matrix& D, double squared) {
 
 }  // namespace
 
-double nca_scale(const MatrixRef& X, const MatrixRef& A) {
+double nca_scale(const MatrixRef& X, const MatrixRef& A, std::span<const int> groups) {
   constexpr double kSaturated = 1e-6;
   constexpr double kSoft = 0.5;
   constexpr int kMostHalvings = 500;
   if (X.rows() < 3) return 1;
-  const Matrix D = squared_distances(X * A.transpose(), 1);
+  Matrix D = squared_distances(X * A.transpose(), 1);
+  part_from_own(D, groups);
   if (chance_beside_the_nearest(D, 1) >= kSaturated) return 1;
   double scale = 1;
   for (int m = 0; m < kMostHalvings && chance_beside_the_nearest(D, scale * scale) < kSoft; ++m) {
@@ -56,16 +74,16 @@ double nca_scale(const MatrixRef& X, const MatrixRef& A) {
 }
 
 double nca_objective(const MatrixRef& X, std::span<const int> classes, const MatrixRef& A,
-                     Matrix& gradient) {
+                     Matrix& gradient, std::span<const int> groups) {
   const Index n = X.rows();
   Matrix D = squared_distances(X * A.transpose(), 1);
+  part_from_own(D, groups);
   Matrix W(n, n);
   double right = 0;
   for (Index i = 0; i < n; ++i) {
-    D(i, i) = std::numeric_limits<double>::infinity();
-    const double nearest = n > 1 ? D.row(i).minCoeff() : 0;
-    Vector p = (nearest - D.row(i).transpose().array()).exp();
-    p(i) = 0;
+    const double nearest = D.row(i).minCoeff();
+    Vector p = Vector::Zero(n);
+    if (std::isfinite(nearest)) p = (nearest - D.row(i).transpose().array()).exp();
     const double sum = p.sum();
     if (sum > 0) p /= sum;
     double own = 0;
@@ -85,17 +103,17 @@ double nca_objective(const MatrixRef& X, std::span<const int> classes, const Mat
   return -right / count;
 }
 
-LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix start,
-                     long iterations, const RunContext& ctx) {
+LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, std::span<const int> groups,
+                     Matrix start, long iterations, const RunContext& ctx) {
   const Index rows = start.rows();
   const Index cols = start.cols();
   // The samples are scaled and not the map, whose steps begin with a length of about 1.
-  const double scale = nca_scale(X, start);
+  const double scale = nca_scale(X, start, groups);
   const Matrix samples = scale * X;
   const linear::SmoothFunction f = [&](const Vector& x, Vector& slope) {
     Matrix gradient;
-    const double value =
-        nca_objective(samples, classes, Eigen::Map<const Matrix>(x.data(), rows, cols), gradient);
+    const double value = nca_objective(
+        samples, classes, Eigen::Map<const Matrix>(x.data(), rows, cols), gradient, groups);
     slope = Eigen::Map<const Vector>(gradient.data(), gradient.size());
     return value;
   };

@@ -12,7 +12,7 @@ TEST(StratifiedFolds, SpreadEveryClassEvenly) {
   std::vector<int> classes(53);
   for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = i % 7 == 0 ? 1 : 0;
   Rng rng(1);
-  const std::vector<int> fold_of = stratified_folds(classes, 5, rng);
+  const std::vector<int> fold_of = stratified_folds(classes, {}, 5, rng);
   for (const int c : {0, 1}) {
     std::vector<int> counts(5);
     for (std::size_t i = 0; i < classes.size(); ++i)
@@ -25,8 +25,8 @@ TEST(StratifiedFolds, SpreadEveryClassEvenly) {
 TEST(RandomFolds, AreEqualInSizeAndFollowTheirStream) {
   Rng one(3);
   Rng two(3);
-  const std::vector<int> fold_of = random_folds(20, 4, one);
-  EXPECT_EQ(fold_of, random_folds(20, 4, two));
+  const std::vector<int> fold_of = random_folds(20, {}, 4, one);
+  EXPECT_EQ(fold_of, random_folds(20, {}, 4, two));
   for (int fold = 0; fold < 4; ++fold)
     EXPECT_EQ(std::count(fold_of.begin(), fold_of.end(), fold), 5);
 }

@@ -71,7 +71,7 @@ TEST(Experiment, DrawsFoldsWhereAFileSaysTrain) {
   ASSERT_EQ(drawn.size(), 1U);
   EXPECT_EQ(drawn[0].test.size() + drawn[0].train.size(), 11U);
   const Labels part = select(data.labels, drawn[0].train);
-  EXPECT_EQ(drawn[0].fold_of, draw_folds(part.ids, 3, settings.stratify, RngStreams(7), 0));
+  EXPECT_EQ(drawn[0].fold_of, draw_folds(part, 3, settings.stratify, RngStreams(7), 0));
 }
 
 TEST(Experiment, GivesTheSameBytesOnAnyNumberOfThreads) {

@@ -22,7 +22,8 @@ inline ExperimentRecord some_experiment(const std::string& name = "voting") {
   record.protocol = {{"name", "tr"}, {"repeats", 2}, {"folds", 2}, {"test-fraction", 0.2}};
   record.input = {{"symmetrise", "auto"}, {"shift", 0.1}};
   record.about = {{"command", "kith evaluate"}};
-  record.labels = {{0, 1, 0, 1, 0, 1}, {"no", "yes"}};
+  record.labels = {.ids = {0, 1, 0, 1, 0, 1}, .names = {"no", "yes"}};
+  record.labels.groups = {.ids = {0, 1, 1, 0, 2, 2}, .names = {"p1", "p2", "p3"}};
   record.ids = {"a", "b", "c", "d", "e", "f"};
   record.partitions = {{{0, 1, 2, 3}, {4, 5}, {0, 0, 1, 1}}, {{2, 3, 4, 5}, {0, 1}, {1, 0, 1, 0}}};
   return record;
@@ -99,6 +100,8 @@ inline void expect_same(const ExperimentRecord& a, const ExperimentRecord& b) {
   EXPECT_EQ(a.about.dump(), b.about.dump());
   EXPECT_EQ(a.labels.ids, b.labels.ids);
   EXPECT_EQ(a.labels.names, b.labels.names);
+  EXPECT_EQ(a.labels.groups.ids, b.labels.groups.ids);
+  EXPECT_EQ(a.labels.groups.names, b.labels.groups.names);
   EXPECT_EQ(a.ids, b.ids);
   EXPECT_EQ(a.partitions, b.partitions);
 }

@@ -10,6 +10,7 @@
 #include "kith/core/rng.hpp"
 #include "kith/core/text.hpp"
 #include "kith/learn/registry.hpp"
+#include "kith/numerics/symmetric_eigen.hpp"
 
 namespace kith::summary_test {
 namespace {
@@ -64,6 +65,65 @@ TEST(Summary, DoesNotDependOnScaleOrOrder) {
   EXPECT_NEAR(one.spectrum->negative_fraction, two.spectrum->negative_fraction, 1e-12);
   EXPECT_EQ(one.neighbours->error, two.neighbours->error);
   EXPECT_EQ(one.triangles->violations, two.triangles->violations);
+}
+
+/// Minus the distances of points: the diagonal is 0.
+RowMatrix minus_distances(const RowMatrix& points, double power) {
+  RowMatrix S(points.rows(), points.rows());
+  for (Index i = 0; i < S.rows(); ++i) {
+    for (Index j = 0; j < S.cols(); ++j) {
+      S(i, j) = -std::pow((points.row(i) - points.row(j)).norm(), power);
+    }
+  }
+  return S;
+}
+
+TEST(Summary, TellsHalfOfASpectrumByADiagonalOfZerosFromWhatThePairsAre) {
+  Rng rng(31);
+  RowMatrix points(20, 3);
+  for (Index i = 0; i < points.size(); ++i) points.data()[i] = rng.normal();
+  // Of negative type: nothing is negative after double centring, for powers up to 2.
+  for (const double power : {1.0, 2.0}) {
+    const MatrixSummary summary = summary_of(minus_distances(points, power));
+    EXPECT_NEAR(summary.spectrum->negative_fraction, 0.5, 1e-12);
+    ASSERT_TRUE(summary.centred);
+    EXPECT_EQ(summary.centred->negative, 0);
+    EXPECT_EQ(summary.centred->zero, power == 2 ? 17 : 1);
+    EXPECT_LT(summary.centred->negative_fraction, 1e-9);
+  }
+  // Squared distances are -2 x'z after centring.
+  const MatrixSummary squared = summary_of(minus_distances(points, 2));
+  const Matrix centred_points = points.rowwise() - points.colwise().mean();
+  const Vector gram = symmetric_eigenvalues(2 * centred_points * centred_points.transpose());
+  EXPECT_LT((squared.centred->lambda - gram).norm(), 1e-9 * gram.norm());
+  // Fourth powers are of no such type.
+  const MatrixSummary fourth = summary_of(minus_distances(points, 4));
+  EXPECT_NEAR(fourth.spectrum->negative_fraction, 0.5, 1e-12);
+  EXPECT_GT(fourth.centred->negative_fraction, 0.01);
+}
+
+TEST(Summary, IsSilentOnCentringWhereTheDiagonalHasASum) {
+  EXPECT_FALSE(summary_of(random_symmetric(12, 5)).centred);
+  EXPECT_FALSE(summary_of(RowMatrix::Zero(5, 5)).centred);
+  RowMatrix balanced = random_symmetric(12, 5);
+  balanced(0, 0) -= balanced.trace();
+  EXPECT_TRUE(summary_of(balanced).centred);
+}
+
+TEST(Advice, DoesNotBlameTheSpectrumForADiagonalOfZeros) {
+  Rng rng(32);
+  RowMatrix points(20, 3);
+  for (Index i = 0; i < points.size(); ++i) points.data()[i] = rng.normal();
+  const auto advice_on = [](const MatrixSummary& summary) {
+    std::string text;
+    for (const Advice& one : advise({summary}, nullptr)) text += one.what + ": " + one.why + "\n";
+    return text;
+  };
+  const std::string kind = advice_on(summary_of(minus_distances(points, 1)));
+  EXPECT_NE(kind.find("svm-none) beside"), std::string::npos) << kind;
+  EXPECT_EQ(kind.find("arbitrary stationary point"), std::string::npos) << kind;
+  const std::string fourth = advice_on(summary_of(minus_distances(points, 4)));
+  EXPECT_NE(fourth.find("arbitrary stationary point"), std::string::npos) << fourth;
 }
 
 TEST(Summary, FindsNoTriangleViolationAmongPoints) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <set>
 
 #include "kith/learn/multiclass/machines.hpp"
 #include "kith/learn/path_groups.hpp"
@@ -108,6 +110,66 @@ TEST(FitTasks, NamesTasksAndGathersTheirEvidence) {
   // Decision values that are three times as large have a slope of a third.
   EXPECT_NEAR(fitted[2].sigmoids(0, 0), fitted[0].sigmoids(0, 0) / 3, 1e-6);
   EXPECT_LT(fitted[0].sigmoids(0, 0), 0);
+}
+
+/// Notes which samples each machine was trained on that gave held-out values.
+struct WatchingLearner : ToyLearner {
+  WatchingLearner(const ToyLearner& toy, std::span<const int> watched)
+      : ToyLearner(toy), groups(watched) {}
+  [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
+                                 std::span<const Index> rows,
+                                 std::span<const Index> trained_on) const {
+    std::set<int> known;
+    for (const Index i : trained_on) known.insert(groups[static_cast<std::size_t>(i)]);
+    for (const Index i : rows) {
+      ++asked;
+      if (known.contains(groups[static_cast<std::size_t>(i)])) ++seen;
+    }
+    return ToyLearner::decisions(whole, machine, rows, trained_on);
+  }
+  std::span<const int> groups;  // of the samples of the only task
+  mutable std::atomic<int> asked = 0;
+  mutable std::atomic<int> seen = 0;
+};
+
+TEST(FitTasks, CalibrateByMachinesThatHaveSeenNoneOfTheGroup) {
+  std::vector<std::string> classes, groups;
+  for (int i = 0; i < 60; ++i) {
+    classes.emplace_back(i % 4 < 2 ? "a" : "b");
+    groups.push_back(std::to_string(i / 4 + (i % 2) * 20));
+  }
+  Labels labels = make_labels(classes);
+  const std::vector<Step> path = {{1, true}};
+  const ToyLearner toy{numbers_of(labels), path};
+  const std::vector<BinaryTask> tasks = binary_tasks(labels);
+  const RunContext ctx;
+  labels.groups = make_groups(groups);
+  const WatchingLearner watching(toy, labels.groups.ids);
+  const auto fitted = fit_tasks(tasks, labels, std::span<const Step>(path), watching, ctx);
+  EXPECT_EQ(watching.asked, 60);
+  EXPECT_EQ(watching.seen, 0);
+  EXPECT_TRUE(fitted[0].info.notes.empty());
+  // Without groups the same learner sees them.
+  const std::vector<int> ids = labels.groups.ids;
+  labels.groups = {};
+  const WatchingLearner blind(toy, ids);
+  (void)fit_tasks(tasks, labels, std::span<const Step>(path), blind, ctx);
+  EXPECT_GT(blind.seen, 10);
+}
+
+TEST(FitTasks, SayWhereGroupsLeaveNothingToCalibrateBy) {
+  Labels labels = three_classes();
+  std::vector<std::string> groups;
+  for (int i = 0; i < 30; ++i) groups.push_back(i % 3 == 0 ? "all of a" : std::to_string(i));
+  labels.groups = make_groups(groups);
+  const std::vector<Step> path = {{1, true}, {2, false}};
+  const ToyLearner learner{numbers_of(labels), path};
+  const auto fitted =
+      fit_tasks(binary_tasks(labels), labels, std::span<const Step>(path), learner, RunContext());
+  ASSERT_EQ(fitted[0].info.notes.size(), 1U);
+  EXPECT_NE(fitted[0].info.notes[0].find("a | b, a | c"), std::string::npos);
+  EXPECT_EQ(fitted[0].info.notes[0].find("b | c"), std::string::npos);
+  EXPECT_TRUE(fitted[1].info.notes.empty());
 }
 
 TEST(FitTasks, IsTheSameOnSeveralThreads) {

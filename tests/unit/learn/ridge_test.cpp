@@ -181,12 +181,58 @@ TEST(RidgeChoice, LeavesOneOutExactlyWhereTheKernelOfTheOthersStays) {
   expect_exact(indefinite, Spectrum::kNone);
 }
 
+/// The samples 2i and 2i + 1 stand together.
+TrainingSet in_pairs(const Sample& sample) {
+  TrainingSet set = training_set(sample.S, sample.classes);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < sample.classes.size(); ++i) names.push_back(std::to_string(i / 2));
+  set.labels.groups = make_groups(names);
+  return set;
+}
+
+TEST(RidgeChoice, LeavesWholeGroupsOutWhateverTheRule) {
+  const Sample definite = make_sample(44, 0, 3, 12, Likeness::kGaussian, 2);
+  const Sample indefinite = make_sample(44, 0, 3, 13);
+  const RunContext ctx;
+  const Matrix Y = targets_of(definite.classes, 3);
+  for (const auto& [sample, spectrum] : {std::pair(definite, Spectrum::kNone),
+                                         {definite, Spectrum::kClip},
+                                         {indefinite, Spectrum::kNone},
+                                         {indefinite, Spectrum::kFlip},
+                                         {definite, Spectrum::kSquare}}) {
+    const TrainingSet set = in_pairs(sample);
+    Rng rng = ctx.rng.stream("ridge folds", 0);
+    const std::vector<int> fold_of =
+        stratified_folds(set.labels.ids, set.labels.groups.ids, 5, rng);
+    for (std::size_t i = 0; i < fold_of.size(); i += 2) ASSERT_EQ(fold_of[i], fold_of[i + 1]);
+    const FitInfo info = fit_once<RidgeSettings>(set, {.spectrum = spectrum}).info;
+    EXPECT_EQ(info.learned.at("left_out"), "in 5 folds of whole groups");
+    const double unit = unit_of(kernel_of(sample.S, spectrum).kernel);
+    const std::vector<double> errors = learned_errors(info);
+    for (std::size_t k = 0; k < errors.size(); ++k) {
+      const double expected =
+          error_directly(sample, Y, spectrum, ridge_values()[k] * unit, fold_of, 5);
+      EXPECT_NEAR(errors[k], expected, 1e-6 * expected) << enum_name(spectrum) << ' ' << k;
+    }
+  }
+}
+
+TEST(RidgeChoice, GroupsOfSingleSamplesChangeNothing) {
+  const Sample sample = make_sample(30, 0, 3, 14);
+  TrainingSet set = training_set(sample.S, sample.classes);
+  const Json alone = fit_once<RidgeSettings>(set, {}).info.learned;
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back(std::to_string(100 - i));
+  set.labels.groups = make_groups(names);
+  EXPECT_EQ(fit_once<RidgeSettings>(set, {}).info.learned, alone);
+}
+
 TEST(RidgeChoice, IsByFoldsThatDecomposeTheirOwnBlockWhereItDoesNot) {
   const Sample sample = make_sample(43, 0, 3, 11);
   const Sample definite = make_sample(43, 0, 3, 9, Likeness::kGaussian, 2);
   const RunContext ctx;
   Rng rng = ctx.rng.stream("ridge folds", 0);
-  const std::vector<int> fold_of = stratified_folds(sample.classes, 5, rng);
+  const std::vector<int> fold_of = stratified_folds(sample.classes, {}, 5, rng);
   const Matrix Y = targets_of(sample.classes, 3);
   const auto expect_folds = [&](const Sample& own, Spectrum spectrum) {
     const Fitted<RidgeModel> fitted =

@@ -167,6 +167,17 @@ TEST(SpectrumSvm, ChoosesTheCentreOfTheBetterMachine) {
   const auto fitted = fit_once(training_set(S, classes), SpectrumSvmSettings{.probability = false});
   ASSERT_EQ(fitted.model.centres.size(), 1U);
   EXPECT_EQ(static_cast<spectrum::Centre>(fitted.model.centres[0]), spectrum::Centre::kFlip);
+  // Where one group has a class, nothing of it can be held out, and nothing is chosen.
+  TrainingSet grouped = training_set(S, classes);
+  std::vector<std::string> names;
+  for (Index i = 0; i < n; ++i) names.push_back(i % 2 == 0 ? "one" : std::to_string(i));
+  grouped.labels.groups = make_groups(names);
+  const auto both = fit_once(grouped, SpectrumSvmSettings{.probability = false});
+  EXPECT_EQ(static_cast<spectrum::Centre>(both.model.centres[0]), spectrum::Centre::kBoth);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i / 4);
+  grouped.labels.groups = make_groups(names);
+  const auto flipped = fit_once(grouped, SpectrumSvmSettings{.probability = false});
+  EXPECT_EQ(static_cast<spectrum::Centre>(flipped.model.centres[0]), spectrum::Centre::kFlip);
 }
 
 TEST(SpectrumSvm, NearsClipWhenDrawnToTheSimilaritiesThemselves) {

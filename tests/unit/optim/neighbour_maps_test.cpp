@@ -79,13 +79,56 @@ TEST(Nca, IsTheExpectedShareOfRightNeighbours) {
               -(first + 0.5) / 3, 1e-12);
 }
 
+/// By its definition: neighbours are drawn among the samples of other groups.
+double nca_directly(const Samples& data, const Matrix& A, const std::vector<int>& groups) {
+  double right = 0;
+  for (Index i = 0; i < data.X.rows(); ++i) {
+    double own = 0, all = 0;
+    for (Index j = 0; j < data.X.rows(); ++j) {
+      const auto a = static_cast<std::size_t>(i);
+      const auto b = static_cast<std::size_t>(j);
+      if (groups[a] == groups[b]) continue;
+      const double chance =
+          std::exp(-(A * (data.X.row(i) - data.X.row(j)).transpose()).squaredNorm());
+      all += chance;
+      if (data.classes[a] == data.classes[b]) own += chance;
+    }
+    if (all > 0) right += own / all;
+  }
+  return -right / static_cast<double>(data.X.rows());
+}
+
+TEST(Nca, DrawsNoNeighbourOfTheSameGroup) {
+  const Samples data = samples(16, 4, 1);
+  const Matrix A = 0.5 * random_matrix(2, 4, 2);
+  std::vector<int> groups(16);
+  for (std::size_t i = 0; i < 16; ++i) groups[i] = static_cast<int>(i / 3);
+  Matrix gradient, unused;
+  EXPECT_NEAR(metric::nca_objective(data.X, data.classes, A, gradient, groups),
+              nca_directly(data, A, groups), 1e-12);
+  constexpr double kH = 1e-6;
+  for (Index i = 0; i < A.size(); ++i) {
+    Matrix plus = A;
+    Matrix minus = A;
+    plus.data()[i] += kH;
+    minus.data()[i] -= kH;
+    const double slope =
+        (nca_directly(data, plus, groups) - nca_directly(data, minus, groups)) / (2 * kH);
+    EXPECT_NEAR(gradient.data()[i], slope, 1e-7);
+  }
+  const std::vector<int> one(16, 0);
+  EXPECT_EQ(metric::nca_objective(data.X, data.classes, A, gradient, one), 0);
+  EXPECT_TRUE(gradient.isZero());
+  EXPECT_EQ(metric::nca_scale(data.X, A, one) > 0, true);
+}
+
 TEST(Nca, LearnsWhichFeatureTells) {
   // One row and many samples: the other features cannot tell them apart by chance.
   const Samples data = samples(240, 4, 3);
   RunContext ctx;
   Matrix unused;
   const Matrix start = Matrix::Constant(1, 4, 0.5);
-  const metric::LearnedMap learned = metric::learn_nca(data.X, data.classes, start, 200, ctx);
+  const metric::LearnedMap learned = metric::learn_nca(data.X, data.classes, {}, start, 200, ctx);
   EXPECT_LT(learned.info.objective,
             metric::nca_objective(data.X, data.classes, start, unused) - 0.1);
   for (Index j = 1; j < 4; ++j) {
@@ -180,7 +223,8 @@ TEST(Nca, LearnsWhereTheFirstMapLeavesNoChanceToOthers) {
   const double flat = metric::nca_objective(data.X, data.classes, identity, gradient);
   EXPECT_LT(gradient.cwiseAbs().maxCoeff(), 1e-6);
   EXPECT_LT(metric::nca_scale(data.X, identity), 0.1);
-  const metric::LearnedMap learned = metric::learn_nca(data.X, data.classes, identity, 200, ctx);
+  const metric::LearnedMap learned =
+      metric::learn_nca(data.X, data.classes, {}, identity, 200, ctx);
   EXPECT_LT(learned.info.objective, flat - 0.1);
   EXPECT_NEAR(learned.info.objective,
               metric::nca_objective(data.X, data.classes, learned.L, gradient), 1e-9);
@@ -227,7 +271,7 @@ TEST(Nca, LeavesTheGradientThatItStates) {
   RunContext ctx;
   Matrix gradient;
   const metric::LearnedMap learned =
-      metric::learn_nca(data.X, data.classes, Matrix::Identity(3, 3), 400, ctx);
+      metric::learn_nca(data.X, data.classes, {}, Matrix::Identity(3, 3), 400, ctx);
   (void)metric::nca_objective(data.X, data.classes, learned.L, gradient);
   const double left = gradient.norm() * learned.L.norm();
   EXPECT_NEAR(learned.info.kkt_residual, left, 1e-9 * left);
@@ -236,7 +280,7 @@ TEST(Nca, LeavesTheGradientThatItStates) {
   const Matrix identity = Matrix::Identity(3, 3);
   (void)metric::nca_objective(data.X, data.classes, identity, at_start);
   EXPECT_LT(gradient.cwiseAbs().maxCoeff(), 0.05 * at_start.cwiseAbs().maxCoeff());
-  const metric::LearnedMap early = metric::learn_nca(data.X, data.classes, identity, 1, ctx);
+  const metric::LearnedMap early = metric::learn_nca(data.X, data.classes, {}, identity, 1, ctx);
   EXPECT_GT(early.info.kkt_residual, 1e-3);
   EXPECT_EQ(early.info.status, SolveStatus::kStopped);  // nothing says that it is near one
 }

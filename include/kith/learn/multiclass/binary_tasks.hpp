@@ -54,6 +54,10 @@ using Tasks = std::span<const BinaryTask>;
 [[nodiscard]] std::string task_name(const BinaryTask& task, const Labels& labels);
 /// Notes that there are very many pairs of classes, where there are and each has a machine.
 void note_many_pairs(const Labels& labels, Multiclass rule, FitInfo& info);
+/// Notes the tasks whose samples groups kept from being held out: their sigmoids go by decision
+/// values of samples that the machines have seen. Quiet where a class has a single sample.
+void note_own_values(Tasks tasks, const Labels& labels, std::span<const char> held_out,
+                     FitInfo& info);
 /// Of the task's samples, all 1 where none were given.
 [[nodiscard]] Vector weights_of(const TrainingSet& train, const BinaryTask& task);
 

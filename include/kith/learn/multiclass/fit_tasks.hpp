@@ -75,24 +75,25 @@ struct FittedTasks {
 
 namespace detail {
 
-/// The sigmoids of task `number` at every step that has probabilities. Folds run on several threads
-/// only where there are fewer tasks than threads.
+/// The sigmoids of task `number` at every step that has probabilities; false where no sample of it
+/// could be held out. `groups` are those of its samples. Folds run on several threads only where
+/// there are fewer tasks than threads.
 template <class L, class Step>
-void calibrate(const BinaryTask& task, std::size_t number, Path<Step> path, const L& learner,
-               const typename L::Block& whole,
+bool calibrate(const BinaryTask& task, std::size_t number, std::span<const int> groups,
+               Path<Step> path, const L& learner, const typename L::Block& whole,
                std::vector<FittedTasks<typename L::Machine>>& fitted, int threads,
                const RunContext& ctx) {
   std::vector<std::size_t> steps;
   for (std::size_t step = 0; step < path.size(); ++step) {
     if (path[step].probability) steps.push_back(step);
   }
-  if (steps.empty()) return;
+  if (steps.empty()) return true;
   const auto machine_at = [&](std::size_t k) -> const typename L::Machine& {
     return fitted[steps[k]].machines[number];
   };
   Matrix values(task.size(), std::ssize(steps));
-  const std::vector<FoldSplit> folds = calibration_folds(task.signs, learner.folds(number));
-  if (folds.empty()) {  // a class has one sample: the machine's own values have to do
+  const std::vector<FoldSplit> folds = calibration_folds(task.signs, groups, learner.folds(number));
+  if (folds.empty()) {  // a class has one sample or group: the machine's own values have to do
     const std::vector<Index> all = all_positions(task.size());
     for (std::size_t k = 0; k < steps.size(); ++k) {
       values.col(static_cast<Index>(k)) = learner.decisions(whole, machine_at(k), all, all);
@@ -113,6 +114,7 @@ void calibrate(const BinaryTask& task, std::size_t number, Path<Step> path, cons
     const Sigmoid sigmoid = fit_sigmoid(values.col(static_cast<Index>(k)), task.signs);
     fitted[steps[k]].sigmoids.col(static_cast<Index>(number)) << sigmoid.slope, sigmoid.offset;
   }
+  return !folds.empty();
 }
 
 }  // namespace detail
@@ -143,6 +145,7 @@ template <BinaryLearner L, class Step>
     if (path[step].probability) fitted[step].sigmoids.resize(2, std::ssize(tasks));
   }
   const int fold_threads = std::ssize(tasks) < ctx.threads ? ctx.threads : 1;
+  std::vector<char> held_out(tasks.size());
   parallel_for(tasks.size(), ctx.threads, [&](std::size_t t) {
     ctx.check_stop();
     typename L::Block whole = learner.block(tasks[t], t);
@@ -150,12 +153,15 @@ template <BinaryLearner L, class Step>
       ctx.check_stop();
       fitted[step].machines[t] = learner.solve(whole, {.step = step});
     }
-    detail::calibrate(tasks[t], t, path, learner, whole, fitted, fold_threads, ctx);
+    const std::vector<int> groups = values_at(labels.groups.ids, tasks[t].samples);
+    held_out[t] =
+        detail::calibrate(tasks[t], t, groups, path, learner, whole, fitted, fold_threads, ctx);
     if constexpr (requires(typename L::Machine & machine) { learner.finish(whole, machine); }) {
       for (auto& one : fitted) learner.finish(whole, one.machines[t]);
     }
   });
   for (auto& [machines, sigmoids, info] : fitted) {
+    if (sigmoids.size() > 0) note_own_values(tasks, labels, held_out, info);
     info.subproblems.reserve(tasks.size());
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       Subproblem& evidence = info.subproblems.emplace_back(std::move(machines[t].evidence));

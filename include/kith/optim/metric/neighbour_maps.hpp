@@ -22,19 +22,24 @@ struct LearnedMap {
 ///
 ///   f(A) = -1/n sum_i sum_{j of i's class} p_ij,   p_ij ~ exp(-|A x_i - A x_j|^2), j != i.
 ///
-/// Fills the gradient in A. O(n^2 (d + 1) + n d r).
+/// Where samples have `groups` (else none), no neighbour is drawn from the sample's own: the share
+/// is that of samples whose whole group is left out. Fills the gradient in A.
+/// O(n^2 (d + 1) + n d r).
 [[nodiscard]] double nca_objective(const MatrixRef& X, std::span<const int> classes,
-                                   const MatrixRef& A, Matrix& gradient);
+                                   const MatrixRef& A, Matrix& gradient,
+                                   std::span<const int> groups = {});
 /// What a first map is multiplied by. Where the features are so many or so large that
 /// exp(-|Ax_i - Ax_j|^2) leaves all of the chance to the nearest neighbour (but 1e-6 of it, in the
 /// median over samples), the objective is flat and has nothing to descend by: A is then halved
 /// until half of the chance is left to others. Elsewhere it is 1.
-[[nodiscard]] double nca_scale(const MatrixRef& X, const MatrixRef& A);
+[[nodiscard]] double nca_scale(const MatrixRef& X, const MatrixRef& A,
+                               std::span<const int> groups = {});
 /// L-BFGS from nca_scale times the start, towards a stationary point of it. kkt_residual is
 /// |gradient| |A|, the slope by relative changes of A; kStationary: within 1e-3; kStopped: more,
 /// and a step gained less than 1e-7, or there were as many as asked for.
-[[nodiscard]] LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes, Matrix start,
-                                   long iterations, const RunContext& ctx);
+[[nodiscard]] LearnedMap learn_nca(const MatrixRef& X, std::span<const int> classes,
+                                   std::span<const int> groups, Matrix start, long iterations,
+                                   const RunContext& ctx);
 
 /// The program of large-margin nearest neighbours (Weinberger, Saul 2005) over positive
 /// semidefinite M, with d(i, j) = (x_i - x_j)'M(x_i - x_j) and the `targets` nearest samples T_i of
