@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/core/context.hpp"
 #include "kith/core/error.hpp"
 
 namespace kith::detail {
