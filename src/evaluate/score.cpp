@@ -22,7 +22,7 @@ std::optional<double> share(Index part, Index whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::optional<ShareInterval> interval(Index part, Index whole) {
+std::optional<Interval> interval(Index part, Index whole) {
   if (whole == 0) return std::nullopt;
   return wilson_interval(part, whole);
 }
@@ -36,11 +36,11 @@ std::string names_of(std::span<const ClassScore* const> classes) {
 }  // namespace
 
 std::optional<double> ClassScore::recall() const { return share(right, samples); }
-std::optional<ShareInterval> ClassScore::recall_interval() const {
+std::optional<Interval> ClassScore::recall_interval() const {
   return interval(right, samples);
 }
 std::optional<double> ClassScore::precision() const { return share(right, predicted); }
-std::optional<ShareInterval> ClassScore::precision_interval() const {
+std::optional<Interval> ClassScore::precision_interval() const {
   return interval(right, predicted);
 }
 
@@ -198,7 +198,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json interval_json(const std::optional<ShareInterval>& interval) {
+Json interval_json(const std::optional<Interval>& interval) {
   return interval ? Json{interval->low, interval->high} : Json();
 }
 

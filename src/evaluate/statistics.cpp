@@ -169,7 +169,7 @@ double critical_difference(int methods, int data_sets, double alpha) {
   return q * std::sqrt(k * (k + 1) / (6.0 * data_sets));
 }
 
-ShareInterval wilson_interval(Index count, Index n) {
+Interval wilson_interval(Index count, Index n) {
   if (n < 1 || count < 0 || count > n) {
     throw invalid("an interval for {} of {} samples; there must be one sample at least", count, n);
   }

@@ -26,7 +26,7 @@ std::string class_name(const ClassScore& one) {
 
 std::string share_text(const std::optional<double>& share) { return share ? percent(*share) : "-"; }
 
-std::string interval_text(const std::optional<ShareInterval>& interval) {
+std::string interval_text(const std::optional<Interval>& interval) {
   if (!interval) return "-";
   return fmt::format("{:.1f} to {:.1f}", 100 * interval->low, 100 * interval->high);
 }

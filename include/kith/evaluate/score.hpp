@@ -31,10 +31,10 @@ struct ClassScore {
 
   /// right / samples and its interval; nothing without samples.
   [[nodiscard]] std::optional<double> recall() const;
-  [[nodiscard]] std::optional<ShareInterval> recall_interval() const;
+  [[nodiscard]] std::optional<Interval> recall_interval() const;
   /// right / predicted and its interval; nothing where it was never predicted.
   [[nodiscard]] std::optional<double> precision() const;
-  [[nodiscard]] std::optional<ShareInterval> precision_interval() const;
+  [[nodiscard]] std::optional<Interval> precision_interval() const;
 };
 
 /// What a prediction without any input would reach: always the class with the most training
@@ -48,7 +48,7 @@ struct Score {
   Index samples = 0;
   Index wrong = 0;
   double error = 0;
-  ShareInterval interval;              ///< of the error (wilson_interval)
+  Interval interval;              ///< of the error (wilson_interval)
   double balanced_error = 0;           ///< over the classes with samples
   std::vector<ClassScore> classes;     ///< those of the model in its order, then those it never saw
   Matrix confusion;                    ///< (truth, predicted), counts, in the order of `classes`

@@ -38,7 +38,7 @@ inline constexpr double kRoundingShare = 1e-12;
 [[nodiscard]] double critical_difference(int methods, int data_sets, double alpha = 0.05);
 
 /// Bounds of a share.
-struct ShareInterval {
+struct Interval {
   double low = 0;
   double high = 1;
 };
@@ -46,6 +46,6 @@ struct ShareInterval {
 /// Wilson's 95 % interval of the share of which `count` of `n` independent samples are an estimate:
 /// the shares p with |count / n - p| <= z sqrt(p (1 - p) / n), z the 97.5 % quantile of the normal
 /// distribution. Inside [0, 1]. Throws Error unless n >= 1 and 0 <= count <= n.
-[[nodiscard]] ShareInterval wilson_interval(Index count, Index n);
+[[nodiscard]] Interval wilson_interval(Index count, Index n);
 
 }  // namespace kith

@@ -218,7 +218,7 @@ TEST(WilsonInterval, EndsWhereTheNormalTestOfTheShareEnds) {
   for (const Index n : {1, 2, 7, 40, 1000, 1000000}) {
     for (const Index count : {Index{0}, Index{1}, n / 3, n / 2, n - 1, n}) {
       if (count < 0) continue;
-      const ShareInterval found = wilson_interval(count, n);
+      const Interval found = wilson_interval(count, n);
       const double share = static_cast<double>(count) / static_cast<double>(n);
       EXPECT_LE(0, found.low);
       EXPECT_LE(found.low, share);
@@ -234,8 +234,8 @@ TEST(WilsonInterval, EndsWhereTheNormalTestOfTheShareEnds) {
 
 TEST(WilsonInterval, IsMirroredAndReachesTheEndsExactly) {
   for (const Index count : {0, 3, 8, 20}) {
-    const ShareInterval found = wilson_interval(count, 20);
-    const ShareInterval mirrored = wilson_interval(20 - count, 20);
+    const Interval found = wilson_interval(count, 20);
+    const Interval mirrored = wilson_interval(20 - count, 20);
     EXPECT_NEAR(found.low, 1 - mirrored.high, 1e-15);
   }
   EXPECT_EQ(wilson_interval(0, 5).low, 0);
