@@ -408,7 +408,12 @@ void bind_models(py::module_& module) {
             const auto bytes = state[0].cast<std::string>();
             return read_back(bytes, "pickled model", state[1].cast<std::string>());
           }));
-  module.def("note_without_pairs", &note_without_pairs, py::arg("names"), py::arg("queries"));
+  module.def(
+      "note_without_pairs",
+      [](const std::vector<std::string>& names, Index queries) {
+        return note_without_pairs(names, queries);
+      },
+      py::arg("names"), py::arg("queries"));
   module.def(
       "page_of",
       [](const std::string& document) {

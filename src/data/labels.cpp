@@ -141,10 +141,9 @@ LabelFile numbers(detail::ByteSource& source, std::string_view what) {
 /// Labels without ids: as many as samples.
 void check_count(const LabelFile& file, Index sample_count) {
   if (std::ssize(file.labels) == sample_count) return;
-  std::string message =
-      fmt::format("{}: {} {}{} for {} sample{}; there must be one per sample", file.source,
-                  file.labels.size(), file.what, file.labels.size() == 1 ? "" : "s", sample_count,
-                  sample_count == 1 ? "" : "s");
+  std::string message = fmt::format(
+      "{}: {} {}{} for {} sample{}; there must be one per sample", file.source, file.labels.size(),
+      file.what, file.labels.size() == 1 ? "" : "s", sample_count, sample_count == 1 ? "" : "s");
   if (same_word(file.labels.front(), file.what) || same_word(file.labels.front(), "class")) {
     message += fmt::format(" (its first line is {}: a header belongs only above id and {})",
                            in_quotes(file.labels.front()), file.what);

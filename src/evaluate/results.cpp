@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "kith/core/text.hpp"
+#include "kith/data/groups.hpp"
 #include "kith/evaluate/statistics.hpp"
 #include "kith/learn/learner.hpp"
 
@@ -203,6 +204,7 @@ ExperimentResult summarise(const Store& store, std::int64_t experiment, Metric m
                           .metric = metric,
                           .positive = {},
                           .samples = record.labels.size(),
+                          .groups = count_groups(record.labels.groups.ids),
                           .class_names = record.labels.names,
                           .partitions = static_cast<int>(record.partitions.size()),
                           .methods = {}};

@@ -94,6 +94,7 @@ Json data_set_json(const Store& store, const ExperimentResult& result) {
   return {{"name", result.name},
           {"n", result.samples},
           {"classes", classes},
+          {"groups", result.groups == 0 ? Json() : Json(result.groups)},
           {"fingerprint", fmt::format("{:016x}", record.fingerprint)},
           {"protocol", record.protocol},
           {"input", record.input},

@@ -36,9 +36,7 @@ std::string names_of(std::span<const ClassScore* const> classes) {
 }  // namespace
 
 std::optional<double> ClassScore::recall() const { return share(right, samples); }
-std::optional<Interval> ClassScore::recall_interval() const {
-  return interval(right, samples);
-}
+std::optional<Interval> ClassScore::recall_interval() const { return interval(right, samples); }
 std::optional<double> ClassScore::precision() const { return share(right, predicted); }
 std::optional<Interval> ClassScore::precision_interval() const {
   return interval(right, predicted);

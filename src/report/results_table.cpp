@@ -195,7 +195,8 @@ std::vector<std::string> warnings(const Results& results) {
 
 Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
   Sheet sheet;
-  sheet.title = fmt::format("{}: {}, {}, {}", result.name, counted(result.samples, "sample"),
+  sheet.title = fmt::format("{}: {}{}, {}, {}", result.name, counted(result.samples, "sample"),
+                            result.groups == 0 ? "" : " in " + counted(result.groups, "group"),
                             counted(std::ssize(result.class_names), "class"),
                             counted(result.partitions, "partition"));
   add_column(sheet, "method", false);

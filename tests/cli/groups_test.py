@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--groups as a user meets it: nothing of a group on both sides of any split, and refusals that help."""
 
+import math
 import random
 
 import pytest
@@ -19,7 +20,7 @@ def people(kith):
             points.append([c + chance.gauss(0, 0.05) for c in centre])
             groups.append(f"p{person}")
             labels.append("ab"[person % 2])
-    rows = [[round(-sum((x - z) ** 2 for x, z in zip(a, b)), 6) for b in points] for a in points]
+    rows = [[round(math.exp(-sum((x - z) ** 2 for x, z in zip(a, b))), 6) for b in points] for a in points]
     ids = [f"s{i}" for i in range(len(points))]
     kith.write("s.csv", "," + ",".join(ids) + "\n" +
                "".join(f"{name}," + ",".join(map(str, row)) + "\n" for name, row in zip(ids, rows)))

@@ -175,7 +175,7 @@ def test_help_is_a_command(kith):
     (("train", "--method", "knn", "--k", "5"), "neighbours is a setting of a method, given as --set neighbours=5\n"),
     (("train", "--k", "5"), "given as --method knn --set neighbours=5, since svm has none\n"),
     (("train", "--n_neighbors", "5"), "given as --method knn --set neighbours=5, since svm has none\n"),
-    (("predict", "--model", "m.kith", "--labels", "l.txt"), "kith evaluate --similarity FILE --labels FILE"),
+    (("predict", "--model", "m.kith", "--methods", "knn"), 'there is no option "--methods"'),
     (("predict", "--model", "m.kith", "--missing", "zero"), "the model does to new rows what was done"),
     (("inspect", "scores.csv", "labels.txt"), 'unexpected argument "scores.csv"'),
 ])

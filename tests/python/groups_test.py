@@ -21,7 +21,7 @@ class People:
         rng = np.random.default_rng(seed)
         self.groups = np.repeat(np.arange(24), 2 + np.arange(24) % 2)
         points = rng.normal(size=(24, 4))[self.groups] + 0.05 * rng.normal(size=(len(self.groups), 4))
-        self.S = -((points[:, None] - points[None]) ** 2).sum(axis=2)
+        self.S = np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2))
         self.y = np.array(["ab"[one % 2] for one in self.groups])
         self.points = points
 
@@ -39,7 +39,7 @@ def test_comparisons_keep_groups_together(people):
     knn = [kith.KNN(neighbours=1)]
     alone = kith.evaluate(people.S, people.y, knn, **FEW)
     together = kith.evaluate(people.S, people.y, knn, groups=people.groups, **FEW)
-    assert error(alone) < 0.1 < 0.25 < error(together)
+    assert 2 * error(alone) < error(together) > 0.25  # the others of a person are often among few samples, not always
     assert together.results["groups"] == 24 and alone.results["groups"] is None
 
 

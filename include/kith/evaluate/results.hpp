@@ -60,6 +60,7 @@ struct ExperimentResult {
   Metric metric = Metric::kError;
   std::string positive;  ///< the class F1 is about; empty unless there are two
   Index samples = 0;
+  Index groups = 0;  ///< that stayed whole in every split; 0 where samples stand alone
   std::vector<std::string> class_names;
   int partitions = 0;                 ///< planned
   std::vector<MethodResult> methods;  ///< in the order of the store

@@ -48,7 +48,7 @@ struct Score {
   Index samples = 0;
   Index wrong = 0;
   double error = 0;
-  Interval interval;              ///< of the error (wilson_interval)
+  Interval interval;                   ///< of the error (wilson_interval)
   double balanced_error = 0;           ///< over the classes with samples
   std::vector<ClassScore> classes;     ///< those of the model in its order, then those it never saw
   Matrix confusion;                    ///< (truth, predicted), counts, in the order of `classes`

@@ -202,9 +202,8 @@ TEST(KarlinAltschulConstants, MakePValuesOfUnrelatedSequencesUniform) {
   SequenceData data{.source = "x", .ids = {}, .values = {}};
   for (int i = 0; i < 24; ++i) data.values.push_back(background_sequence(rng, 600));
   for (const auto& [matrix, lambda] : kUngapped) {
-    const RowMatrix P =
-        align_matrix(Alignment::kLocal, data, {.matrix = matrix, .score = ScoreForm::kPValue},
-                     RunContext{});
+    const RowMatrix P = align_matrix(Alignment::kLocal, data,
+                                     {.matrix = matrix, .score = ScoreForm::kPValue}, RunContext{});
     std::vector<double> pairs;
     for (Index i = 0; i < P.rows(); ++i) {
       for (Index j = 0; j < i; ++j) pairs.push_back(P(i, j));

@@ -178,8 +178,7 @@ TEST(RadiusMkl, BoundsByTheBestMultipleOfAMachine) {
   const mkl::RadiusPoint point = mkl::radius_point(problem, Vector::Constant(4, 0.25), 1e-9, ctx);
   const double bound = lower_bound(problem, point.alpha, point.ball.beta);
   for (const double s : {0.25, 0.5, 0.9}) {
-    EXPECT_LE(lower_bound(problem, s * point.alpha, point.ball.beta),
-              bound * (1 + 1e-12));
+    EXPECT_LE(lower_bound(problem, s * point.alpha, point.ball.beta), bound * (1 + 1e-12));
   }
   EXPECT_NEAR(point.bound, bound, 1e-9 * bound);
 }

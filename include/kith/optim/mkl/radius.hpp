@@ -40,7 +40,7 @@ struct RadiusPoint {
   /// s 1'alpha - s^2/2 max_m alpha'YK_mY alpha / (beta'diag(K_m) - beta'K_m beta) over 0 <= s <= 1,
   /// with the beta of the ball.
   double bound = 0;
-  Vector gradient;   ///< of G in theta; theta'gradient = 0
+  Vector gradient;  ///< of G in theta; theta'gradient = 0
   Vector alpha;
   double b = 0;
   EnclosingBall ball;
