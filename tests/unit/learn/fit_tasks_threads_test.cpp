@@ -167,7 +167,7 @@ TEST(FitTasks, SayWhereGroupsLeaveNothingToCalibrateBy) {
   const auto fitted =
       fit_tasks(binary_tasks(labels), labels, std::span<const Step>(path), learner, RunContext());
   ASSERT_EQ(fitted[0].info.notes.size(), 1U);
-  EXPECT_NE(fitted[0].info.notes[0].find("a | b, a | c"), std::string::npos);
+  EXPECT_NE(fitted[0].info.notes[0].find("a | b and a | c"), std::string::npos);
   EXPECT_EQ(fitted[0].info.notes[0].find("b | c"), std::string::npos);
   EXPECT_TRUE(fitted[1].info.notes.empty());
 }
