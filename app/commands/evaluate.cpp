@@ -17,7 +17,7 @@
 #include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/numerics/blas.hpp"
-#include "kith/report/results_table.hpp"
+#include "kith/report/curve_table.hpp"
 #include "kith/version.hpp"
 #include "method_options.hpp"
 #include "output_options.hpp"
@@ -38,6 +38,7 @@ struct EvaluateOptions {
   PartitionSettings partitions;
   std::string partition_file;
   std::string sizes;
+  std::string test = "auto";
   std::string store;
   std::string data_name;
   bool append = false;
@@ -208,6 +209,7 @@ int run(const EvaluateOptions& options) {
   if (options.input.labels.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "a comparison needs labels: give --labels FILE");
   }
+  const auto test = parse_enum<SignificanceTest>("--test", options.test);
   check_store_flags(options);
   check_outputs(options);
   Session session(options.common);
@@ -226,6 +228,7 @@ int run(const EvaluateOptions& options) {
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);
   plan.sizes = chosen_sizes(options, plan, data, ctx);
   plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
+  (void)chosen_test(test, Metric::kError, plan.partitions.size(), enum_name(protocol), plan.name);
   plan.about = about(options, input, data);
   plan.doubts = input.doubts;
   plan.portraits = !options.store.empty();
@@ -245,7 +248,8 @@ int run(const EvaluateOptions& options) {
   for (const std::string& note : keep_notes(data, plan, store, done.experiment)) {
     ctx.message(note);
   }
-  const std::vector<ExperimentResult> results = {summarise(store, done.experiment, Metric::kError)};
+  const std::vector<ExperimentResult> results = {
+      summarise(store, done.experiment, Metric::kError, "", test)};
   session.end_progress();
   if (options.common.json) {
     Json json = spelled_notes(results_json(store, results), as_flag);
@@ -255,8 +259,8 @@ int run(const EvaluateOptions& options) {
     print_json(json);
   } else {
     const OutputStyle style = output_style();
-    print_text(results_table(
-        results, TableFormat::kText,
+    print_text(table_and_curves(
+        store, results,
         {.unicode = style.unicode, .colour = style.colour, .timings = options.timings}));
   }
   return finish(done, results.front(), plan, ctx);
@@ -318,6 +322,13 @@ void add_flags(CLI::App& parser, EvaluateOptions& options) {
           "a learning curve: also with some of the training samples, such as 10%,20%,50%, or "
           "numbers such as 50,100; tested on the same test parts")
       ->type_name("LIST")
+      ->group("Comparison");
+  parser
+      .add_option("--test", options.test,
+                  "how methods are compared: corrected-t, mcnemar (one partition), wilcoxon, none; "
+                  "auto is wilcoxon for the protocols of papers, else corrected-t or mcnemar")
+      ->type_name("NAME")
+      ->capture_default_str()
       ->group("Comparison");
   parser
       .add_option("--store", options.store,

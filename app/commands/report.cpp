@@ -15,6 +15,7 @@
 #include "kith/core/error.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
+#include "kith/report/curve_table.hpp"
 #include "kith/report/page.hpp"
 #include "output_options.hpp"
 
@@ -33,7 +34,9 @@ struct ReportOptions {
   std::string out;
   Metric metric = Metric::kError;
   std::string positive;
+  SignificanceTest test = SignificanceTest::kAuto;
   std::vector<std::string> data;
+  bool sizes = false;
   bool timings = false;
 };
 
@@ -133,15 +136,36 @@ void note_absence(const std::vector<ExperimentResult>& results, const ReportOpti
                           finished ? why_absent(options.metric) : why_absent(Metric::kError)));
 }
 
+/// `--sizes`: the learning curves alone.
+std::string curves_text(const Store& store, const std::vector<ExperimentResult>& results,
+                        const ReportOptions& options, const TableStyle& style) {
+  const ReportFormat format = chosen_format(options);
+  if (format != ReportFormat::kText && format != ReportFormat::kCsv) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("--sizes writes the learning curve as text or csv, not as {}; json and "
+                            "html have it beside everything else",
+                            enum_name(format)));
+  }
+  const std::vector<NamedCurve> curves = curves_of(store, results);
+  if (curves.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} has no learning curve; `kith evaluate --sizes 20%,50% --store {}` "
+                            "adds one",
+                            in_quotes(options.store), options.store));
+  }
+  return format == ReportFormat::kCsv ? curve_csv(curves) : curve_text(curves, style);
+}
+
 std::string report_text(const Store& store, const std::vector<ExperimentResult>& results,
                         const ReportOptions& options) {
   const OutputStyle output = output_style();
   const TableStyle style{.unicode = output.unicode,
                          .colour = output.colour && options.out.empty(),
                          .timings = options.timings};
+  if (options.sizes) return curves_text(store, results, options, style);
   switch (chosen_format(options)) {
     case ReportFormat::kText:
-      return results_table(results, TableFormat::kText, style);
+      return table_and_curves(store, results, style);
     case ReportFormat::kCsv:
       return results_table(results, TableFormat::kCsv, style);
     case ReportFormat::kMarkdown:
@@ -167,7 +191,7 @@ int run(const ReportOptions& options) {
   const Store store(options.store, StoreAccess::kReadOnly);
   std::vector<ExperimentResult> results;
   for (const std::int64_t number : chosen_experiments(store, options)) {
-    results.push_back(summarise(store, number, options.metric, options.positive));
+    results.push_back(summarise(store, number, options.metric, options.positive, options.test));
   }
   check_positive(results, options);
   note_absence(results, options, session.context);
@@ -223,10 +247,9 @@ Command add_report(CLI::App& program) {
   add_common_options(*parser, options->common);
   parser->footer(
       "A star or bold face marks the method with the best mean and those that are not\n"
-      "significantly worse (one-sided Wilcoxon signed-rank test at 5 %). Several data sets stand\n"
-      "side by side, with average ranks and their critical difference. The page (html) is one "
-      "file\n"
-      "that needs no network: the comparison, the data, every method and sample.\n"
+      "significantly worse at 5 % (--test). Several data sets stand side by side, with average\n"
+      "ranks. The page (html) is one file that needs no network: the comparison, the data, every\n"
+      "method and sample.\n"
       "\nExamples:\n"
       "  kith report --store words.db --out words.html\n"
       "  kith report --store words.db\n"

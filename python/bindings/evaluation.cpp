@@ -157,13 +157,16 @@ Compared evaluate(const GivenData& data, const GivenLabels& labels, const Texts&
     plan.partitions_given = !given.partitions.empty() || !given.partition_file.empty();
     plan.protocol = {.name = protocol, .partitions = settings};
     plan.protocol.partitions.repeats = static_cast<Index>(plan.partitions.size());
+    const auto test = parse_enum<SignificanceTest>("test", given.test);
+    (void)chosen_test(test, Metric::kError, plan.partitions.size(), enum_name(protocol), plan.name);
     Store store(store_path);
     const ExperimentRun done =
         run_experiment(made, plan, store, append ? NewData::kAppend : NewData::kRefuse, ctx);
     std::vector<std::string> notes = keep_notes(made, plan, store, done.experiment);
     for (std::string& note : notes) note = spelled(note, as_keyword);
     Json results = spelled_notes(
-        results_json(store, {summarise(store, done.experiment, Metric::kError)}), as_keyword);
+        results_json(store, {summarise(store, done.experiment, Metric::kError, "", test)}),
+        as_keyword);
     results["failures"] = spelled_json(failures_json(done.failures), as_keyword);
     return Compared(results.dump(), std::move(notes));
   };
@@ -181,25 +184,30 @@ std::pair<std::string, bool> note_of_classes(const std::vector<std::string>& lab
   return {note.text, note.nothing_to_learn};
 }
 
-std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric) {
+std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric,
+                                           const std::string& test) {
   std::vector<ExperimentResult> results;
   for (const std::int64_t number : store.experiments()) {
-    results.push_back(summarise(store, number, parse_enum<Metric>("metric", metric)));
+    results.push_back(summarise(store, number, parse_enum<Metric>("metric", metric), "",
+                                parse_enum<SignificanceTest>("test", test)));
   }
   return results;
 }
 
 /// The results of every data set of a store, as `kith report` writes them: "json", "html" or a
 /// table.
-std::string report(const std::string& path, const std::string& metric, const std::string& format) {
+std::string report(const std::string& path, const std::string& metric, const std::string& format,
+                   const std::string& test) {
   const Store store(path, StoreAccess::kReadOnly);
-  const std::vector<ExperimentResult> results = every_result(store, metric);
+  const std::vector<ExperimentResult> results = every_result(store, metric, test);
   if (format == "json") return spelled_notes(results_json(store, results), as_keyword).dump();
   if (format == "html") {
     check_has_page();
     return html_page(spelled_json(report_document(store, results), as_keyword));
   }
-  return results_table(results, parse_enum<TableFormat>("format", format), {});
+  const auto table = parse_enum<TableFormat>("format", format);
+  return table == TableFormat::kText ? table_and_curves(store, results, {})
+                                     : results_table(results, table, {});
 }
 
 /// (what `kith inspect --json` prints, its text, and its page where `page` asks for it)
@@ -246,7 +254,8 @@ void bind_evaluation(py::module_& module) {
       .def_readwrite("partition_settings", &GivenPlan::partition_settings)
       .def_readwrite("partitions", &GivenPlan::partitions)
       .def_readwrite("partition_file", &GivenPlan::partition_file)
-      .def_readwrite("sizes", &GivenPlan::sizes);
+      .def_readwrite("sizes", &GivenPlan::sizes)
+      .def_readwrite("test", &GivenPlan::test);
   py::class_<GivenData>(module, "Data")
       .def(py::init<>())
       .def_readwrite("matrices", &GivenData::matrices)
@@ -260,7 +269,7 @@ void bind_evaluation(py::module_& module) {
   module.def("note_on_classes", &note_of_classes, py::arg("labels"));
   module.def("needs", &needs_of, py::arg("methods"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
-             py::call_guard<py::gil_scoped_release>());
+             py::arg("test"), py::call_guard<py::gil_scoped_release>());
   module.def("inspect", &inspect_data, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("doubts"), py::arg("page"), py::arg("options"));
 }

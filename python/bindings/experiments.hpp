@@ -34,6 +34,7 @@ struct GivenPlan {
   std::vector<GivenPartition> partitions;  ///< empty: drawn; folds of one that has none are drawn
   std::string partition_file;              ///< in place of `partitions`; empty: none
   std::vector<std::string> sizes;          ///< "20%" or "50", of a learning curve; empty: none
+  std::string test = "auto";               ///< of significance
 };
 
 /// What is learned from: pairs as they are, pairs that are measured, or vectors, which may stand

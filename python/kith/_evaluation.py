@@ -55,12 +55,13 @@ class Evaluation:
                             low=method["low"], high=method["high"])
                        for one in sets for size in one.get("sizes", ()) for method in size["methods"]])
 
-    def format(self, format="text", metric="error"):
-        """The table as `kith report` writes it: text, csv, markdown, latex, json or, as a page to look at, html."""
+    def format(self, format="text", metric="error", test="auto"):
+        """The table as `kith report` writes it: text, csv, markdown, latex, json or, as a page to look at, html.
+        test : how methods are compared: "auto", "corrected-t", "mcnemar", "wilcoxon" or "none"."""
         if format not in _FORMATS:
             raise ValueError(f"format is {format!r}; it must be one of {', '.join(_FORMATS)}")
         with self._file() as path:
-            return _core.report(library_path(path), text_of(metric, "metric"), format)
+            return _core.report(library_path(path), text_of(metric, "metric"), format, text_of(test, "test"))
 
     def report(self, path):
         """Writes the page of `kith report`: one HTML file to look at, without network."""
@@ -89,10 +90,10 @@ class Evaluation:
 
     def _repr_html_(self):
         several = "data_sets" in self._whole
-        cells = [("data set",) * several + ("method", "error", "sd", "p", "best")]
+        cells = [("data set",) * several + ("method", "error", "sd", "to the best", "p (Holm)", "best")]
         for row in self.rows:
             cells.append((row["data_set"],) * several + (
-                row["method"], _percent(row["error"]), _percent(row["sd"]), _short(row["p_value"]),
+                row["method"], _percent(row["error"]), _percent(row["sd"]), _difference(row), _short(row["p_adjusted"]),
                 "*" if row["best"] else ""))
         body = "".join("<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) + "</tr>"
                        for tag, line in zip(["th"] + ["td"] * len(cells), cells))
@@ -108,12 +109,21 @@ def _frame(rows):
 
 
 def _row(method):
+    to_best = method["difference"] or {"mean": None, "low": None, "high": None}
     return {"method": method["method"], "error": method["mean_error"], "sd": method["sd_error"],
-            "p_value": method["p_value"], "best": method["best"], "errors": method["errors"]}
+            "difference": to_best["mean"], "low": to_best["low"], "high": to_best["high"],
+            "p_value": method["p_value"], "p_adjusted": method["p_adjusted"], "best": method["best"],
+            "errors": method["errors"]}
 
 
 def _percent(value):
     return "" if value is None else f"{100 * value:.2f} %"
+
+
+def _difference(row):
+    if row["low"] is None:
+        return ""
+    return f"{100 * row['difference']:+.2f} [{100 * row['low']:.2f}, {100 * row['high']:.2f}]"
 
 
 def _short(value):
@@ -122,7 +132,7 @@ def _short(value):
 
 def evaluate(X=None, y=None, methods=None, *, groups=None, sizes=None, data=None, measure=None, protocol="kith",
              settings=None, grids=None, repeats=None, folds=None, test_fraction=None, stratify=None, partitions=None, store=None,
-             append=False, name=None, among=None, distance=False, input=None, ids=None, seed=1, threads=None,
+             append=False, name=None, among=None, test="auto", distance=False, input=None, ids=None, seed=1, threads=None,
              blas_threads=1, verbose=False, **unknown):
     """Compares methods by nested cross-validation, as `kith evaluate` does.
 
@@ -139,6 +149,8 @@ def evaluate(X=None, y=None, methods=None, *, groups=None, sizes=None, data=None
         from them, beside others where a measure of vectors is given
     measure : as the classes take it: "edit", {"measure": "spectrum", "kmer": 4}, a list or dict of several
     among : the methods that "auto" is made of, names or estimators; None: those of `kith train --method auto`
+    test : how methods are compared: "corrected-t", "mcnemar" (one partition), "wilcoxon", "none"; "auto" is "wilcoxon"
+        for the protocols of papers, else "corrected-t" or "mcnemar"
     settings : {"svm-clip": {"cost": 10}}: settings that are not searched; "*" is every method that has them
     grids : {"svm-clip": {"cost": [1, 10, 100]}}: values to search, with "*" as well
     protocol : "kith" searches how the input is treated as well, with grids relative to its scale; "tr", "cgr", "cy",
@@ -175,7 +187,7 @@ def evaluate(X=None, y=None, methods=None, *, groups=None, sizes=None, data=None
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},
                    partitions, len(labels), own.ids or _arrays.sample_ids(samples), samples)
     plan.among, plan.among_estimators, plan.doubts = members, members_fixed, doubts
-    plan.sizes = sizes_of(sizes)
+    plan.sizes, plan.test = sizes_of(sizes), text_of(test, "test")
     plan.name = as_text(name, "the name of the data set") if name else _name_of(own)
 
     def run(path):
@@ -185,7 +197,7 @@ def evaluate(X=None, y=None, methods=None, *, groups=None, sizes=None, data=None
             return json.loads(results), notes
     if store is not None:
         results, notes = run(store)
-        whole = json.loads(_core.report(library_path(store), "error", "json"))
+        whole = json.loads(_core.report(library_path(store), "error", "json", plan.test))
         found = Evaluation(results, path_of(store), whole=whole if "data_sets" in whole else None)
     else:
         with tempfile.TemporaryDirectory(prefix="kith-") as folder:
@@ -216,6 +228,7 @@ def _name_of(own):
     return "samples" if own.measures else "vectors"
 
 
-def open_store(path, metric="error"):
-    """The results of a store that `kith evaluate` or `kith.evaluate` wrote."""
-    return Evaluation(json.loads(_core.report(library_path(path), text_of(metric, "metric"), "json")), path_of(path))
+def open_store(path, metric="error", test="auto"):
+    """The results of a store that `kith evaluate` or `kith.evaluate` wrote. test : as `evaluate` takes it."""
+    found = _core.report(library_path(path), text_of(metric, "metric"), "json", text_of(test, "test"))
+    return Evaluation(json.loads(found), path_of(path))

@@ -6,28 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 
+#include "evaluate/overlap.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
 namespace {
 
-/// Numbers that all intervals share.
-struct Overlap {
-  double ratio = 0;      ///< test over training samples, of whole training parts
-  double test_size = 0;  ///< mean over the partitions
-};
-
-Overlap overlap_of(std::span<const Partition> partitions) {
-  double test = 0, train = 0;
-  for (const Partition& one : partitions) {
-    test += static_cast<double>(one.test.size());
-    train += static_cast<double>(one.train.size());
-  }
-  return {.ratio = test / train, .test_size = test / static_cast<double>(partitions.size())};
-}
+using detail::Overlap;
 
 /// Whether each test sample of a unit was missed; nothing where it is not finished.
 std::optional<std::vector<bool>> missed_of(const Store& store, const UnitKey& key,
@@ -46,20 +33,6 @@ std::optional<std::vector<bool>> missed_of(const Store& store, const UnitKey& ke
 double share(const std::vector<bool>& missed) {
   return static_cast<double>(std::count(missed.begin(), missed.end(), true)) /
          static_cast<double>(missed.size());
-}
-
-/// Of a mean of shares over partitions.
-Interval interval_of(std::span<const double> values, const Overlap& overlap) {
-  if (values.empty()) return {};
-  if (values.size() == 1) {
-    return wilson_interval(std::round(values[0] * overlap.test_size), overlap.test_size);
-  }
-  return interval(corrected_mean(values, overlap.ratio, 1 / overlap.test_size));
-}
-
-/// A share lies between 0 and 1.
-Interval within_shares(const Interval& found) {
-  return {.low = std::max(0.0, found.low), .high = std::min(1.0, found.high)};
 }
 
 /// One size while it is read: of each method and partition who was missed.
@@ -91,7 +64,9 @@ ReadPoint read_point(const Store& store, const ExperimentRecord& record,
     }
     method.mean = mean(method.errors);
     method.sd = standard_deviation(method.errors);
-    method.interval = within_shares(interval_of(method.errors, overlap));
+    if (!method.errors.empty()) {
+      method.interval = detail::share_interval(method.errors, overlap.ratio, overlap.test_size);
+    }
     read.point.methods.push_back(std::move(method));
   }
   return read;
@@ -124,18 +99,15 @@ LastGain gain_of(const ReadPoint& before, const ReadPoint& last, const Overlap& 
     from.push_back(one.errors[i]);
     to.push_back(other.errors[j]);
     falls.push_back(one.errors[i] - other.errors[j]);
-    const std::vector<bool>& first = before.missed[*best][i];
-    const std::vector<bool>& second = last.missed[*best][j];
-    for (std::size_t s = 0; s < first.size(); ++s) {
-      ++(first[s] ? (second[s] ? pairs.both : pairs.first_only)
-                  : (second[s] ? pairs.second_only : pairs.neither));
-    }
+    pairs.add(before.missed[*best][i], last.missed[*best][j]);
   }
   if (falls.empty()) return {};
   return {.method = other.name,
           .from = mean(from),
           .to = mean(to),
-          .fall = falls.size() == 1 ? paired_interval(pairs) : interval_of(falls, overlap)};
+          .fall = falls.size() == 1
+                      ? paired_interval(pairs)
+                      : interval(corrected_mean(falls, overlap.ratio, 1 / overlap.test_size))};
 }
 
 std::string samples_text(double samples) { return format_short(samples, 5); }
@@ -176,7 +148,7 @@ LearningCurve learning_curve(const Store& store, std::int64_t experiment) {
   if (sizes.empty()) return curve;
   const ExperimentRecord record = store.experiment(experiment);
   const std::vector<std::int64_t> candidates = store.candidates(experiment);
-  const Overlap overlap = overlap_of(record.partitions);
+  const Overlap overlap = detail::overlap_of(record.partitions);
   std::vector<ReadPoint> read;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     read.push_back(

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/errors.hpp"
+#include "evaluate/comparison.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/groups.hpp"
 #include "kith/evaluate/statistics.hpp"
@@ -15,8 +16,6 @@
 
 namespace kith {
 namespace {
-
-constexpr double kLevel = 0.05;  // as in [TR] and [CGR]
 
 /// The class F1 is about: the one named, or the last of two (1 of 0 and 1, yes of no and yes).
 int positive_class(const ExperimentRecord& record, const std::string& positive) {
@@ -98,15 +97,48 @@ void add_certificate(FitInfo& all, const Json& certificate) {
   all.subproblems.push_back({.name = "", .info = info});
 }
 
+/// Of each class the share of its samples that was found, over partitions.
+class Recalls {
+ public:
+  explicit Recalls(int classes)
+      : shares_(static_cast<std::size_t>(classes)), samples_(static_cast<std::size_t>(classes)) {}
+
+  void add(const Matrix& confusion) {
+    for (std::size_t c = 0; c < shares_.size(); ++c) {
+      const auto at = static_cast<Index>(c);
+      const double samples = confusion.row(at).sum();
+      if (samples == 0) continue;
+      shares_[c].push_back(confusion(at, at) / samples);
+      samples_[c] += samples;
+    }
+  }
+
+  [[nodiscard]] std::vector<Estimate> estimates(double ratio) const {
+    std::vector<Estimate> all(shares_.size());
+    for (std::size_t c = 0; c < shares_.size(); ++c) {
+      if (shares_[c].empty()) continue;
+      const double counted = samples_[c] / static_cast<double>(shares_[c].size());
+      const Interval found = detail::share_interval(shares_[c], ratio, counted);
+      all[c] = {.mean = mean(shares_[c]), .low = found.low, .high = found.high};
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::vector<double>> shares_;
+  std::vector<double> samples_;
+};
+
 /// Everything about one method but the comparison with the others. Predictions, the bulk of a
 /// store, are read one by one and not kept.
 MethodResult read_method(const Store& store, std::int64_t candidate,
-                         const ExperimentRecord& experiment, int positive) {
+                         const ExperimentRecord& experiment, int positive, double ratio) {
   const CandidateRecord record = store.candidate(candidate);
   const int classes = experiment.labels.class_count();
   MethodResult result{.name = record.name, .method = record.method};
   result.confusion = Matrix::Zero(classes, classes);
   FitInfo fits;
+  Recalls recalls(classes);
   for (int p = 0; p < static_cast<int>(experiment.partitions.size()); ++p) {
     const Partition& partition = experiment.partitions[static_cast<std::size_t>(p)];
     for (int fold = 0; fold < partition.folds(); ++fold) {
@@ -122,63 +154,70 @@ MethodResult read_method(const Store& store, std::int64_t candidate,
           metric_value(static_cast<Metric>(m), truth, test->prediction, classes, positive);
       result.metrics[m].push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
     }
-    result.confusion += confusion(truth, test->prediction.labels, classes);
+    const Matrix counts = confusion(truth, test->prediction.labels, classes);
+    recalls.add(counts);
+    result.confusion += counts;
+    if (experiment.partitions.size() == 1) {
+      for (std::size_t i = 0; i < truth.size(); ++i) {
+        result.missed.push_back(test->prediction.labels[i] != truth[i]);
+      }
+    }
     result.chosen.push_back(test->chosen);
     result.seconds += test->seconds;
     add_certificate(fits, test->certificate);
   }
   std::tie(result.usual, result.usual_count) = usual_of(result.chosen, record.grid);
   result.members = members_of(record, result.chosen);
+  result.recall = recalls.estimates(ratio);
   if (!fits.subproblems.empty()) result.worst_status = enum_name(fits.status());
   result.worst_gap = fits.gap();
   result.worst_kkt_residual = fits.kkt_residual();
   return result;
 }
 
-/// The first with the best mean among the methods with the most finished partitions; none: no
-/// method has the metric.
-const MethodResult* find_best(const std::vector<MethodResult>& methods, std::size_t most,
-                              double sign) {
-  const MethodResult* best = nullptr;
+MajorityBaseline baseline_of(const ExperimentRecord& record, int positive) {
+  const int classes = record.labels.class_count();
+  std::array<std::vector<double>, kEnumNames<Metric>.size()> values;
+  std::vector<int> chosen(static_cast<std::size_t>(classes));
+  for (const Partition& partition : record.partitions) {
+    const std::vector<Index> counts = select(record.labels, partition.train).counts();
+    const auto most = std::ranges::max_element(counts) - counts.begin();
+    ++chosen[static_cast<std::size_t>(most)];
+    const std::vector<int> truth = select(record.labels, partition.test).ids;
+    Prediction same;
+    same.labels.assign(truth.size(), static_cast<int>(most));
+    same.probabilities = Matrix::Zero(std::ssize(truth), classes);
+    for (int c = 0; c < classes; ++c) {
+      same.probabilities.col(c).setConstant(
+          static_cast<double>(counts[static_cast<std::size_t>(c)]) /
+          static_cast<double>(partition.train.size()));
+    }
+    for (std::size_t m = 0; m < values.size(); ++m) {
+      const std::optional<double> value =
+          metric_value(static_cast<Metric>(m), truth, same, classes, positive);
+      if (value) values[m].push_back(*value);
+    }
+  }
+  MajorityBaseline baseline;
+  const auto most = std::ranges::max_element(chosen) - chosen.begin();
+  baseline.name = record.labels.names[static_cast<std::size_t>(most)];
+  for (std::size_t m = 0; m < values.size(); ++m) baseline.metrics[m] = mean(values[m]);
+  return baseline;
+}
+
+/// Over the partitions that some method has finished.
+TestCounts count_tests(const ExperimentRecord& record, const std::vector<MethodResult>& methods) {
+  std::vector<bool> finished(record.partitions.size());
   for (const MethodResult& method : methods) {
-    if (method.partitions.size() != most || std::isnan(method.mean)) continue;
-    // Means of the same values in another order differ by rounding, and are equal.
-    if (best == nullptr ||
-        sign * (best->mean - method.mean) >
-            kRoundingShare * std::max(std::abs(best->mean), std::abs(method.mean))) {
-      best = &method;
-    }
+    for (const int p : method.partitions) finished[static_cast<std::size_t>(p)] = true;
   }
-  return best;
-}
-
-double p_value_against(const MethodResult& best, const MethodResult& method, bool smaller) {
-  std::vector<double> theirs, ours;
-  for (std::size_t i = 0, j = 0; i < best.partitions.size() && j < method.partitions.size();) {
-    if (best.partitions[i] != method.partitions[j]) {
-      best.partitions[i] < method.partitions[j] ? ++i : ++j;
-      continue;
-    }
-    if (!std::isnan(best.values[i]) && !std::isnan(method.values[j])) {
-      theirs.push_back(best.values[i]);
-      ours.push_back(method.values[j]);
-    }
-    ++i, ++j;
+  std::vector<int> counts(static_cast<std::size_t>(record.labels.size()));
+  for (std::size_t p = 0; p < finished.size(); ++p) {
+    if (!finished[p]) continue;
+    for (const Index i : record.partitions[p].test) ++counts[static_cast<std::size_t>(i)];
   }
-  if (ours.empty()) return std::numeric_limits<double>::quiet_NaN();
-  return smaller ? wilcoxon_larger(ours, theirs) : wilcoxon_larger(theirs, ours);
-}
-
-void compare(std::vector<MethodResult>& methods, Metric metric) {
-  std::size_t most = 1;
-  for (const MethodResult& method : methods) most = std::max(most, method.partitions.size());
-  const bool smaller = smaller_is_better(metric);
-  const MethodResult* best = find_best(methods, most, smaller ? 1 : -1);
-  if (best == nullptr) return;
-  for (MethodResult& method : methods) {
-    if (&method != best) method.p_value = p_value_against(*best, method, smaller);
-    method.best = &method == best || (method.partitions.size() == most && method.p_value > kLevel);
-  }
+  const auto [least, most] = std::ranges::minmax_element(counts);
+  return {.least = *least, .most = *most, .never = std::ranges::count(counts, 0)};
 }
 
 }  // namespace
@@ -196,7 +235,7 @@ bool ExperimentResult::complete() const {
 }
 
 ExperimentResult summarise(const Store& store, std::int64_t experiment, Metric metric,
-                           const std::string& positive) {
+                           const std::string& positive, SignificanceTest test) {
   const ExperimentRecord record = store.experiment(experiment);
   const int positive_id = positive_class(record, positive);
   ExperimentResult result{.number = experiment,
@@ -207,19 +246,27 @@ ExperimentResult summarise(const Store& store, std::int64_t experiment, Metric m
                           .groups = count_groups(record.labels.groups.ids),
                           .class_names = record.labels.names,
                           .partitions = static_cast<int>(record.partitions.size()),
-                          .methods = {}};
+                          .methods = {},
+                          .test = chosen_test(test, metric, record.partitions.size(),
+                                              record.protocol.value("name", "kith"), record.name),
+                          .test_note = {},
+                          .pairs = {},
+                          .baseline = baseline_of(record, positive_id),
+                          .tested = {}};
+  const detail::Overlap overlap = detail::overlap_of(record.partitions);
   if (record.labels.class_count() == 2) {
     result.positive = record.labels.names[static_cast<std::size_t>(positive_id)];
   }
   for (const std::int64_t candidate : store.candidates(experiment)) {
-    MethodResult method = read_method(store, candidate, record, positive_id);
+    MethodResult method = read_method(store, candidate, record, positive_id, overlap.ratio);
     method.values = method.metrics[static_cast<std::size_t>(metric)];
     const std::vector<double> values = existing(method.values);
     method.mean = mean(values);
     method.sd = standard_deviation(values);
     result.methods.push_back(std::move(method));
   }
-  compare(result.methods, metric);
+  result.tested = count_tests(record, result.methods);
+  detail::compare(result, overlap);
   return result;
 }
 
@@ -241,22 +288,21 @@ RankTable rank_methods(const std::vector<ExperimentResult>& results) {
     }
   }
   if (table.methods.size() < 2) return {};
-  table.ranks.assign(table.methods.size(), 0);
-  for (const ExperimentResult& result : results) {
+  Matrix all(std::ssize(results), std::ssize(table.methods));
+  for (std::size_t r = 0; r < results.size(); ++r) {
     std::vector<double> means;
     double largest = 0;
     for (const std::string& name : table.methods) {
-      const double value = finished_mean(result, name);
-      means.push_back(smaller_is_better(result.metric) ? value : -value);
+      const double value = finished_mean(results[r], name);
+      means.push_back(smaller_is_better(results[r].metric) ? value : -value);
       largest = std::max(largest, std::abs(value));
     }
-    const std::vector<double> rank = ranks(means, kRoundingShare * largest);
-    for (std::size_t m = 0; m < rank.size(); ++m) {
-      table.ranks[m] += rank[m] / static_cast<double>(results.size());
+    const std::vector<double> own = ranks(means, kRoundingShare * largest);
+    for (std::size_t m = 0; m < own.size(); ++m) {
+      all(static_cast<Index>(r), static_cast<Index>(m)) = own[m];
     }
   }
-  table.critical_difference = critical_difference(static_cast<int>(table.methods.size()),
-                                                  static_cast<int>(results.size()), kLevel);
+  detail::rank(table, all);
   return table;
 }
 

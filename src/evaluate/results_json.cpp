@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "kith/evaluate/learning_curve.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/evaluate/statistics.hpp"
 
@@ -47,8 +49,51 @@ Json most_json(const Json& settings, int partitions) {
   return {{"settings", settings}, {"partitions", partitions}};
 }
 
-Json method_json(const MethodResult& method, const CandidateRecord& candidate) {
+Json estimate_json(const Estimate& estimate) {
+  if (std::isnan(estimate.mean)) return {};
+  return {{"mean", estimate.mean}, {"low", real(estimate.low)}, {"high", real(estimate.high)}};
+}
+
+Json bayes_json(const std::optional<Posterior>& bayes, bool smaller) {
+  if (!bayes) return {};
+  return {{"better", smaller ? bayes->below : bayes->above},
+          {"equal", bayes->within},
+          {"worse", smaller ? bayes->above : bayes->below}};
+}
+
+Json test_json(const ExperimentResult& result) {
+  return {{"name", enum_name(result.test)},
+          {"level", 0.05},
+          {"sides", result.test == SignificanceTest::kWilcoxon ? 1 : 2},
+          {"possible", result.could_tell},
+          {"note", result.test_note}};
+}
+
+Json baseline_json(const MajorityBaseline& baseline) {
+  Json metrics = Json::object();
+  for (std::size_t m = 0; m < baseline.metrics.size(); ++m) {
+    metrics[std::string(kEnumNames<Metric>[m])] = real(baseline.metrics[m]);
+  }
+  return {{"class", baseline.name}, {"metrics", metrics}};
+}
+
+Json pairs_json(const ExperimentResult& result) {
+  Json pairs = Json::array();
+  for (const MethodPair& pair : result.pairs) {
+    const Difference& one = pair.difference;
+    pairs.push_back({{"methods", {pair.first, pair.second}},
+                     {"difference", real(one.estimate.mean)},
+                     {"low", real(one.estimate.low)},
+                     {"high", real(one.estimate.high)},
+                     {"p_value", real(one.p_value)},
+                     {"p_adjusted", real(one.p_adjusted)}});
+  }
+  return pairs;
+}
+
+Json method_json(const MethodResult& method, bool smaller, const CandidateRecord& candidate) {
   const std::vector<double>& errors = method.metrics[static_cast<std::size_t>(Metric::kError)];
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   Json finished = Json::array();
   for (const int partition : method.partitions) finished.push_back(partition + 1);
   Json metrics = Json::object();
@@ -61,16 +106,22 @@ Json method_json(const MethodResult& method, const CandidateRecord& candidate) {
                {"sd_error", real(standard_deviation(errors))},
                {"errors", reals(errors)},
                {"chosen", method.chosen},
-               {"p_value", real(method.p_value)},
+               {"leads", method.leads},
+               {"p_value", real(method.to_best ? method.to_best->p_value : kNone)},
+               {"p_adjusted", real(method.to_best ? method.to_best->p_adjusted : kNone)},
+               {"difference", method.to_best ? estimate_json(method.to_best->estimate) : Json()},
+               {"bayes", method.to_best ? bayes_json(method.to_best->bayes, smaller) : Json()},
                {"best", method.best},
                {"finished", finished},
                {"chosen_most", most_json(method.usual, method.usual_count)},
                {"metrics", metrics},
                {"confusion", confusion_json(method.confusion)},
+               {"recall", Json::array()},
                {"certificate", certificate_json(method)},
                {"base_method", method.method},
                {"settings", candidate.settings},
                {"grid", candidate.grid}};
+  for (const Estimate& one : method.recall) json["recall"].push_back(estimate_json(one));
   for (const MemberResult& member : method.members) {
     json["members"].push_back({{"method", member.name},
                                {"partitions", member.partitions},
@@ -87,24 +138,36 @@ Json data_set_json(const Store& store, const ExperimentResult& result) {
   Json methods = Json::array();
   const std::vector<std::int64_t> candidates = store.candidates(result.number);
   for (std::size_t m = 0; m < result.methods.size(); ++m) {
-    methods.push_back(method_json(result.methods[m], store.candidate(candidates[m])));
+    methods.push_back(method_json(result.methods[m], smaller_is_better(result.metric),
+                                  store.candidate(candidates[m])));
   }
   Json notes = Json::array();
   for (const Json& one : record.about.value("notes", Json::array())) notes.push_back(one["note"]);
-  return {{"name", result.name},
-          {"n", result.samples},
-          {"classes", classes},
-          {"groups", result.groups == 0 ? Json() : Json(result.groups)},
-          {"fingerprint", fmt::format("{:016x}", record.fingerprint)},
-          {"protocol", record.protocol},
-          {"input", record.input},
-          {"matrices", record.about.contains("matrices") ? record.about["matrices"] : Json()},
-          {"partitions", result.partitions},
-          {"complete", result.complete()},
-          {"metric", enum_name(result.metric)},
-          {"positive", result.positive.empty() ? Json() : Json(result.positive)},
-          {"methods", methods},
-          {"notes", notes}};
+  Json json = {{"name", result.name},
+               {"n", result.samples},
+               {"classes", classes},
+               {"groups", result.groups == 0 ? Json() : Json(result.groups)},
+               {"fingerprint", fmt::format("{:016x}", record.fingerprint)},
+               {"protocol", record.protocol},
+               {"input", record.input},
+               {"matrices", record.about.contains("matrices") ? record.about["matrices"] : Json()},
+               {"partitions", result.partitions},
+               {"complete", result.complete()},
+               {"metric", enum_name(result.metric)},
+               {"positive", result.positive.empty() ? Json() : Json(result.positive)},
+               {"test", test_json(result)},
+               {"baseline", baseline_json(result.baseline)},
+               {"test_counts",
+                {{"least", result.tested.least},
+                 {"most", result.tested.most},
+                 {"never", result.tested.never}}},
+               {"methods", methods},
+               {"pairs", pairs_json(result)},
+               {"notes", notes}};
+  if (const Json sizes = sizes_json(learning_curve(store, result.number)); !sizes.is_null()) {
+    json.update(sizes);
+  }
+  return json;
 }
 
 Json seconds_json(const ExperimentResult& result) {
@@ -122,9 +185,16 @@ Json ranks_json(const RankTable& table, std::size_t data_sets) {
   for (std::size_t m = 0; m < table.methods.size(); ++m) {
     methods.push_back({{"method", table.methods[m]}, {"rank", table.ranks[m]}});
   }
+  Json friedman;
+  if (table.friedman) {
+    friedman = {{"statistic", real(table.friedman->statistic)},
+                {"p_value", table.friedman->p_value}};
+  }
   return {{"methods", methods},
           {"data_sets", data_sets},
-          {"critical_difference", real(table.critical_difference)}};
+          {"friedman", friedman},
+          {"critical_difference", real(table.critical_difference)},
+          {"note", table.note}};
 }
 
 }  // namespace

@@ -8,14 +8,15 @@
 #include <numeric>
 
 #include "core/errors.hpp"
+#include "evaluate/distributions.hpp"
 
 namespace kith {
 namespace {
 
+using detail::normal_cdf;
+
 // The exact distribution costs n^2 (n + 1) / 2 additions: 4 million at the limit.
 constexpr std::size_t kMostExactPairs = 200;
-
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 double normal_density(double x) {
   return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
@@ -155,6 +156,26 @@ double wilcoxon_larger(std::span<const double> a, std::span<const double> b) {
     if (found.values[i] > 0) positive += rank[i];
   }
   return rank.size() <= kMostExactPairs ? exact_tail(rank, positive) : normal_tail(rank, positive);
+}
+
+FriedmanTest friedman(const Matrix& ranks) {
+  if (ranks.rows() < 2 || ranks.cols() < 2) {
+    throw invalid("Friedman's test of {} methods on {} data sets; it needs two of both",
+                  ranks.cols(), ranks.rows());
+  }
+  const auto n = static_cast<double>(ranks.rows());
+  const auto k = static_cast<double>(ranks.cols());
+  const double centre = (k + 1) / 2;
+  const double between = n * (ranks.colwise().mean().array() - centre).square().sum();
+  const double all = (ranks.array() - centre).square().sum();
+  // Conover (1999), 5.8: F = (N - 1) B / (A - B), which allows for ties.
+  const double within = all - between;
+  if (all == 0) return {};
+  if (within <= kRoundingShare * all) {
+    return {.statistic = std::numeric_limits<double>::infinity(), .p_value = 0};
+  }
+  const double statistic = (n - 1) * between / within;
+  return {.statistic = statistic, .p_value = detail::f_tail(statistic, k - 1, (k - 1) * (n - 1))};
 }
 
 double critical_difference(int methods, int data_sets, double alpha) {

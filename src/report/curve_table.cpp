@@ -77,7 +77,6 @@ std::string curve_text(const std::vector<NamedCurve>& curves, const TableStyle& 
   std::string text;
   for (const NamedCurve& one : curves) {
     const LearningCurve& curve = one.curve;
-    if (curve.points.empty()) continue;
     text += fmt::format("{}{}: error (%) by the number of training samples\n\n",
                         text.empty() ? "" : "\n", escape_text(one.data_set));
     text += draw_errors(curve, style.unicode) + "\n";
@@ -85,6 +84,22 @@ std::string curve_text(const std::vector<NamedCurve>& curves, const TableStyle& 
     text += wrap(escape_text(curve.note), 80, "  ");
   }
   return text;
+}
+
+std::vector<NamedCurve> curves_of(const Store& store,
+                                  const std::vector<ExperimentResult>& results) {
+  std::vector<NamedCurve> curves;
+  for (const ExperimentResult& result : results) {
+    LearningCurve curve = learning_curve(store, result.number);
+    if (!curve.points.empty()) curves.push_back({result.name, std::move(curve)});
+  }
+  return curves;
+}
+
+std::string table_and_curves(const Store& store, const std::vector<ExperimentResult>& results,
+                             const TableStyle& style) {
+  const std::string curves = curve_text(curves_of(store, results), style);
+  return results_table(results, TableFormat::kText, style) + (curves.empty() ? "" : "\n" + curves);
 }
 
 std::string curve_csv(const std::vector<NamedCurve>& curves) {

@@ -32,9 +32,6 @@ struct Sheet {
 
 using Results = std::vector<ExperimentResult>;
 
-// If a method loses every one of n partitions, p is 2^-n.
-constexpr int kFewestThatTell = 5;
-
 bool in_percent(Metric metric) { return metric != Metric::kLogLoss; }
 
 std::string metric_words(const ExperimentResult& result) {
@@ -82,6 +79,42 @@ SheetCell value_cell(const ExperimentResult& result, const MethodResult& method)
 std::string p_text(double p) {
   if (std::isnan(p)) return "-";
   return p < 0.0005 ? "<0.001" : fmt::format("{:.3f}", p);
+}
+
+/// The p-value that decides: single tests are those of the papers.
+double deciding_p(const ExperimentResult& result, const Difference& difference) {
+  return result.test == SignificanceTest::kWilcoxon ? difference.p_value : difference.p_adjusted;
+}
+
+std::string p_header(const ExperimentResult& result) {
+  const bool adjusted = result.test != SignificanceTest::kWilcoxon && result.methods.size() > 2;
+  return adjusted ? "p (Holm)" : "p";
+}
+
+/// "+3.20 [0.40, 6.00]".
+std::string difference_text(const ExperimentResult& result, const MethodResult& method) {
+  if (!method.to_best || std::isnan(method.to_best->estimate.mean)) return "-";
+  const Estimate& one = method.to_best->estimate;
+  const std::string mean = number(one.mean, result.metric);
+  const std::string sign = mean.starts_with('-') ? "" : "+";
+  if (std::isnan(one.low)) return sign + mean;
+  return fmt::format("{}{} [{}, {}]", sign, mean, number(one.low, result.metric),
+                     number(one.high, result.metric));
+}
+
+/// "2/31/67": better than the best by more than a point, within one, worse; in %.
+std::string bayes_text(const ExperimentResult& result, const MethodResult& method) {
+  if (!method.to_best || !method.to_best->bayes) return "-";
+  const Posterior& one = *method.to_best->bayes;
+  const bool smaller = smaller_is_better(result.metric);
+  return fmt::format("{:.0f}/{:.0f}/{:.0f}", 100 * (smaller ? one.below : one.above),
+                     100 * one.within, 100 * (smaller ? one.above : one.below));
+}
+
+bool has_bayes(const ExperimentResult& result) {
+  return std::any_of(result.methods.begin(), result.methods.end(), [](const MethodResult& method) {
+    return method.to_best && method.to_best->bayes;
+  });
 }
 
 std::string setting_text(const Json& value) {
@@ -170,12 +203,6 @@ void add_column(Sheet& sheet, const std::string& header, bool right) {
 /// What a reader of the numbers must know: who is unfinished, whose solver missed its tolerance.
 std::vector<std::string> warnings(const Results& results) {
   std::vector<std::string> notes;
-  if (std::any_of(results.begin(), results.end(), [](const ExperimentResult& result) {
-        return result.methods.size() > 1 && result.partitions < kFewestThatTell;
-      })) {
-    notes.push_back(fmt::format("With fewer than {} partitions no difference can be significant.",
-                                kFewestThatTell));
-  }
   for (const ExperimentResult& result : results) {
     if (result.complete()) continue;
     notes.emplace_back(
@@ -201,12 +228,20 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
                             counted(result.partitions, "partition"));
   add_column(sheet, "method", false);
   add_column(sheet, metric_header(result), true);
-  add_column(sheet, "p", true);
+  if (result.methods.size() > 1) {
+    add_column(sheet, "to the best", true);
+    add_column(sheet, p_header(result), true);
+    if (has_bayes(result)) add_column(sheet, "better/same/worse (%)", true);
+  }
   if (style.timings) add_column(sheet, "seconds", true);
   add_column(sheet, "chosen most often", false);
   for (const MethodResult& method : result.methods) {
-    std::vector<SheetCell> row = {
-        {method.name}, value_cell(result, method), {p_text(method.p_value)}};
+    std::vector<SheetCell> row = {{method.name}, value_cell(result, method)};
+    if (result.methods.size() > 1) {
+      row.push_back({difference_text(result, method)});
+      row.push_back({method.to_best ? p_text(deciding_p(result, *method.to_best)) : "-"});
+      if (has_bayes(result)) row.push_back({bayes_text(result, method)});
+    }
     if (style.timings) row.push_back({fmt::format("{:.2f}", method.seconds)});
     row.push_back({usual_text(method)});
     sheet.rows.push_back(std::move(row));
@@ -241,27 +276,63 @@ Sheet sheet_of_several(const Results& results, const TableStyle& style) {
     if (style.timings) row.push_back({fmt::format("{:.2f}", seconds)});
     sheet.rows.push_back(std::move(row));
   }
-  if (!std::isnan(ranks.critical_difference)) {
-    sheet.notes.push_back(fmt::format(
-        "Average ranks that differ by less than {:.2f} do not differ significantly (Nemenyi's "
-        "critical difference, {} methods, {} data sets, 5 %).",
-        ranks.critical_difference, ranks.methods.size(), results.size()));
-  }
+  if (!ranks.note.empty()) sheet.notes.push_back(ranks.note);
   return sheet;
+}
+
+/// What the numbers, the marks and p mean.
+std::vector<std::string> explanations(const Results& results, const std::string& mark) {
+  std::string first;
+  if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.partitions > 1; })) {
+    first = "Mean over the test parts, standard deviation in brackets. ";
+  }
+  if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.could_tell; })) {
+    first += mark + ": the best mean, or not significantly worse than it at 5 %.";
+  }
+  std::vector<std::string> notes;
+  if (!first.empty()) notes.push_back(first);
+  if (results.size() > 1) {
+    // The same sentence for all data sets that it holds for.
+    for (const ExperimentResult& result : results) {
+      if (result.test_note.empty() ||
+          std::find(notes.begin(), notes.end(), result.test_note) != notes.end()) {
+        continue;
+      }
+      notes.push_back(result.test_note);
+    }
+    return notes;
+  }
+  const ExperimentResult& result = results.front();
+  if (result.methods.size() > 1) {
+    notes.emplace_back(
+        "To the best: the mean difference to the best method, with its 95 % "
+        "interval in brackets.");
+    if (!result.test_note.empty()) notes.push_back(result.test_note);
+    if (has_bayes(result)) {
+      notes.emplace_back(
+          "better/same/worse: how probable it is that the method is better than the best one by "
+          "more than 1 point, differs by at most 1 point, or is worse (Bayesian correlated "
+          "t-test).");
+    }
+  }
+  const double value = result.baseline.metrics[static_cast<std::size_t>(result.metric)];
+  if (!std::isnan(value)) {
+    notes.push_back(fmt::format(
+        "Always predicting the most frequent class ({}): {} {}{}.", result.baseline.name,
+        metric_words(result), number(value, result.metric), in_percent(result.metric) ? " %" : ""));
+  }
+  if (result.tested.never > 0 && result.tested.most > 0) {
+    notes.push_back(fmt::format("{} of {} samples were in no finished test part.",
+                                result.tested.never, result.samples));
+  }
+  return notes;
 }
 
 Sheet make_sheet(const Results& results, const TableStyle& style, const std::string& mark) {
   Sheet sheet =
       results.size() == 1 ? sheet_of_one(results.front(), style) : sheet_of_several(results, style);
-  const std::string spread =
-      std::any_of(results.begin(), results.end(), [](const auto& r) { return r.partitions > 1; })
-          ? "Mean over the test parts, standard deviation in brackets. "
-          : "";
-  sheet.notes.insert(sheet.notes.begin(),
-                     spread + mark +
-                         ": the best mean, or not significantly worse than it (one-sided Wilcoxon "
-                         "signed-rank test, 5 %" +
-                         (results.size() == 1 ? "; p is its p-value)." : ")."));
+  std::vector<std::string> notes = explanations(results, mark);
+  sheet.notes.insert(sheet.notes.begin(), notes.begin(), notes.end());
   for (std::string& note : warnings(results)) sheet.notes.push_back(std::move(note));
   return sheet;
 }
@@ -352,20 +423,30 @@ std::string full(double value, double factor) {
 std::string draw_csv(const Results& results, const TableStyle& style) {
   const RankTable ranks = rank_methods(results);
   std::string text =
-      "data_set,method,metric,unit,mean,sd,partitions,planned,p_value,best,chosen_most,"
-      "chosen_count";
+      "data_set,method,metric,unit,mean,sd,partitions,planned,difference,low,high,test,p_value,"
+      "p_adjusted,better,equal,worse,best,chosen_most,chosen_count";
   if (results.size() > 1) text += ",average_rank";
   text += style.timings ? ",seconds\n" : "\n";
   for (const ExperimentResult& result : results) {
     const bool percent = in_percent(result.metric);
     const double factor = percent ? 100 : 1;
     for (const MethodResult& method : result.methods) {
-      text +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", escape_csv(result.name),
-                      escape_csv(method.name), enum_name(result.metric), percent ? "%" : "",
-                      full(method.mean, factor), full(method.sd, factor), method.partitions.size(),
-                      result.partitions, full(method.p_value, 1), method.best ? "yes" : "no",
-                      escape_csv(usual_settings(method)), method.usual_count);
+      const Difference none;
+      const Difference& one = method.to_best ? *method.to_best : none;
+      const bool smaller = smaller_is_better(result.metric);
+      const auto probability = [&](double Posterior::*which) {
+        return one.bayes ? full(*one.bayes.*which, 1) : "";
+      };
+      text += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", escape_csv(result.name),
+          escape_csv(method.name), enum_name(result.metric), percent ? "%" : "",
+          full(method.mean, factor), full(method.sd, factor), method.partitions.size(),
+          result.partitions, full(one.estimate.mean, factor), full(one.estimate.low, factor),
+          full(one.estimate.high, factor), enum_name(result.test), full(one.p_value, 1),
+          full(one.p_adjusted, 1), probability(smaller ? &Posterior::below : &Posterior::above),
+          probability(&Posterior::within),
+          probability(smaller ? &Posterior::above : &Posterior::below), method.best ? "yes" : "no",
+          escape_csv(usual_settings(method)), method.usual_count);
       if (results.size() > 1) {
         const std::optional<double> rank = rank_of(ranks, method.name);
         text += "," + (rank ? full(*rank, 1) : "");

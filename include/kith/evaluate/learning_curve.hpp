@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kith/core/json.hpp"
-#include "kith/evaluate/statistics.hpp"
+#include "kith/evaluate/paired_tests.hpp"
 #include "kith/evaluate/store.hpp"
 
 namespace kith {

@@ -32,12 +32,21 @@ inline constexpr double kRoundingShare = 1e-12;
 /// every difference is zero. Throws Error unless both have the same length and only finite numbers.
 [[nodiscard]] double wilcoxon_larger(std::span<const double> a, std::span<const double> b);
 
+/// Friedman's test that methods do not differ, by average ranks: the statistic of Iman and
+/// Davenport (1980), which follows F with k - 1 and (k - 1)(N - 1) degrees of freedom.
+struct FriedmanTest {
+  double statistic = 0;
+  double p_value = 1;
+};
+/// `ranks` has a row for each data set and a column for each method; ties have shared ranks. Throws
+/// Error unless there are two of both.
+[[nodiscard]] FriedmanTest friedman(const Matrix& ranks);
+
 /// Nemenyi's critical difference of average ranks of `methods` (at least 2) over `data_sets` (at
 /// least 1): q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range quantile for infinitely many
 /// degrees of freedom over sqrt(2). Throws Error on other counts and unless 0 < alpha < 1.
 [[nodiscard]] double critical_difference(int methods, int data_sets, double alpha = 0.05);
 
-/// Bounds of a share.
 struct Interval {
   double low = 0;
   double high = 1;

@@ -21,6 +21,15 @@ struct NamedCurve {
 [[nodiscard]] std::string curve_text(const std::vector<NamedCurve>& curves,
                                      const TableStyle& style);
 
+/// The curves of a store.
+[[nodiscard]] std::vector<NamedCurve> curves_of(const Store& store,
+                                                const std::vector<ExperimentResult>& results);
+
+/// The table of the results as text, and below it the curves where there are some.
+[[nodiscard]] std::string table_and_curves(const Store& store,
+                                           const std::vector<ExperimentResult>& results,
+                                           const TableStyle& style);
+
 /// A line per data set, method and size, with full precision.
 [[nodiscard]] std::string curve_csv(const std::vector<NamedCurve>& curves);
 
