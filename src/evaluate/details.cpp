@@ -11,7 +11,9 @@
 namespace kith {
 namespace {
 
-/// Counts what was said about every sample.
+constexpr int kMostCurves = 12;  // of classes that a page can tell apart
+
+/// Counts what was predicted for every sample.
 class SampleCounts {
  public:
   SampleCounts(Index samples, int classes)
@@ -130,6 +132,7 @@ MethodDetails method_details(const Store& store, std::int64_t candidate,
   MethodDetails details;
   SampleCounts samples(record.labels.size(), record.labels.class_count());
   CalibrationCount calibration;
+  CurveMean curves(record.labels.class_count());
   Validation validation;
   for (int p = 0; p < static_cast<int>(record.partitions.size()); ++p) {
     const UnitKey key{candidate, p, kTestFold};
@@ -137,7 +140,9 @@ MethodDetails method_details(const Store& store, std::int64_t candidate,
     if (!test) continue;
     const Partition& partition = record.partitions[static_cast<std::size_t>(p)];
     samples.add(partition, record.labels, test->prediction);
-    calibration.add(values_at(record.labels.ids, partition.test), test->prediction.probabilities);
+    const std::vector<int> truth = values_at(record.labels.ids, partition.test);
+    calibration.add(truth, test->prediction.probabilities);
+    curves.add(truth, test->prediction);
     validation.add(grid, partition, test->inner_losses);
     details.partitions.push_back(partition_record(store, key, partition, *test));
     if (test->certificate.is_object() && test->certificate.contains("learned")) {
@@ -147,6 +152,7 @@ MethodDetails method_details(const Store& store, std::int64_t candidate,
   std::move(samples).store(details);
   std::move(validation).store(details);
   details.calibration = calibration.bins();
+  details.curves = curves.mean(kMostCurves);
   return details;
 }
 

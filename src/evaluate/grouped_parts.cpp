@@ -27,10 +27,12 @@ class TestPart {
 
   std::vector<Index> draw() {
     for (const Index b : order_) {
-      if (allowed(b) && class_change(b) + size_change(b) < 0) take(b);
+      if (allowed(b) && class_change(b, 1) + size_change(b, 1) < 0) move(b, 1);
     }
-    while (const std::optional<Index> best = best_for_size()) take(*best);
-    if (size_ == 0) take(nearest());
+    while (mended()) {
+    }
+    while (const std::optional<Index> best = best_for_size()) move(*best, 1);
+    if (size_ == 0) move(nearest(), 1);
     std::vector<Index> test;
     for (std::size_t b = 0; b < taken_.size(); ++b) {
       const std::vector<Index>& members = bundles_.all[b].members;
@@ -61,27 +63,43 @@ class TestPart {
     return share *
            (2 * (static_cast<double>(there) / static_cast<double>(all) - fraction_) + share);
   }
-  [[nodiscard]] double class_change(Index b) const {
+  /// Of taking a bundle (`sign` 1) or of giving it back (-1).
+  [[nodiscard]] double class_change(Index b, Index sign) const {
     double sum = 0;
     if (!by_class_) return sum;
     for (const auto& [id, count] : at(b).classes) {
       const auto c = static_cast<std::size_t>(id);
-      sum += change(of_class_[c], count, bundles_.class_sizes[c]);
+      sum += change(of_class_[c], sign * count, bundles_.class_sizes[c]);
     }
     return sum;
   }
   /// All classes together weigh as much as the size.
-  [[nodiscard]] double size_change(Index b) const {
+  [[nodiscard]] double size_change(Index b, Index sign) const {
     const double weight = by_class_ ? static_cast<double>(of_class_.size()) : 1;
-    return weight * change(size_, at(b).size(), bundles_.samples);
+    return weight * change(size_, sign * at(b).size(), bundles_.samples);
+  }
+
+  /// One pass over all bundles that takes or gives back what brings the part nearer to what is
+  /// wanted; whether it found any. Each step lowers the same distance, so that the passes end.
+  bool mended() {
+    constexpr double kRounding = 1e-12;
+    bool any = false;
+    for (const Index b : order_) {
+      const Index sign = taken_[static_cast<std::size_t>(b)] ? -1 : 1;
+      if (sign > 0 && !allowed(b)) continue;
+      if (!(class_change(b, sign) + size_change(b, sign) < -kRounding)) continue;
+      move(b, sign);
+      any = true;
+    }
+    return any;
   }
 
   /// Of those that bring the size nearer, the one that suits the classes best; the first of equals.
   [[nodiscard]] std::optional<Index> best_for_size() const {
     std::optional<Index> best;
     for (const Index b : order_) {
-      if (!allowed(b) || !(size_change(b) < 0)) continue;
-      if (!best || class_change(b) < class_change(*best)) best = b;
+      if (!allowed(b) || !(size_change(b, 1) < 0)) continue;
+      if (!best || class_change(b, 1) < class_change(*best, 1)) best = b;
     }
     return best;
   }
@@ -90,7 +108,7 @@ class TestPart {
   [[nodiscard]] Index nearest() const {
     std::optional<Index> best;
     for (const Index b : order_) {
-      if (allowed(b) && (!best || size_change(b) < size_change(*best))) best = b;
+      if (allowed(b) && (!best || size_change(b, 1) < size_change(*best, 1))) best = b;
     }
     if (best) return *best;
     throw invalid(
@@ -100,14 +118,15 @@ class TestPart {
         folds_);
   }
 
-  void take(Index b) {
-    taken_[static_cast<std::size_t>(b)] = true;
-    size_ += at(b).size();
-    --training_;
+  /// Takes a bundle for the part (`sign` 1) or gives it back for training (-1).
+  void move(Index b, Index sign) {
+    taken_[static_cast<std::size_t>(b)] = sign > 0;
+    size_ += sign * at(b).size();
+    training_ -= sign;
     for (const auto& [id, count] : at(b).classes) {
       const auto c = static_cast<std::size_t>(id);
-      of_class_[c] += count;
-      --left_[c];
+      of_class_[c] += sign * count;
+      left_[c] -= sign;
     }
   }
 

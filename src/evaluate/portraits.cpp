@@ -16,8 +16,13 @@ constexpr Index kMostPortrayed = 100000;
 constexpr Index kMostCompared = 10000;
 constexpr Index kMostDecomposed = 4000;
 
-Json portraits_json(const ExperimentData& data, std::span<const ConditionedInput> whole,
-                    const RunContext& ctx) {
+struct Drawn {
+  Json portraits = Json::array();
+  std::vector<MatrixSummary> summaries;
+};
+
+Drawn drawn(const ExperimentData& data, std::span<const ConditionedInput> whole,
+            const RunContext& ctx) {
   RunContext silent = ctx;
   silent.sink = nullptr;
   PortraitSettings settings;
@@ -25,16 +30,17 @@ Json portraits_json(const ExperimentData& data, std::span<const ConditionedInput
   settings.most_mapped = kMostDecomposed;
   settings.summary.spectrum_up_to = kMostDecomposed;
   settings.most_pixels /= whole.size() > 1 ? 2 : 1;
-  Json portraits = Json::array();
+  Drawn result;
   for (std::size_t m = 0; m < whole.size(); ++m) {
     // Pairs that stay missing are described as they were given.
     const bool complete = !whole[m].rule.keeps_missing;
     Portrait portrait = portray(data.matrices.sets[m], complete ? &whole[m].matrix : nullptr,
                                 &data.labels, settings, silent);
     if (complete) portrait.summary.applied = whole[m].applied;
-    portraits.push_back(portrait_json(portrait));
+    result.portraits.push_back(portrait_json(portrait));
+    result.summaries.push_back(std::move(portrait.summary));
   }
-  return portraits;
+  return result;
 }
 
 }  // namespace
@@ -53,7 +59,9 @@ void add_portraits(Json& about, const ExperimentData& data, std::span<const Cond
     return;
   }
   try {
-    about["portraits"] = portraits_json(data, whole, ctx);
+    Drawn result = drawn(data, whole, ctx);
+    about["portraits"] = std::move(result.portraits);
+    about["advice"] = advice_json(advise(result.summaries, &data.labels));
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kInterrupted) throw;
     about["no_portraits_because"] = error.what();

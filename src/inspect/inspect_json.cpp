@@ -137,6 +137,12 @@ Json summary_json(const MatrixSummary& matrix) {
   return json;
 }
 
+Json advice_json(const std::vector<Advice>& advice) {
+  Json list = Json::array();
+  for (const Advice& one : advice) list.push_back({{"what", one.what}, {"why", one.why}});
+  return list;
+}
+
 Json inspection_json(const Inspection& inspection) {
   Json json = Json::object();
   if (inspection.matrices.size() == 1) {
@@ -155,11 +161,7 @@ Json inspection_json(const Inspection& inspection) {
     json["agreement"] = agreement;
   }
   json["unmatched_labels"] = inspection.unmatched_labels;
-  Json advice = Json::array();
-  for (const Advice& one : inspection.advice) {
-    advice.push_back({{"what", one.what}, {"why", one.why}});
-  }
-  json["advice"] = advice;
+  json["advice"] = advice_json(inspection.advice);
   json["notes"] = inspection.notes;
   if (!inspection.next.empty()) json["next"] = inspection.next;
   if (!inspection.next_because.empty()) json["next_because"] = inspection.next_because;

@@ -54,6 +54,26 @@ Json details_json(const MethodDetails& details) {
           {"learned", details.learned}};
 }
 
+Json curve_points(const std::vector<double>& rates) {
+  Json points = Json::array();
+  for (const double rate : rates) points.push_back(seen(rate, 3));
+  return points;
+}
+
+Json curves_json(const Curves& curves) {
+  Json classes = Json::array();
+  for (const ClassCurve& one : curves.classes) {
+    classes.push_back({{"class", one.label},
+                       {"tpr", curve_points(one.tpr)},
+                       {"auc", seen(one.auc, 6)},
+                       {"precision", curve_points(one.precision)},
+                       {"average_precision", seen(one.average_precision, 6)}});
+  }
+  return {{"grid", curve_points(curves.grid)},
+          {"classes", std::move(classes)},
+          {"left_out", curves.left_out}};
+}
+
 /// What `results_json` does not have.
 void add_details(Json& data_set, const Store& store, const ExperimentResult& result) {
   ExperimentRecord record = store.experiment(result.number);
@@ -64,6 +84,10 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
     data_set["portraits"] = std::move(record.about["portraits"]);
     record.about.erase("portraits");
   }
+  if (record.about.contains("advice")) {
+    data_set["advice"] = std::move(record.about["advice"]);
+    record.about.erase("advice");
+  }
   record.about.erase("notes");
   data_set["about"] = std::move(record.about);
   const std::vector<std::int64_t> candidates = store.candidates(result.number);
@@ -73,6 +97,7 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
     Json& method = data_set["methods"][m];
     method["ended_as_asked"] = result.methods[m].ended_as_asked();
     method["details"] = details_json(details);
+    if (details.curves) method["details"]["curves"] = curves_json(*details.curves);
     if (m == 0) tested = details.tested;
     if (details.tested != tested) method["details"]["tested"] = details.tested;
   }

@@ -3,11 +3,13 @@
 // probabilities and its solvers. What pages draw.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kith/core/json.hpp"
 #include "kith/evaluate/calibration_bins.hpp"
+#include "kith/evaluate/curves.hpp"
 #include "kith/evaluate/store.hpp"
 
 namespace kith {
@@ -36,6 +38,7 @@ struct MethodDetails {
   /// partitions whose grid is that of the first; empty where nothing was searched.
   std::vector<double> validation;
   std::vector<CalibrationBin> calibration;  ///< ten, or none without probabilities
+  std::optional<Curves> curves;             ///< none without scores and probabilities
   std::vector<PartitionRecord> partitions;
   Json learned;  ///< what the first partition kept of weights, bounds and spectra; null: nothing
 };

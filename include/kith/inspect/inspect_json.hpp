@@ -9,6 +9,7 @@ namespace kith {
 
 /// One matrix of an inspection.
 [[nodiscard]] Json summary_json(const MatrixSummary& matrix);
+[[nodiscard]] Json advice_json(const std::vector<Advice>& advice);
 [[nodiscard]] Json inspection_json(const Inspection& inspection);
 
 /// What pages show of a matrix; `evaluate` keeps it in its store, so that a page needs nothing

@@ -111,10 +111,12 @@ TEST(Results, TheBestGroupIsNotSignificantlyWorseThanTheBest) {
   const MethodResult& close = result.methods[1];
   const MethodResult& best = result.methods[2];
   EXPECT_TRUE(best.best);
-  EXPECT_TRUE(std::isnan(best.p_value));
-  EXPECT_EQ(close.p_value, wilcoxon_larger(close.values, best.values));
+  EXPECT_TRUE(best.leads);
+  EXPECT_FALSE(best.to_best.has_value());
+  EXPECT_EQ(close.to_best->p_value, wilcoxon_larger(close.values, best.values));
   EXPECT_TRUE(close.best);
-  EXPECT_DOUBLE_EQ(worse.p_value, 1.0 / 64);
+  EXPECT_FALSE(close.leads);
+  EXPECT_DOUBLE_EQ(worse.to_best->p_value, 1.0 / 64);
   EXPECT_FALSE(worse.best);
 }
 
@@ -126,7 +128,7 @@ TEST(Results, LargerIsBetterForScores) {
   EXPECT_GT(result.methods[1].mean, result.methods[0].mean);
   EXPECT_TRUE(result.methods[1].best);
   EXPECT_FALSE(result.methods[0].best);
-  EXPECT_DOUBLE_EQ(result.methods[0].p_value, 1.0 / 64);
+  EXPECT_DOUBLE_EQ(result.methods[0].to_best->p_value, 1.0 / 64);
 }
 
 TEST(Results, OfEqualMeansTheFirstIsTheBest) {
@@ -135,9 +137,9 @@ TEST(Results, OfEqualMeansTheFirstIsTheBest) {
   filled.add("b", {6, 1, 2});  // the same values, summed in another order
   filled.add("c", {2, 6, 1});
   const ExperimentResult result = filled.result();
-  EXPECT_TRUE(std::isnan(result.methods[0].p_value));
-  EXPECT_FALSE(std::isnan(result.methods[1].p_value));
-  EXPECT_FALSE(std::isnan(result.methods[2].p_value));
+  EXPECT_TRUE(result.methods[0].leads);
+  EXPECT_FALSE(result.methods[1].leads);
+  EXPECT_FALSE(result.methods[2].leads);
 }
 
 TEST(Results, UnfinishedMethodsAreComparedButCannotBeBest) {
@@ -151,7 +153,8 @@ TEST(Results, UnfinishedMethodsAreComparedButCannotBeBest) {
   EXPECT_FALSE(result.methods[0].best);
   EXPECT_TRUE(result.methods[1].best);
   EXPECT_THAT(result.methods[2].partitions, ElementsAre(1, 2, 4));
-  EXPECT_DOUBLE_EQ(result.methods[2].p_value, 1.0 / 8);  // over the three partitions both have
+  EXPECT_DOUBLE_EQ(result.methods[2].to_best->p_value,
+                   1.0 / 8);  // over the three partitions both have
   EXPECT_FALSE(result.methods[2].best);
   EXPECT_THAT(result.methods[3].values, IsEmpty());
   EXPECT_TRUE(std::isnan(result.methods[3].mean));
@@ -244,8 +247,27 @@ TEST(RankMethods, AveragesRanksOfTheMethodsEveryDataSetHas) {
     const RankTable table = rank_methods(all_results(filled.store, metric));
     EXPECT_THAT(table.methods, ElementsAre("a", "b", "c"));
     EXPECT_THAT(table.ranks, ElementsAre(2, 1.75, 2.25));
-    EXPECT_DOUBLE_EQ(table.critical_difference, critical_difference(3, 2));
+    EXPECT_TRUE(std::isnan(table.critical_difference)) << "two data sets are too few";
+    EXPECT_FALSE(table.friedman.has_value());
+    EXPECT_THAT(table.note, HasSubstr("2 data sets are too few"));
   }
+}
+
+TEST(RankMethods, TestsFromFiveDataSetsOn) {
+  Filled filled("1", 2);
+  for (int set = 1; set <= 5; ++set) {
+    if (set > 1) filled.open(std::to_string(set), 2);
+    filled.add("a", {1, 2});
+    filled.add("b", {3, 4});
+    filled.add("c", {5, set == 5 ? 0 : 6});
+    const RankTable table = rank_methods(all_results(filled.store));
+    if (set == 1) continue;
+    EXPECT_EQ(table.friedman.has_value(), set == 5);
+    EXPECT_EQ(std::isnan(table.critical_difference), set < 5);
+  }
+  const RankTable table = rank_methods(all_results(filled.store));
+  EXPECT_DOUBLE_EQ(table.critical_difference, critical_difference(3, 5));
+  EXPECT_THAT(table.note, HasSubstr("the methods differ"));
 }
 
 TEST(RankMethods, LeavesOutWhatIsUnfinished) {
@@ -317,7 +339,8 @@ TEST(ResultsJson, ListsSeveralDataSetsWithTheirRanks) {
   EXPECT_EQ(json.at("data_sets").at(1).at("name"), "two");
   EXPECT_EQ(json.at("data_sets").at(1).at("methods").at(0).at("method"), "c");
   EXPECT_EQ(json.at("ranks").at("methods").at(1), Json({{"method", "b"}, {"rank", 1.75}}));
-  EXPECT_DOUBLE_EQ(json.at("ranks").at("critical_difference"), critical_difference(3, 2));
+  EXPECT_TRUE(json.at("ranks").at("critical_difference").is_null());
+  EXPECT_TRUE(json.at("ranks").at("friedman").is_null());
 }
 
 TEST(ResultsJson, IsNullWhereNothingIsFinished) {
