@@ -12,6 +12,7 @@
 #include "kith/evaluate/grid_notes.hpp"
 #include "kith/evaluate/results.hpp"
 #include "kith/inspect/inspect_json.hpp"
+#include "kith/report/curve_table.hpp"
 #include "kith/report/inspection.hpp"
 #include "kith/report/page.hpp"
 #include "kith/report/results_table.hpp"

@@ -113,7 +113,8 @@ TEST(Curves, AreMeansOverThePartsThatHaveTheClass) {
   both.add(one.truth, one.prediction);
   both.add(two.truth, two.prediction);
   both.add(std::vector<int>(30, 1), two.prediction);  // one class alone: no curve
-  for (const ClassCurve& curve : both.mean(12)->classes) {
+  const Curves together = both.mean(12).value();
+  for (const ClassCurve& curve : together.classes) {
     const auto area = [&](const Curves& curves) {
       for (const ClassCurve& other : curves.classes) {
         if (other.label == curve.label) return other.auc;
