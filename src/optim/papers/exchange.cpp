@@ -15,7 +15,8 @@
 // Deviations. u_i is the bound that the solution of (7) proves from above, not its value, and the
 // least so far: the same but for the 1e-10 to which (7) is solved, and so never below the optimum.
 // "Active" (19) is read as: slack no larger than its multiplier (both relative), which for two
-// numbers with product 0 in exact arithmetic tells which of them is the zero.
+// numbers with product 0 in exact arithmetic tells which of them is the zero. Constraints are
+// dropped only after t has fallen: at equal t the same ones could be dropped and found for ever.
 //
 // (7) is solved with the constraints active last, those it violates added until there is none: of
 // hundreds of kernels some twenty are active. These rounds stand alone: each adds a constraint.
@@ -37,6 +38,8 @@
 
 namespace kith::papers {
 namespace {
+
+constexpr double kEqual = 1e-12;  // relative: bounds and values as near as this are equal
 
 /// The kernels that the master problem is solved with stand first. Without pruning the others wait
 /// behind them and are looked at again after every solution.
@@ -60,7 +63,6 @@ struct LocalizationSet {
 
 /// (19), (20): brings the active ones to the front, where they alone go on working.
 void keep_active(LocalizationSet& set, const mkl::RegularisedSolution& master) {
-  constexpr double kEqual = 1e-12;
   const double scale = std::abs(master.lower);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < set.working; ++i) {
@@ -140,6 +142,7 @@ ExchangeSolution exchange(const robust::Problem& problem, const ExchangeSettings
                                             {.tolerance = 1e-9, .gap_tolerance = 1e-10}, ctx);
   Vector alpha = first.alpha;
   double t = first.info.objective;
+  double pruned_at = std::numeric_limits<double>::infinity();
   LocalizationSet set;
   Bracket bracket{.alpha = alpha, .witness = split.positive};
   std::vector<BoundsStep> trace;
@@ -162,7 +165,8 @@ ExchangeSolution exchange(const robust::Problem& problem, const ExchangeSettings
     }
     if (accurate) progress.progress();
     if (!first_step) keep_active(set, master);
-    if (settings.prune) {
+    if (settings.prune && t < pruned_at - kEqual * std::abs(t)) {
+      pruned_at = t;
       set.kernels.resize(set.working);
       set.penalties.resize(set.working);
     }

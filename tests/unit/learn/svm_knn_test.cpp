@@ -127,7 +127,9 @@ TEST(SvmKnn, ExplainsByTheTermsOfItsLocalMachine) {
         const double with_votes = std::round(score) + sum / (3 * (std::abs(sum) + 1));
         EXPECT_LT(std::min(std::abs(sum - score), std::abs(with_votes - score)), 1e-9);
       }
-      if (k == 1) EXPECT_EQ(explained[q].by, ExplainedBy::kVotes);
+      if (k == 1) {
+        EXPECT_EQ(explained[q].by, ExplainedBy::kVotes);
+      }
     }
   }
 }
