@@ -198,8 +198,11 @@ TEST_P(OnSparseVectors, LearnsWhatItLearnsOnDenseOnes) {
         ASSERT_EQ(a.size(), b.size());
         EXPECT_LE((a - b).cwiseAbs().maxCoeff(), share * (1 + a.cwiseAbs().maxCoeff()));
       };
-      expect_alike(predictions[0].scores, predictions[1].scores, 1e-5);
-      expect_alike(predictions[0].probabilities, predictions[1].probabilities, 1e-4);
+      // rkl descends to a local optimum and ends where a step gains less than 1e-6 of the value
+      // (1e-3 for probabilities): rounding moves its scores by about the roots of these.
+      const bool local = GetParam().method == "rkl";
+      expect_alike(predictions[0].scores, predictions[1].scores, local ? 2e-2 : 1e-5);
+      expect_alike(predictions[0].probabilities, predictions[1].probabilities, local ? 2e-2 : 1e-4);
       if (!similarities.empty()) expect_alike(similarities[0], similarities[1], 1e-5);
     }
   }
