@@ -243,6 +243,12 @@ Command add_report(CLI::App& program) {
                    "show this data set of the store only (repeatable: these, in this order)")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  add_choice<SignificanceTest>(*parser, "--test", options->test,
+                               "how methods are compared; auto is wilcoxon for the protocols of "
+                               "papers, else corrected-t, or "
+                               "mcnemar on one partition",
+                               "auto");
+  parser->add_flag("--sizes", options->sizes, "the learning curve alone, as text or csv");
   parser->add_flag("--timings", options->timings, "add a column of seconds");
   add_common_options(*parser, options->common);
   parser->footer(

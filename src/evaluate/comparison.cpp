@@ -17,6 +17,8 @@ namespace {
 constexpr double kLevel = 0.05;       // as in [TR] and [CGR]
 constexpr double kRegion = 0.01;      // one point: of no practical importance
 constexpr int kFewestRankedSets = 5;  // with fewer, ranks hardly tell anything
+// With two, t has one degree of freedom: errors of 5 and of 70 % need not differ significantly.
+constexpr std::size_t kFewestForT = 3;
 
 /// Of a metric whose values are shares of samples: what one sample changes.
 double resolution_of(Metric metric, const Overlap& overlap) {
@@ -88,8 +90,10 @@ Difference difference_of(const MethodResult& a, const MethodResult& b, Worse wor
     const CorrectedMean corrected =
         corrected_mean(differences, overlap.ratio, resolution_of(result.metric, overlap));
     found.estimate = estimate_of(corrected.mean, interval(corrected));
-    found.bayes = posterior(corrected, kRegion);
-    if (result.test == SignificanceTest::kCorrectedT) found.p_value = p_value(corrected);
+    if (result.metric != Metric::kLogLoss) found.bayes = posterior(corrected, kRegion);
+    if (result.test == SignificanceTest::kCorrectedT && differences.size() >= kFewestForT) {
+      found.p_value = p_value(corrected);
+    }
   } else if (result.metric == Metric::kError && !a.missed.empty()) {
     PairedErrors pairs;
     pairs.add(a.missed, b.missed);
@@ -125,7 +129,7 @@ double least_p(const ExperimentResult& result, const Overlap& overlap, std::size
     case SignificanceTest::kMcnemar:
       return std::pow(0.5, overlap.test_size);
     case SignificanceTest::kCorrectedT: {
-      if (partitions < 2) return 1;
+      if (partitions < kFewestForT) return 1;
       const double resolution = resolution_of(result.metric, overlap);
       const double scale = resolution * std::sqrt((1 / count + overlap.ratio) / count);
       return scale == 0 ? 0 : student_two_sided(1 / scale, count - 1);
@@ -152,43 +156,48 @@ std::string test_words(const ExperimentResult& result) {
   return "no test";
 }
 
-/// Why no difference could be significant, and what would be needed.
-std::string why_nothing(const ExperimentResult& result, std::size_t most) {
-  std::string text = "No difference could be significant here: ";
-  if (most < static_cast<std::size_t>(result.partitions) && most < 2) {
-    return text + fmt::format(
-                      "only {} of {} partitions is finished. Rerun the same evaluation to "
-                      "resume it.",
-                      most, result.partitions);
-  }
-  switch (result.test) {
-    case SignificanceTest::kWilcoxon:
-      return text + fmt::format(
-                        "Wilcoxon's test needs at least 5 finished partitions, and there "
-                        "{} {}.",
-                        most == 1 ? "is" : "are", most);
-    case SignificanceTest::kMcnemar:
-      return text + fmt::format(
-                        "the test part has too few samples for {}. More test samples or "
-                        "several partitions are needed.",
-                        counted(std::ssize(result.methods), "method"));
-    case SignificanceTest::kCorrectedT:
-      return text + "more partitions or more test samples are needed.";
-    case SignificanceTest::kAuto:
-    case SignificanceTest::kNone:
-      break;
-  }
-  if (result.partitions == 1 && result.metric != Metric::kError) {
-    return text +
-           "one partition allows a test of the error alone. At least 2 partitions are "
-           "needed for other metrics.";
-  }
-  return text + "no test was asked for.";
+/// How many finished partitions a test needs to find anything.
+std::size_t fewest_partitions(SignificanceTest test) {
+  if (test == SignificanceTest::kWilcoxon) return 5;
+  return test == SignificanceTest::kCorrectedT ? kFewestForT : 1;
 }
 
-std::string note_of(const ExperimentResult& result, std::size_t most) {
+/// Why no difference could be significant, and what would be needed.
+std::string why_nothing(const ExperimentResult& result, std::size_t most, bool tested) {
+  const std::string text = "No difference could be significant here: ";
+  if (result.test == SignificanceTest::kNone) {
+    if (result.partitions > 1 || result.metric == Metric::kError) {
+      return "No test was asked for, so that nothing is marked.";
+    }
+    return text + fmt::format(
+                      "one partition allows a test of the error alone. At least {} are needed for "
+                      "other metrics.",
+                      kFewestForT);
+  }
+  const std::size_t needed = fewest_partitions(result.test);
+  if (most < needed && most < static_cast<std::size_t>(result.partitions)) {
+    return text + fmt::format(
+                      "only {} of {} partitions {} finished, and {} are needed. Rerun the same "
+                      "evaluation to resume it.",
+                      most, result.partitions, most == 1 ? "is" : "are", needed);
+  }
+  if (most < needed) {
+    return text + fmt::format("the {} needs at least {} partitions, and there {}.",
+                              result.test == SignificanceTest::kWilcoxon
+                                  ? "Wilcoxon signed-rank test"
+                                  : "corrected resampled t-test",
+                              needed, most == 1 ? "is one" : fmt::format("are {}", most));
+  }
+  if (!tested) return text + "no other method has this metric on the same partitions.";
+  return text + fmt::format(
+                    "there are too few test samples for {}. More test samples or more partitions "
+                    "are needed.",
+                    counted(std::ssize(result.methods), "method"));
+}
+
+std::string note_of(const ExperimentResult& result, std::size_t most, bool tested) {
   if (result.methods.size() < 2) return "";
-  if (!result.could_tell) return why_nothing(result, most);
+  if (!result.could_tell) return why_nothing(result, most, tested);
   std::string text = fmt::format("p is of the {}", test_words(result));
   if (result.test == SignificanceTest::kWilcoxon) {
     text +=
@@ -254,7 +263,7 @@ void compare(ExperimentResult& result, const Overlap& overlap) {
                                                deciding_p(*method.to_best, result.test) > kLevel));
   }
   compare_pairs(result, overlap);
-  result.test_note = note_of(result, most);
+  result.test_note = note_of(result, most, tested > 0);
 }
 
 void rank(RankTable& table, const Matrix& ranks) {

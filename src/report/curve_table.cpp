@@ -15,15 +15,15 @@ namespace {
 
 constexpr int kBarWidth = 40;
 
-std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
+std::string percents(double share) { return fmt::format("{:.2f}", 100 * share); }
 
 std::string samples_text(const CurvePoint& point) { return format_short(point.samples, 5); }
 
 /// "12.00 (4.85)".
 std::string error_text(const SizedMethod& method) {
   if (std::isnan(method.mean)) return "-";
-  const std::string mean = percent(method.mean);
-  return method.errors.size() < 2 ? mean : fmt::format("{} ({})", mean, percent(method.sd));
+  const std::string mean = percents(method.mean);
+  return method.errors.size() < 2 ? mean : fmt::format("{} ({})", mean, percents(method.sd));
 }
 
 std::string draw_errors(const LearningCurve& curve, bool unicode) {
@@ -60,11 +60,12 @@ std::string draw_picture(const LearningCurve& curve, bool unicode) {
     const SizedMethod& one = of_name(point);
     const std::string bar =
         std::isnan(one.mean) ? "" : draw_bar(one.mean, largest, kBarWidth, unicode);
-    text += fmt::format(
-        "  {:>{}}  {}{}\n", samples_text(point), width, bar + (bar.empty() ? "" : " "),
-        std::isnan(one.mean) ? "-"
-                             : fmt::format("{} [{}, {}]", percent(one.mean),
-                                           percent(one.interval.low), percent(one.interval.high)));
+    text +=
+        fmt::format("  {:>{}}  {}{}\n", samples_text(point), width, bar + (bar.empty() ? "" : " "),
+                    std::isnan(one.mean)
+                        ? "-"
+                        : fmt::format("{} [{}, {}]", percents(one.mean), percents(one.interval.low),
+                                      percents(one.interval.high)));
   }
   return text;
 }

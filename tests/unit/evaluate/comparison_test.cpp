@@ -15,19 +15,19 @@ namespace {
 using test::message_of;
 using testing::HasSubstr;
 
-constexpr Index kSamples = 200;
-
-/// 200 samples, three of four of class b; each partition tests 40 in turn.
-ExperimentRecord experiment(int partitions, const std::string& protocol) {
+/// Five times as many samples as in a test part, three of four of class b; each partition tests a
+/// fifth in turn.
+ExperimentRecord experiment(int partitions, const std::string& protocol, Index tested) {
+  const Index samples = 5 * tested;
   ExperimentRecord record;
   record.name = "made";
   record.protocol = {{"name", protocol}};
   record.labels.names = {"a", "b"};
-  for (Index i = 0; i < kSamples; ++i) record.labels.ids.push_back(i % 4 == 0 ? 0 : 1);
+  for (Index i = 0; i < samples; ++i) record.labels.ids.push_back(i % 4 == 0 ? 0 : 1);
   for (int p = 0; p < partitions; ++p) {
     Partition partition;
-    for (Index i = 0; i < kSamples; ++i) {
-      (i / 40 == p % 5 ? partition.test : partition.train).push_back(i);
+    for (Index i = 0; i < samples; ++i) {
+      (i / tested == p % 5 ? partition.test : partition.train).push_back(i);
     }
     partition.fold_of.assign(partition.train.size(), 0);
     record.partitions.push_back(partition);
@@ -37,8 +37,8 @@ ExperimentRecord experiment(int partitions, const std::string& protocol) {
 
 class Made {
  public:
-  explicit Made(int partitions, const std::string& protocol = "kith")
-      : record(experiment(partitions, protocol)),
+  explicit Made(int partitions, const std::string& protocol = "kith", Index tested = 40)
+      : record(experiment(partitions, protocol, tested)),
         number(store.add_experiment(record, NewData::kAppend)) {}
 
   /// A method that misses the first `wrong` test samples of each partition, beginning at `first`.
@@ -127,8 +127,9 @@ TEST(Comparison, ComparesTheSameSamplesOnOnePartition) {
 
 TEST(Comparison, StarsNothingWhereNothingCouldBeSignificant) {
   for (const auto& [partitions, protocol, words] :
-       {std::tuple(3, "tr", "at least 5 finished partitions"),
-        std::tuple(1, "tr", "at least 5 finished partitions")}) {
+       {std::tuple(3, "tr", "at least 5 partitions, and there are 3"),
+        std::tuple(1, "tr", "at least 5 partitions, and there is one"),
+        std::tuple(2, "kith", "at least 3 partitions, and there are 2")}) {
     Made made(partitions, protocol);
     made.add("best", std::vector<int>(static_cast<std::size_t>(partitions), 1));
     made.add("hopeless", std::vector<int>(static_cast<std::size_t>(partitions), 39));
@@ -139,6 +140,16 @@ TEST(Comparison, StarsNothingWhereNothingCouldBeSignificant) {
     EXPECT_FALSE(result.methods[1].best);
     EXPECT_THAT(result.test_note, HasSubstr(words));
   }
+  Made early(20);
+  early.add("best", {1, 1});
+  early.add("hopeless", {39, 38});
+  EXPECT_FALSE(early.result().could_tell);
+  EXPECT_THAT(early.result().test_note, HasSubstr("only 2 of 20 partitions are finished"));
+  Made few(1, "kith", 4);
+  few.add("best", {0});
+  few.add("hopeless", {4});
+  EXPECT_FALSE(few.result().could_tell) << "4 of 4 against 0 of 4 is p = 0.0625";
+  EXPECT_THAT(few.result().test_note, HasSubstr("too few test samples for 2 methods"));
   Made alone(10);
   alone.add("only", {1, 2, 1, 2, 1, 2, 1, 2, 1, 2});
   EXPECT_FALSE(alone.result().could_tell);
@@ -159,6 +170,7 @@ TEST(Comparison, TakesTheTestThatIsAskedFor) {
   EXPECT_FALSE(none.methods[0].best);
   EXPECT_TRUE(std::isnan(none.methods[1].to_best->p_value));
   EXPECT_FALSE(std::isnan(none.methods[1].to_best->estimate.low)) << "the interval stays";
+  EXPECT_THAT(none.test_note, HasSubstr("No test was asked for"));
 }
 
 TEST(Comparison, HasTheErrorOfTheMajorityClass) {
@@ -192,7 +204,7 @@ TEST(Comparison, CountsSamplesThatWereNeverTested) {
 TEST(Comparison, HasTheRecallOfEachClassWithItsInterval) {
   Made made(5);
   made.add("a", {4, 4, 4, 4, 4});  // one of the first four samples is of class a
-  const std::vector<Estimate>& recall = made.result().methods[0].recall;
+  const std::vector<Estimate> recall = made.result().methods[0].recall;
   ASSERT_EQ(recall.size(), 2U);
   EXPECT_NEAR(recall[0].mean, 0.9, 1e-12);  // 1 of 10
   EXPECT_NEAR(recall[1].mean, 0.9, 1e-12);  // 3 of 30

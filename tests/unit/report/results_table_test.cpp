@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kith/core/text.hpp"
 #include "report/escape.hpp"
@@ -41,13 +44,35 @@ ExperimentResult data_set(const std::string& name, const std::vector<MethodResul
   result.class_names = {"no", "yes"};
   result.partitions = 20;
   result.methods = methods;
+  result.baseline.metrics.fill(std::numeric_limits<double>::quiet_NaN());
+  result.test = SignificanceTest::kCorrectedT;
+  result.could_tell = true;
+  result.test_note = "p is of some test.";
   return result;
 }
 
 std::vector<ExperimentResult> one() {
+  MethodResult best = method("svm-clip", 0.12, 0.0485, true);
+  best.leads = true;
   MethodResult worse = method("knn", 0.25, 0.125);
-  worse.p_value = 0.0123;
-  return {data_set("sonar", {method("svm-clip", 0.12, 0.0485, true), worse})};
+  worse.to_best = {.estimate = {.mean = 0.13, .low = 0.021, .high = 0.239},
+                   .p_value = 0.0123,
+                   .p_adjusted = 0.0123,
+                   .bayes = Posterior{.below = 0.01, .within = 0.04, .above = 0.95}};
+  return {data_set("sonar", {best, worse})};
+}
+
+/// With a third method, so that p-values are adjusted.
+std::vector<ExperimentResult> three() {
+  std::vector<ExperimentResult> results = one();
+  MethodResult close = method("ridge", 0.13, 0.05, true);
+  close.to_best = {.estimate = {.mean = 0.01, .low = -0.03, .high = 0.05},
+                   .p_value = 0.6,
+                   .p_adjusted = 0.6,
+                   .bayes = Posterior{.below = 0.2, .within = 0.3, .above = 0.5}};
+  results[0].methods.push_back(close);
+  results[0].methods[1].to_best->p_adjusted = 0.0246;
+  return results;
 }
 
 std::vector<ExperimentResult> two() {
@@ -104,6 +129,50 @@ TEST(ResultsTable, TextHasMeanDeviationPValueAndSettings) {
   EXPECT_THAT(line_with(text, "method"), HasSubstr("error (%)"));
 }
 
+TEST(ResultsTable, HasTheDifferenceToTheBestWithItsIntervalInEveryFormat) {
+  const auto results = three();
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(line_with(text, "  knn"),
+              AllOf(HasSubstr("+13.00 [2.10, 23.90]"), HasSubstr("0.025"), HasSubstr("1/4/95")));
+  EXPECT_THAT(line_with(text, "  ridge"),
+              AllOf(HasSubstr("+1.00 [-3.00, 5.00]"), HasSubstr("20/30/50")));
+  EXPECT_THAT(line_with(text, "method"), AllOf(HasSubstr("to the best"), HasSubstr("p (Holm)")));
+  EXPECT_THAT(results_table(results, TableFormat::kMarkdown, kPlain),
+              HasSubstr("+13.00 \\[2.10, 23.90\\]"));
+  EXPECT_THAT(results_table(results, TableFormat::kLatex, kPlain),
+              HasSubstr("+13.00 {[}2.10, 23.90]"));
+  const auto records = read_csv(results_table(results, TableFormat::kCsv, kPlain));
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"difference", "13"},    {"low", "2.1"},        {"high", "23.9"},
+      {"test", "corrected-t"}, {"p_value", "0.0123"}, {"better", "0.01"},
+      {"equal", "0.04"},       {"worse", "0.95"},     {"p_adjusted", "0.0246"}};
+  for (const auto& [name, value] : expected) {
+    const auto column = std::ranges::find(records[0], name) - records[0].begin();
+    ASSERT_LT(column, std::ssize(records[0])) << name;
+    EXPECT_EQ(records[2][static_cast<std::size_t>(column)], value) << name;
+    if (name != "test") EXPECT_EQ(records[1][static_cast<std::size_t>(column)], "") << name;
+  }
+}
+
+TEST(ResultsTable, OfALargerIsBetterMetricBetterIsAbove) {
+  std::vector<ExperimentResult> results = three();
+  results[0].metric = Metric::kAuc;
+  EXPECT_THAT(line_with(results_table(results, TableFormat::kText, kPlain), "  knn"),
+              HasSubstr("95/4/1"));
+}
+
+TEST(ResultsTable, HasTheBaselineAndCountsUntestedSamples) {
+  std::vector<ExperimentResult> results = one();
+  const std::string without = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(without, AllOf(Not(HasSubstr("most frequent class")), Not(HasSubstr("test part."))));
+  results[0].baseline.name = "yes";
+  results[0].baseline.metrics[0] = 0.46;
+  results[0].tested = {.least = 0, .most = 4, .never = 13};
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(text, HasSubstr("most frequent class (yes): error 46.00 %."));
+  EXPECT_THAT(text, HasSubstr("13 of 100 samples were in no finished test part."));
+}
+
 TEST(ResultsTable, TextIsAsciiUnlessAskedOtherwise) {
   for (const char c : results_table(one(), TableFormat::kText, kPlain)) {
     EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f)) << static_cast<int>(c);
@@ -147,12 +216,15 @@ TEST(ResultsTable, SaysWhatIsUnfinished) {
   EXPECT_THAT(text, HasSubstr("Rerun the same evaluation"));
 }
 
-TEST(ResultsTable, SaysWhenThereAreTooFewPartitionsToTell) {
+TEST(ResultsTable, ExplainsMarksOnlyWhereThereAreSome) {
   std::vector<ExperimentResult> results = one();
-  EXPECT_THAT(results_table(results, TableFormat::kText, kPlain), Not(HasSubstr("fewer than")));
-  results[0].partitions = 4;
   EXPECT_THAT(results_table(results, TableFormat::kText, kPlain),
-              HasSubstr("fewer than 5 partitions"));
+              AllOf(HasSubstr("*: the best mean"), HasSubstr("p is of some test.")));
+  results[0].could_tell = false;
+  results[0].methods[0].best = false;
+  results[0].test_note = "More is needed.";
+  const std::string text = results_table(results, TableFormat::kText, kPlain);
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("*")), HasSubstr("More is needed.")));
 }
 
 TEST(ResultsTable, NamesSolversThatMissedTheirTolerance) {
@@ -184,12 +256,17 @@ TEST(ResultsTable, SeveralDataSetsStandSideBySideWithAverageRanks) {
   EXPECT_THAT(line_with(text, "  a "),
               AllOf(HasSubstr("10.00 (1.00)*"), HasSubstr("30.00 (1.00)*"), HasSubstr("1.00")));
   EXPECT_THAT(line_with(text, "only here"), AllOf(HasSubstr("40.00 (1.00)"), EndsWith("-")));
-  EXPECT_THAT(text, HasSubstr("critical difference"));
+  EXPECT_THAT(text, AllOf(HasSubstr("from 5 data sets on"), Not(HasSubstr("Nemenyi's critical"))));
+  std::vector<ExperimentResult> five;
+  for (int d = 0; d < 5; ++d) five.push_back(two()[0]);
+  EXPECT_THAT(results_table(five, TableFormat::kText, kPlain),
+              AllOf(HasSubstr("Friedman's test finds"), HasSubstr("Nemenyi's")));
 }
 
 TEST(ResultsTable, LogLossIsNoPercentage) {
   std::vector<ExperimentResult> results = one();
   results[0].metric = Metric::kLogLoss;
+  results[0].methods[1].to_best->bayes.reset();
   const std::string text = results_table(results, TableFormat::kText, kPlain);
   EXPECT_THAT(text, AllOf(HasSubstr("log-loss"), HasSubstr("0.1200 (0.0485)*")));
   EXPECT_THAT(line_with(text, "method"), Not(HasSubstr("%")));
@@ -245,14 +322,15 @@ TEST(ResultsTable, MarkdownRowsKeepTheirColumns) {
     return count;
   };
   for (const std::string part : {"method", "---", "svm-clip", "25.00"}) {
-    EXPECT_EQ(bars(line_with(text, part)), 5) << line_with(text, part);
+    EXPECT_EQ(bars(line_with(text, part)), 7) << line_with(text, part);
   }
 }
 
 TEST(ResultsTable, LatexUsesBooktabsAndBoldFace) {
   const std::string text = results_table(one(), TableFormat::kLatex, kPlain);
-  for (const std::string part : {"\\toprule", "\\midrule", "\\bottomrule", "\\begin{tabular}{lrrl}",
-                                 "\\textbf{12.00 (4.85)}", "error (\\%)"}) {
+  for (const std::string part :
+       {"\\toprule", "\\midrule", "\\bottomrule", "\\begin{tabular}{lrrrrl}",
+        "\\textbf{12.00 (4.85)}", "error (\\%)"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
@@ -283,7 +361,7 @@ TEST(ResultsTable, LatexHasNothingBareOfHostileNames) {
   const std::string row = line_with(text, "textbf");
   std::size_t separators = 0;
   for (std::size_t i = 1; i < row.size(); ++i) separators += row[i] == '&' && row[i - 1] != '\\';
-  EXPECT_EQ(separators, 3U) << row;
+  EXPECT_EQ(separators, 5U) << row;
 }
 
 TEST(Escape, ShowsWhatATerminalWouldObey) {
