@@ -226,6 +226,7 @@ std::vector<std::string> keep_notes(const ExperimentData& data, const Experiment
     about["notes"] = std::move(kept);
   });
   std::vector<std::string> notes;
+  notes.reserve(found.size());
   for (const auto& [row, note] : found) notes.push_back(note);
   return notes;
 }

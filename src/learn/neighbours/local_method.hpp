@@ -72,6 +72,7 @@ template <class Model, class Solve>
       // Nearest first: the block of fewer neighbours is a corner of this one.
       const Matrix among = any.pairs.among(all.samples);
       std::vector<LocalTask<Model>> tasks;
+      tasks.reserve(steps_of.size());
       for (const auto& [count, steps] : steps_of) {
         tasks.push_back({run, steps, query, first(all, count), among, predictions});
       }

@@ -197,7 +197,7 @@ class WholeSet {
     kernel_ = local_kernel(task.models.front().pairs.among(all), {all, none});
     for (const Family& family : families(task.models, task.steps)) {
       const Matrix K = reconstruct(kernel_.U, kernel_.eigenvalues(family.spectrum));
-      Machines& own = machines_.emplace_back(family);
+      Machines& own = machines_.emplace_back(Machines{.family = family, .of_pairs = {}});
       for (const BinaryTask& pair : pairs_) {
         own.of_pairs.push_back(pair_machines(pair, K, family.costs, family.tolerance, ctx));
       }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of every format that can be written: what is written reads back to the same bits.
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <limits>
 
