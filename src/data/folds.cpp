@@ -176,6 +176,22 @@ FoldSplit split_fold(std::span<const int> fold_of, int fold) {
   return split;
 }
 
+std::optional<int> class_inside_a_fold(const Labels& labels, std::span<const int> fold_of) {
+  const int folds = fold_of.empty() ? 0 : 1 + *std::max_element(fold_of.begin(), fold_of.end());
+  for (int fold = 0; fold < folds; ++fold) {
+    const FoldSplit split = split_fold(fold_of, fold);
+    const Labels outside = select(labels, split.outside);
+    if (outside.has_two_classes()) continue;
+    const std::vector<Index> rest = outside.counts();
+    for (const Index i : split.inside) {
+      const int own = labels.ids[static_cast<std::size_t>(i)];
+      if (rest[static_cast<std::size_t>(own)] == 0) return own;
+    }
+    return labels.ids.front();
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 /// Samples of one sign, or their groups.

@@ -164,22 +164,14 @@ void check_folds(const Labels& training, Index folds) {
 }
 
 /// Of grouped samples: outside every fold there must be two classes.
-void check_classes_left(const Labels& training, std::span<const int> fold_of, Index folds) {
-  for (int f = 0; f < static_cast<int>(folds); ++f) {
-    const FoldSplit split = split_fold(fold_of, f);
-    if (select(training, split.outside).has_two_classes()) continue;
-    const Labels inside = select(training, split.inside);
-    const std::vector<Index> all = training.counts();
-    const std::vector<Index> held = inside.counts();
-    std::size_t lost = 0;
-    for (std::size_t c = 0; c < all.size(); ++c) {
-      if (all[c] > 0 && held[c] == all[c]) lost = c;
-    }
-    throw invalid(
-        "the {} training samples of class {} stand in so few groups that a fold holds all of them "
-        "out, and the others are of one class; more groups with this class are needed",
-        all[lost], in_quotes(training.names[lost]));
-  }
+void check_classes_left(const Labels& training, std::span<const int> fold_of) {
+  const std::optional<int> lost = class_inside_a_fold(training, fold_of);
+  if (!lost) return;
+  const auto c = static_cast<std::size_t>(*lost);
+  throw invalid(
+      "the {} training samples of class {} stand in so few groups that a fold holds all of them "
+      "out, and the others are of one class; more groups with this class are needed",
+      training.counts()[c], in_quotes(training.names[c]));
 }
 
 }  // namespace
@@ -282,7 +274,7 @@ std::vector<Partition> draw_partitions(const Labels& labels, const PartitionSett
     const Labels part = select(labels, partition.train);
     check_folds(part, settings.folds);
     partition.fold_of = draw_folds(part, settings.folds, settings.stratify, rng, index);
-    if (tied) check_classes_left(part, partition.fold_of, settings.folds);
+    if (tied) check_classes_left(part, partition.fold_of);
     partitions.push_back(std::move(partition));
   }
   return partitions;

@@ -133,25 +133,15 @@ std::vector<std::size_t> affordable(const std::vector<double>& seconds, double l
 /// Folds whose parts for fitting have two classes or more.
 std::vector<int> folds_of_classes(const Labels& labels, const SelectionSettings& settings,
                                   Index folds, const RunContext& ctx) {
-  const auto one_class = [&](std::span<const int> fold_of) -> std::optional<int> {
-    for (int f = 0; f < static_cast<int>(folds); ++f) {
-      if (!select(labels, split_fold(fold_of, f).outside).has_two_classes()) return f;
-    }
-    return std::nullopt;
-  };
   std::vector<int> fold_of = draw_folds(labels, folds, settings.stratify, ctx.rng, 0);
-  if (settings.stratify == Stratify::kAuto && one_class(fold_of)) {
+  std::optional<int> held = class_inside_a_fold(labels, fold_of);
+  if (held && settings.stratify == Stratify::kAuto) {
     fold_of = draw_folds(labels, folds, Stratify::kYes, ctx.rng, 0);
+    held = class_inside_a_fold(labels, fold_of);
   }
-  const std::optional<int> bad = one_class(fold_of);
-  if (!bad) return fold_of;
-  // The class that a fold holds out whole.
+  if (!held) return fold_of;
+  const auto lost = static_cast<std::size_t>(*held);
   const std::vector<Index> all = labels.counts();
-  const std::vector<Index> rest = select(labels, split_fold(fold_of, *bad).outside).counts();
-  std::size_t lost = 0;
-  for (std::size_t c = 0; c < all.size(); ++c) {
-    if (all[c] > 0 && rest[c] == 0) lost = c;
-  }
   if (all[lost] > 1) {
     throw invalid(
         "the {} samples of class {} stand in so few groups that cross-validation holds all of them "

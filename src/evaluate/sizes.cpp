@@ -79,6 +79,7 @@ std::vector<std::size_t> training_order(const Bundles& bundles, bool by_class, R
   std::sort(places.begin(), places.end(),
             [](const Place& a, const Place& b) { return a.key() < b.key(); });
   std::vector<std::size_t> order;
+  order.reserve(places.size());
   for (const Place& place : places) order.push_back(place.bundle);
   return order;
 }
@@ -155,11 +156,9 @@ class Subsets {
   }
   void check_classes(const Labels& own, std::span<const int> fold_of,
                      const TrainingSize& size) const {
-    for (int f = 0; f < partition_.folds(); ++f) {
-      if (select(own, split_fold(fold_of, f).outside).has_two_classes()) continue;
-      throw invalid("{}, and those outside a fold of it are all of one class; give a larger size",
-                    subject(own, size));
-    }
+    if (!class_inside_a_fold(own, fold_of)) return;
+    throw invalid("{}, and those outside a fold of it are all of one class; give a larger size",
+                  subject(own, size));
   }
 
   const Partition& partition_;

@@ -3,11 +3,13 @@
 // draws them says the groups of the samples (none: an empty span), which stay whole.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "kith/core/rng.hpp"
 #include "kith/core/types.hpp"
+#include "kith/data/labels.hpp"
 
 namespace kith {
 
@@ -33,6 +35,11 @@ struct FoldSplit {
   std::vector<Index> outside;
 };
 [[nodiscard]] FoldSplit split_fold(std::span<const int> fold_of, int fold);
+
+/// Where samples are all of one class outside some fold: a class that this fold holds whole, or the
+/// only one there is.
+[[nodiscard]] std::optional<int> class_inside_a_fold(const Labels& labels,
+                                                     std::span<const int> fold_of);
 
 /// At most `most` stratified folds of samples of two classes, +1 and -1, outside each of which both
 /// are left; none where that cannot be: a class has one sample, or one group has all of it.

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kQueriesPerUnit = 8;
 constexpr Index kFewestToFit = 3;
 
-struct Posterior {
+struct LocalDecision {
   int label = 0;
   Vector log_probabilities;
 };
@@ -95,19 +95,19 @@ Vector log_priors(const LocalSdaModel& model, const Local& local) {
 
 /// The centroid rule gives no density. Its decision counts for as much as the priors do, so that
 /// the label is the most probable class and no class present is impossible.
-Posterior nearest_centroid(const LocalSdaModel& model, const Local& local) {
+LocalDecision nearest_centroid(const LocalSdaModel& model, const Local& local) {
   Index nearest = -1;  // position in `near`, which is sorted: the least is the most similar
-  Posterior posterior;
+  LocalDecision decision;
   for (std::size_t g = 0; g < local.centroids.size(); ++g) {
     const Index own = local.centroids[g];
     if (own < 0 || (nearest >= 0 && own > nearest)) continue;
     nearest = own;
-    posterior.label = static_cast<int>(g);
+    decision.label = static_cast<int>(g);
   }
   Vector shares = log_priors(model, local).unaryExpr([](double x) { return 0.5 * std::exp(x); });
-  shares(posterior.label) += 0.5;
-  posterior.log_probabilities = shares.array().log();
-  return posterior;
+  shares(decision.label) += 0.5;
+  decision.log_probabilities = shares.array().log();
+  return decision;
 }
 
 std::vector<Index> statistics_of(const LocalSdaModel& model, const Local& local) {
@@ -140,7 +140,7 @@ double log_likelihood(const LocalSdaModel& model, const Local& local, std::size_
   return sum;
 }
 
-Posterior classify(const LocalSdaModel& model, const Neighbours& near) {
+LocalDecision classify(const LocalSdaModel& model, const Neighbours& near) {
   const Local local = by_class(model, near);
   if (near.samples.empty()) {
     const Vector shares = training_shares(model.voters);
@@ -159,12 +159,12 @@ Posterior classify(const LocalSdaModel& model, const Neighbours& near) {
           .log_probabilities = joint.array() - log_sum_exp(joint)};
 }
 
-void write(const Posterior& posterior, Index query, Prediction& prediction) {
+void write(const LocalDecision& decision, Index query, Prediction& prediction) {
   // Eigen's own exp of minus infinity is not quite 0.
-  const Vector shares = posterior.log_probabilities.unaryExpr([](double x) { return std::exp(x); });
-  prediction.labels[static_cast<std::size_t>(query)] = posterior.label;
+  const Vector shares = decision.log_probabilities.unaryExpr([](double x) { return std::exp(x); });
+  prediction.labels[static_cast<std::size_t>(query)] = decision.label;
   prediction.probabilities.row(query) = (shares / shares.sum()).transpose();
-  prediction.scores.row(query) = finite_scores(posterior.log_probabilities).transpose();
+  prediction.scores.row(query) = finite_scores(decision.log_probabilities).transpose();
 }
 
 /// Models over the same tie order.

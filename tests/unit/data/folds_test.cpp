@@ -38,5 +38,19 @@ TEST(SplitFold, PutsEverySampleOnOneSide) {
   EXPECT_EQ(split.outside, (std::vector<Index>{0, 2, 4}));
 }
 
+TEST(ClassInsideAFold, IsTheOneWithoutWhichOthersAreOfOneClass) {
+  const Labels labels = make_labels(std::vector<std::string>{"a", "b", "b", "a", "c", "b"});
+  const auto found = [&](const std::vector<int>& fold_of) {
+    const std::optional<int> held = class_inside_a_fold(labels, fold_of);
+    return held ? labels.names[static_cast<std::size_t>(*held)] : "none";
+  };
+  EXPECT_EQ(found({0, 1, 0, 1, 0, 1}), "none");
+  EXPECT_EQ(found({0, 1, 2, 0, 1, 2}), "none");  // without c and without both of a there are two
+  EXPECT_EQ(found({0, 1, 1, 1, 1, 1}), "b");     // a alone is left
+  EXPECT_EQ(found({1, 0, 0, 1, 1, 0}), "a");     // b alone is left; a and c are held out
+  EXPECT_EQ(class_inside_a_fold(make_labels(std::vector<std::string>{"a", "a"}), std::vector{0, 1}),
+            0);  // the only class there is
+}
+
 }  // namespace
 }  // namespace kith::folds_test
