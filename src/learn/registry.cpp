@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -129,6 +130,8 @@ Grid machine_axes(const KernelRule& rule) {
   return axes;
 }
 
+std::span<const Reference> references() { return kReferences; }
+
 std::vector<MethodInfo> all_methods() {
   std::vector<MethodInfo> all;
   for (const AnySettings& settings : defaults()) all.push_back(method_info(settings));
@@ -216,7 +219,7 @@ void refuse_ignored(const MethodChoice& choice) {
 
 void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   const MethodInfo info = method_info(choice.settings);
-  if (key == "priors" || key == "costs") {
+  if (is_of_decision(key)) {
     if (!info.probabilities) {
       throw invalid("{} has no probabilities, so {} has no meaning for it", choice.method, key);
     }
@@ -226,7 +229,7 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text) {
   std::vector<std::string> there_are;
   for (const FieldInfo& field : info.fields) there_are.push_back(field.name);
   if (std::find(there_are.begin(), there_are.end(), key) == there_are.end()) {
-    if (info.probabilities) there_are.insert(there_are.end(), {"priors", "costs"});
+    if (info.probabilities) std::ranges::copy(decision_names(), std::back_inserter(there_are));
     refuse_setting(choice.method, key, there_are);
   }
   set_any(choice.settings, key, text);

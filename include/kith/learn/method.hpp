@@ -40,7 +40,7 @@ struct Reference {
   std::string_view key;
   std::string_view text;
 };
-/// All of them. A new key is a line in src/learn/references.cpp.
+/// All of them, as method_list.hpp has them.
 [[nodiscard]] std::span<const Reference> references();
 
 /// What methods say of settings that several of them have.
@@ -78,7 +78,7 @@ struct MethodDefaults {
 ///
 ///   static constexpr std::string_view name;     // as users type it: "lp-machine"
 ///   static constexpr std::string_view title;    // with initials in capitals: "LP-machine"
-///   static constexpr std::string_view paper;    // "[KEY] section", KEY one of `references`
+///   static constexpr std::string_view paper;    // "[KEY] section", KEY one of `kReferences`
 ///   static constexpr std::string_view summary;
 template <class S>
 struct MethodTraits;

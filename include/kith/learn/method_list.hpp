@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of methods: a new one is its header here, and its settings in `Methods`.
+// The list of methods: a new one is its header here, its settings in `Methods`, and what it cites
+// in `kReferences`.
 #pragma once
+
+#include <array>
 
 #include "kith/learn/embedding/embed_svm.hpp"
 #include "kith/learn/embedding/features_fisher.hpp"
@@ -43,5 +46,18 @@ using Methods = MethodList<  //
     SpectrumSvmSettings, AverageSvmSettings, MklSettings, EsklSettings, EmklSettings, ReklSettings,
     VectorSvmSettings, LinearMsvmSettings, NonlinearMsvmSettings, NcaKnnSettings, LmnnKnnSettings,
     SimpleMklSettings, RklSettings>;
+
+/// The works that methods cite.
+inline constexpr auto kReferences = std::to_array<Reference>(
+    {{"TR", "Chen, Garcia, Gupta, Rahimi, Cazzanti: Similarity-based classification, 2009"},
+     {"CGR", "Chen, Gupta, Recht: Learning kernels from indefinite similarities, ICML 2009"},
+     {"CY", "Chen, Ye: Training SVM with indefinite kernels, 2008"},
+     {"LA",
+      "Luss, d'Aspremont: Support vector machine classification with indefinite kernels, 2007"},
+     {"KTBB",
+      "Kundu, Tankasali, Bhattacharyya, Ben-Tal: Efficient algorithms for learning kernels from "
+      "multiple similarity matrices with general convex loss functions, 2010"},
+     {"ZGZZ", "Zhu, Gong, Zhao, Zhang: Learning similarity metric with SVM, 2012"},
+     {"RYP", "Rifkin, Yeo, Poggio: Regularized least-squares classification, 2003"}});
 
 }  // namespace kith
