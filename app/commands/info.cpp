@@ -29,7 +29,7 @@ std::string settings_text(const ModelRecord& record) {
       all.push_back(field.name + '=' + field.default_value);
     }
   }
-  for (const char* of_decision : {"priors", "costs"}) {
+  for (const std::string& of_decision : decision_names()) {
     if (!record.settings.contains(of_decision)) continue;
     all.push_back(fmt::format("{}={}", of_decision,
                               record.settings[of_decision].get_ref<const std::string&>()));

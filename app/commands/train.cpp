@@ -190,7 +190,9 @@ std::string training_text(const Training& training, const std::optional<Selected
       line("needs", record.features > 0 ? "vectors of " + counted(record.features, "feature")
                                         : fmt::format("similarities to {} of {} training samples",
                                                       record.positions.size(), record.samples));
-  for (const std::string& sentence : record.applied) text += line("applied", sentence);
+  for (const std::string& sentence : record.applied) {
+    text += line("applied", spelled(sentence, as_flag));
+  }
   for (const std::string& note : info.notes) text += line("note", spelled(note, as_flag));
   if (!options.model.empty()) text += line("model", options.model);
   return text;

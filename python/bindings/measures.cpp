@@ -56,7 +56,7 @@ std::string measures_text() {
     const MeasureInfo& info = measure_info(static_cast<Measure>(i));
     std::vector<FieldInfo> own;
     for (const FieldInfo& field : every) {
-      if (info.takes(field.name) || field.name == "perturb" || field.name == "xi") {
+      if (info.takes(field.name) || (is_of_every_measure(field.name) && field.name != "measure")) {
         own.push_back(field);
       }
     }

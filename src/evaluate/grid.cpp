@@ -26,7 +26,7 @@ bool has_own_setting(const Candidate& candidate, std::string_view key) {
                        [&](const Candidate& one) { return has_own_setting(one, key); });
   }
   const MethodInfo info = method_info(candidate.choice.settings);
-  if (key == "priors" || key == "costs") return info.probabilities;
+  if (is_of_decision(key)) return info.probabilities;
   return std::any_of(info.fields.begin(), info.fields.end(),
                      [&](const FieldInfo& field) { return field.name == key; });
 }
@@ -137,8 +137,6 @@ std::vector<Candidate> parse_candidates(std::string_view list, std::size_t matri
 
 namespace {
 
-bool is_decision(std::string_view key) { return key == "priors" || key == "costs"; }
-
 /// Lists a field of the input, which every method has.
 void set_input_axis(Candidate& candidate, std::string_view key,
                     std::span<const std::string> values) {
@@ -166,7 +164,7 @@ void fix(Candidate& candidate, std::string_view key, std::string_view text) {
     return set_input_axis(candidate, key, std::span(&value, 1));
   }
   if (candidate.is_committee()) {
-    if (is_decision(key)) set(candidate.choice, key, text);
+    if (is_of_decision(key)) set(candidate.choice, key, text);
     for_members(candidate, key, [&](Candidate& member) { fix(member, key, text); });
     std::erase_if(candidate.members, [&](const Candidate& member) {
       return !can_sit(member, candidate.choice.decision);
@@ -176,9 +174,7 @@ void fix(Candidate& candidate, std::string_view key, std::string_view text) {
   set(candidate.choice, key, text);
   const std::optional<FieldInfo> probability =
       field_with(candidate.choice.settings, FieldRole::kProbability);
-  if ((key == "priors" || key == "costs") && probability) {
-    set(candidate.choice, probability->name, "yes");
-  }
+  if (is_of_decision(key) && probability) set(candidate.choice, probability->name, "yes");
   candidate.axes = axes_of(candidate.choice, candidate.axes);
 }
 
@@ -367,9 +363,7 @@ CandidateRecord candidate_record(const Candidate& candidate, const ExperimentDat
                            {"simpler", axis.simpler == Simpler::kSmaller ? "smaller" : "larger"}});
     if (axis.at_most_samples) record.grid.back()["at_most_samples"] = true;
   }
-  const DecisionSettings& decision = candidate.choice.decision;
-  if (!decision.priors.empty()) record.settings["priors"] = decision.priors;
-  if (!decision.costs.empty()) record.settings["costs"] = decision.costs;
+  add_decision(candidate.choice.decision, record.settings);
   return record;
 }
 

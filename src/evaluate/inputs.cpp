@@ -33,7 +33,7 @@ std::string_view without(std::string_view prefix, std::string_view key) {
 
 bool is_measure_field(std::string_view name) {
   const std::string_view key = without(kOfMeasure, name);
-  if (key == "measure" || key == "perturb" || key == "xi") return false;
+  if (is_of_every_measure(key)) return false;
   const std::vector<FieldInfo> known = fields(MeasureSettings{});
   return std::any_of(known.begin(), known.end(),
                      [&](const FieldInfo& field) { return field.name == key; });

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/errors.hpp"
@@ -149,6 +150,29 @@ void describe(DecisionSettings& settings, FieldVisitor& field) {
   field("costs", settings.costs,
         "what mistakes cost: a:b=5 (a called b costs 5; others 1) or a file of "
         "truth<TAB>said<TAB>cost");
+}
+
+std::vector<std::string> decision_names() {
+  std::vector<std::string> names;
+  for (const FieldInfo& one : fields<DecisionSettings>()) names.push_back(one.name);
+  return names;
+}
+
+bool is_of_decision(std::string_view key) {
+  const std::vector<std::string> names = decision_names();
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+void add_decision(const DecisionSettings& settings, Json& record) {
+  const Json all = settings_json(settings);
+  for (const auto& [name, value] : all.items()) {
+    if (value != "") record[name] = value;
+  }
+}
+
+Json without_decision(Json record) {
+  for (const std::string& name : decision_names()) record.erase(name);
+  return record;
 }
 
 DecisionRule make_decision_rule(const DecisionSettings& settings, const Labels& labels) {

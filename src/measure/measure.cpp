@@ -102,10 +102,6 @@ void check_kind(const RawData& data, Measure measure) {
                 source_of(data), enum_name(kind_of(data)));
 }
 
-bool is_of_every_measure(std::string_view setting) {
-  return setting == "measure" || setting == "perturb" || setting == "xi";
-}
-
 /// Squares of numbers must be numbers. `least` is counted with them: 1 for new samples, which may
 /// be as small as they like.
 void check_sizes(const RawData& data, double least = 0) {
@@ -333,12 +329,16 @@ const MeasureInfo& measure_info(Measure measure) {
   return kMeasures[static_cast<std::size_t>(measure)];
 }
 
+bool is_of_every_measure(std::string_view setting) {
+  return setting == "measure" || setting == "perturb" || setting == "xi";
+}
+
 Json relevant_settings(const MeasureSettings& settings) {
   const MeasureInfo& info = measure_info(settings.measure);
   const Json all = settings_json(settings);
   Json relevant = Json::object();
   for (const auto& [key, value] : all.items()) {
-    const bool noise = key == "perturb" || key == "xi";
+    const bool noise = is_of_every_measure(key) && key != "measure";
     const bool constant = key == "lambda" || key == "karlin-k";
     if (constant && settings.score != ScoreForm::kPValue) continue;
     if (key == "measure" || info.takes(key) || (noise && settings.perturb != Perturb::kNone)) {

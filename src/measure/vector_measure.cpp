@@ -95,7 +95,7 @@ RowMatrix measured(const Tables<Table>& of, const MeasureSettings& s) {
       return of.pairs([](const auto& x, const auto& z) { return product(x, z); });
     case Measure::kPolynomial:
       return of.pairs([&](const auto& x, const auto& z) {
-        return power(gamma * product(x, z) + s.coef0, s.degree);
+        return polynomial(product(x, z), gamma, s.coef0, s.degree);
       });
     case Measure::kSigmoid:
       return of.pairs(

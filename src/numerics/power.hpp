@@ -14,4 +14,10 @@ namespace kith {
   return result;
 }
 
+/// The polynomial kernel of two vectors, from their product.
+[[nodiscard]] inline double polynomial(double product, double gamma, double constant,
+                                       Index degree) {
+  return power(gamma * product + constant, degree);
+}
+
 }  // namespace kith

@@ -207,7 +207,7 @@ Matrix kernel_of_table(const KernelRule& rule, Matrix table) {
       table = (-rule.gamma * table.array()).exp();
       break;
     case VectorKernel::kPolynomial:
-      table = table.unaryExpr([&](double product) { return power(1 + product, rule.degree); });
+      table = table.unaryExpr([&](double x) { return polynomial(x, 1, 1, rule.degree); });
       break;
   }
   if (!std::isfinite(table.squaredNorm())) {  // its columns are multiplied with each other

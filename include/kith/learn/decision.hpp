@@ -4,7 +4,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "kith/core/json.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/learn/learner.hpp"
 
@@ -16,6 +19,12 @@ struct DecisionSettings {
   std::string costs;
 };
 void describe(DecisionSettings& settings, FieldVisitor& field);
+/// Their names: a method with probabilities takes them beside its own.
+[[nodiscard]] std::vector<std::string> decision_names();
+[[nodiscard]] bool is_of_decision(std::string_view key);
+/// Adds those that were given to the settings of a record; `without_decision` takes them out.
+void add_decision(const DecisionSettings& settings, Json& record);
+[[nodiscard]] Json without_decision(Json record);
 
 /// Priors over the classes and costs(truth, said), both ready to use. Empty: neither was given, and
 /// the method's own label stands.

@@ -65,6 +65,9 @@ struct MeasureInfo {
   [[nodiscard]] bool takes(std::string_view setting) const;
 };
 [[nodiscard]] const MeasureInfo& measure_info(Measure measure);
+/// Whether no measure has the setting for its own: its name, and the noise added to what it
+/// measured.
+[[nodiscard]] bool is_of_every_measure(std::string_view setting);
 
 struct MeasureSettings {
   Measure measure = Measure::kEdit;

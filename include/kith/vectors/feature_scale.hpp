@@ -51,6 +51,12 @@ struct KernelRule {
   double gamma = 1;  ///< of rbf: exp(-gamma |x - z|^2)
   Index degree = 2;  ///< of polynomial: (1 + x'z)^degree
 };
+template <class A>
+void archive(Archived<A, KernelRule>& rule, A& archiver) {
+  archiver("kernel", rule.kernel);
+  archiver("gamma", rule.gamma);
+  archiver("degree", rule.degree);
+}
 /// The numbers that the kernel depends on, gamma and degree; 0 for one that has no part in it.
 [[nodiscard]] std::pair<double, Index> kernel_numbers(const KernelRule& rule);
 void describe_kernel(VectorKernel& kernel, FieldVisitor& field);

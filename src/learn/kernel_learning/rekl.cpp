@@ -45,10 +45,8 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
   field("test-treatment", settings.test_treatment, {Treatment::kMap, Treatment::kSample},
         "what is done to the similarities of new samples: the map from matrix to kernel, or the "
         "nearest completion of the kernel");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), "auto",
-        "relative duality gap accepted; auto: 1e-6, 0.05 for mirror descent");
+  describe_tasks(settings, field,
+                 "relative duality gap accepted; auto: 1e-6, 0.05 for mirror descent");
 }
 
 FittedPath<ReklModel> fit_path(SharedWork& work, Path<ReklSettings> path, RunContext& ctx) {

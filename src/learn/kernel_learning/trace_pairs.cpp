@@ -246,10 +246,9 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
         {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, or nothing");
-  describe_multiclass(settings.multiclass, field);
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), "auto",
-        "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 0.05 for mirror descent");
+  describe_tasks(
+      settings, field,
+      "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 0.05 for mirror descent");
 }
 
 Grid trace_grid() { return {decades("cost", -3, 3), decades("rho", -3, 3, Simpler::kLarger)}; }

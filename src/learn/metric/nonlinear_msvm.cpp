@@ -86,9 +86,7 @@ Matrix learned_similarity(const NonlinearMsvmModel& model, const Block& vectors,
 template <class A>
 void archive(Archived<A, NonlinearMsvmModel>& model, A& archiver) {
   archive(model.scale, archiver);
-  archiver("kernel", model.kernel.kernel);
-  archiver("gamma", model.kernel.gamma);
-  archiver("degree", model.kernel.degree);
+  archive(model.kernel, archiver);
   archiver("samples", model.samples);
   archive(model.pairs, archiver);
   check_columns(model.pairs, model.samples.rows());

@@ -192,11 +192,9 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
         "block's, the modified spectrum of both together, nothing, or linear with K S^+ s for "
         "shift");
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
-  describe_multiclass(settings.multiclass, field);
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
-  field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), kGapHelp);
+  describe_tasks(settings, field, kGapHelp);
 }
 
 FittedPath<SvmModel> fit_path(SharedWork& work, Path<SvmSettings> path, RunContext& ctx) {

@@ -250,9 +250,7 @@ Prediction predict(const VectorSvmModel& model, const QueryBlock& queries, RunCo
 template <class A>
 void archive(Archived<A, VectorSvmModel>& model, A& archiver) {
   archive(model.scale, archiver);
-  archiver("kernel", model.kernel.kernel);
-  archiver("gamma", model.kernel.gamma);
-  archiver("degree", model.kernel.degree);
+  archive(model.kernel, archiver);
   archiver("supports", model.supports);
   Archived<A, Machines>& machines = model;
   archive(machines, archiver);

@@ -48,8 +48,7 @@ void refuse(const std::string& message) { throw Error(ErrorCode::kInvalidArgumen
 
 void check_square(const std::string& what, const MatrixRef& matrix, Index n) {
   if (matrix.rows() != n || matrix.cols() != n) {
-    refuse(
-        fmt::format("{} is {} x {}; there are {} labels", what, matrix.rows(), matrix.cols(), n));
+    refuse(fmt::format("{} is {} x {}; there are {} signs", what, matrix.rows(), matrix.cols(), n));
   }
   if (!matrix.allFinite()) refuse(what + " is not finite");
 }
@@ -67,7 +66,7 @@ void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule ru
                        samples));
   }
   for (Index i = 0; i < samples; ++i) {
-    if (y[i] != 1 && y[i] != -1) refuse(fmt::format("y[{}] = {}; a label is +1 or -1", i, y[i]));
+    if (y[i] != 1 && y[i] != -1) refuse(fmt::format("y[{}] = {}; a sign is +1 or -1", i, y[i]));
     const bool positive = rule == SignRule::kCostMayBeZero ? cost[i] >= 0 : cost[i] > 0;
     if (!positive || !std::isfinite(cost[i])) {
       refuse(fmt::format("cost[{}] = {}; a cost is finite and {}", i, cost[i],
@@ -75,7 +74,7 @@ void check_signs(const Vector& y, const Vector& cost, Index samples, SignRule ru
     }
   }
   if (rule == SignRule::kBothClasses && y.minCoeff() == y.maxCoeff()) {
-    refuse("the labels must have both classes");
+    refuse("there must be signs of both kinds");
   }
 }
 

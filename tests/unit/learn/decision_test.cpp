@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "kith/core/error.hpp"
 
@@ -28,6 +29,18 @@ std::string refusal(const DecisionSettings& settings) {
     return error.what();
   }
   return "accepted";
+}
+
+TEST(DecisionSettings, StandInARecordBesideThoseOfTheMethodWhereGiven) {
+  const Json method = {{"cost", 1}};
+  Json record = method;
+  add_decision({}, record);
+  EXPECT_EQ(record, method);
+  add_decision({.costs = "a:b=5"}, record);
+  EXPECT_EQ(record, (Json{{"cost", 1}, {"costs", "a:b=5"}}));
+  EXPECT_EQ(without_decision(record), method);
+  EXPECT_TRUE(is_of_decision("priors"));
+  EXPECT_FALSE(is_of_decision("cost"));
 }
 
 TEST(DecisionRule, LeavesTheLabelAloneWhenNothingIsGiven) {

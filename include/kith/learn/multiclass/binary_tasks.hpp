@@ -24,7 +24,11 @@ template <class Settings>
 void describe_tasks(Settings& settings, FieldVisitor& field, std::string_view tolerance) {
   describe_multiclass(settings.multiclass, field);
   field.as(FieldRole::kProbability)("probability", settings.probability, kProbabilityHelp);
-  field("tolerance", settings.tolerance, above(0.0), tolerance);
+  if constexpr (requires { settings.tolerance.has_value(); }) {
+    field("tolerance", settings.tolerance, above(0.0), "auto", tolerance);
+  } else {
+    field("tolerance", settings.tolerance, above(0.0), tolerance);
+  }
 }
 
 /// In the place of a second class: all classes but the first.
