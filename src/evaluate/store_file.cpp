@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "core/errors.hpp"
+#include "kith/core/stopwatch.hpp"
 
 namespace kith::detail {
 namespace {
@@ -147,7 +148,10 @@ void check_tables(SqlConnection& connection) {
                                [](const SqlValue& there, std::string_view table) {
                                  return there == SqlValue(std::string(table));
                                });
-  if (!same) damaged(connection, "it has other tables");
+  if (same) return;
+  throw bad_input({connection.path()},
+                  "a store with other tables: another kith wrote it, or it is damaged; use that "
+                  "kith, or another store");
 }
 
 void check_integrity(SqlConnection& connection) {
@@ -177,9 +181,11 @@ void create_tables(SqlConnection& connection) {
 /// Changing the mode needs the file for itself for a moment, and SQLite does not always wait for
 /// it.
 void enter_write_ahead(SqlConnection& connection, milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const Stopwatch clock;
   while (!connection.attempt("PRAGMA journal_mode = WAL")) {
-    if (std::chrono::steady_clock::now() >= deadline) connection.fail(SQLITE_BUSY);
+    if (clock.seconds() >= std::chrono::duration<double>(patience).count()) {
+      connection.fail(SQLITE_BUSY);
+    }
     std::this_thread::sleep_for(milliseconds(5));
   }
   // Where the file system cannot do it the mode stays as it was, and needs the default, FULL.

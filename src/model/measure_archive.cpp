@@ -226,7 +226,7 @@ MeasureRule read_measure(ArchiveReader& arrays, const std::string& prefix,
   try {
     check_settings(rule.settings);
   } catch (const Error& error) {
-    throw broken("its measure, {}, is refused by this version of kith: {}; train the model again",
+    throw broken("its measure, {}, is refused by this version of kith: {}",
                  enum_name(rule.settings.measure), error.what());
   }
   const RawKind kind = measure_info(rule.settings.measure).data;

@@ -129,11 +129,7 @@ class Texts {
   }
 
   Json json(const char* key) {
-    try {
-      return detail::parse_strict<Json>(text(key), fmt::format("metadata {}", in_quotes(key)));
-    } catch (const Error& error) {
-      throw with_file(error);
-    }
+    return detail::parse_strict<Json>(text(key), fmt::format("metadata {}", in_quotes(key)));
   }
 
   template <class Number>
@@ -161,12 +157,6 @@ class Texts {
 
   void finish() const {
     if (!texts_.empty()) refuse(texts_.begin()->first.c_str(), "is unknown");
-  }
-
-  [[nodiscard]] Error with_file(const Error& error) const {
-    const std::string message = error.what();
-    if (message.starts_with(source_ + ":")) return error;
-    return bad_input({source_}, message);
   }
 
  private:
@@ -218,21 +208,25 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
       throw bad_input({arrays.source()}, "metadata \"matrices\" is no list of names and rules");
     }
     const std::size_t k = matrices.size();
-    try {
-      matrices.push_back(
-          {entry.at("name").get<std::string>(), rule_of(entry.at("rule"), k, arrays)});
-      if (!entry.contains("measure")) continue;
-      matrices.back().measure = detail::read_measure(
-          arrays, measure_prefix(k), {entry.at("measure"), entry.at("file").get<Index>()}, record,
-          std::span(matrices).first(k));
-    } catch (const Error& error) {
-      throw texts.with_file(error);
-    }
+    matrices.push_back({entry.at("name").get<std::string>(), rule_of(entry.at("rule"), k, arrays)});
+    if (!entry.contains("measure")) continue;
+    matrices.back().measure = detail::read_measure(
+        arrays, measure_prefix(k), {entry.at("measure"), entry.at("file").get<Index>()}, record,
+        std::span(matrices).first(k));
   }
   return matrices;
 }
 
-LoadedModel loaded_model(TensorFile read, const std::string& source) {
+/// What a file is refused for whose checksum is right.
+Error of_another_kith(const std::string& source, std::string message) {
+  constexpr std::string_view kWhy =
+      "; the file is whole, so another kith wrote it: train the model again";
+  if (!message.starts_with(source + ":")) message = source + ": " + message;
+  if (!message.ends_with(kWhy)) message += kWhy;
+  return {ErrorCode::kBadInput, message};
+}
+
+LoadedModel model_of_file(TensorFile read, const std::string& source) {
   Texts texts(std::move(read.metadata), source);
   LoadedModel loaded{{}, ArchiveReader({{}, std::move(read.tensors)}, source)};
   ModelRecord& record = loaded.record;
@@ -259,6 +253,14 @@ LoadedModel loaded_model(TensorFile read, const std::string& source) {
   if (!rule.empty()) throw bad_input({source}, rule);
   loaded.parts.set_prefix(kModelPrefix);
   return loaded;
+}
+
+LoadedModel loaded_model(TensorFile read, const std::string& source) {
+  try {
+    return model_of_file(std::move(read), source);
+  } catch (const Error& error) {
+    throw of_another_kith(source, error.what());
+  }
 }
 
 }  // namespace
@@ -314,12 +316,10 @@ LoadedModel load_model_bytes(std::string_view bytes, const std::string& name) {
 void LoadedModel::read_parts(const LoadParts& read) {
   try {
     read(parts);
+    parts.finish();
   } catch (const Error& error) {
-    const std::string message = error.what();
-    if (message.starts_with(parts.source() + ":")) throw;
-    throw bad_input({parts.source()}, message);
+    throw of_another_kith(parts.source(), error.what());
   }
-  parts.finish();
 }
 
 }  // namespace kith

@@ -79,7 +79,7 @@ TrainedModel member_of_bytes(std::string_view bytes, const std::string& name) {
   if (loaded.record.method == kCommittee) {
     throw Error(ErrorCode::kBadInput, name + " is a committee itself");
   }
-  return detail::with_parts(std::move(loaded), name);
+  return detail::with_parts(std::move(loaded));
 }
 
 /// The rows that a member takes, of those that the committee was given.
@@ -199,8 +199,7 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
   const ModelRecord& of_first = fitted.front().record;
   ModelRecord& record = training.model.record;
   record.method = kCommittee;
-  if (!decision.priors.empty()) record.settings["priors"] = decision.priors;
-  if (!decision.costs.empty()) record.settings["costs"] = decision.costs;
+  add_decision(decision, record.settings);
   record.class_names = of_first.class_names;
   record.samples = of_first.samples;
   record.given_samples = of_first.given_samples;

@@ -9,8 +9,8 @@
 
 namespace kith::detail {
 
-/// The model of a file that was read; `name` stands for the file in messages.
-[[nodiscard]] TrainedModel with_parts(LoadedModel loaded, const std::string& name);
+/// The model of a file that was read.
+[[nodiscard]] TrainedModel with_parts(LoadedModel loaded);
 
 /// Throws Error unless there is one matrix of new rows per training matrix.
 void check_matrices(const ModelRecord& record, const QueryBlock& raw);

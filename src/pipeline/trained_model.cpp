@@ -208,8 +208,7 @@ Training train(const PreparedTraining& prepared, const MethodChoice& choice, Sha
     throw invalid("{}: priors and costs need probabilities; set {}=yes", choice.method,
                   field->name);
   }
-  if (!choice.decision.priors.empty()) settings["priors"] = choice.decision.priors;
-  if (!choice.decision.costs.empty()) settings["costs"] = choice.decision.costs;
+  add_decision(choice.decision, settings);
   const Stopwatch clock;
   Fitted<AnyModel> fitted = fit(work, choice.settings, ctx);
   Training training;
@@ -277,9 +276,7 @@ std::optional<TrainingEnd> training_end(const ModelRecord& record) {
 }
 
 AnySettings method_settings(const ModelRecord& record) {
-  Json settings = record.settings;
-  for (const char* of_decision : {"priors", "costs"}) settings.erase(of_decision);
-  return settings_of(record.method, settings);
+  return settings_of(record.method, without_decision(record.settings));
 }
 
 bool has_probabilities(const TrainedModel& model) {
@@ -433,18 +430,13 @@ void archive_parts(const TrainedModel& model, SavingArchive& archiver) {
 
 }  // namespace
 
-TrainedModel detail::with_parts(LoadedModel loaded, const std::string& name) {
+TrainedModel detail::with_parts(LoadedModel loaded) {
   TrainedModel model;
-  const bool committee = loaded.record.method == kCommittee;
-  try {
-    if (!committee) model.model = model_of(loaded.record.method);
-  } catch (const Error& error) {
-    throw Error(ErrorCode::kBadInput, name + ": " + error.what());
-  }
   loaded.read_parts([&](LoadingArchive& archiver) {
-    if (committee) {
+    if (loaded.record.method == kCommittee) {
       model.members = members_of(loaded.record, archiver);
     } else {
+      model.model = model_of(loaded.record.method);
       archive(model.model, archiver);
     }
   });
@@ -461,12 +453,10 @@ std::string trained_bytes(const TrainedModel& model) {
                      [&](SavingArchive& archiver) { archive_parts(model, archiver); });
 }
 
-TrainedModel load_trained(const std::string& path) {
-  return detail::with_parts(load_model(path), path);
-}
+TrainedModel load_trained(const std::string& path) { return detail::with_parts(load_model(path)); }
 
 TrainedModel load_trained_bytes(std::string_view bytes, const std::string& name) {
-  return detail::with_parts(load_model_bytes(bytes, name), name);
+  return detail::with_parts(load_model_bytes(bytes, name));
 }
 
 void detail::check_matrices(const ModelRecord& record, const QueryBlock& raw) {

@@ -119,7 +119,9 @@ TEST(ModelFile, NamesTheFileWhenTheMethodRefusesAPart) {
   const auto refuse = [](LoadingArchive&) {
     throw Error(ErrorCode::kInvalidArgument, "no such word");
   };
-  EXPECT_EQ(message_of([&] { model.read_parts(refuse); }), "m.kith: no such word");
+  EXPECT_EQ(
+      message_of([&] { model.read_parts(refuse); }),
+      "m.kith: no such word; the file is whole, so another kith wrote it: train the model again");
 }
 
 TEST(ModelFile, RefusesMetadataThatBreaksARule) {
