@@ -148,7 +148,9 @@ Compared evaluate(const GivenData& data, const GivenLabels& labels, const Texts&
     const std::string_view usual = own.tables() > 1 ? kSeveralComparison : kDefaultComparison;
     plan.candidates = candidates_of(given, usual, protocol, own.tables());
     ExperimentData made = experiment_data(own, classes, condition, ctx);
-    resolve_inputs(made, own.samples, input_search(protocol, own.samples), plan.candidates, ctx);
+    InputSearch search = input_search(protocol, own.samples);
+    for (const auto& [key, text] : input) search.given.push_back(key);
+    resolve_inputs(made, own.samples, search, plan.candidates, ctx);
     plan.about["matrices"] = matrices_json(made, own.samples);
     plan.partitions = partitions_of(given, settings, made, ctx);
     if (!given.sizes.empty()) {
@@ -183,6 +185,10 @@ std::vector<std::string> notes_of_groups(const GivenLabels& labels) {
 std::pair<std::string, bool> note_of_classes(const std::vector<std::string>& labels) {
   const ClassesNote note = note_on_classes(make_labels(labels), "y");
   return {note.text, note.nothing_to_learn};
+}
+
+void check_classes_of_training(const std::vector<std::string>& labels) {
+  check_two_classes(make_labels(labels), "training samples");
 }
 
 std::vector<ExperimentResult> every_result(const Store& store, const std::string& metric,
@@ -268,6 +274,7 @@ void bind_evaluation(py::module_& module) {
              py::arg("plan"), py::arg("store"), py::arg("append"), py::arg("options"));
   module.def("notes_on_groups", &notes_of_groups, py::arg("labels"));
   module.def("note_on_classes", &note_of_classes, py::arg("labels"));
+  module.def("check_two_classes", &check_classes_of_training, py::arg("labels"));
   module.def("needs", &needs_of, py::arg("methods"));
   module.def("report", &report, py::arg("store"), py::arg("metric"), py::arg("format"),
              py::arg("test"), py::call_guard<py::gil_scoped_release>());

@@ -92,10 +92,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         y = classes_of(_arrays.by_id(y, _arrays.sample_ids(first), first))
         classes, labels = np.unique(y, return_inverse=True)
         texts = _class_texts(classes)
-        if len(classes) == 1:
-            raise ValueError(f"the {len(y)} training samples are all of one class ({texts[0]!r}); "
-                             "a classifier needs at least two")
         own = [texts[label] for label in labels]
+        _core.check_two_classes(own)  # before the shape of X: scikit-learn looks for this message first
         judge_classes(own)
         together = groups_of(_arrays.by_id(groups, _arrays.sample_ids(first), first, "groups"), len(own))
         warn_of_groups(own, together)
@@ -199,14 +197,14 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{self._method} takes {'vectors' if self._of_vectors else 'raw samples'}, "
                              "and similarities were given")
         with run_options(self.threads, self.blas_threads, self.seed, self.verbose) as options:
-            *answers, unknown = ask(X, self_similarity, from_training, explained, options)
+            *answers, unknown, notes = ask(X, self_similarity, from_training, explained, options)
         if getattr(self, "_loaded", False) and "status" in self.certificate_:
             warn_unless_solved(self.certificate_["status"], self._method, stacklevel=5)
-        notes = []
         if unknown:
             ids = _arrays.sample_ids(self._leading(X))
             notes.append(_core.note_without_pairs([ids[i] if ids else str(i + 1) for i in unknown], len(answers[0])))
-            warnings.warn(notes[0], UserWarning, stacklevel=4)
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=4)
         return (*answers, notes)
 
     def _predict(self, X, self_similarity=None, from_training=None, explained=0):

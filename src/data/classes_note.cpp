@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kith/core/error.hpp"
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -40,6 +40,12 @@ void check_classes(const Labels& labels, std::string_view source, const RunConte
   const ClassesNote note = note_on_classes(labels, source);
   if (note.nothing_to_learn) throw Error(ErrorCode::kBadInput, note.text);
   if (!note.text.empty()) ctx.message(note.text);
+}
+
+void check_two_classes(const Labels& labels, std::string_view samples) {
+  if (labels.has_two_classes()) return;
+  throw invalid("the {} {} are all of one class{}; a classifier needs at least two", labels.size(),
+                samples, labels.size() > 0 ? " (" + in_quotes(labels.name_of(0)) + ")" : "");
 }
 
 }  // namespace kith

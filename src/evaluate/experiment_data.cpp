@@ -5,6 +5,7 @@
 #include "core/errors.hpp"
 #include "evaluate/unit.hpp"
 #include "kith/condition/symmetric.hpp"
+#include "kith/data/classes_note.hpp"
 #include "kith/evaluate/experiment.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
@@ -26,9 +27,7 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
     data.matrices = select_samples(data.matrices, dropped.kept);
     data.input.missing = MissingRule::kError;
   }
-  if (!data.labels.has_two_classes()) {
-    throw invalid("the samples are all of one class; a comparison needs at least two");
-  }
+  check_two_classes(data.labels, "samples");
   for (const SimilaritySet& set : data.matrices.sets) {
     data.symmetric.push_back(exactly_symmetric(set.block));
   }

@@ -11,7 +11,9 @@
 #include "core/errors.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
+#include "kith/data/classes_note.hpp"
 #include "kith/model/fingerprint.hpp"
+#include "kith/pipeline/given_values.hpp"
 #include "pipeline/committee_members.hpp"
 #include "pipeline/matrix_errors.hpp"
 #include "pipeline/model_parts.hpp"
@@ -28,14 +30,6 @@ std::vector<Index> common_samples(const std::vector<ConditionedInput>& inputs) {
     common = std::move(both);
   }
   return common;
-}
-
-void check_classes(const Labels& labels) {
-  if (labels.has_two_classes()) return;
-  throw invalid(
-      "the {} training samples are all of one class{}; a classifier needs at "
-      "least two",
-      labels.size(), labels.names.empty() ? "" : " (" + in_quotes(labels.names.front()) + ")");
 }
 
 Json info_json(const SolveInfo& info) {
@@ -90,7 +84,8 @@ MatchedSets select_samples(const MatchedSets& matrices, std::span<const Index> s
                           .block = select(set.block, samples, samples),
                           .row_ids = values_at(set.row_ids, samples),
                           .column_ids = values_at(set.column_ids, samples),
-                          .applied = set.applied});
+                          .applied = set.applied,
+                          .score_column = set.score_column});
   }
   return parts;
 }
@@ -118,6 +113,12 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
     prepared.set.matrices.push_back(std::move(inputs[m].matrix));
     prepared.set.matrices.back().name = matrices.sets[m].name;
     prepared.rules.push_back(std::move(inputs[m].rule));
+    const SimilaritySet& set = matrices.sets[m];
+    const bool every = std::ssize(prepared.kept) == set.rows();
+    prepared.given.push_back(
+        {.block = every ? set.block : select(set.block, prepared.kept, prepared.kept),
+         .score_column = set.score_column,
+         .zeros = settings.missing == MissingRule::kZero});
     for (const std::string& sentence : inputs[m].applied) {
       prepared.applied.push_back(inputs.size() > 1 ? matrices.sets[m].name + ": " + sentence
                                                    : sentence);
@@ -125,7 +126,7 @@ PreparedTraining prepare_training(const MatchedSets& matrices, const Labels& lab
   }
   prepared.set.labels = select(labels, prepared.kept);
   prepared.set.ids = values_at(matrices.ids, prepared.kept);
-  check_classes(prepared.set.labels);
+  check_two_classes(prepared.set.labels, "training samples");
   return prepared;
 }
 
@@ -141,6 +142,7 @@ PreparedTraining prepare_training(std::span<const RawMatrix> matrices, const Lab
   PreparedTraining prepared = prepare_training(match(std::move(sets)), labels, settings, ctx);
   assert(std::ssize(prepared.kept) == labels.size() && "every pair was measured");
   prepared.measures = std::move(measures);
+  prepared.given.clear();
   return prepared;
 }
 
@@ -155,7 +157,7 @@ PreparedTraining prepare_training(const VectorData& samples, const Labels& label
   prepared.set.vectors = samples.values;
   prepared.feature_names = samples.columns;
   prepared.kept = all_positions(labels.size());
-  check_classes(labels);
+  check_two_classes(labels, "training samples");
   return prepared;
 }
 
@@ -185,6 +187,9 @@ void state_queries(const PreparedTraining& prepared, const AnyModel& model, bool
   }
   for (std::size_t m = 0; m < set.matrices.size(); ++m) {
     record.matrices.push_back({set.matrices[m].name, std::move(required.rules[m])});
+    if (!prepared.given.empty()) {
+      record.matrices.back().given = given_values(prepared.given[m], record.positions);
+    }
     if (prepared.measures.empty()) continue;
     record.matrices.back().measure = restricted(prepared.measures[m], record.positions);
   }
@@ -376,6 +381,9 @@ Json needs_json(const ModelRecord& record) {
       need["measure"] = settings_json(matrix.measure->settings);
     } else {
       need["input"] = matrix.rule.kind == PairKind::kDistance ? "distances" : "similarities";
+    }
+    if (matrix.given && !matrix.given->score_column.empty()) {
+      need["score_column"] = matrix.given->score_column;
     }
     need["settings"] = settings_json(matrix.rule.settings);
     needs.push_back(std::move(need));

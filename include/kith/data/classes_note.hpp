@@ -19,5 +19,7 @@ struct ClassesNote {
 [[nodiscard]] ClassesNote note_on_classes(const Labels& labels, std::string_view source);
 /// Says the note, or throws Error where there is nothing to learn.
 void check_classes(const Labels& labels, std::string_view source, const RunContext& ctx);
+/// Throws Error unless there are samples of two classes; `samples` is what they are called.
+void check_two_classes(const Labels& labels, std::string_view samples);
 
 }  // namespace kith
