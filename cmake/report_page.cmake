@@ -13,8 +13,8 @@ set(page_folder ${PROJECT_BINARY_DIR}/report)
 set(KITH_PREBUILT_PAGE ${page_sources}/prebuilt/page.html CACHE FILEPATH
     "The bundled page, made before: build/release/report/page.html of another build of this version")
 set(page_parts
-  page.html style.css data.js dom.js figure.js heatmap.js main.js methods.js model.js numbers.js ranks.js repeat.js
-  results.js samples.js table.js)
+  page.html style.css classes.js compare.js data.js dom.js figure.js heatmap.js learning.js main.js methods.js model.js
+  numbers.js ranks.js repeat.js results.js samples.js score.js table.js values.js)
 list(TRANSFORM page_parts PREPEND ${page_sources}/src/)
 set(prebuilt)
 if(EXISTS ${KITH_PREBUILT_PAGE})

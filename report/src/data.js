@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data: what kind of matrix it is, seen and in numbers.
 import * as Plot from "@observablehq/plot";
+import { classColour, classSymbol } from "./classes.js";
 import { h, name, replace, short, visible } from "./dom.js";
 import { figure, fitting, plot } from "./figure.js";
 import { heatmap } from "./heatmap.js";
 import { sampleName } from "./model.js";
 import { count, few, percent } from "./numbers.js";
 import { notesList } from "./results.js";
+import { scrolling } from "./table.js";
 
-const COLOURS = 8;
-const SYMBOLS = ["circle", "diamond2", "square2", "triangle2", "cross", "star", "asterisk"];
-export const classColour = (c) => `var(--c${c % COLOURS})`;
-const classSymbol = (c) => SYMBOLS[Math.floor(c / COLOURS) % SYMBOLS.length];
+const MANY = 5; // classes whose sizes make a high chart
+
+/** Where the diagonal adds up to 0, half of every spectrum is negative: only the centred matrix tells something. */
+function indefinite({ negative_eigenvalues: negative, negative_eigenfraction: share, centred }) {
+  if (centred) {
+    return centred.negative_eigenvalues > 0
+      ? `after centring ${count(centred.negative_eigenvalues, "negative eigenvalue")}, ${percent(centred.negative_eigenfraction)} of the absolute spectrum`
+      : "not after centring: positive semidefinite";
+  }
+  return negative > 0 ? `${count(negative, "negative eigenvalue")}, ${percent(share)} of the absolute spectrum` : "no: positive semidefinite";
+}
 
 function facts(set, portrait) {
   const rows = [];
@@ -24,7 +33,7 @@ function facts(set, portrait) {
   fact("symmetry", portrait.symmetric ? "symmetric" : `asymmetric: S and its transpose differ by ${percent(portrait.asymmetry)} of the norm`);
   if (portrait.missing > 0) fact("missing", `${count(portrait.missing, "pair")} without a value`);
   if (portrait.negative_eigenfraction !== null && portrait.negative_eigenfraction !== undefined) {
-    fact("indefinite", portrait.negative_eigenvalues > 0 ? `${count(portrait.negative_eigenvalues, "negative eigenvalue")}, ${percent(portrait.negative_eigenfraction)} of the absolute spectrum` : "no: positive semidefinite");
+    fact("indefinite", indefinite(portrait));
     fact("eigenvalues", portrait.lambda_min === portrait.lambda_max ? `all ${few(portrait.lambda_min)}` : `${few(portrait.lambda_min)} to ${few(portrait.lambda_max)}`);
   } else if (portrait.no_spectrum_because) {
     fact("spectrum", name(portrait.no_spectrum_because));
@@ -40,40 +49,56 @@ function facts(set, portrait) {
   return h("div", { class: "columns" }, part(rows.slice(0, half)), part(rows.slice(half)));
 }
 
+function spectrumWords(portrait, points) {
+  const { negative_eigenvalues: negative, negative_eigenfraction: share, centred } = portrait;
+  if (centred) {
+    return {
+      title: centred.negative_eigenvalues > 0 ? `The spectrum: ${percent(centred.negative_eigenfraction)} of it is negative after centring` : "The spectrum: nothing negative after centring",
+      caption: `Half of this spectrum is negative, as in every matrix whose diagonal adds up to 0: that says nothing of the pairs. After double centring, which is all that a machine with an intercept sees, ${centred.negative_eigenvalues === 0 ? "no eigenvalue is" : `${centred.negative_eigenvalues} of ${points} eigenvalues are`} below zero.`,
+    };
+  }
+  return {
+    title: negative > 0 ? `The spectrum: ${percent(share)} of it is negative` : "The spectrum: nothing negative",
+    caption: negative > 0 ? `${negative} of ${points} eigenvalues are below zero. A similarity is a kernel only if none is.` : "No eigenvalue is below zero: the similarity is a kernel.",
+  };
+}
+
 function spectrum(portrait) {
   const values = [...portrait.eigenvalues].sort((a, b) => b - a);
   const points = values.map((lambda, i) => ({ rank: i + 1, lambda, sign: lambda < 0 }));
-  const colour = (d) => (d.sign ? "var(--warm)" : "var(--accent)");
-  const many = points.length > 500;
+  // Bars of a few pixels would beat against the pixels of the screen: their outline does not.
+  const outline = (fitting(520) - 72) / points.length < 6;
+  const colour = (sign) => (sign ? "var(--warm)" : "var(--accent)");
   const chart = plot({
     width: 520,
     height: 250,
     marginLeft: 52,
     marginBottom: 40,
-    x: { label: "rank, largest first", labelAnchor: "center", labelArrow: "none", ticks: 6 },
+    x: { domain: [0.5, points.length + 0.5], label: "rank, largest first", labelAnchor: "center", labelArrow: "none", ticks: 6 },
     y: { type: "sqrt", domain: values.every((lambda) => lambda === 0) ? [0, 1] : undefined, label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: (v) => few(v, 2) },
     marks: [
-      many
-        ? [false, true].map((sign) =>
-            Plot.areaY(points.filter((p) => p.sign === sign), { x: "rank", y1: 0, y2: "lambda", fill: sign ? "var(--warm)" : "var(--accent)" })
-          )
-        : Plot.rectY(points, { x1: (d) => d.rank - 0.5, x2: (d) => d.rank + 0.5, y: "lambda", fill: colour, insetRight: points.length > 150 ? 0 : 0.5, ariaLabel: () => "eigenvalue" }),
+      outline
+        ? [false, true].map((sign) => Plot.areaY(stairs(points.filter((p) => p.sign === sign)), { x: "x", y1: 0, y2: "lambda", fill: colour(sign), ariaLabel: () => "eigenvalues" }))
+        : Plot.rectY(points, { x1: (d) => d.rank - 0.5, x2: (d) => d.rank + 0.5, y: "lambda", fill: (d) => colour(d.sign), inset: 0.5, ariaLabel: () => "eigenvalue" }),
       Plot.ruleY([0], { stroke: "currentColor" }),
     ],
   });
-  const negative = portrait.negative_eigenvalues;
+  const { title, caption } = spectrumWords(portrait, points.length);
   return figure({
-    title: negative > 0 ? `The spectrum: ${percent(portrait.negative_eigenfraction)} of it is negative` : "The spectrum: nothing negative",
+    title,
     chart,
     file: "spectrum",
-    marks: many ? 2 : points.length,
-    words: `Eigenvalues by rank, from ${few(portrait.lambda_max)} down to ${few(portrait.lambda_min)}; ${negative} of ${points.length} are negative and hold ${percent(portrait.negative_eigenfraction)} of the absolute spectrum.`,
-    caption: `${negative} of ${points.length} eigenvalues are below zero. A similarity is a kernel only if none is.`,
+    marks: outline ? 2 : points.length,
+    words: `Eigenvalues by rank, from ${few(portrait.lambda_max)} down to ${few(portrait.lambda_min)}. ${caption}`,
+    caption,
   });
 }
 
+/** The outline of bars from half a rank before each to half a rank behind. */
+const stairs = (points) => points.flatMap(({ rank, lambda }) => [{ x: rank - 0.5, lambda }, { x: rank + 0.5, lambda }]);
+
 function classSizes(set, portrait) {
-  const rows = set.class_names.map((title, c) => ({ c: `${c}`, n: set.sizes[c], title }));
+  const rows = set.class_names.map((title, c) => ({ c: `${c}`, n: set.class_sizes[c], title }));
   rows.sort((a, b) => b.n - a.n);
   const shown = rows.slice(0, 40);
   const within = new Map((portrait.class_table ?? []).map((row) => [row.class, row]));
@@ -204,12 +229,16 @@ function swatch(c) {
   return chart;
 }
 
-function matrixPart(set, portrait, index, onPick) {
-  const parts = [heatmap(set, portrait, index)];
-  if (portrait.map) parts.push(sampleMap(set, portrait, { onPick }));
-  if (portrait.eigenvalues) parts.push(spectrum(portrait));
-  if (set.class_names.length > 0) parts.push(classSizes(set, portrait));
-  return h("div", {}, facts(set, portrait), h("div", { class: "columns" }, parts));
+/** Two stacks, so that a low chart leaves no hole beside a high one; `further` goes below the lower of them. */
+function matrixPart(set, portrait, index, onPick, further) {
+  const left = [heatmap(set, portrait, index)];
+  const right = [];
+  if (portrait.map) right.push(sampleMap(set, portrait, { onPick }));
+  if (portrait.eigenvalues) (right.length > 0 ? left : right).push(spectrum(portrait));
+  if (set.class_names.length > 0) right.push(classSizes(set, portrait));
+  (set.class_names.length > MANY ? left : right).push(further);
+  const stack = (charts) => h("div", { class: "stack" }, charts);
+  return h("div", {}, facts(set, portrait), h("div", { class: "columns" }, stack(left), stack(right)));
 }
 
 function agreement(doc) {
@@ -217,21 +246,21 @@ function agreement(doc) {
   const names = doc.data_sets.map((set) => set.name);
   return h(
     "div",
-    { class: "scroll" },
+    {},
     h("h3", {}, "How much the matrices agree"),
-    h(
+    scrolling(h(
       "table",
       {},
       h("thead", {}, h("tr", {}, h("th", {}), names.map((title) => h("th", { class: "number", scope: "col" }, name(title, 20))))),
       h("tbody", {}, doc.agreement.map((row, i) => h("tr", {}, h("th", { scope: "row" }, name(names[i], 20)), row.map((v) => h("td", { class: "number" }, v.toFixed(2))))))
-    ),
+    )),
     h("p", { class: "note" }, "1: they say the same.")
   );
 }
 
-function advice(doc) {
-  if (!doc.advice || doc.advice.length === 0) return null;
-  return h("div", {}, h("h3", {}, "What to try, and why"), h("ul", {}, doc.advice.map((one) => h("li", {}, h("b", {}, name(one.what)), h("br"), name(one.why)))));
+function advice(list) {
+  if (!list || list.length === 0) return null;
+  return h("div", { class: "advice" }, h("h3", {}, "What to try, and why"), h("ul", {}, list.map((one) => h("li", {}, h("b", {}, name(one.what)), h("br"), name(one.why)))));
 }
 
 export function dataSection(doc, set, onPick) {
@@ -243,13 +272,14 @@ export function dataSection(doc, set, onPick) {
     return section;
   }
   const holder = h("div");
-  const show = (index) => replace(holder, matrixPart(set, set.portraits[index], index, onPick));
+  const report = doc.kind === "report";
+  const show = (index) => replace(holder, matrixPart(set, set.portraits[index], index, onPick, report ? advice(set.advice) : null));
   if (set.portraits.length > 1) {
     const select = h("select", { onchange: (event) => show(Number(event.target.value)) }, set.portraits.map((p, i) => h("option", { value: i }, short(p.name, 40))));
     section.append(h("div", { class: "tools" }, h("label", {}, "matrix", select)));
   }
   show(0);
   section.append(holder);
-  if (doc.kind === "inspection") section.append(...[notesList(doc.notes), agreement(doc), advice(doc)].filter(Boolean));
+  if (!report) section.append(...[notesList(doc.notes), agreement(doc), advice(doc.advice)].filter(Boolean));
   return section;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each method: what it chose, how it got there, where it errs, what its solver says.
+// Each method: what it chose, how it got there, which classes it finds, what its solver says.
 import * as Plot from "@observablehq/plot";
+import { methodRecall, precisionRecall, roc } from "./classes.js";
 import { h, name, short, visible } from "./dom.js";
 import { around, figure, plot } from "./figure.js";
 import { METRICS, seated, settingsText } from "./model.js";
 import { count, few, percent, seconds } from "./numbers.js";
-import { value } from "./results.js";
 import { table } from "./table.js";
+import { value } from "./values.js";
 
 /** Losses at the points of the grid, over at most two axes: of further ones the best value. */
 function surface(details) {
@@ -29,7 +30,7 @@ function surface(details) {
 }
 
 const ticks = (axis, room = Infinity) => {
-  const text = axis.values.map((v) => (String(Number(v)).length < v.length ? String(Number(v)) : v)).map((v) => (v.length > 4 && Number(v) ? Number(v).toExponential().replace("e+", "e") : v));
+  const text = axis.values.map((v) => (Number.isFinite(Number(v)) ? few(Number(v), 6) : v)).map((v) => (v.length > 4 && Number(v) ? Number(v).toExponential().replace("e+", "e") : v));
   const longest = 8 + 6.8 * Math.max(...text.map((v) => Math.min(9, v.length)));
   const every = Math.max(Math.ceil(axis.values.length / 10), Math.ceil((axis.values.length * longest) / room));
   return { domain: axis.values.map((_, i) => i), tickFormat: (i) => (i % every === 0 ? short(text[i], 9) : ""), label: axis.field };
@@ -89,7 +90,7 @@ export function confusion(set, method, over = "over all test parts") {
   const cells = [];
   method.confusion.forEach((row, truth) => {
     const total = row.reduce((a, b) => a + b, 0);
-    row.forEach((n, said) => cells.push({ truth, said, n, share: total > 0 ? n / total : 0 }));
+    row.forEach((n, predicted) => cells.push({ truth, predicted, n, share: total > 0 ? n / total : 0 }));
   });
   const classes = set.class_names.length;
   const label = (c) => short(set.class_names[c], 11);
@@ -101,37 +102,37 @@ export function confusion(set, method, over = "over all test parts") {
   const turned = Math.max(...set.class_names.map((_, c) => label(c).length)) * 7 > step;
   const chart = plot({
     width: size, height: size - (turned ? 10 : 42), marginLeft: 80, marginTop: 16, marginBottom: turned ? 74 : 42,
-    x: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, tickRotate: turned ? -45 : 0, label: "said", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    x: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, tickRotate: turned ? -45 : 0, label: "predicted", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
     y: { type: "band", domain: set.class_names.map((_, c) => c), tickFormat: tick, label: "true", labelArrow: "none", tickSize: 0 },
     color: { type: "linear", domain: [0, 1], range: ["#fcfaee", "#b2d8c8", "#4c9eb8", "#2a5c9e", "#1a1852"], interpolate: "rgb" },
     marks: [
-      Plot.cell(cells, { x: "said", y: "truth", fill: "share", ariaLabel: () => "entry", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} taken for ${visible(set.class_names[d.said])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
-      written ? Plot.text(cells.filter((d) => d.n > 0), { x: "said", y: "truth", text: (d) => String(d.n), fill: (d) => (d.share > 0.45 ? "#ffffff" : "#1b1f24"), fontSize: step < 30 ? 9 : 11, ariaLabel: () => "count" }) : null,
+      Plot.cell(cells, { x: "predicted", y: "truth", fill: "share", ariaLabel: () => "entry", inset: classes > 40 ? 0 : 0.5, title: (d) => `${visible(set.class_names[d.truth])} predicted as ${visible(set.class_names[d.predicted])}: ${d.n} (${percent(d.share, 1)})`, tip: true }),
+      written ? Plot.text(cells.filter((d) => d.n > 0), { x: "predicted", y: "truth", text: (d) => String(d.n), fill: (d) => (d.share > 0.45 ? "#ffffff" : "#1b1f24"), fontSize: step < 30 ? 9 : 11, ariaLabel: () => "count" }) : null,
     ],
   });
-  const wrong = cells.filter((d) => d.truth !== d.said && d.n > 0).sort((a, b) => b.n - a.n)[0];
+  const wrong = cells.filter((d) => d.truth !== d.predicted && d.n > 0).sort((a, b) => b.n - a.n)[0];
   return figure({
     title: "Confusion",
     chart,
     marks: cells.length,
     file: `confusion-${method.index}`,
-    words: `Confusion matrix ${over}. ${wrong ? `Most frequent error: ${visible(set.class_names[wrong.truth])} taken for ${visible(set.class_names[wrong.said])}, ${wrong.n} times.` : "No errors."}`,
-    caption: wrong ? ["Most frequent error: ", name(set.class_names[wrong.truth], 30), " taken for ", name(set.class_names[wrong.said], 30), `, ${wrong.n} times. Colour: share of the row.`] : "No errors.",
+    words: `Confusion matrix ${over}. ${wrong ? `Most frequent error: ${visible(set.class_names[wrong.truth])} predicted as ${visible(set.class_names[wrong.predicted])}, ${wrong.n} times.` : "No errors."}`,
+    caption: wrong ? ["Most frequent error: ", name(set.class_names[wrong.truth], 30), " predicted as ", name(set.class_names[wrong.predicted], 30), `, ${wrong.n} times. Colour: share of the row.`] : "No errors.",
   });
 }
 
 export function calibration(method) {
-  const bins = method.details.calibration.filter(([n]) => n > 0).map(([n, said, right]) => ({ n, said, right }));
+  const bins = method.details.calibration.filter(([n]) => n > 0).map(([n, probability, right]) => ({ n, probability, right }));
   if (bins.length === 0) return null;
   const most = Math.max(...bins.map((bin) => bin.n));
   const chart = plot({
     width: 300, height: 280, marginLeft: 46, marginBottom: 40,
-    x: { domain: [0, 1], label: "said with probability", labelAnchor: "center", labelArrow: "none", ticks: 5 },
+    x: { domain: [0, 1], label: "probability of the prediction", labelAnchor: "center", labelArrow: "none", ticks: 5 },
     y: { domain: [0, 1], label: "share that was right", grid: true, ticks: 5 },
     marks: [
       Plot.line([[0, 0], [1, 1]], { stroke: "var(--line)", strokeDasharray: "4 3", strokeWidth: 1.5 }),
-      Plot.line(bins, { x: "said", y: "right", stroke: "var(--accent)", strokeWidth: 1.5 }),
-      Plot.dot(bins, { x: "said", y: "right", r: (d) => 2 + 6 * Math.sqrt(d.n / most), fill: "var(--accent)", fillOpacity: 0.7, ariaLabel: () => "bin", title: (d) => `${count(d.n, "prediction")}\nsaid ${percent(d.said, 1)}, right ${percent(d.right, 1)}`, tip: true }),
+      Plot.line(bins, { x: "probability", y: "right", stroke: "var(--accent)", strokeWidth: 1.5 }),
+      Plot.dot(bins, { x: "probability", y: "right", r: (d) => 2 + 6 * Math.sqrt(d.n / most), fill: "var(--accent)", fillOpacity: 0.7, ariaLabel: () => "bin", title: (d) => `${count(d.n, "prediction")}\nprobability ${percent(d.probability, 1)}, right ${percent(d.right, 1)}`, tip: true }),
     ],
     r: { type: "identity" },
   });
@@ -140,7 +141,7 @@ export function calibration(method) {
     chart,
     marks: bins.length,
     file: `calibration-${method.index}`,
-    words: `Of predictions by their probability, the share that was right: ${bins.map((b) => `${percent(b.said, 0)} said, ${percent(b.right, 0)} right`).join("; ")}.`,
+    words: `Of predictions by their probability, the share that was right: ${bins.map((b) => `${percent(b.probability, 0)} probable, ${percent(b.right, 0)} right`).join("; ")}.`,
     caption: "On the dashed line probabilities mean what they say; the area of a dot is the number of predictions.",
   });
 }
@@ -172,17 +173,33 @@ function chosen(method) {
     counts.set(text, [...(counts.get(text) ?? []), method.finished[i]]);
   });
   const rows = [...counts].map(([text, partitions]) => ({ text, partitions })).sort((a, b) => b.partitions.length - a.partitions.length);
+  if (rows.length === 1) return h("p", { class: "note" }, rows[0].partitions.length > 1 ? `On all ${rows[0].partitions.length} partitions: ` : "Chosen: ", visible(rows[0].text), ".");
   return table(
     [
       { title: "settings chosen", key: (r) => r.text, cell: (r) => visible(r.text) },
+      { title: "times", number: true, key: (r) => r.partitions.length, cell: (r) => r.partitions.length, downFirst: true },
       { title: "on partitions", class: "faint", cell: (r) => r.partitions.join(", ") },
     ],
     { rows, label: "settings chosen per partition", most: 12 }
   );
 }
 
+/** The rows of a table whose columns the document has. */
+function recordsOf({ partition, ...columns }) {
+  return partition.map((number, i) => ({ partition: number, ...Object.fromEntries(Object.entries(columns).map(([key, list]) => [key, list[i]])) }));
+}
+
+/** From the least to the largest of what is known. */
+function span(rows, key, text) {
+  const known = rows.map((row) => row[key]).filter((v) => v !== null);
+  if (known.length === 0) return null;
+  const [low, high] = [text(Math.min(...known)), text(Math.max(...known))];
+  return low === high ? low : `${low} to ${high}`;
+}
+
+/** One line where every partition ended alike; what each of them says is below it. */
 function certificates(method) {
-  const rows = method.details.partitions;
+  const rows = recordsOf(method.details.partitions);
   const solver = rows.some((row) => row.gap !== null || row.kkt_residual !== null);
   const columns = [{ title: "partition", number: true, key: (r) => r.partition, cell: (r) => r.partition }];
   if (solver) {
@@ -194,11 +211,20 @@ function certificates(method) {
     );
   }
   columns.push({ title: "time", number: true, key: (r) => r.seconds, cell: (r) => seconds(r.seconds) });
-  return [
-    h("h3", {}, solver ? "Certificates" : "Time"),
-    table(columns, { rows, label: "certificates per partition", most: 20 }),
-    h("p", { class: "note" }, solver ? "Of the refit; time includes the inner folds." : "Refit, prediction and inner folds. The method has no solver to certify."),
-  ];
+  const all = table(columns, { rows, label: "certificates per partition", most: 20 });
+  const note = h("p", { class: "note" }, solver ? "Of the refit; time includes the inner folds." : "Refit, prediction and inner folds. The method has no solver to certify.");
+  const heading = h("h3", {}, solver ? "Certificates" : "Time");
+  if (rows.some((row) => row.status !== rows[0].status)) return [heading, all, note];
+  const facts = [
+    solver ? `${rows.length > 1 ? `all ${rows.length} partitions ` : ""}${visible(rows[0].status)}` : null,
+    [["gap", (v) => few(v, 2)], ["kkt_residual", (v) => few(v, 2)], ["iterations", (v) => v.toLocaleString("en")]].map(([key, text]) => {
+      const found = solver ? span(rows, key, text) : null;
+      return found === null ? null : `${key === "kkt_residual" ? "residual" : key} ${found}`;
+    }),
+    `${seconds(rows.reduce((sum, row) => sum + (row.seconds ?? 0), 0))} in all`,
+  ].flat().filter(Boolean);
+  const line = facts.join("; ");
+  return [heading, h("p", { class: "certified" }, `${line[0].toUpperCase()}${line.slice(1)}.`), rows.length > 1 ? h("details", { class: "fold" }, h("summary", {}, "each partition"), all) : null, note];
 }
 
 function weights(method, parts) {
@@ -272,7 +298,9 @@ function bounds(method, parts) {
 
 export function settingsWords(method) {
   const entries = Object.entries(method.settings ?? {});
-  const text = entries.map(([key, v]) => `${key} = ${typeof v === "object" ? JSON.stringify(v) : v}`).join(", ");
+  // Members of a committee have settings and grids of their own: their names tell who was asked.
+  const plain = (v) => (Array.isArray(v) ? v.map((one) => one?.name ?? plain(one)).join(", ") : typeof v === "object" ? JSON.stringify(v) : v);
+  const text = entries.map(([key, v]) => `${key} = ${plain(v)}`).join(", ");
   const grid = method.grid.map((axis) => `${axis.field}: ${axis.values.join(", ")}`);
   return ["method ", h("code", {}, visible(method.base_method)), text ? `; fixed: ${visible(text)}` : "", grid.length > 0 ? `; searched: ${visible(grid.join("; "))}` : ""];
 }
@@ -281,11 +309,16 @@ const fixedSettings = (method) => h("p", { class: "note settings" }, settingsWor
 
 function content(doc, set, method) {
   const parts = method.details.learned ?? [];
-  const charts = [validation(method), confusion(set, method), calibration(method), weights(method, parts), spectra(method, parts), bounds(method, parts)];
+  const charts = [
+    validation(method), confusion(set, method), methodRecall(set, method), roc(set, method), precisionRecall(set, method), calibration(method),
+    weights(method, parts), spectra(method, parts), bounds(method, parts),
+  ];
+  const notes = method.details.notes ?? [];
   return h(
     "div",
     {},
     fixedSettings(method),
+    notes.map((note) => h("p", { class: "warning" }, visible(note))),
     h("div", { class: "cards" }, charts.filter(Boolean)),
     h("div", { class: "columns" }, h("div", {}, h("h3", {}, "Settings"), chosen(method)), h("div", {}, certificates(method)))
   );
@@ -301,7 +334,7 @@ export function methodsSection(doc, set) {
         "summary",
         {},
         h("b", {}, name(method.method, 40)),
-        h("span", {}, method.finished.length === 0 ? "no partition finished yet" : `${value(doc, method.mean)}${method.mean !== null && metric.unit ? ` ${metric.unit}` : ""}`, method.best ? h("span", { class: "badge" }, " \u2605 best group") : null),
+        h("span", {}, method.finished.length === 0 ? "no partition finished yet" : `${value(doc, method.mean)}${method.mean !== null && metric.unit ? ` ${metric.unit}` : ""}`, method.best ? h("span", { class: "badge", title: "in the best group" }, " \u2605") : null),
         h("span", { class: "faint" }, visible(settingsText(method.chosen_most.settings, method.grid)))
       )
     );

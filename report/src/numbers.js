@@ -29,9 +29,21 @@ export function few(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** Fixed digits with a minus as long as a plus, and no sign at zero. */
+export function minus(value, digits) {
+  const text = fixed(value, digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
+}
+
+/** The same with its sign: of differences. */
+export function signed(value, digits) {
+  const text = minus(value, digits);
+  return value > 0 && Number(text) !== 0 ? `+${text}` : text;
+}
+
 export function pValue(p) {
-  if (p === null || p === undefined) return "";
-  return p < 0.001 ? "< 0.001" : fixed(p, 3);
+  if (p === null || p === undefined) return "\u2013";
+  return p < 0.0005 ? "< 0.001" : fixed(p, 3);
 }
 
 export function count(number, one, many = `${one}s`) {
@@ -53,4 +65,10 @@ export function seconds(value) {
   if (value < 0.01) return "< 0.01 s";
   if (value >= 100) return `${Math.round(value).toLocaleString("en")} s`;
   return `${few(value, 2)} s`;
+}
+
+/** The step of about `most` round values over a span: 1, 2 or 5 times a power of ten. */
+export function roundStep(span, most) {
+  const power = 10 ** Math.floor(Math.log10(span / most));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => span / step <= most);
 }

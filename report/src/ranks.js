@@ -1,34 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several data sets: every mean, average ranks and their critical difference.
-import * as Plot from "@observablehq/plot";
-import { h, name, short, visible } from "./dom.js";
-import { figure, plot } from "./figure.js";
-import { METRICS } from "./model.js";
-import { alike, count, few, fixed } from "./numbers.js";
-import { downloads, meanText, together } from "./results.js";
+import { h, name, s, short, visible } from "./dom.js";
+import { figure, fitting } from "./figure.js";
+import { METRICS, groupsOf } from "./model.js";
+import { alike, count, fixed } from "./numbers.js";
+import { downloads, together } from "./results.js";
 import { table } from "./table.js";
+import { meanText } from "./values.js";
 
+/**
+ * The diagram of Demsar (2006, figure 1): an axis of ranks, the critical difference above it, every method joined to its
+ * rank, the better half on the left; thick bars join methods that do not differ significantly.
+ */
 function diagram(ranked, difference, sets) {
-  const chart = plot({
-    width: 720,
-    height: 60 + 26 * ranked.length,
-    marginLeft: 150,
-    marginRight: 20,
-    marginBottom: 40,
-    x: { label: "average rank (1 is best)", grid: true, labelAnchor: "center", labelArrow: "none", domain: [1, Math.max(2, ranked.length)] },
-    y: { type: "point", domain: ranked.map((_, i) => i), tickFormat: (i) => short(ranked[i].method, 20), label: null, tickSize: 0 },
-    marks: [
-      difference ? Plot.ruleY(ranked, { y: (_, i) => i, x1: (d) => d.rank - difference / 2, x2: (d) => d.rank + difference / 2, stroke: "var(--dot)", strokeOpacity: 0.35, strokeWidth: 8, clip: true }) : null,
-      Plot.dot(ranked, { y: (_, i) => i, x: "rank", r: 5, fill: (d) => (difference && d.rank - ranked[0].rank < difference ? "var(--accent)" : "var(--dot)"), ariaLabel: () => "rank", title: (d) => `${visible(d.method)}: average rank ${fixed(d.rank, 2)}`, tip: true }),
-    ],
-  });
+  const width = fitting(720);
+  const most = ranked.length;
+  const half = Math.ceil(most / 2);
+  const groups = groupsOf(ranked, difference);
+  const letters = width < 500 ? 13 : 22;
+  const longest = Math.max(...ranked.map((row) => short(row.method, letters).length));
+  const margin = Math.min(width / 3, 24 + 7 * longest);
+  const [AXIS, BAR, STEP] = [58, 9, 22];
+  const across = (rank) => margin + ((rank - 1) / (most - 1)) * (width - 2 * margin);
+  const firstName = AXIS + 24 + BAR * groups.length;
+  const height = firstName + STEP * (half - 1) + 14;
+  const text = (x, y, anchor, content, attributes = {}) => s("text", { x, y, dy: "0.32em", "text-anchor": anchor, fill: "var(--text)", ...attributes }, content);
+  const path = (d, attributes = {}) => s("path", { d, fill: "none", stroke: "var(--text)", ...attributes });
+  const ticks = Array.from({ length: most }, (_, i) => i + 1).filter((rank) => most <= 12 || (rank - 1) % Math.ceil(most / 10) === 0 || rank === most);
+  const ruler = Math.min(difference, most - 1);
+  const chart = s(
+    "svg",
+    { class: "plot", viewBox: `0 0 ${width} ${height}`, width, height },
+    path(`M${across(1)},8v8M${across(1)},12H${across(1 + ruler)}M${across(1 + ruler)},8v8`, { "aria-label": "critical difference" }),
+    text(across(1 + ruler / 2), 24, "middle", `critical difference ${fixed(difference, 2)}`),
+    path(`M${across(1)},${AXIS}H${across(most)}`),
+    ticks.map((rank) => [path(`M${across(rank)},${AXIS - 5}v5`), text(across(rank), AXIS - 13, "middle", rank)]),
+    groups.map((group, g) =>
+      path(`M${across(ranked[group.from].rank) - 3},${AXIS + 10 + BAR * g}H${across(ranked[group.to].rank) + 3}`, { "aria-label": "group", "stroke-width": 4, stroke: "var(--accent)" })
+    ),
+    ranked.map((row, i) => {
+      const left = i < half;
+      const y = firstName + STEP * (left ? i : most - 1 - i);
+      const end = left ? margin - 6 : width - margin + 6;
+      return s(
+        "g",
+        { "aria-label": "method", "data-rank": row.rank },
+        s("title", {}, `${visible(row.method)}: average rank ${fixed(row.rank, 2)}`),
+        path(`M${across(row.rank)},${AXIS}V${y}H${end}`),
+        text(left ? end - 5 : end + 5, y, left ? "end" : "start", `${short(row.method, letters)}`)
+      );
+    })
+  );
+  const apart = groups.map((group) => ranked.slice(group.from, group.to + 1).map((row) => visible(row.method)).join(", "));
   return figure({
-    title: "Average ranks",
+    title: "Critical-difference diagram",
     chart,
     marks: ranked.length,
-    file: "ranks",
-    words: `Average rank over ${sets} data sets: ${ranked.map((d) => `${visible(d.method)} ${fixed(d.rank, 2)}`).join(", ")}. Critical difference ${few(difference)}.`,
-    caption: `Two methods whose bands do not overlap differ significantly (Nemenyi's test at 5 %, critical difference ${few(difference, 3)}). Coloured: not significantly worse than the first.`,
+    file: "critical-difference",
+    words: `Average rank over ${sets} data sets: ${ranked.map((row) => `${visible(row.method)} ${fixed(row.rank, 2)}`).join(", ")}. Critical difference ${fixed(difference, 2)}. Not significantly different: ${apart.join("; ") || "no two"}.`,
+    caption: "Average ranks, 1 is best. A bar joins methods whose ranks differ by less than the critical difference of Nemenyi's test at 5 %.",
   });
 }
 
@@ -55,16 +85,15 @@ export function ranksSection(doc, choose) {
     { title: "average rank", number: true, key: (row) => rankOf.get(row) ?? null, cell: (row) => fixed(rankOf.get(row), 2) },
   ];
   const leaders = ranked.filter((row) => alike(row.rank, ranked[0].rank)).map((row) => row.method);
-  const behind = difference ? ranked.filter((row) => row.rank - ranked[0].rank >= difference).length : 0;
   return h(
     "section",
     { id: "ranks" },
     h("h1", {}, ranked.length > 0 ? [together(leaders), ` ${leaders.length > 1 ? "share" : "has"} the best average rank over ${doc.data_sets.length} data sets: ${fixed(ranked[0].rank, 2)} among ${count(ranked.length, "method")}`] : [`${count(doc.data_sets.length, "data set")}, no method finished on all of them`]),
-    ranked.length > 1 ? h("p", { class: "lead" }, behind === 0 ? `No method is significantly behind ${leaders.length > 1 ? "them" : "it"}: the critical difference of average ranks is ` : `${ranked.length === 2 ? "The other method" : `${behind} of the ${ranked.length - 1} other methods`} ${behind === 1 ? "is" : "are"} significantly behind ${leaders.length > 1 ? "them" : "it"}: the critical difference of average ranks is `, few(difference, 3), ".") : null,
+    ranked.length > 1 ? h("p", { class: "lead" }, visible(doc.ranks.note)) : null,
     table(columns, { rows: names, sort: ranked.length > 0 ? { column: columns.length - 1, down: false } : null, label: `${metric.title} on every data set`, className: "results" }),
-    h("p", { class: "note" }, `${metric.title}${metric.unit ? ` in ${metric.unit}` : ""}: mean (standard deviation). \u2605 best group of that data set.`),
+    h("p", { class: "note" }, `${metric.title}${metric.unit ? ` in ${metric.unit}` : ""}: mean (standard deviation).${doc.data_sets.some((set) => set.test.possible) ? " \u2605 the best mean of that data set, or not significantly worse than it at 5 %." : ""}`),
     downloads(doc),
-    ranked.length > 1 ? diagram(ranked, difference, doc.data_sets.length) : null,
+    difference !== null && ranked.length > 1 ? diagram(ranked, difference, doc.data_sets.length) : null,
     h("div", { class: "tools" }, h("label", {}, "Everything below is about", h("select", { id: "data-set", onchange: (event) => choose(Number(event.target.value)) }, doc.data_sets.map((set, i) => h("option", { value: i }, short(set.name, 60))))))
   );
 }

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first screen: who is best, whether that means anything, the table, the errors per partition.
-import * as Plot from "@observablehq/plot";
-import { h, name, visible, short } from "./dom.js";
-import { around, figure, fitting, plot, save } from "./figure.js";
-import { METRICS, seated, settingsText } from "./model.js";
-import { count, few, fixed, list, pValue, seconds } from "./numbers.js";
+// The first screen: who is best, by how much, whether that means anything; the table and the charts of the comparison.
+import { differences, pairMatrix, strips } from "./compare.js";
+import { h, name, visible } from "./dom.js";
+import { save } from "./figure.js";
+import { learningCurve } from "./learning.js";
+import { METRICS, behindBest, seated, settingsText, significant } from "./model.js";
+import { alike, count, fixed, list, pValue, seconds } from "./numbers.js";
 import { table } from "./table.js";
+import { differenceText, inPercent, meanText, plain, points, value, withUnit } from "./values.js";
 
 const WHERE = { error: "lowest error", "balanced-error": "lowest balanced error", "log-loss": "lowest log-loss" };
-
-export function value(doc, number, digits = 2) {
-  const metric = METRICS[doc.metric];
-  return metric.unit === "%" ? fixed(number === null ? null : 100 * number, digits) : fixed(number, 4);
-}
-
-/** The cell of the table: one partition has no standard deviation. */
-export function meanText(doc, method) {
-  if (method.mean === null) return method.finished.length > 0 ? "\u2013" : "";
-  return method.finished.length > 1 ? `${value(doc, method.mean)} (${value(doc, method.sd)})` : value(doc, method.mean);
-}
+const FEW_WARNINGS = 4; // more fold away
+const HALF = 560; // width of a chart that shares its row
+const WHOLE = 1120;
 
 export function methodLink(method, best = false) {
   return h("a", { href: `#method-${method.index}` }, name(method.method, 40), best ? h("span", { class: "badge", title: "in the best group" }, "\u00a0\u2605") : null);
@@ -34,47 +28,97 @@ function headline(doc, set) {
   const metric = METRICS[doc.metric];
   if (!set.winner && set.most > 0) return [`No method has ${metric.title === "error" ? "an error" : `a value of ${metric.title}`} on `, name(set.name)];
   if (!set.winner) return ["No result for ", name(set.name), " yet"];
-  const unit = metric.unit ? ` ${metric.unit}` : "";
   return [
     together(set.leaders.map((method) => method.method)),
     set.leaders.length > 1 ? " share the " : " has the ",
     WHERE[doc.metric] ?? `highest ${metric.title}`,
     " on ",
     name(set.name),
-    `: ${value(doc, set.winner.mean)}${unit}`,
+    `: ${withUnit(doc, set.winner.mean)}`,
   ];
 }
 
-/** Whether the difference means anything. */
+/** How large the lead is: the next method with its interval, and how far the last one is behind. */
+function effect(doc, set, others) {
+  const behind = others.map((method) => ({ method, ...behindBest(doc, method) })).filter((one) => Number.isFinite(one.mean));
+  if (behind.length === 0) return null;
+  const [next] = behind;
+  const last = behind[behind.length - 1];
+  const interval = next.low === null ? "" : ` (95 % interval ${plain(doc, next.low)} to ${points(doc, next.high)})`;
+  return [
+    behind.length > 1 ? "The next method, " : "The other method, ",
+    name(next.method.method, 40),
+    `, is ${points(doc, next.mean)} behind${interval}`,
+    behind.length > 1 && !alike(last.mean, next.mean) ? [", the last one, ", name(last.method.method, 40), `, ${points(doc, last.mean)}`] : null,
+    ". ",
+  ];
+}
+
+function significance(set, others) {
+  if (!set.test.possible) return visible(set.test.note);
+  const clear = others.filter((method) => !method.best && significant(set, method.p));
+  const close = others.filter((method) => method.best);
+  if (clear.length === 0) return others.length === 1 ? "It is not significantly worse: the order may be chance." : `None of the ${others.length} other methods is significantly worse: the order may be chance.`;
+  const found = [
+    others.length === 1 ? "It" : clear.length === others.length ? (others.length === 2 ? "Both other methods" : `All ${others.length} other methods`) : `${clear.length} of the ${others.length} other methods`,
+    clear.length === 1 ? " is" : " are",
+    " significantly worse at 5 %",
+  ];
+  if (close.length === 0) return [found, "."];
+  if (close.length > 4) return [found, `; ${close.length} are not and share the best group.`];
+  return [found, "; ", list(close.map((method) => name(method.method, 30))), close.length === 1 ? " is not and shares the best group." : " are not and share the best group."];
+}
+
+/** What the lead is worth: first how large it is, then whether that could be chance. */
 function verdict(doc, set) {
-  const others = set.ordered.filter((method) => !set.leaders.includes(method) && method.mean !== null);
   if (!set.winner && set.most > 0) return "The store has results, but none of this metric.";
   if (!set.winner) {
     return `${set.partitions > 1 ? `None of the ${set.partitions} partitions` : "The partition"} is finished for any of the ${count(set.methods.length, "method")}. The same kith evaluate command goes on where it stopped.`;
   }
-  if (others.length === 0) {
-    return set.leaders.length > 1 ? "Their means are equal: these partitions do not tell them apart." : "It is the only method with results; there is nothing to compare it with.";
-  }
-  const close = others.filter((method) => method.best);
-  const clear = others.filter((method) => !method.best && method.p_value !== null && method.p_value <= 0.05);
-  const partitions = set.winner.finished.length;
-  if (partitions < 5) {
-    return `With ${count(partitions, "partition")} no difference can be significant at 5 %: take the order as a first impression.`;
-  }
-  if (clear.length === 0) return `But ${others.length === 1 ? "the other method is not" : `none of the ${others.length} other methods is`} significantly worse: the order may be chance.`;
-  const names = close.map((method) => name(method.method, 30));
-  const tied =
-    close.length === 0
-      ? ` No other method keeps up with ${set.leaders.length > 1 ? "them" : "it"}.`
-      : close.length <= 4
-        ? [" ", list(names), close.length === 1 ? " is" : " are", " not significantly worse and ", close.length === 1 ? "shares" : "share", " the best group."]
-        : ` ${close.length} others are not significantly worse and share the best group.`;
+  const others = set.compared.filter((method) => !set.leaders.includes(method));
+  if (set.compared.length === 1) return "It is the only method with results; there is nothing to compare it with.";
+  const equal = set.leaders.length > 1 ? "Their means are equal. " : null;
+  if (others.length === 0) return [equal, set.test.possible ? null : visible(set.test.note)];
+  return [equal, effect(doc, set, others), significance(set, others)];
+}
+
+/** What always predicting one class would come to. */
+function floorWords(doc, set) {
+  if (set.floor === null) return null;
+  const metric = METRICS[doc.metric];
+  const lead = set.winner ? (metric.smaller ? set.floor - set.winner.mean : set.winner.mean - set.floor) : 1;
   return [
-    others.length === 1 ? "The other method" : clear.length === others.length ? `All ${others.length} other methods` : `${clear.length} of the ${others.length} other methods`,
-    clear.length === 1 ? " is" : " are",
-    " significantly worse (one-sided Wilcoxon signed-rank test at 5 %).",
-    tied,
+    "Always predicting the most frequent class, ",
+    name(set.baseline.class, 40),
+    `, has ${metric.title === "error" || metric.title === "area under the curve" ? "an" : "a"} ${metric.title} of ${withUnit(doc, set.floor)}`,
+    lead > 0 ? ". " : ": no method is better than that. ",
   ];
+}
+
+/** How often samples were tested: "each of 100 samples 3 to 9 times", and how many never were. */
+export function testedWords(set) {
+  const { most, never } = set.test_counts;
+  if (most === 0) return null;
+  const least = set.tested.reduce((a, b) => (b > 0 ? Math.min(a, b) : a), most);
+  const times = least === most ? (most === 1 ? "once" : `${most} times`) : `${least} to ${most} times`;
+  if (never === 0) return `Each of the ${count(set.n, "sample")} was tested ${times}.`;
+  return `${(set.n - never).toLocaleString("en")} of ${count(set.n, "sample")} were tested, ${set.n - never === 1 ? "" : "each "}${times}; ${never.toLocaleString("en")} ${never === 1 ? "was" : "were"} in no finished test part.`;
+}
+
+function about(doc, set) {
+  const metric = METRICS[doc.metric];
+  const kind = set.protocol?.partitions === "given" ? "given" : "random";
+  return h(
+    "p",
+    { class: "faint about" },
+    `${count(set.methods.length, "method")} on ${count(set.n, "sample")} of ${count(set.class_names.length, "class", "classes")}`,
+    set.groups ? ` in ${count(set.groups, "group")} that stay whole; ` : "; ",
+    set.partitions > 1 ? `mean over ${set.partitions} ${kind} partitions with the standard deviation in brackets; ` : `one ${kind} partition; `,
+    set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) ? "settings chosen by cross-validation inside each training part. " : "every setting fixed. ",
+    metric.smaller ? "Smaller is better. " : "Larger is better. ",
+    floorWords(doc, set),
+    testedWords(set)
+  );
 }
 
 function warnings(set) {
@@ -89,87 +133,67 @@ function warnings(set) {
   return notes.map((note) => h("p", { class: "warning" }, note));
 }
 
-/** What kith says of the input and of the searches: for the reader who goes on. */
+/** Searches whose grid was flat, or too short at one end. */
+function gridWarnings(set) {
+  const notes = set.methods.flatMap((method) => method.details.notes ?? []);
+  if (notes.length === 0) return null;
+  const lines = h("ul", {}, notes.map((note) => h("li", {}, visible(note))));
+  if (notes.length <= FEW_WARNINGS) return h("div", { class: "warning grids" }, lines);
+  return h("details", { class: "warning grids" }, h("summary", {}, `${notes.length} remarks on grids that were flat or chosen from at an end`), lines);
+}
+
+/** What kith says of the input: for the reader who goes on. */
 export function notesList(notes) {
   if (!notes || notes.length === 0) return null;
   return h("div", { class: "notes" }, h("h3", {}, "Notes"), h("ul", {}, notes.map((note) => h("li", {}, visible(note)))));
 }
 
-function resultTable(doc, set) {
-  const metric = METRICS[doc.metric];
-  const planned = set.partitions;
-  return table(
-    [
-      { title: "method", key: (m) => m.method, cell: (m) => methodLink(m, m.best) },
-      {
-        title: `${metric.title}${metric.unit ? `, ${metric.unit}` : ""}`,
-        number: true,
-        key: (m) => m.level,
-        cell: (m) => [
-          meanText(doc, m),
-          m.finished.length < planned ? h("span", { class: "faint" }, `${m.finished.length > 0 ? " " : ""}[${m.finished.length} of ${planned}]`) : null,
-        ],
-      },
-      { title: "p", number: true, class: "faint", key: (m) => m.p_value, cell: (m) => pValue(m.p_value) },
-      set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) && {
-        title: "chosen most often",
-        class: "setting wide-cell",
-        cell: (m) => {
-          const members = seated(m);
-          if (members.length > 0) return visible(members.map((one) => `${one.method} (${one.partitions}\u00d7)`).join(", "));
-          const text = settingsText(m.chosen_most.settings, m.grid);
-          return text ? `${text} (${m.chosen_most.partitions}\u00d7)` : "";
-        },
-      },
-      { title: "time", number: true, class: "faint", key: (m) => m.seconds, cell: (m) => seconds(m.seconds), downFirst: true },
-    ].filter(Boolean),
-    { rows: set.ordered, rowClass: (m) => (m.best ? "best" : null), label: `${metric.title} of every method`, className: "results" }
-  );
+function usualText(method) {
+  const members = seated(method);
+  if (members.length > 0) return visible(members.map((one) => `${one.method} (${one.partitions}\u00d7)`).join(", "));
+  const text = settingsText(method.chosen_most.settings, method.grid);
+  return text ? visible(`${text} (${method.chosen_most.partitions}\u00d7)`) : "";
 }
 
-function strips(doc, set) {
+const bayesText = ({ better, equal, worse }) => [better, equal, worse].map((share) => fixed(100 * share, 0)).join(" / ");
+
+function resultTable(doc, set) {
   const metric = METRICS[doc.metric];
-  const scale = metric.unit === "%" ? 100 : 1;
-  const shown = set.ordered.filter((method) => method.mean !== null);
-  const label = (method) => short(method.method, 24);
-  const names = shown.map((method, m) => `${m}`);
-  const points = shown.flatMap((method, m) =>
-    method.values
-      .map((v, i) => ({ m: `${m}`, v: v === null ? NaN : v * scale, partition: method.finished[i], best: method.best, method }))
-      .filter((point) => Number.isFinite(point.v))
-  );
-  const spans = shown.map((method, m) => ({ m: `${m}`, mean: method.mean * scale, sd: (method.sd ?? 0) * scale, best: method.best }));
-  const bands = spans.filter((span, m) => shown[m].finished.length > 1 && span.sd > 1e-12 * Math.abs(span.mean));
-  const colour = (d) => (d.best ? "var(--accent)" : "var(--dot)");
-  const longest = Math.max(...shown.map((method) => label(method).length), 6);
-  const chart = plot({
-    width: 560,
-    height: 62 + 27 * shown.length,
-    marginLeft: Math.min(170, fitting(560) / 3, 14 + 7 * longest),
-    marginBottom: 38,
-    marginRight: 16,
-    x: { label: `${metric.title}${metric.unit ? ` (${metric.unit})` : ""} on each test part`, grid: true, nice: true, labelAnchor: "center", labelArrow: "none", ticks: 6, domain: around(points.map((point) => point.v), metric.unit === "%" ? { unit: 5, low: 0, high: 100 } : { low: 0 }) },
-    y: { domain: names, tickFormat: (m) => label(shown[Number(m)]), label: null, tickSize: 0 },
-    marks: [
-      Plot.ruleY(bands, { y: "m", x1: (d) => d.mean - d.sd, x2: (d) => d.mean + d.sd, ariaLabel: () => "band", stroke: colour, strokeWidth: 9, strokeOpacity: 0.22, strokeLinecap: "round" }),
-      Plot.dot(points, {
-        y: "m", x: "v", r: 3.2, fill: colour, fillOpacity: 0.55, ariaLabel: () => "partition",
-        title: (d) => `${visible(d.method.method)}, partition ${d.partition}: ${few(d.v, 4)}${metric.unit ? ` ${metric.unit}` : ""}`,
-        tip: true,
-      }),
-      Plot.tickX(spans, { y: "m", x: "mean", stroke: colour, strokeWidth: 3, inset: 4, ariaLabel: () => "mean" }),
-    ],
-  });
-  return figure({
-    title: `${metric.title[0].toUpperCase()}${metric.title.slice(1)} on every partition${set.winner === shown[0] && shown.length > 1 ? ", the best first" : ""}`,
-    chart,
-    marks: points.length,
-    file: `${doc.metric === "error" ? "errors" : doc.metric}-per-partition`,
-    words: `${metric.title} of each method on each partition. ${shown
-      .map((m) => `${visible(m.method)} ${value(doc, m.mean)}${m.finished.length > 1 ? `, standard deviation ${value(doc, m.sd)}` : ""}${m.best ? ", best group" : ""}`)
-      .join("; ")}.`,
-    caption: `A dot is a test part, the upright line the mean${bands.length > 0 ? ", the band one standard deviation to each side" : ""}. Coloured: the best group.`,
-  });
+  const unit = metric.unit ? `, ${metric.unit}` : "";
+  const compared = set.methods.some((method) => method.difference);
+  const adjusted = set.deciding === "p_adjusted" && set.compared.length > 2;
+  const columns = [
+    { title: "method", key: (m) => m.method, cell: (m) => methodLink(m, m.best) },
+    {
+      title: `${metric.title}${unit}`,
+      number: true,
+      key: (m) => m.level,
+      cell: (m) => [
+        meanText(doc, m),
+        m.finished.length < set.partitions ? h("span", { class: "faint" }, `${m.finished.length > 0 ? " " : ""}[${m.finished.length} of ${set.partitions}]`) : null,
+      ],
+    },
+    compared && { title: `to the best${metric.unit ? ", points" : ""}`, number: true, key: (m) => (m.leads ? 0 : (m.difference?.mean ?? null)), cell: (m) => (m.leads ? "best" : differenceText(doc, m.difference)) },
+    set.methods.some((method) => method.p !== null) && { title: adjusted ? "p (Holm)" : "p", number: true, key: (m) => m.p, cell: (m) => (m.leads ? "" : pValue(m.p)) },
+    set.methods.some((method) => method.bayes) && { title: "better / same / worse, %", number: true, class: "faint", key: (m) => m.bayes?.worse ?? null, cell: (m) => (m.bayes ? bayesText(m.bayes) : m.leads ? "" : "\u2013") },
+    set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) && { title: "chosen most often", class: "setting wide-cell", cell: usualText },
+    { title: "time", number: true, class: "faint", key: (m) => m.seconds, cell: (m) => seconds(m.seconds), downFirst: true },
+  ].filter(Boolean);
+  const floor =
+    set.floor === null ? null : [h("span", { class: "faint" }, "always ", name(set.baseline.class, 30)), value(doc, set.floor)];
+  return table(columns, { rows: set.ordered, rowClass: (m) => (m.best ? "best" : null), label: `${metric.title} of every method`, className: "results", foot: floor });
+}
+
+/** What the columns of the table mean. */
+function legend(doc, set) {
+  const points = inPercent(doc) ? "1 point" : "0.01";
+  return [
+    set.methods.some((method) => method.best) ? [h("span", { class: "badge" }, "\u2605"), " the best mean, or not significantly worse than it at 5 %. "] : null,
+    set.methods.some((method) => method.difference) ? "To the best: the mean difference to the best method, with its 95 % interval in brackets. " : null,
+    set.test.possible ? [visible(set.test.note), " "] : null,
+    set.methods.some((method) => method.bayes) ? `Better / same / worse: how probable it is that the method is better than the best one by more than ${points}, differs by at most ${points}, or is worse (Bayesian correlated t-test). ` : null,
+    set.floor === null ? null : ["Always ", name(set.baseline.class, 30), ": every sample is predicted as the most frequent class."],
+  ];
 }
 
 export function downloads(doc) {
@@ -187,41 +211,29 @@ export function downloads(doc) {
   );
 }
 
+/** Two charts a row; the last one of an odd number has a row of its own. */
+function charts(doc, set) {
+  const { length } = set.compared;
+  if (length === 0) return null;
+  const makers = [strips, length > 1 && differences, set.sizes && learningCurve, length > 2 && pairMatrix].filter(Boolean);
+  const wide = makers.length % 2 === 1 ? makers.length - 1 : -1;
+  return h("div", { class: "columns charts" }, makers.map((make, i) => h("div", { class: i === wide ? "whole" : null }, make(doc, set, i === wide ? WHOLE : HALF))));
+}
+
 export function resultsSection(doc, set) {
-  const metric = METRICS[doc.metric];
-  const classes = set.class_names.length;
-  const kind = set.protocol?.partitions === "given" ? "given" : "random";
+  const doubts = new Set(set.methods.flatMap((method) => method.details.notes ?? []));
   return h(
     "section",
     { id: "results" },
     h(doc.data_sets.length > 1 ? "h2" : "h1", {}, headline(doc, set)),
     h("p", { class: "lead" }, verdict(doc, set)),
-    h(
-      "p",
-      { class: "faint about" },
-      `${count(set.methods.length, "method")} on ${count(set.n, "sample")} of ${count(classes, "class", "classes")}; `,
-      set.partitions > 1 ? `mean over ${set.partitions} ${kind} partitions with the standard deviation in brackets; ` : `one ${kind} partition; `,
-      set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) ? "settings chosen by cross-validation inside each training part. " : "every setting fixed. ",
-      metric.smaller ? "Smaller is better." : "Larger is better."
-    ),
+    about(doc, set),
     warnings(set),
-    h(
-      "div",
-      { class: "columns first" },
-      h(
-        "div",
-        {},
-        resultTable(doc, set),
-        set.winner && h(
-          "p",
-          { class: "note" },
-          h("span", { class: "badge" }, "\u2605"),
-          " best group: the best mean and every method that is not significantly worse. p: how often chance alone would make a method look this much worse than the best."
-        ),
-        doc.data_sets.length > 1 ? null : downloads(doc)
-      ),
-      set.ordered.some((method) => method.mean !== null) ? strips(doc, set) : null
-    ),
-    notesList(set.notes)
+    resultTable(doc, set),
+    set.winner && h("p", { class: "note legend-of-table" }, legend(doc, set)),
+    doc.data_sets.length > 1 ? null : downloads(doc),
+    gridWarnings(set),
+    notesList((set.notes ?? []).filter((note) => !doubts.has(note))),
+    charts(doc, set)
   );
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples: who is missed most often, what was said instead, who is near.
+// The samples: how often they were tested, who is missed most often and predicted as what, who is near.
 import * as Plot from "@observablehq/plot";
+import { classMark } from "./classes.js";
 import { h, name, replace, short, visible } from "./dom.js";
-import { classColour, sampleMap } from "./data.js";
-import { figure, fitting, plot } from "./figure.js";
+import { sampleMap } from "./data.js";
+import { figure, plot } from "./figure.js";
 import { difficulty, sampleName } from "./model.js";
 import { count, percent } from "./numbers.js";
+import { testedWords } from "./results.js";
 import { table } from "./table.js";
+
+const WIDTH = 540;
 
 const sampleLink = (set, i, most = 40) => h("a", { href: `#sample-${i}` }, name(sampleName(set, i), most));
 
-function classMark(set, c) {
-  return [h("span", { "aria-hidden": "true", style: { color: classColour(c) } }, "\u25cf\u00a0"), name(set.class_names[c], 24)];
-}
-
-/** What the methods said of a sample, the most frequent first. */
+/** What the methods predicted for a sample, the most frequent first. */
 function answers(set, i) {
-  const said = new Map();
+  const predicted = new Map();
   for (const method of set.methods) {
     const label = method.details.said[i];
-    if (label >= 0) said.set(label, (said.get(label) ?? 0) + 1);
+    if (label >= 0) predicted.set(label, (predicted.get(label) ?? 0) + 1);
   }
-  return [...said].sort((a, b) => b[1] - a[1]);
+  return [...predicted].sort((a, b) => b[1] - a[1]);
 }
 
 function neighbours(set, i, portrait = set.portraits[0]) {
@@ -35,8 +35,8 @@ function histogram(rows) {
   for (const row of tested) bins[row.share === 0 ? 0 : Math.min(10, Math.ceil(row.share * 10))].n += 1;
   const label = (b) => (b === 0 ? "never" : `${b * 10 - 10}\u2013${b * 10}`);
   const chart = plot({
-    width: 640, height: 220, marginLeft: 46, marginBottom: 40,
-    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: fitting(640) < 500 ? (b) => `${b * 10}` : label, label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    width: WIDTH, height: 220, marginLeft: 46, marginBottom: 40,
+    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: (b) => (b === 0 ? "never" : `\u2264 ${b * 10}`), label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
     y: { label: "samples", grid: true, ticks: 5 },
     marks: [
       Plot.barY(bins, { x: "b", y: "n", fill: (d) => (d.b > 5 ? "var(--warm)" : "var(--accent)"), ariaLabel: () => "bin", title: (d) => `${label(d.b)}: ${count(d.n, "sample")}`, tip: true }),
@@ -53,6 +53,44 @@ function histogram(rows) {
   });
 }
 
+/** In how many test parts the samples were. */
+function testCounts(set) {
+  const counts = new Map();
+  for (const times of set.tested) counts.set(times, (counts.get(times) ?? 0) + 1);
+  const most = Math.max(...counts.keys());
+  const bars = Array.from({ length: most + 1 }, (_, times) => ({ times, n: counts.get(times) ?? 0 }));
+  const every = Math.max(1, Math.ceil(bars.length / 12));
+  const chart = plot({
+    width: WIDTH, height: 220, marginLeft: 46, marginBottom: 40,
+    x: { type: "band", domain: bars.map((bar) => bar.times), tickFormat: (times) => (times % every > 0 ? "" : times === 0 ? "never" : `${times}`), label: "finished test parts with the sample", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    y: { label: "samples", grid: true, ticks: 5 },
+    marks: [
+      Plot.barY(bars, { x: "times", y: "n", fill: (d) => (d.times === 0 ? "var(--warm)" : "var(--dot)"), ariaLabel: () => "times", title: (d) => `${d.times === 0 ? "never" : count(d.times, "time")}: ${count(d.n, "sample")}`, tip: true }),
+      Plot.ruleY([0]),
+    ],
+  });
+  return figure({
+    title: "How often the samples were tested",
+    chart,
+    marks: bars.length,
+    file: "test-counts",
+    words: `Samples by the number of test parts they were in: ${bars.map((bar) => `${bar.times === 0 ? "never" : bar.times} ${bar.n}`).join(", ")}.`,
+    caption: bars[0].n > 0 ? "Orange: never, so that nothing is known of these." : "Every sample was in a test part.",
+  });
+}
+
+/** How many samples there are answers for, and of these how many were always or never right. */
+function summaryWords(set, rows) {
+  const tested = rows.filter((row) => row.tested > 0);
+  const right = tested.filter((row) => row.wrong === 0).length;
+  const wrong = tested.filter((row) => row.wrong === row.tested).length;
+  return [
+    testedWords(set),
+    ` ${tested.length < rows.length ? "Of those tested, " : ""}${count(right, "sample")} ${right === 1 ? "was" : "were"} predicted right every time, `,
+    wrong === 0 ? "none wrong every time." : `${wrong.toLocaleString("en")} wrong every time: ${wrong === 1 ? "it may be mislabelled, or have its neighbours" : "these may be mislabelled, or have their neighbours"} in other classes.`,
+  ];
+}
+
 function panel(set, i, rows) {
   const row = rows[i];
   const portrait = set.portraits[0];
@@ -63,9 +101,9 @@ function panel(set, i, rows) {
       { title: "method", key: (m) => m.method, cell: (m) => h("a", { href: `#method-${m.index}` }, name(m.method, 30)) },
       { title: "tested", number: true, key: (m) => m.tested[i], cell: (m) => m.tested[i] },
       { title: "wrong", number: true, key: (m) => m.details.wrong[i], cell: (m) => m.details.wrong[i] },
-      { title: "said most often", key: (m) => m.details.said[i], cell: (m) => (m.details.said[i] < 0 ? "\u2013" : classMark(set, m.details.said[i])) },
+      { title: "predicted most often", key: (m) => m.details.said[i], cell: (m) => (m.details.said[i] < 0 ? "\u2013" : classMark(set, m.details.said[i])) },
     ],
-    { rows: set.ordered, label: "what each method said" }
+    { rows: set.ordered, label: "what each method predicted" }
   );
   return h(
     "div",
@@ -101,10 +139,10 @@ export function samplesSection(set) {
       { title: "sample", key: (r) => sampleName(set, r.i), cell: (r) => sampleLink(set, r.i) },
       { title: "class", key: (r) => r.label, cell: (r) => classMark(set, r.label) },
       { title: "missed", number: true, downFirst: true, key: (r) => r.share, cell: (r) => (r.share === null ? "\u2013" : percent(r.share, 0)) },
-      { title: "predictions", number: true, class: "faint", downFirst: true, key: (r) => r.tested, cell: (r) => r.tested },
+      { title: "tested", number: true, class: "faint", downFirst: true, key: (r) => set.tested[r.i], cell: (r) => (set.tested[r.i] === 0 ? "never" : `${set.tested[r.i]}\u00d7`) },
       { title: "methods always wrong", number: true, downFirst: true, key: (r) => r.missing, cell: (r) => r.missing },
       {
-        title: "taken for", key: (r) => answers(set, r.i).find(([label]) => label !== r.label)?.[0] ?? null,
+        title: "predicted as", key: (r) => answers(set, r.i).find(([label]) => label !== r.label)?.[0] ?? null,
         cell: (r) => {
           const other = answers(set, r.i).find(([label]) => label !== r.label);
           return other ? [classMark(set, other[0]), h("span", { class: "faint" }, ` by ${count(other[1], "method")}`)] : "";
@@ -127,14 +165,12 @@ export function samplesSection(set) {
     replace(summary, `${count(kept.length, "sample")} of ${rows.length.toLocaleString("en")}`);
   }
   filter();
-  const never = rows.filter((row) => row.tested > 0 && row.wrong === 0).length;
-  const always = rows.filter((row) => row.tested > 0 && row.wrong === row.tested).length;
   const section = h(
     "section",
     { id: "samples" },
     h("h2", {}, "The samples"),
-    h("p", {}, `${count(never, "sample")} got the right label every time, `, always === 0 ? "none a wrong one every time." : `${count(always, "sample")} a wrong one every time: ${always === 1 ? "it may be mislabelled, or have its neighbours" : "those may be mislabelled, or have their neighbours"} in other classes.`),
-    histogram(rows),
+    h("p", {}, summaryWords(set, rows)),
+    h("div", { class: "columns" }, histogram(rows), testCounts(set)),
     h(
       "div",
       { class: "tools" },

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How good one model is on labelled samples: the error in a sentence, its classes, its mistakes, its probabilities.
-import * as Plot from "@observablehq/plot";
-import { h, name, short, visible } from "./dom.js";
-import { figure, fitting, plot, save } from "./figure.js";
+import { DRAWN, recallChart } from "./classes.js";
+import { h, name, visible } from "./dom.js";
+import { save } from "./figure.js";
 import { calibration, confusion } from "./methods.js";
 import { count, few, fixed, list, percent } from "./numbers.js";
 import { notesList } from "./results.js";
 import { table } from "./table.js";
-
-const DRAWN = 40; // classes in a chart: more could not be read
 
 export const SECTIONS = [["score", "Result"], ["classes", "Classes"], ["mistakes", "Mistakes"]];
 
@@ -71,32 +69,9 @@ function classTable(score) {
   );
 }
 
-/** The share of each class that was found, with its interval; of many classes those that are found least. */
 function recalls(score) {
-  const known = score.classes.filter((one) => one.recall !== null);
-  const shown = known.length > DRAWN ? [...known].sort((a, b) => a.recall - b.recall).slice(0, DRAWN) : known;
-  const rows = shown.map((one, i) => ({ i, title: one.class, n: one.samples, recall: 100 * one.recall, low: 100 * one.recall_interval[0], high: 100 * one.recall_interval[1] }));
-  const longest = Math.max(6, ...rows.map((row) => short(row.title, 20).length));
-  const chart = plot({
-    width: 560,
-    height: 58 + 24 * rows.length,
-    marginLeft: Math.min(150, fitting(560) / 3, 14 + 7 * longest),
-    marginBottom: 40,
-    x: { domain: [0, 100], label: "recall (%)", labelAnchor: "center", labelArrow: "none", grid: true, ticks: 5 },
-    y: { type: "band", domain: rows.map((row) => row.i), tickFormat: (i) => short(rows[i].title, 20), label: null, tickSize: 0 },
-    marks: [
-      Plot.ruleY(rows, { y: "i", x1: "low", x2: "high", stroke: "var(--dot)", strokeWidth: 2, ariaLabel: () => "interval" }),
-      Plot.dot(rows, { y: "i", x: "recall", r: 4.5, fill: "var(--accent)", ariaLabel: () => "recall", title: (d) => `${visible(d.title)}: ${fixed(d.recall, 2)} % of ${count(d.n, "sample")}\n95 % interval ${fixed(d.low, 2)} to ${fixed(d.high, 2)} %`, tip: true }),
-    ],
-  });
-  return figure({
-    title: known.length > DRAWN ? `Recall of the ${DRAWN} classes that are found least` : "Recall of each class",
-    chart,
-    marks: rows.length,
-    file: "recall",
-    words: `Share of the samples of each class that is predicted as it: ${rows.map((row) => `${visible(row.title)} ${fixed(row.recall, 2)} %`).join("; ")}.`,
-    caption: "A dot is the share of the samples of a class that were predicted as it, the line its 95 % interval.",
-  });
+  const rows = score.classes.filter((one) => one.recall !== null).map((one) => ({ title: one.class, n: one.samples, recall: one.recall, low: one.recall_interval[0], high: one.recall_interval[1] }));
+  return recallChart(rows, { file: "recall", counted: (n) => count(n, "sample") });
 }
 
 function mistakes(score) {

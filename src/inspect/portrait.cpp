@@ -98,11 +98,14 @@ void set_range(Picture& picture, std::span<const double> means) {
   picture.high = *high;
 }
 
-Picture draw(const Block& block, std::span<const Index> order, Index most_pixels) {
+Picture draw(const Block& block, std::span<const Index> order, const PortraitSettings& settings) {
   Picture picture;
   const auto n = static_cast<Index>(order.size());
   if (n == 0) return picture;
-  picture.samples_per_pixel = (n + most_pixels - 1) / most_pixels;
+  const Index most = n <= settings.most_pixels
+                         ? settings.most_pixels
+                         : std::min(settings.most_pixels, settings.most_means);
+  picture.samples_per_pixel = (n + most - 1) / most;
   picture.side = (n + picture.samples_per_pixel - 1) / picture.samples_per_pixel;
   std::vector<Index> pixel_of(order.size());
   for (std::size_t place = 0; place < order.size(); ++place) {
@@ -198,7 +201,7 @@ Portrait portray(const SimilaritySet& raw, const TrainingMatrix* conditioned, co
   const bool distances = conditioned == nullptr && raw.kind == PairKind::kDistance;
   const double sign = distances ? -1 : 1;
   portrait.order = picture_order(block, sign, labels);
-  portrait.picture = draw(block, portrait.order, settings.most_pixels);
+  portrait.picture = draw(block, portrait.order, settings);
   ctx.check_stop();
   if (portrait.summary.n > settings.most_compared) return portrait;
   try {

@@ -12,6 +12,7 @@
 #include "kith/report/results_table.hpp"
 #include "kith/report/text_art.hpp"
 #include "kith/version.hpp"
+#include "report/pack.hpp"
 #include "report/page_source.hpp"
 
 namespace kith {
@@ -25,6 +26,44 @@ Json ids_json(const std::vector<std::string>& ids) {
   return list;
 }
 
+/// Columns, not rows: their names stand once.
+Json records_json(const std::vector<PartitionRecord>& records) {
+  Json columns = {{"partition", Json::array()},  {"status", Json::array()},
+                  {"gap", Json::array()},        {"kkt_residual", Json::array()},
+                  {"iterations", Json::array()}, {"seconds", Json::array()}};
+  for (const PartitionRecord& one : records) {
+    columns["partition"].push_back(one.partition + 1);
+    columns["status"].push_back(one.status);
+    columns["gap"].push_back(real(one.gap));
+    columns["kkt_residual"].push_back(real(one.kkt_residual));
+    columns["iterations"].push_back(real(one.iterations));
+    columns["seconds"].push_back(seen(one.seconds, 4));
+  }
+  return columns;
+}
+
+/// In thousandths: finer than a page can show.
+std::string rates(const std::vector<double>& values) {
+  std::vector<int> thousandths;
+  for (const double value : values) {
+    thousandths.push_back(static_cast<int>(std::lround(1000 * value)));
+  }
+  return packed(thousandths);
+}
+
+Json curves_json(const Curves& curves) {
+  Json classes = Json::array();
+  for (const ClassCurve& one : curves.classes) {
+    classes.push_back({{"class", one.label},
+                       {"tpr", rates(one.tpr)},
+                       {"auc", seen(one.auc, 6)},
+                       {"precision", rates(one.precision)},
+                       {"average_precision", seen(one.average_precision, 6)}});
+  }
+  return {
+      {"grid", rates(curves.grid)}, {"classes", std::move(classes)}, {"left_out", curves.left_out}};
+}
+
 Json details_json(const MethodDetails& details) {
   Json axes = Json::array();
   for (const SearchedAxis& axis : details.axes) {
@@ -36,60 +75,46 @@ Json details_json(const MethodDetails& details) {
   for (const CalibrationBin& bin : details.calibration) {
     calibration.push_back({bin.count, seen(bin.said, 6), seen(bin.right, 6)});
   }
-  Json partitions = Json::array();
-  for (const PartitionRecord& one : details.partitions) {
-    partitions.push_back({{"partition", one.partition + 1},
-                          {"status", one.status},
-                          {"gap", real(one.gap)},
-                          {"kkt_residual", real(one.kkt_residual)},
-                          {"iterations", real(one.iterations)},
-                          {"seconds", seen(one.seconds, 4)}});
-  }
-  return {{"wrong", details.wrong},
-          {"said", details.said},
-          {"axes", std::move(axes)},
-          {"validation", std::move(validation)},
-          {"calibration", std::move(calibration)},
-          {"partitions", std::move(partitions)},
-          {"learned", details.learned}};
+  Json json = {{"wrong", packed(details.wrong)},
+               {"said", packed(details.said)},
+               {"axes", std::move(axes)},
+               {"validation", std::move(validation)},
+               {"calibration", std::move(calibration)},
+               {"partitions", records_json(details.partitions)},
+               {"learned", details.learned}};
+  if (details.curves) json["curves"] = curves_json(*details.curves);
+  return json;
 }
 
-Json curve_points(const std::vector<double>& rates) {
-  Json points = Json::array();
-  for (const double rate : rates) points.push_back(seen(rate, 3));
-  return points;
+/// A portrait with its long lists packed.
+Json compact(Json portrait) {
+  for (const char* key : {"order", "neighbours"}) {
+    if (portrait.contains(key)) portrait[key] = packed(portrait[key].get<std::vector<Index>>());
+  }
+  return portrait;
 }
 
-Json curves_json(const Curves& curves) {
-  Json classes = Json::array();
-  for (const ClassCurve& one : curves.classes) {
-    classes.push_back({{"class", one.label},
-                       {"tpr", curve_points(one.tpr)},
-                       {"auc", seen(one.auc, 6)},
-                       {"precision", curve_points(one.precision)},
-                       {"average_precision", seen(one.average_precision, 6)}});
+/// Of each method what was said of its search.
+void add_search_notes(Json& methods, const Json& notes) {
+  for (const Json& note : notes) {
+    for (Json& method : methods) {
+      if (note.contains("method") && note["method"] == method["method"]) {
+        method["details"]["notes"].push_back(note["note"]);
+      }
+    }
   }
-  return {{"grid", curve_points(curves.grid)},
-          {"classes", std::move(classes)},
-          {"left_out", curves.left_out}};
 }
 
 /// What `results_json` does not have.
 void add_details(Json& data_set, const Store& store, const ExperimentResult& result) {
   ExperimentRecord record = store.experiment(result.number);
   data_set["class_names"] = record.labels.names;
-  data_set["labels"] = record.labels.ids;
+  data_set["labels"] = packed(record.labels.ids);
   data_set["ids"] = ids_json(record.ids);
-  if (record.about.contains("portraits")) {
-    data_set["portraits"] = std::move(record.about["portraits"]);
-    record.about.erase("portraits");
+  for (const Json& portrait : record.about.value("portraits", Json::array())) {
+    data_set["portraits"].push_back(compact(portrait));
   }
-  if (record.about.contains("advice")) {
-    data_set["advice"] = std::move(record.about["advice"]);
-    record.about.erase("advice");
-  }
-  record.about.erase("notes");
-  data_set["about"] = std::move(record.about);
+  if (record.about.contains("advice")) data_set["advice"] = record.about["advice"];
   const std::vector<std::int64_t> candidates = store.candidates(result.number);
   std::vector<int> tested;
   for (std::size_t m = 0; m < candidates.size(); ++m) {
@@ -97,11 +122,13 @@ void add_details(Json& data_set, const Store& store, const ExperimentResult& res
     Json& method = data_set["methods"][m];
     method["ended_as_asked"] = result.methods[m].ended_as_asked();
     method["details"] = details_json(details);
-    if (details.curves) method["details"]["curves"] = curves_json(*details.curves);
     if (m == 0) tested = details.tested;
-    if (details.tested != tested) method["details"]["tested"] = details.tested;
+    if (details.tested != tested) method["details"]["tested"] = packed(details.tested);
   }
-  data_set["tested"] = tested;
+  data_set["tested"] = packed(tested);
+  add_search_notes(data_set["methods"], record.about.value("notes", Json::array()));
+  for (const char* key : {"portraits", "advice", "notes"}) record.about.erase(key);
+  data_set["about"] = std::move(record.about);
 }
 
 Json head(std::string_view kind) { return {{"kind", kind}, {"kith", kVersion}}; }
@@ -142,10 +169,10 @@ Json inspection_document(const Inspection& inspection,
     Json data_set = {{"name", matrix.portrait.summary.name}, {"n", matrix.portrait.summary.n}};
     if (matrix.labels) {
       data_set["class_names"] = matrix.labels->names;
-      data_set["labels"] = matrix.labels->ids;
+      data_set["labels"] = packed(matrix.labels->ids);
     }
     data_set["ids"] = ids_json(matrix.ids);
-    data_set["portraits"] = Json::array({portrait_json(matrix.portrait)});
+    data_set["portraits"] = Json::array({compact(portrait_json(matrix.portrait))});
     document["data_sets"].push_back(std::move(data_set));
   }
   return document;

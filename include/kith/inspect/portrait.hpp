@@ -48,6 +48,7 @@ struct Portrait {
 
 struct PortraitSettings {
   Index most_pixels = 1000;  ///< along a side
+  Index most_means = 800;    ///< of these, where a pixel is the mean over several pairs
   Index nearest = 5;
   Index most_compared = std::numeric_limits<Index>::max();  ///< samples with neighbours
   Index most_mapped = std::numeric_limits<Index>::max();    ///< of these, with a map

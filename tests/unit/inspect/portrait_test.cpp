@@ -72,6 +72,18 @@ TEST(Portrait, APixelIsTheMeanOfItsPairs) {
   }
 }
 
+TEST(Portrait, APictureOfMeansIsNoLargerThanThey) {
+  const Points points(7);
+  const auto picture = [&](Index pixels) {
+    const PortraitSettings settings{.most_pixels = pixels, .most_means = 3};
+    return portrait_of(points.S, nullptr, settings).picture;
+  };
+  EXPECT_EQ(picture(7).samples_per_pixel, 1);
+  EXPECT_EQ(picture(7).side, 7);
+  EXPECT_EQ(picture(6).samples_per_pixel, 3);
+  EXPECT_EQ(picture(6).side, 3);
+}
+
 TEST(Portrait, UnknownPairsHaveNoLevelAndNoMap) {
   RowMatrix S = Points(6).S;
   S(1, 4) = S(4, 1) = std::numeric_limits<double>::quiet_NaN();
