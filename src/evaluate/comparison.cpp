@@ -188,7 +188,12 @@ std::string why_nothing(const ExperimentResult& result, std::size_t most, bool t
                                   : "corrected resampled t-test",
                               needed, most == 1 ? "is one" : fmt::format("are {}", most));
   }
-  if (!tested) return text + "no other method has this metric on the same partitions.";
+  if (!tested && !result.complete()) {
+    return text +
+           "the other methods have finished too few partitions. Rerun the same evaluation to "
+           "resume it.";
+  }
+  if (!tested) return text + "no other method has this metric.";
   return text + fmt::format(
                     "there are too few test samples for {}. More test samples or more partitions "
                     "are needed.",

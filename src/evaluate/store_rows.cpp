@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate/store_rows.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -77,14 +78,21 @@ Blob positions_blob(const std::vector<Index>& positions) {
   return {raw(narrow)};
 }
 
+/// Scores serve to order samples, and probabilities to be averaged: half the digits are enough. A
+/// number that is too large for them becomes the largest.
+float single(double value) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isfinite(value) ? std::clamp(value, -kMost, kMost) : value);
+}
+
 /// Rows and columns as 64-bit integers, then the rows.
 Blob matrix_blob(const Matrix& matrix) {
-  const RowMatrix rows = matrix;
   std::string bytes;
-  bytes += raw(static_cast<std::int64_t>(rows.rows()));
-  bytes += raw(static_cast<std::int64_t>(rows.cols()));
-  bytes.append(reinterpret_cast<const char*>(rows.data()),
-               static_cast<std::size_t>(rows.size()) * sizeof(double));
+  bytes += raw(static_cast<std::int64_t>(matrix.rows()));
+  bytes += raw(static_cast<std::int64_t>(matrix.cols()));
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    for (Index j = 0; j < matrix.cols(); ++j) bytes += raw(single(matrix(i, j)));
+  }
   return {bytes};
 }
 
@@ -234,15 +242,20 @@ Matrix StoredRow::matrix() {
   if (bytes.size() < kShape) damaged();
   const std::vector<std::int64_t> shape = from_raw<std::int64_t>(bytes.substr(0, kShape));
   const std::string_view content = bytes.substr(kShape);
-  const auto cells = static_cast<std::int64_t>(content.size() / sizeof(double));
+  const auto cells = static_cast<std::int64_t>(content.size() / sizeof(float));
   const bool fits =
-      shape[0] >= 0 && shape[1] >= 0 && content.size() % sizeof(double) == 0 &&
+      shape[0] >= 0 && shape[1] >= 0 && content.size() % sizeof(float) == 0 &&
       (shape[0] == 0 || shape[1] == 0 ? cells == 0
                                       : cells % shape[0] == 0 && cells / shape[0] == shape[1]);
   if (!fits) damaged();
-  RowMatrix rows(shape[0], shape[1]);
-  if (rows.size() > 0) std::memcpy(rows.data(), content.data(), content.size());
-  return rows;
+  const std::vector<float> values = from_raw<float>(content);
+  Matrix matrix(shape[0], shape[1]);
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    for (Index j = 0; j < matrix.cols(); ++j) {
+      matrix(i, j) = values[static_cast<std::size_t>(i * matrix.cols() + j)];
+    }
+  }
+  return matrix;
 }
 
 }  // namespace kith::detail

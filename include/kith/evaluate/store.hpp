@@ -68,9 +68,10 @@ struct FoldResult {
 struct TestResult {
   Json chosen = Json::object();      ///< the settings of the grid point that was refitted
   std::vector<double> inner_losses;  ///< per grid point, summed over the folds
-  Prediction prediction;             ///< of the test samples, in the order of the partition
-  Json certificate;                  ///< as `train --json` prints it: status, gap, ...
-  double seconds = 0;                ///< refit and prediction
+  /// Of the test samples, in the order of the partition. A store keeps single-precision numbers.
+  Prediction prediction;
+  Json certificate;    ///< as `train --json` prints it: status, gap, ...
+  double seconds = 0;  ///< refit and prediction
 };
 
 enum class StoreAccess { kReadOnly, kReadWrite };

@@ -75,12 +75,13 @@ TEST_F(Details, LossesThatDoNotFitTheGridAreLeftOut) {
 
 TEST_F(Details, CalibrationComparesWhatWasSaidWithWhatWasRight) {
   Matrix probabilities(2, 2);
-  probabilities << 0.93, 0.07, 0.97, 0.03;  // right for sample 4, wrong for sample 5
+  // Right for sample 4, wrong for sample 5; exact in the single precision of a store.
+  probabilities << 0.9375, 0.0625, 0.96875, 0.03125;
   put(0, {0, 0}, {}, probabilities);
   const std::vector<CalibrationBin> bins = details().calibration;
   ASSERT_EQ(bins.size(), 10U);
   EXPECT_EQ(bins[9].count, 2);
-  EXPECT_DOUBLE_EQ(bins[9].said, 0.95);
+  EXPECT_DOUBLE_EQ(bins[9].said, 0.953125);
   EXPECT_DOUBLE_EQ(bins[9].right, 0.5);
   EXPECT_EQ(bins[5].count, 0);
 }

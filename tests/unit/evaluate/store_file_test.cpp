@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <type_traits>
 
 #include "evaluate/sqlite.hpp"
 #include "kith/evaluate/store.hpp"
@@ -78,9 +79,10 @@ std::string refused(const std::string& path, ErrorCode code,
 
 template <class T>
 std::string as_bytes(T value) {
-  const auto word = std::bit_cast<std::uint64_t>(value);
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const auto word = std::bit_cast<Word>(value);
   std::string bytes;
-  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(word >> (8 * i) & 0xff);
+  for (std::size_t i = 0; i < sizeof(T); ++i) bytes += static_cast<char>(word >> (8 * i) & 0xff);
   return bytes;
 }
 
@@ -269,9 +271,10 @@ TEST(StoreFile, HasTheLayoutOfItsDescription) {
   const std::string scores =
       std::get<detail::Blob>(connection.run("SELECT scores FROM test_results").at(0).at(0)).bytes;
   const Matrix matrix = some_test_result().prediction.scores;
-  EXPECT_EQ(scores.substr(0, 32), as_bytes(std::int64_t{2}) + as_bytes(std::int64_t{5}) +
-                                      as_bytes(matrix(0, 0)) + as_bytes(matrix(0, 1)));
-  EXPECT_EQ(scores.size(), 16U + 8U * 10U);
+  EXPECT_EQ(scores.substr(0, 24), as_bytes(std::int64_t{2}) + as_bytes(std::int64_t{5}) +
+                                      as_bytes(static_cast<float>(matrix(0, 0))) +
+                                      as_bytes(static_cast<float>(matrix(0, 1))));
+  EXPECT_EQ(scores.size(), 16U + 4U * 10U);
 }
 
 TEST(StoreFile, IsReadWhereNothingCanBeWritten) {

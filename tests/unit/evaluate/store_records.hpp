@@ -51,13 +51,28 @@ inline std::vector<double> awkward_numbers() {
           std::bit_cast<double>(0xfff8000000000abcU)};
 }
 
+/// The same for numbers of single precision.
+inline std::vector<double> awkward_singles() {
+  using Limits = std::numeric_limits<float>;
+  return {0.1F,
+          -0.0F,
+          Limits::infinity(),
+          -Limits::infinity(),
+          Limits::max(),
+          Limits::min(),
+          Limits::denorm_min(),
+          1.0F / 3,
+          Limits::quiet_NaN(),
+          std::bit_cast<float>(0xffc00abcU)};
+}
+
 inline TestResult some_test_result() {
   TestResult result;
   result.chosen = {{"cost", 0.1}, {"spectrum", "clip"}};
   result.inner_losses = awkward_numbers();
   result.prediction.labels = {1, 0};
   result.prediction.scores = Matrix(2, 5);
-  const std::vector<double> numbers = awkward_numbers();
+  const std::vector<double> numbers = awkward_singles();
   for (Index i = 0; i < 10; ++i) {
     result.prediction.scores(i % 2, i / 2) = numbers[static_cast<std::size_t>(i)];
   }

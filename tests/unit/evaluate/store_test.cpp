@@ -95,6 +95,19 @@ TEST(Store, GivesBackResultsBitForBit) {
   expect_same(store.test_result({candidate, 1, kTest}).value(), bare);
 }
 
+TEST(Store, KeepsScoresInSinglePrecision) {
+  Store store(":memory:");
+  const std::int64_t candidate =
+      store.add_candidate(store.add_experiment(some_experiment()), some_candidate());
+  TestResult given;
+  given.prediction.scores = (Matrix(2, 3) << 0.1, 1.0 / 3, -2e300, 2e300, 1e-300, -7).finished();
+  store.put({candidate, 0, kTest}, given);
+  const Matrix kept = store.test_result({candidate, 0, kTest})->prediction.scores;
+  constexpr double kMost = std::numeric_limits<float>::max();
+  const Matrix expected = (Matrix(2, 3) << 0.1F, 1.0F / 3, -kMost, kMost, 0, -7).finished();
+  EXPECT_EQ(kept, expected);
+}
+
 TEST(Store, SaysWhichUnitsItHas) {
   Store store(":memory:");
   const std::int64_t experiment = store.add_experiment(some_experiment());
