@@ -17,7 +17,11 @@ namespace {
 constexpr std::size_t kClassesShown = 30;
 constexpr std::size_t kClassNameWidth = 24;
 
-std::string number(double value) { return std::isnan(value) ? "-" : format_short(value, 6); }
+/// -0 is what `--from-distance negative` makes of 0.
+std::string number(double value) {
+  if (std::isnan(value)) return "-";
+  return value == 0 ? "0" : format_short(value, 6);
+}
 
 std::string class_section(const MatrixSummary& matrix, const TextStyle& style) {
   TextTable table{.header = {"class", "samples", "", "alike within", "alike to others"},

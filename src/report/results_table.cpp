@@ -231,7 +231,7 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
   if (result.methods.size() > 1) {
     add_column(sheet, "to the best", true);
     add_column(sheet, p_header(result), true);
-    if (has_bayes(result)) add_column(sheet, "better/same/worse (%)", true);
+    if (has_bayes(result)) add_column(sheet, "b/s/w (%)", true);
   }
   if (style.timings) add_column(sheet, "seconds", true);
   add_column(sheet, "chosen most often", false);
@@ -310,9 +310,8 @@ std::vector<std::string> explanations(const Results& results, const std::string&
     if (!result.test_note.empty()) notes.push_back(result.test_note);
     if (has_bayes(result)) {
       notes.emplace_back(
-          "better/same/worse: how probable it is that the method is better than the best one by "
-          "more than 1 point, differs by at most 1 point, or is worse (Bayesian correlated "
-          "t-test).");
+          "b/s/w: how probable it is that the method is better than the best one by more than 1 "
+          "point, the same to within 1 point, or worse (Bayesian correlated t-test).");
     }
   }
   const double value = result.baseline.metrics[static_cast<std::size_t>(result.metric)];

@@ -18,6 +18,7 @@ PAGES = [
     "docs/measure.md",
     "docs/report.md",
     "docs/score.md",
+    "docs/statistics.md",
     "examples/words/README.md",
     *(f"docs/methods/{path.name}" for path in sorted((SOURCE / "docs/methods").glob("*.md"))),
 ]
