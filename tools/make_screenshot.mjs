@@ -11,7 +11,7 @@ const picture = resolve(process.argv[3] ?? join(root, "docs/report.png"));
 const { chromium } = createRequire(join(root, "build/release/report/package.json"))("playwright-core");
 
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
-const tab = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+const tab = await browser.newPage({ viewport: { width: 1280, height: 1180 }, colorScheme: "light" });
 await tab.goto(`file://${page}`);
 await tab.waitForSelector("html[data-ready]");
 await tab.screenshot({ path: picture });

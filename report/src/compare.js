@@ -125,7 +125,7 @@ export function differences(doc, set, width) {
     ],
   });
   return figure({
-    title: "Difference to the best, with its 95 % interval",
+    title: "Difference to the best, with its 95\u00a0% interval",
     chart,
     marks: rows.length,
     file: "differences",
@@ -149,11 +149,19 @@ function cellsOf(set) {
     .map((cell) => ({ ...cell, sure: significant(set, cell.p) }));
 }
 
-/** How much of a difference fits into a cell: with its interval, alone, or nothing. */
-function cellText(doc, step) {
+const FONTS = [13, 12, 11];
+const LETTER = 0.58; // width of a letter by its height
+
+/** What fits into a cell and how large: the difference with its interval, alone, or nothing. */
+function cellText(doc, cells, room) {
   const one = (number) => minus(number * scaleOf(doc), METRICS[doc.metric].unit ? 1 : 3);
-  if (step >= 110) return (d) => (d.low === null ? one(d.mean) : `${one(d.mean)} [${one(d.low)}, ${one(d.high)}]`);
-  return step >= 32 ? (d) => one(d.mean) : null;
+  const whole = (d) => (d.low === null ? one(d.mean) : `${one(d.mean)} [${one(d.low)}, ${one(d.high)}]`);
+  for (const [text, intervals] of [[whole, true], [(d) => one(d.mean), false]]) {
+    const longest = Math.max(...cells.map((cell) => text(cell).length), 1);
+    const fontSize = FONTS.find((size) => LETTER * size * longest <= room);
+    if (fontSize) return { text, fontSize, intervals };
+  }
+  return null;
 }
 
 export function pairMatrix(doc, set, width) {
@@ -171,7 +179,7 @@ export function pairMatrix(doc, set, width) {
   const tick = (m) => (m % every === 0 ? short(methods[m].method, 18) : "");
   const worse = (cell) => cell.mean > 0 === smaller;
   const p = (cell) => (cell.p === null ? "" : `\np ${pValue(cell.p)}${set.deciding === "p_adjusted" ? ", adjusted for all pairs" : ""}`);
-  const text = cellText(doc, step);
+  const written = cellText(doc, cells, 0.88 * step);
   const chart = plot({
     width, height: 16 + bottom + row * methods.length, marginLeft: left, marginRight: 16, marginTop: 16, marginBottom: bottom,
     x: { type: "band", domain: methods.map((_, m) => m), tickFormat: tick, tickRotate: turned ? -45 : 0, label: null, tickSize: 0 },
@@ -182,12 +190,12 @@ export function pairMatrix(doc, set, width) {
         title: (d) => `${visible(methods[d.row].method)} minus ${visible(methods[d.column].method)}: ${differenceText(doc, d)}${p(d)}`, tip: true,
       }),
       Plot.cell(cells.filter((cell) => cell.sure), { x: "column", y: "row", fill: "none", stroke: "currentColor", strokeWidth: 1.5, inset: 1.5, ariaLabel: () => "significant" }),
-      text ? Plot.text(cells, { x: "column", y: "row", text, fill: "currentColor", fontSize: step >= 110 ? 13 : 11, pointerEvents: "none" }) : null,
+      written ? Plot.text(cells, { x: "column", y: "row", text: written.text, fill: "currentColor", fontSize: written.fontSize, pointerEvents: "none" }) : null,
     ],
   });
   const sure = cells.filter((cell) => cell.sure).length / 2;
   return figure({
-    title: `Every two methods: row minus column${unit ? ", in points" : ""}${step >= 110 ? ", with its 95 % interval" : ""}`,
+    title: `Every two methods: row minus column${unit ? ", in points" : ""}${written?.intervals ? ", with its 95\u00a0% interval" : ""}`,
     chart,
     marks: cells.length,
     file: "pairs",

@@ -157,11 +157,13 @@ function usualText(method) {
 
 const bayesText = ({ better, equal, worse }) => [better, equal, worse].map((share) => fixed(100 * share, 0)).join(" / ");
 
+/** Whether Holm's method changes anything. */
+const adjusted = (set) => set.test.possible && set.deciding === "p_adjusted" && set.compared.length > 2;
+
 function resultTable(doc, set) {
   const metric = METRICS[doc.metric];
   const unit = metric.unit ? `, ${metric.unit}` : "";
   const compared = set.methods.some((method) => method.difference);
-  const adjusted = set.deciding === "p_adjusted" && set.compared.length > 2;
   const columns = [
     { title: "method", key: (m) => m.method, cell: (m) => methodLink(m, m.best) },
     {
@@ -174,7 +176,7 @@ function resultTable(doc, set) {
       ],
     },
     compared && { title: `to the best${metric.unit ? ", points" : ""}`, number: true, key: (m) => (m.leads ? 0 : (m.difference?.mean ?? null)), cell: (m) => (m.leads ? "best" : differenceText(doc, m.difference)) },
-    set.methods.some((method) => method.p !== null) && { title: adjusted ? "p (Holm)" : "p", number: true, key: (m) => m.p, cell: (m) => (m.leads ? "" : pValue(m.p)) },
+    set.methods.some((method) => method.p !== null) && { title: adjusted(set) ? "p (Holm)" : "p", number: true, key: (m) => m.p, cell: (m) => (m.leads ? "" : pValue(m.p)) },
     set.methods.some((method) => method.bayes) && { title: "better / same / worse, %", number: true, class: "faint", key: (m) => m.bayes?.worse ?? null, cell: (m) => (m.bayes ? bayesText(m.bayes) : m.leads ? "" : "\u2013") },
     set.methods.some((method) => method.grid.length > 0 || seated(method).length > 0) && { title: "chosen most often", class: "setting wide-cell", cell: usualText },
     { title: "time", number: true, class: "faint", key: (m) => m.seconds, cell: (m) => seconds(m.seconds), downFirst: true },
@@ -189,7 +191,7 @@ function legend(doc, set) {
   const points = inPercent(doc) ? "1 point" : "0.01";
   return [
     set.methods.some((method) => method.best) ? [h("span", { class: "badge" }, "\u2605"), " the best mean, or not significantly worse than it at 5 %. "] : null,
-    set.methods.some((method) => method.difference) ? "To the best: the mean difference to the best method, with its 95 % interval in brackets. " : null,
+    set.methods.some((method) => method.difference) ? ["To the best: the mean difference to the best method, with its 95 % interval in brackets", adjusted(set) ? ", which is not adjusted. " : ". "] : null,
     set.test.possible ? [visible(set.test.note), " "] : null,
     set.methods.some((method) => method.bayes) ? `Better / same / worse: how probable it is that the method is better than the best one by more than ${points}, differs by at most ${points}, or is worse (Bayesian correlated t-test). ` : null,
     set.floor === null ? null : ["Always ", name(set.baseline.class, 30), ": every sample is predicted as the most frequent class."],

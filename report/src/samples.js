@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { classMark } from "./classes.js";
 import { h, name, replace, short, visible } from "./dom.js";
 import { sampleMap } from "./data.js";
-import { figure, plot } from "./figure.js";
+import { figure, fitting, plot } from "./figure.js";
 import { difficulty, sampleName } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { testedWords } from "./results.js";
@@ -34,9 +34,10 @@ function histogram(rows) {
   const bins = Array.from({ length: 11 }, (_, b) => ({ b, n: 0 }));
   for (const row of tested) bins[row.share === 0 ? 0 : Math.min(10, Math.ceil(row.share * 10))].n += 1;
   const label = (b) => (b === 0 ? "never" : `${b * 10 - 10}\u2013${b * 10}`);
+  const narrow = fitting(WIDTH) < 500;
   const chart = plot({
     width: WIDTH, height: 220, marginLeft: 46, marginBottom: 40,
-    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: (b) => (b === 0 ? "never" : `\u2264 ${b * 10}`), label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
+    x: { type: "band", domain: bins.map((bin) => bin.b), tickFormat: (b) => (b === 0 ? (narrow ? "0" : "never") : narrow ? `${b * 10}` : `\u2264 ${b * 10}`), label: "predictions that missed the sample (%)", labelAnchor: "center", labelArrow: "none", tickSize: 0 },
     y: { label: "samples", grid: true, ticks: 5 },
     marks: [
       Plot.barY(bins, { x: "b", y: "n", fill: (d) => (d.b > 5 ? "var(--warm)" : "var(--accent)"), ariaLabel: () => "bin", title: (d) => `${label(d.b)}: ${count(d.n, "sample")}`, tip: true }),
