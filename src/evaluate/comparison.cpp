@@ -144,11 +144,11 @@ double least_p(const ExperimentResult& result, const Overlap& overlap, std::size
 std::string test_words(const ExperimentResult& result) {
   switch (result.test) {
     case SignificanceTest::kCorrectedT:
-      return "two-sided corrected resampled t-test against the best method";
+      return "the two-sided corrected resampled t-test against the best method";
     case SignificanceTest::kMcnemar:
       return "McNemar's mid-p test against the best method, on the same samples";
     case SignificanceTest::kWilcoxon:
-      return "one-sided Wilcoxon signed-rank test against the best method";
+      return "the one-sided Wilcoxon signed-rank test against the best method";
     case SignificanceTest::kAuto:
     case SignificanceTest::kNone:
       break;
@@ -200,17 +200,16 @@ std::string why_nothing(const ExperimentResult& result, std::size_t most, bool t
                     counted(std::ssize(result.methods), "method"));
 }
 
-std::string note_of(const ExperimentResult& result, std::size_t most, bool tested) {
+std::string note_of(const ExperimentResult& result, std::size_t most, std::ptrdiff_t tested) {
   if (result.methods.size() < 2) return "";
-  if (!result.could_tell) return why_nothing(result, most, tested);
-  std::string text = fmt::format("p is of the {}", test_words(result));
+  if (!result.could_tell) return why_nothing(result, most, tested > 0);
+  std::string text = fmt::format("p is of {}", test_words(result));
   if (result.test == SignificanceTest::kWilcoxon) {
     text +=
         ". Over overlapping random partitions this test finds differences where there are none far "
         "more often than in 5 % of cases";
-  } else if (result.methods.size() > 2) {
-    text +=
-        fmt::format(", adjusted by Holm's method for {} comparisons", result.methods.size() - 1);
+  } else if (tested > 1) {
+    text += fmt::format(", adjusted by Holm's method for {} comparisons", tested);
   }
   text += ".";
   if (result.test == SignificanceTest::kMcnemar && result.groups > 0) {
@@ -268,7 +267,7 @@ void compare(ExperimentResult& result, const Overlap& overlap) {
                                                deciding_p(*method.to_best, result.test) > kLevel));
   }
   compare_pairs(result, overlap);
-  result.test_note = note_of(result, most, tested > 0);
+  result.test_note = note_of(result, most, tested);
 }
 
 void rank(RankTable& table, const Matrix& ranks) {
@@ -314,9 +313,9 @@ SignificanceTest chosen_test(SignificanceTest test, Metric metric, std::size_t p
   }
   if (test == SignificanceTest::kCorrectedT && partitions < 2) {
     throw invalid(
-        "the corrected resampled t-test needs 2 partitions or more, and {} has one; "
+        "the corrected resampled t-test needs {} partitions or more, and {} has one; "
         "mcnemar takes one",
-        in_quotes(data_set));
+        detail::kFewestForT, in_quotes(data_set));
   }
   return test;
 }

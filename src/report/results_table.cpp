@@ -91,6 +91,8 @@ std::string p_header(const ExperimentResult& result) {
   return adjusted ? "p (Holm)" : "p";
 }
 
+bool has_test(const ExperimentResult& result) { return result.test != SignificanceTest::kNone; }
+
 /// "+3.20 [0.40, 6.00]".
 std::string difference_text(const ExperimentResult& result, const MethodResult& method) {
   if (!method.to_best || std::isnan(method.to_best->estimate.mean)) return "-";
@@ -230,7 +232,7 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
   add_column(sheet, metric_header(result), true);
   if (result.methods.size() > 1) {
     add_column(sheet, "to the best", true);
-    add_column(sheet, p_header(result), true);
+    if (has_test(result)) add_column(sheet, p_header(result), true);
     if (has_bayes(result)) add_column(sheet, "b/s/w (%)", true);
   }
   if (style.timings) add_column(sheet, "seconds", true);
@@ -239,7 +241,9 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
     std::vector<SheetCell> row = {{method.name}, value_cell(result, method)};
     if (result.methods.size() > 1) {
       row.push_back({difference_text(result, method)});
-      row.push_back({method.to_best ? p_text(deciding_p(result, *method.to_best)) : "-"});
+      if (has_test(result)) {
+        row.push_back({method.to_best ? p_text(deciding_p(result, *method.to_best)) : "-"});
+      }
       if (has_bayes(result)) row.push_back({bayes_text(result, method)});
     }
     if (style.timings) row.push_back({fmt::format("{:.2f}", method.seconds)});
@@ -284,10 +288,11 @@ Sheet sheet_of_several(const Results& results, const TableStyle& style) {
 std::vector<std::string> explanations(const Results& results, const std::string& mark) {
   std::string first;
   if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.partitions > 1; })) {
-    first = "Mean over the test parts, standard deviation in brackets. ";
+    first = "Mean over the test parts, standard deviation in brackets.";
   }
   if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.could_tell; })) {
-    first += mark + ": the best mean, or not significantly worse than it at 5 %.";
+    first += (first.empty() ? "" : " ") + mark +
+             ": the best mean, or not significantly worse than it at 5 %.";
   }
   std::vector<std::string> notes;
   if (!first.empty()) notes.push_back(first);
