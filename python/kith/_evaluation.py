@@ -89,11 +89,15 @@ class Evaluation:
         return f"<kith.Evaluation of {len(self.rows)} methods{where}>"
 
     def _repr_html_(self):
-        several = "data_sets" in self._whole
-        cells = [("data set",) * several + ("method", "error", "sd", "to the best", "p (Holm)", "best")]
+        sets = self._whole.get("data_sets", [self._whole])
+        several = len(sets) > 1
+        # The papers' tables have p-values of single tests, and Wilcoxon's stands for them.
+        single = {one["name"] for one in sets if one["test"]["name"] == "wilcoxon"}
+        cells = [("data set",) * several + ("method", "error", "sd", "to the best", "p" if single else "p (Holm)", "best")]
         for row in self.rows:
+            p = row["p_value" if row["data_set"] in single else "p_adjusted"]
             cells.append((row["data_set"],) * several + (
-                row["method"], _percent(row["error"]), _percent(row["sd"]), _difference(row), _short(row["p_adjusted"]),
+                row["method"], _percent(row["error"]), _percent(row["sd"]), _difference(row), _short(p),
                 "*" if row["best"] else ""))
         body = "".join("<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) + "</tr>"
                        for tag, line in zip(["th"] + ["td"] * len(cells), cells))
