@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "commands.hpp"
 #include "input_options.hpp"
+#include "kith/data/atomic_file.hpp"
 #include "output_options.hpp"
 
 namespace kith::app {
@@ -17,6 +19,40 @@ struct ConvertOptions {
   InputOptions input;
   OutputOptions output;
 };
+
+/// A list of pairs has no order: that of its rows in another format is ours, and labels without ids
+/// would follow it.
+struct Order {
+  std::string note;  ///< what the user should know; empty: nothing
+  std::string ids;   ///< the file for ids that the format has no place for; empty: none
+};
+Order order_of(const SimilaritySet& set, const ConvertOptions& options) {
+  const std::string& out = options.output.path;
+  const Format format = writable_format(out, options.output.format);
+  if (set.ordered || format == Format::kEdges) return {};
+  const std::string order = fmt::format(
+      "{} lists pairs of ids, which have no order: the rows of {} are in the order in which the "
+      "ids first appear",
+      set.source, out);
+  if (keeps_ids(format)) return {order + ". Labels need ids, or that order", ""};
+  if (out.starts_with("/dev/") || out.starts_with("/proc/")) {
+    return {fmt::format("{}, and {} has no place for them: give --out a file, and they are written "
+                        "beside it",
+                        order, enum_name(format)),
+            ""};
+  }
+  const std::string ids = out + ".ids.txt";
+  refuse_overwriting(std::array{OutputFile{"--out", out}, OutputFile{"the ids of --out", ids}},
+                     files_of(options.input));
+  return {fmt::format("{}, which {} has, one per line. Labels need that order", order, ids), ids};
+}
+
+void write_ids(const std::string& path, std::span<const std::string> ids) {
+  if (path.empty()) return;
+  AtomicFile file(path);
+  for (const std::string& id : ids) file.write(id + '\n');
+  file.commit();
+}
 
 int run(const ConvertOptions& options) {
   const OutputFile out{"--out", options.output.path};
@@ -29,17 +65,22 @@ int run(const ConvertOptions& options) {
                             session.context, set.ordered ? "" : set.source)
                     .labels.ids;
   }
+  const Order order = order_of(set, options);
   write_similarity(options.output.path, options.output.format, set, class_ids, session.context);
+  write_ids(order.ids, set.row_ids);
+  if (!order.note.empty()) session.context.message(order.note);
   const std::string shape = fmt::format("{} x {}", set.rows(), set.cols());
   if (options.common.json) {
-    print_json({{"source", set.source},
-                {"format", set.format},
-                {"out", options.output.path},
-                {"rows", set.rows()},
-                {"cols", set.cols()},
-                {"sparse", is_sparse(set.block)},
-                {"missing", missing_pairs(set.block)},
-                {"applied", set.applied}});
+    Json json = {{"source", set.source},
+                 {"format", set.format},
+                 {"out", options.output.path},
+                 {"rows", set.rows()},
+                 {"cols", set.cols()},
+                 {"sparse", is_sparse(set.block)},
+                 {"missing", missing_pairs(set.block)},
+                 {"applied", set.applied}};
+    if (!order.note.empty()) json["notes"] = {order.note};
+    print_json(json);
   } else {
     session.context.message(fmt::format("{} ({}, {}) written to {}", set.source, set.format, shape,
                                         options.output.path));
@@ -58,7 +99,12 @@ Command add_convert(CLI::App& program) {
   parser->footer(
       "Numbers are written so that they read back to the same bits. LIBSVM text takes its label "
       "column\n"
-      "from --labels (class numbers from 1) and has 0 there without it.\n\n"
+      "from --labels (class numbers from 1) and has 0 there without it. The samples of a list of "
+      "pairs\n"
+      "(edge list, BLAST table) are written in the order in which their ids first appear; where "
+      "the "
+      "format\n"
+      "has no ids, the file OUT.ids.txt has them, one per line.\n\n"
       "Examples:\n"
       "  kith convert --similarity scores.csv --out scores.npy\n"
       "  kith convert --similarity hits.blast --score-column bitscore --out hits.edges.gz "

@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import os
+import warnings
 
 import numpy as np
 
@@ -41,8 +42,14 @@ class Table:
         return np.asarray(values, dtype=dtype)
 
     def to_frame(self):
-        """A pandas frame with the ids; pairs that a sparse table does not list are 0 in it."""
+        """A pandas frame with the ids; pairs that a sparse table does not list are 0 in it. The rows of a table of pairs
+        (edge list, BLAST) are in the order in which its ids first appear, which a warning says: a plain list of
+        classes would follow it."""
         import pandas
+        if _arrays.lists_pairs(self):
+            warnings.warn(f"{self.name or 'the table'} lists pairs of ids, which have no order: the rows of the frame are "
+                          "in the order in which the ids first appear. Classes need ids (a dict, or a Series with the "
+                          "ids as its index), or that order", UserWarning, stacklevel=2)
         return pandas.DataFrame(np.asarray(self), index=list(self.row_ids) or None,
                                 columns=list(self.column_ids) or None)
 

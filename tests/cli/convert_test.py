@@ -57,3 +57,44 @@ def test_several_inputs_are_refused(kith):
     kith.write("in.csv", "1,2\n3,4\n")
     message = kith.refusal("convert", "--similarity", "in.csv", "--similarity", "in.csv", "--out", "o.npy")
     assert "exactly one" in message
+
+
+EDGES = "c\ta\t0.5\nb\tc\t0.2\na\tb\t0.1\na\ta\t1\nb\tb\t1\nc\tc\t1\n"
+
+
+@pytest.mark.parametrize("ending", ["npy", "mtx", "libsvm", "npy.gz"])
+def test_the_ids_of_a_list_of_pairs_are_kept_beside_a_format_without_ids(kith, ending):
+    kith.write("e.edges", EDGES)
+    result = kith("convert", "--similarity", "e.edges", "--out", f"o.{ending}")
+    assert result.returncode == 0, result.stderr
+    assert (kith.folder / f"o.{ending}.ids.txt").read_text() == "c\na\nb\n"
+    assert result.stderr.count("in the order in which the ids first appear") == 1
+    assert f"o.{ending}.ids.txt" in result.stderr
+
+
+def test_the_ids_tell_the_rows(kith):
+    kith.write("e.edges", EDGES)
+    assert kith("convert", "--similarity", "e.edges", "--out", "o.csv").returncode == 0
+    header = (kith.folder / "o.csv").read_text().splitlines()[0]
+    assert kith("convert", "--similarity", "e.edges", "--out", "o.npy").returncode == 0
+    assert header.split(",")[1:] == (kith.folder / "o.npy.ids.txt").read_text().split()
+
+
+def test_the_order_of_a_list_of_pairs_is_told_where_ids_are_kept(kith):
+    kith.write("e.edges", EDGES)
+    found = kith.json("convert", "--similarity", "e.edges", "--out", "o.csv")
+    assert "first appear" in found["notes"][0] and "Labels need ids" in found["notes"][0]
+    assert not (kith.folder / "o.csv.ids.txt").exists()
+
+
+def test_tables_with_an_order_of_their_own_write_no_ids(kith):
+    kith.write("in.csv", ",ab,cd\nab,1,2\ncd,3,4\n")
+    result = kith("convert", "--similarity", "in.csv", "--out", "o.npy")
+    assert "first appear" not in result.stderr and not (kith.folder / "o.npy.ids.txt").exists()
+
+
+def test_the_ids_do_not_overwrite_an_input(kith):
+    kith.write("o.npy.ids.txt", EDGES)
+    message = kith.refusal("convert", "--similarity", "o.npy.ids.txt", "--format", "edges", "--out", "o.npy")
+    assert "o.npy.ids.txt" in message
+    assert (kith.folder / "o.npy.ids.txt").read_text() == EDGES and not (kith.folder / "o.npy").exists()

@@ -81,6 +81,13 @@ void write_similarity(const std::string& path, std::optional<Format> format,
 /// refuse: to be called before hours of computing.
 [[nodiscard]] Format writable_format(const std::string& path, std::optional<Format> format);
 
+/// Whether two columns of BLAST tables may hold the same score: not where both have names, and
+/// these are of different columns.
+[[nodiscard]] bool may_be_same_score(std::string_view column, std::string_view other);
+
+/// Whether a file of the format has a place for the ids of its samples.
+[[nodiscard]] bool keeps_ids(Format format);
+
 /// The format `path` would be written as or is named after; nothing when the ending is not known.
 [[nodiscard]] std::optional<Format> format_of_name(std::string_view path);
 

@@ -25,6 +25,7 @@ struct SimilaritySet {
   /// Whether the rows have an order of their own. A table of pairs, such as an edge list, has none:
   /// its samples are known by id alone.
   bool ordered = true;
+  std::string score_column{};  ///< that a BLAST table was read by; empty: it is none
 
   [[nodiscard]] Index rows() const { return kith::rows(block); }
   [[nodiscard]] Index cols() const { return kith::cols(block); }

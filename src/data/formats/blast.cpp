@@ -82,6 +82,11 @@ void note_query_without_hits(std::string_view comment, std::string& query, long 
   }
 }
 
+std::optional<std::size_t> named_column(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name, &ColumnName::name);
+  return found == kNames.end() ? std::nullopt : std::optional(found->column);
+}
+
 }  // namespace
 
 bool looks_like_blast(std::string_view head) {
@@ -134,7 +139,19 @@ SimilaritySet read_blast(ByteSource& source, const ReadSettings& settings, const
         number_in(trimmed_in_place(fields[score.column - 1]), lines, MissingWord::kRefused);
     list.add(fields[0], fields[1], value, lines.line_number());
   }
-  return list.finish(ctx);
+  SimilaritySet set = list.finish(ctx);
+  set.score_column = settings.score_column;
+  return set;
 }
 
 }  // namespace kith::detail
+
+namespace kith {
+
+bool may_be_same_score(std::string_view column, std::string_view other) {
+  const std::optional<std::size_t> first = detail::named_column(column);
+  const std::optional<std::size_t> second = detail::named_column(other);
+  return !first || !second || *first == *second;
+}
+
+}  // namespace kith

@@ -225,6 +225,23 @@ Format writable_format(const std::string& path, std::optional<Format> format) {
   return *chosen;
 }
 
+bool keeps_ids(Format format) {
+  switch (format) {
+    case Format::kCsv:
+    case Format::kTsv:
+    case Format::kPhylip:
+    case Format::kEdges:
+    case Format::kBlast:
+      return true;
+    case Format::kNpy:
+    case Format::kMatrixMarket:
+    case Format::kLibsvm:
+    case Format::kMat:
+      return false;
+  }
+  throw Error(ErrorCode::kInternal, "not a format");
+}
+
 void write_similarity(const std::string& path, std::optional<Format> format,
                       const SimilaritySet& set, std::span<const int> class_ids,
                       const RunContext& ctx) {
