@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For each query the k nearest training samples; where they are all of one class, that class. Else
-// one machine [CGR] (1) for each pair of classes among them, over the k x k block K of their
+// one machine [CGR] (1) for each pair of classes among them (multiclass=one-vs-rest: for each class
+// against the others), over the k x k block K of their
 // similarities after its spectrum has been modified; the query's own similarities go through the
 // same map, and the machines vote. [TR] 2.1.4.
 //
@@ -90,13 +91,14 @@ PairMachines pair_machines(const BinaryTask& pair, const Matrix& K, std::span<co
 struct Family {
   Spectrum spectrum;
   Treatment treatment;
+  Multiclass multiclass;
   double tolerance;
   std::vector<std::size_t> steps{};
   std::vector<double> costs{};  ///< of the steps
 
   [[nodiscard]] bool same_rules(const Family& other) const {
     return spectrum == other.spectrum && treatment == other.treatment &&
-           tolerance == other.tolerance;
+           multiclass == other.multiclass && tolerance == other.tolerance;
   }
 };
 
@@ -105,7 +107,7 @@ std::vector<Family> families(std::span<const SvmKnnModel> models,
   std::vector<Family> all;
   for (const std::size_t step : steps) {
     const SvmKnnSettings& s = models[step].settings;
-    const Family key{s.spectrum, s.test_treatment, s.tolerance};
+    const Family key{s.spectrum, s.test_treatment, s.multiclass, s.tolerance};
     const auto at =
         std::ranges::find_if(all, [&](const Family& one) { return one.same_rules(key); });
     Family& family = at == all.end() ? all.emplace_back(key) : *at;
@@ -172,17 +174,19 @@ class WholeSet {
     LocalKernel own{.lambda = kernel_.lambda, .U = {}, .rotated = kernel_.U.transpose() * s};
     for (const Machines& one : machines_) {
       const Vector k = kernel_.U * own.treated(one.family.spectrum, one.family.treatment);
-      Matrix decisions(std::ssize(one.family.costs), std::ssize(pairs_));
-      for (std::size_t p = 0; p < pairs_.size(); ++p) {
-        decisions.col(static_cast<Index>(p)) = one.of_pairs[p].decisions(k(pairs_[p].samples));
+      Matrix decisions(std::ssize(one.family.costs), std::ssize(one.pairs));
+      for (std::size_t p = 0; p < one.pairs.size(); ++p) {
+        decisions.col(static_cast<Index>(p)) = one.of_pairs[p].decisions(k(one.pairs[p].samples));
       }
-      vote(one.family, task, table_, decisions);
+      vote(one.family, task, one.table, decisions);
     }
   }
 
  private:
   struct Machines {
     Family family;
+    std::vector<BinaryTask> pairs;
+    TaskTable table;
     std::vector<PairMachines> of_pairs;
   };
 
@@ -191,14 +195,17 @@ class WholeSet {
     std::vector<Index> all(static_cast<std::size_t>(task.size()));
     std::iota(all.begin(), all.end(), Index{0});
     const Labels labels = labels_of(task.voters(), all);
-    pairs_ = binary_tasks(labels);
-    table_ = task_table(pairs_, labels);
     const std::vector<double> none(all.size(), 0);
     kernel_ = local_kernel(task.models.front().pairs.among(all), {all, none});
     for (const Family& family : families(task.models, task.steps)) {
       const Matrix K = reconstruct(kernel_.U, kernel_.eigenvalues(family.spectrum));
-      Machines& own = machines_.emplace_back(Machines{.family = family, .of_pairs = {}});
-      for (const BinaryTask& pair : pairs_) {
+      Machines& own =
+          machines_.emplace_back(Machines{.family = family,
+                                          .pairs = binary_tasks(labels, family.multiclass),
+                                          .table = {},
+                                          .of_pairs = {}});
+      own.table = task_table(own.pairs, labels);
+      for (const BinaryTask& pair : own.pairs) {
         own.of_pairs.push_back(pair_machines(pair, K, family.costs, family.tolerance, ctx));
       }
     }
@@ -206,8 +213,6 @@ class WholeSet {
 
   std::once_flag made_;
   LocalKernel kernel_;
-  std::vector<BinaryTask> pairs_;
-  TaskTable table_;
   std::vector<Machines> machines_;
 };
 
@@ -257,14 +262,14 @@ class Neighbourhoods {
   void solve(const Task& task) {
     if (!definite_) definite_ = definite_neighbours(task.among);
     const Labels labels = labels_of(task.voters(), task.chosen.samples);
-    const std::vector<BinaryTask> pairs = binary_tasks(labels);
-    const TaskTable table = task_table(pairs, labels);
     const std::vector<Family> all = families(task.models, task.steps);
     const bool as_they_are = task.size() <= *definite_;
     std::optional<LocalKernel> kernel;
     if (!as_they_are) kernel = task.kernel();
     for (std::size_t f = 0; f < all.size(); ++f) {
       const Family& family = all[f];
+      const std::vector<BinaryTask> pairs = binary_tasks(labels, family.multiclass);
+      const TaskTable table = task_table(pairs, labels);
       Matrix K;
       Vector k;
       if (as_they_are) {
@@ -336,7 +341,8 @@ Explanation explain_one(const SvmKnnModel& model, const Neighbours& nearest, int
   }
   Vector sums = Vector::Zero(k.size());
   Explanation explanation;
-  for (const BinaryTask& pair : binary_tasks(labels_of(model.voters, chosen.samples))) {
+  const Labels labels = labels_of(model.voters, chosen.samples);
+  for (const BinaryTask& pair : binary_tasks(labels, own.multiclass)) {
     if (pair.first != label && pair.second != label) continue;
     const double side = pair.first == label ? 1 : -1;
     const PairMachines machine =
@@ -360,6 +366,7 @@ void describe(SvmKnnSettings& settings, FieldVisitor& field) {
   field("spectrum", settings.spectrum, {Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift},
         "what is done to a block that is not positive semidefinite");
   describe_treatment_and_ties(settings, field);
+  describe_multiclass(settings.multiclass, field);
   field("tolerance", settings.tolerance, above(0.0), kGapHelp);
 }
 

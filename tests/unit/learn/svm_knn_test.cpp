@@ -134,6 +134,29 @@ TEST(SvmKnn, ExplainsByTheTermsOfItsLocalMachine) {
   }
 }
 
+TEST(SvmKnn, ExplainsTheMachineOfTheClassAgainstTheRest) {
+  const Task setup = three_classes();
+  SharedWork work(setup.set);
+  RunContext ctx;
+  for (const Index k : {9, 24}) {
+    const SvmKnnModel model =
+        fit(work, SvmKnnSettings{.neighbours = k, .multiclass = Multiclass::kOneVsRest}, ctx).model;
+    const Prediction said = predict(model, setup.queries, ctx);
+    const auto explained = explain(model, setup.queries, said.labels, ctx);
+    for (std::size_t q = 0; q < 6; ++q) {
+      ASSERT_EQ(explained[q].by, ExplainedBy::kTerms);
+      double sum = explained[q].offset;
+      for (const Contribution& one : explained[q].samples) sum += one.amount;
+      const double score = said.scores(static_cast<Index>(q), said.labels[q]);
+      // Two classes among the neighbours have one machine, which adds to a vote.
+      const double with_votes = std::round(score) + sum / (3 * (std::abs(sum) + 1));
+      const double off = k == 24 ? std::abs(sum - score)
+                                 : std::min(std::abs(sum - score), std::abs(with_votes - score));
+      EXPECT_LT(off, 1e-9);
+    }
+  }
+}
+
 /// Positive definite, as no rule changes it.
 Task definite_task(Index n) {
   Rng rng(5);
@@ -152,7 +175,8 @@ Task definite_task(Index n) {
 }
 
 /// The scores of svm on the k nearest of each query, one by one.
-Matrix by_definition(const Task& setup, Index k, double cost, Spectrum spectrum) {
+Matrix by_definition(const Task& setup, Index k, double cost, Spectrum spectrum,
+                     Multiclass multiclass) {
   RunContext ctx;
   const auto& rows = std::get<DenseBlock>(setup.queries.matrices[0].to_training);
   const auto& S = std::get<DenseBlock>(setup.set.matrices[0].block);
@@ -178,12 +202,14 @@ Matrix by_definition(const Task& setup, Index k, double cost, Spectrum spectrum)
     }
     part.matrices.push_back({"s", DenseBlock(block)});
     SharedWork work(part);
-    const SvmModel model =
-        fit(work,
-            SvmSettings{
-                .cost = cost, .spectrum = spectrum, .probability = false, .tolerance = 1e-9},
-            ctx)
-            .model;
+    const SvmModel model = fit(work,
+                               SvmSettings{.cost = cost,
+                                           .spectrum = spectrum,
+                                           .multiclass = multiclass,
+                                           .probability = false,
+                                           .tolerance = 1e-9},
+                               ctx)
+                               .model;
     QueryBlock one;
     one.matrices.push_back({.to_training = DenseBlock(row)});
     scores.row(q) = predict(model, over_needed(model, one), ctx).scores.row(0);
@@ -199,19 +225,24 @@ TEST(SvmKnn, SharesWorkAlongAPathWithoutAChange) {
       std::vector<SvmKnnModel> models;
       for (const Index k : {2, 5, 6, 7, 15, 24}) {
         for (const double cost : {0.01, 1.0, 1e3, 1e4}) {
-          models.push_back(
-              fit(work,
-                  SvmKnnSettings{
-                      .neighbours = k, .cost = cost, .spectrum = spectrum, .tolerance = 1e-9},
-                  ctx)
-                  .model);
+          for (const Multiclass multiclass : {Multiclass::kOneVsOne, Multiclass::kOneVsRest}) {
+            models.push_back(fit(work,
+                                 SvmKnnSettings{.neighbours = k,
+                                                .cost = cost,
+                                                .spectrum = spectrum,
+                                                .multiclass = multiclass,
+                                                .tolerance = 1e-9},
+                                 ctx)
+                                 .model);
+          }
         }
       }
       const std::vector<Prediction> found =
           predict_path(std::span<const SvmKnnModel>(models), setup.queries, ctx);
       for (std::size_t i = 0; i < models.size(); ++i) {
         const SvmKnnSettings& own = models[i].settings;
-        const Matrix expected = by_definition(setup, own.neighbours, own.cost, spectrum);
+        const Matrix expected =
+            by_definition(setup, own.neighbours, own.cost, spectrum, own.multiclass);
         EXPECT_LT((found[i].scores - expected).cwiseAbs().maxCoeff(), 1e-4)
             << own.neighbours << " neighbours, cost " << own.cost;
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kith/learn/method.hpp"
+#include "kith/learn/multiclass/binary_tasks.hpp"
 #include "kith/learn/neighbours/local_kernel.hpp"
 
 namespace kith {
@@ -13,6 +14,7 @@ struct SvmKnnSettings {
   Spectrum spectrum = Spectrum::kClip;
   Treatment test_treatment = Treatment::kLinear;
   TieRule ties = TieRule::kRandom;
+  Multiclass multiclass = Multiclass::kOneVsOne;
   double tolerance = 1e-6;
 };
 void describe(SvmKnnSettings& settings, FieldVisitor& field);
@@ -33,6 +35,7 @@ template <class A>
 void archive(Archived<A, SvmKnnModel>& model, A& archiver) {
   archive_local(model, archiver);
   archiver("cost", model.settings.cost);
+  archiver("multiclass", model.settings.multiclass);
   archiver("tolerance", model.settings.tolerance);
 }
 
