@@ -33,7 +33,8 @@ std::string_view find_name(std::span<const Names> names, std::string_view word) 
 
 /// An option that other programs call `word`; empty: it is no such word.
 std::string_view own_option(std::string_view word) {
-  static constexpr std::array<Names, 19> kNames = {{{"cv", "--folds"},
+  static constexpr std::array<Names, 20> kNames = {{{"o", "--out"},
+                                                    {"cv", "--folds"},
                                                     {"n-splits", "--folds"},
                                                     {"n-folds", "--folds"},
                                                     {"n-repeats", "--repeats"},
@@ -152,8 +153,8 @@ std::string value_of(const std::vector<std::string>& rest) {
 }
 
 /// Of an option that another command has, or that means something else here; empty: nothing.
-std::string by_command(const std::string& command, const std::string& name,
-                       const std::string& value) {
+std::string by_command(const CLI::App& app, const std::string& name, const std::string& value) {
+  const std::string command = app.get_name();
   const std::string list = value.empty() ? "NAME" : shell_word(value);
   if (command == "evaluate" && name == "budget") {
     return ": results of an evaluation must not depend on the speed of the machine";
@@ -163,8 +164,15 @@ std::string by_command(const std::string& command, const std::string& name,
   }
   if (command == "train" && name == "methods") {
     if (value == "all") return " (did you mean --method auto?)";
+    const std::vector<std::string> typed = app.get_option("--method")->results();
+    if (!typed.empty() && typed.front() == "auto") {
+      return fmt::format(" (did you mean --among {}?)", list);
+    }
     const bool several = value.find(',') != std::string::npos;
     return fmt::format(" (did you mean --method {}?)", several ? "auto --among " + list : list);
+  }
+  if (command == "train" && (name == "out" || name == "output" || name == "o")) {
+    return " (did you mean --model?)";
   }
   if (command == "train" && name == "auto") return " (did you mean --method auto?)";
   if (command == "predict" && name == "labels") {
@@ -186,7 +194,24 @@ std::vector<std::string> commands_of(const CLI::App& program) {
   return names;
 }
 
+/// The shortest option that begins with what was typed, or the closest.
+std::optional<std::string> meant_option(const std::string& name,
+                                        const std::vector<std::string>& options) {
+  std::optional<std::string> begun;
+  for (const std::string& option : options) {
+    if (name.size() < 3 || !option.starts_with("--" + name)) continue;
+    if (!begun || option.size() < begun->size()) begun = option;
+  }
+  return begun ? begun : closest("--" + name, options);
+}
+
 std::string positional_hint(const std::vector<std::string>& options, const std::string& word) {
+  if (is_method(word)) {
+    for (const char* list : {"--methods", "--among"}) {
+      if (!is_one_of(options, list)) continue;
+      return fmt::format("; the names of a list are separated by commas: {} knn,svm-clip", list);
+    }
+  }
   if (is_one_of(options, "--similarity") && is_file(word)) {
     return fmt::format("; files are named by flags, such as --similarity {}", shell_word(word));
   }
@@ -244,17 +269,20 @@ std::string unexpected_argument(const CLI::App& command) {
   std::vector<std::string> options;
   for (const CLI::Option* option : command.get_options()) options.push_back(option->get_name());
   const std::string value = value_of(rest);
+  if (is_one_of(options, "--similarity") && is_setting(setting) && is_file(value)) {
+    return fmt::format("{} (did you mean --similarity {}?)", text, shell_word(value));
+  }
   if (is_one_of(options, "--set") && is_setting(setting)) {
     return fmt::format("{}; {} is a setting of a method, given as {}", text, setting,
                        setting_form(command, setting, value));
   }
   if (!dashed) return text + positional_hint(options, word);
-  if (const std::string own = by_command(command.get_name(), name, value); !own.empty()) {
+  if (const std::string own = by_command(command, name, value); !own.empty()) {
     return text + own;
   }
   const std::string own(own_option(name));
   const std::optional<std::string> guess =
-      is_one_of(options, own) ? own : closest("--" + name, options);
+      is_one_of(options, own) ? own : meant_option(name, options);
   return guess ? fmt::format("{} (did you mean {}?)", text, *guess) : text;
 }
 

@@ -114,7 +114,9 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "kith" : "kith " + chosen.front()->get_name();
-    const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    // A word that is not known may stand for one that is required.
+    const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+                        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
     const std::string problem = chosen.empty() ? unknown_command(program, arguments)
                                 : extras       ? unexpected_argument(*chosen.front())
                                                : std::string();

@@ -50,6 +50,13 @@ std::string methods_to_compare(const MethodsFlag& methods, const InputOptions& i
     ctx.message(fmt::format("{} all: {}", methods.flag, list));
     return list;
   }
+  for (const std::string_view one : split(methods.list, ',')) {
+    if (trim(one) != "all") continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} {}: all stands alone, and is every method that learns from the "
+                            "input; name the methods, or give {} all",
+                            methods.flag, in_quotes(methods.list), methods.flag));
+  }
   if (methods.given || matrices < 2) return methods.list;
   ctx.message(
       fmt::format("{} matrices: methods that learn from several are compared, {}; {} "
@@ -105,8 +112,11 @@ std::vector<SettingWish> parse_wishes(const std::string& flag,
   return wishes;
 }
 
-void resolve(const LabelledInput& input, const InputSearch& search, ExperimentData& data,
-             std::vector<Candidate>& candidates, RunContext& ctx) {
+void resolve(const LabelledInput& input, InputSearch search, const CLI::App& command,
+             ExperimentData& data, std::vector<Candidate>& candidates, RunContext& ctx) {
+  for (const FieldInfo& field : fields(InputSettings{})) {
+    if (command.count("--" + field.name) > 0) search.given.push_back(field.name);
+  }
   resolve_inputs(data, input.samples, search, candidates, ctx);
   const std::size_t variants = count_variants(candidates);
   if (variants > 1) {

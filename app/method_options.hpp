@@ -36,9 +36,10 @@ struct MethodsFlag {
                                                     const std::vector<std::string>& texts,
                                                     bool named = true);
 
-/// Fills what is searched of the input, and says how much that is.
-void resolve(const LabelledInput& input, const InputSearch& search, ExperimentData& data,
-             std::vector<Candidate>& candidates, RunContext& ctx);
+/// Fills what is searched of the input, but for what the flags of the command set, and says how
+/// much that is.
+void resolve(const LabelledInput& input, InputSearch search, const CLI::App& command,
+             ExperimentData& data, std::vector<Candidate>& candidates, RunContext& ctx);
 
 /// The papers whose tags, such as [TR], stand in `text`: a line each, broken at `width` columns.
 [[nodiscard]] std::string legend_of(std::string_view text, int width);

@@ -222,7 +222,8 @@ int run(const EvaluateOptions& options) {
   InputSettings condition = input.condition;
   if (options.parser->count("--scale") == 0) apply(protocol, condition);
   ExperimentData data = experiment_data(input, std::move(input.matrices), condition, ctx);
-  resolve(input, input_search(protocol, input.samples), data, plan.candidates, ctx);
+  resolve(input, input_search(protocol, input.samples), *options.parser, data, plan.candidates,
+          ctx);
   plan.name = options.data_name.empty() ? data_set_name(input, data) : options.data_name;
   plan.protocol = {.name = protocol, .partitions = partition_settings(options, protocol)};
   plan.partitions = chosen_partitions(options, plan.protocol.partitions, data, ctx);

@@ -65,11 +65,12 @@ std::string need_text(const ModelRecord& record, const ModelMatrix& matrix) {
   if (matrix.measure) {
     return fmt::format("raw samples, measured by {}", measure_text(matrix.measure->settings));
   }
-  return fmt::format(
-      "{} to {} of {} training samples, {}",
-      matrix.rule.kind == PairKind::kDistance ? "distances" : "similarities",
-      record.positions.size(), record.samples,
-      record.ids.empty() ? "by position: in the order of training" : "matched by id");
+  const std::string column = matrix.given ? matrix.given->score_column : std::string();
+  return fmt::format("{} to {} of {} training samples, {}{}",
+                     matrix.rule.kind == PairKind::kDistance ? "distances" : "similarities",
+                     record.positions.size(), record.samples,
+                     record.ids.empty() ? "by position: in the order of training" : "matched by id",
+                     column.empty() ? "" : fmt::format("; of a BLAST table the column {}", column));
 }
 
 /// The command that predicts with this model; FILE stands for what new samples bring.

@@ -16,6 +16,7 @@
 #include "kith/core/stopwatch.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/data/classes_note.hpp"
+#include "kith/data/folds.hpp"
 #include "kith/inspect/inspect_json.hpp"
 #include "kith/report/inspection.hpp"
 #include "kith/report/page.hpp"
@@ -151,7 +152,10 @@ NextCommand next_command(const InspectOptions& options, const Inspection& inspec
 
 /// Whether training would take these samples.
 bool can_train(const Inspection& inspection, const ClassesNote& classes) {
-  return !inspection.labels || (inspection.labels->has_two_classes() && !classes.nothing_to_learn);
+  constexpr Index kFewest = 4;  // two of each of two classes
+  if (!inspection.labels) return inspection.matrices.front().n >= kFewest;
+  return inspection.labels->has_two_classes() && !classes.nothing_to_learn &&
+         !class_without_folds(*inspection.labels);
 }
 
 void write_page(const std::string& path, const Inspection& inspection,

@@ -66,30 +66,17 @@ std::string method_text(const MethodInfo& method, const OutputStyle& style) {
   return text;
 }
 
-constexpr const char* kAutoSummary =
-    "a committee: the best of several methods by cross-validation, which predict together";
-
 std::vector<std::string> names_in(std::string_view list) {
   const std::vector<std::string_view> parts = split(list, ',');
   return {parts.begin(), parts.end()};
-}
-
-/// auto is no method of the registry: it has members in the place of settings.
-Json auto_json() {
-  return {{"name", kAutoName},
-          {"summary", kAutoSummary},
-          {"members", names_in(kAutoMembers)},
-          {"members_of_several", names_in(kAutoSeveralMembers)},
-          {"folds", SelectionSettings{}.folds},
-          {"seated_within_standard_errors", kSeatReach},
-          {"vote", kVoteShare}};
 }
 
 std::string auto_text(const OutputStyle& style) {
   const auto part = [&](const char* title, const std::string& text) {
     return fmt::format("\n{}\n", title) + wrap(text, style.width, "  ");
   };
-  std::string text = fmt::format("{}\n", kAutoName) + wrap(kAutoSummary, style.width, "  ");
+  std::string text =
+      fmt::format("{}\n", kAutoName) + wrap(std::string(kAutoSummary), style.width, "  ");
   text += part("Members (--among names others)",
                fmt::format("{}; of several matrices also {}", joined(names_in(kAutoMembers)),
                            joined(names_in(kAutoSeveralMembers))));
@@ -114,7 +101,7 @@ std::string list_text(const std::vector<MethodInfo>& methods, const OutputStyle&
   for (const MethodInfo& method : methods) {
     table.rows.push_back({method.name, method.paper, method.summary});
   }
-  table.rows.push_back({std::string(kAutoName), "", kAutoSummary});
+  table.rows.push_back({std::string(kAutoName), "", std::string(kAutoSummary)});
   std::string papers;
   for (const MethodInfo& method : methods) papers += method.paper;
   return draw_table(table, style.unicode) + '\n' + legend_of(papers, style.width) +
@@ -131,7 +118,7 @@ int run(const MethodsOptions& options) {
     }
     return kDone;
   }
-  if (!options.name.empty()) {
+  if (!options.name.empty() && options.name != "all") {
     const MethodInfo method = method_info(parse_method(options.name).settings);
     if (options.common.json) {
       print_json(method_json(method));

@@ -16,6 +16,7 @@
 #include "kith/core/text.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "kith/pipeline/explanation.hpp"
+#include "kith/pipeline/given_values.hpp"
 #include "kith/pipeline/query_files.hpp"
 #include "kith/pipeline/raw_queries.hpp"
 #include "kith/report/page.hpp"
@@ -72,7 +73,7 @@ void check_from_kinds(const ModelRecord& record, const PredictOptions& options,
     if (from[m].empty()) continue;
     const bool of_distances = record.matrices[m].rule.kind == PairKind::kDistance;
     const bool given = std::ranges::find(distances, from[m]) != distances.end();
-    if (of_distances == given || (of_distances && options.distance_from.empty())) continue;
+    if (of_distances == given) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{}: the model was trained on {}; the other direction of new rows is "
                             "given with {}",
@@ -95,6 +96,8 @@ QueryFiles query_files(const ModelRecord& record, const PredictOptions& options)
   const std::vector<std::string> self = paths_by_matrix(record, options.self, "--self");
   QueryFiles files{.matrices = {}, .read = options.read};
   files.read.bipartite = true;
+  const bool asks = options.parser->count("--score-column") > 0;
+  const std::string asked_column = asks ? options.read.score_column : std::string();
   for (std::size_t m = 0; m < chosen.size(); ++m) {
     if (chosen[m] < 0) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -108,7 +111,8 @@ QueryFiles query_files(const ModelRecord& record, const PredictOptions& options)
     files.matrices.push_back({.to_training = given[static_cast<std::size_t>(chosen[m])].path,
                               .from_training = from[m],
                               .self = self[m],
-                              .kind = distance ? PairKind::kDistance : PairKind::kSimilarity});
+                              .kind = distance ? PairKind::kDistance : PairKind::kSimilarity,
+                              .score_column = asked_column});
   }
   return files;
 }
@@ -159,16 +163,18 @@ struct Outcome {
   std::optional<PredictionScore> score;
   Index queries = 0;
   std::vector<std::string> without_pairs{};
+  QueryDoubts doubts;
+  std::vector<std::string> sources{};  ///< of the rows, one per matrix
 
   Outcome(const TrainedModel& model, const PredictOptions& options)
-      : summary(model.record.class_names) {
+      : summary(model.record.class_names), doubts(model.record) {
     if (!options.labels.empty()) score.emplace(options.labels, model.record);
   }
 };
 
 /// The score with its notes, which are said; they say what is odd about the queries as well.
 std::optional<Score> finished(const Outcome& outcome, const RunContext& ctx) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = outcome.doubts.notes(outcome.sources);
   if (!outcome.without_pairs.empty()) {
     notes.push_back(note_without_pairs(outcome.without_pairs, outcome.queries));
   }
@@ -230,6 +236,7 @@ void predict_chunks(const TrainedModel& model, Reader& reader, const Names& name
     QueryChunk chunk = reader.next(kRowsAtATime);
     if (chunk.ids.empty() && !first) break;
     add_without_pairs(chunk, outcome.without_pairs);
+    outcome.doubts.add(chunk.queries);
     const Answers answers =
         answers_of(model, std::move(chunk.queries), options.explain, session.context, names(chunk));
     if (outcome.score) outcome.score->add(chunk, answers.prediction, session.context);
@@ -253,6 +260,7 @@ void predict_rows(const TrainedModel& model, Outcome& outcome, const PredictOpti
                   Session& session) {
   QueryFiles files = query_files(model.record, options);
   if (outcome.score) files.expected = outcome.score->expected();
+  for (const QueryFile& file : files.matrices) outcome.sources.push_back(file.to_training);
   say_which_is_which(model.record, files, options, session.context);
   QueryReader reader(model.record, files, session.context);
   if (outcome.score) outcome.score->begin(reader.unordered());

@@ -42,21 +42,11 @@ struct TrainOptions {
 /// Whether settings are chosen by cross-validation, of several methods or of one.
 bool selects(const TrainOptions& options) { return options.method == kAutoName || options.tune; }
 
-/// "90", "90s", "5m", "2h": seconds.
 double parse_budget(const std::string& text) {
-  const std::string_view all = trim(text);
-  double factor = 1;
-  std::string_view digits = all;
-  for (const auto& [unit, seconds] : {std::pair("s", 1.0), {"m", 60.0}, {"h", 3600.0}}) {
-    if (!all.ends_with(unit)) continue;
-    factor = seconds;
-    digits.remove_suffix(1);
-  }
-  const std::optional<double> value = parse_double(digits);
-  if (value && *value > 0 && std::isfinite(*value)) return *value * factor;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("--budget {} must be a time above 0, such as 90s, 5m or 2h", in_quotes(text)));
+  if (const std::optional<double> seconds = parse_seconds(text)) return *seconds;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--budget {} must be a time above 0, such as 90s, 5m, 2h or 1h30m",
+                          in_quotes(text)));
 }
 
 /// What is chosen among: the members of the committee, or the one method to tune.
@@ -76,6 +66,7 @@ std::vector<Candidate> methods_of(const TrainOptions& options, const RunContext&
 struct Selected {
   Selection selection;
   Training training;
+  double seconds = 0;              // of search and fit
   std::vector<std::string> found;  // of each entry: its best settings
 };
 Selected select_and_train(const TrainOptions& options, const LabelledInput& input,
@@ -83,9 +74,13 @@ Selected select_and_train(const TrainOptions& options, const LabelledInput& inpu
   RunContext& ctx = session.context;
   std::vector<Candidate> methods = methods_of(options, ctx);
   ExperimentData data = experiment_data(input, input.matrices, input.condition, ctx);
-  resolve(input, input_search(ProtocolName::kKith, input.samples), data, methods, ctx);
+  const Stopwatch search_clock;
   SelectionSettings settings;
   if (!options.budget.empty()) settings.budget = parse_budget(options.budget);
+  InputSearch search = input_search(ProtocolName::kKith, input.samples);
+  // The other half is for learning.
+  if (settings.budget) search.seconds = std::max(0.0, *settings.budget - clock.seconds()) / 2;
+  resolve(input, std::move(search), *options.parser, data, methods, ctx);
   settings.spent = clock.seconds();
   Selected selected{.selection = select_methods(data, methods, settings, ctx)};
   for (const std::string& note : notes_of(selected.selection)) ctx.message(note);
@@ -96,6 +91,7 @@ Selected select_and_train(const TrainOptions& options, const LabelledInput& inpu
   for (const SelectionEntry& entry : selected.selection.entries) {
     selected.found.push_back(entry.skipped ? "" : found_text(entry, data));
   }
+  selected.seconds = search_clock.seconds();
   return selected;
 }
 
@@ -155,11 +151,12 @@ std::string training_text(const Training& training, const std::optional<Selected
   // As it was typed, "svm-flip", unless it was left open.
   const bool committee = training.model.is_committee();
   std::string text = fmt::format(
-      "{}: {}, {}, fitted in {:.3g} s\n", selected && !committee ? record.method : options.method,
+      "{}: {}, {}, {} in {:.3g} s\n", selected && !committee ? record.method : options.method,
       record.groups > 0 ? fmt::format("{} in {}", counted(record.samples, "sample"),
                                       counted(record.groups, "group"))
                         : counted(record.samples, "sample"),
-      counted(std::ssize(record.class_names), "class"), training.seconds);
+      counted(std::ssize(record.class_names), "class"), selected ? "searched and fitted" : "fitted",
+      selected ? selected->seconds : training.seconds);
   if (committee) {
     text += line("is", fmt::format("a committee of {} methods, which vote with their probabilities",
                                    training.model.members.size()));
@@ -300,6 +297,7 @@ int run(const TrainOptions& options) {
   session.end_progress();
   if (options.common.json) {
     Json json = training_json(training);
+    if (selected) add_seconds(selected->selection, json);
     Json notes = input.doubts;
     for (const Json& note : json.value("notes", Json::array())) notes.push_back(note);
     if (!notes.empty()) json["notes"] = spelled_json(std::move(notes), as_flag);
@@ -355,9 +353,10 @@ Command add_train(CLI::App& program) {
       ->allow_extra_args(false)
       ->group("Method");
   parser
-      ->add_option("--budget", options->budget,
-                   "time for --method auto or --tune, such as 90s, 5m or 2h: methods that will not "
-                   "fit in are skipped, the costliest first")
+      ->add_option(
+          "--budget", options->budget,
+          "time for --method auto or --tune, such as 90s, 5m or 1h30m: methods that will not "
+          "fit in are skipped, the costliest first")
       ->type_name("TIME")
       ->group("Method");
   parser->add_option("--model", options->model, "file to write the model to")

@@ -16,6 +16,7 @@
 #include "kith/evaluate/score.hpp"
 #include "kith/learn/method_json.hpp"
 #include "kith/pipeline/explanation.hpp"
+#include "kith/pipeline/given_values.hpp"
 #include "kith/pipeline/query_files.hpp"
 #include "kith/report/page.hpp"
 #include "kith/report/score.hpp"
@@ -141,11 +142,13 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
     Prediction prediction;
     Json explanations = {{"rows", Json::array()}, {"left_out", Json::array()}};
     std::vector<Index> without_pairs;  // queries, by position
+    std::vector<std::string> doubts;
   };
   const auto asked = [trained = model.trained, count, explained,
                       part = std::move(part)](RunContext& ctx) {
     Answers answers;
     Prediction& all = answers.prediction;
+    QueryDoubts doubts(trained->record);
     for (Index first = 0; first == 0 || first < count; first += kRowsAtATime) {
       ctx.check_stop();
       const Index some = std::min(kRowsAtATime, count - first);
@@ -154,6 +157,7 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
       for (const Index i : queries_without_pairs(queries)) {
         answers.without_pairs.push_back(first + i);
       }
+      doubts.add(queries);
       Prediction one;
       if (explained > 0) {
         ExplainedPrediction both =
@@ -178,14 +182,20 @@ py::tuple prediction_of(const Model& model, Index count, Index explained, const 
       }
       ctx.progress("queries", static_cast<double>(first + some), static_cast<double>(count));
     }
+    const std::vector<std::string> alone = {"X"};
+    for (const std::string& note :
+         doubts.notes(trained->record.matrices.size() == 1 ? std::span<const std::string>(alone)
+                                                           : std::span<const std::string>())) {
+      answers.doubts.push_back(spelled(note, as_keyword));
+    }
     return answers;
   };
-  const auto [prediction, explanations, without_pairs] =
+  const auto [prediction, explanations, without_pairs, doubts] =
       run(options, model.trained->record.samples, asked);
   const py::array_t<int> labels(std::ssize(prediction.labels), prediction.labels.data());
   return py::make_tuple(labels, array_or_none(prediction.scores),
-                        array_or_none(prediction.probabilities), explanations.dump(),
-                        without_pairs);
+                        array_or_none(prediction.probabilities), explanations.dump(), without_pairs,
+                        doubts);
 }
 
 /// Rows of similarities or vectors, dense or sparse, of which some are asked for at a time.

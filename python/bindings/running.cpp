@@ -281,10 +281,11 @@ void run_in_background(const RunOptions& options, Index n, std::function<void(Ru
 }
 
 std::string as_keyword(std::string_view id, std::string_view value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOwnWords = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kOwnWords = {
       {{"among", "among"},
        {"append", "append=True"},
        {"distance", "distance=True"},
+       {"distance-from", "from_training"},
        {"grid", "grids"},
        {"groups", "groups"},
        {"json", "facts"},

@@ -2,11 +2,13 @@
 // The best methods by cross-validation (kith/evaluate/selection), as `kith train --method auto`.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bindings.hpp"
 #include "experiments.hpp"
 #include "kith/core/stopwatch.hpp"
+#include "kith/core/text.hpp"
 #include "kith/evaluate/selection.hpp"
 #include "models.hpp"
 
@@ -40,8 +42,10 @@ Selected select(const GivenData& data, const GivenLabels& labels, const Texts& i
   auto choose = [=, own = std::move(own)](RunContext& ctx) mutable {
     std::vector<Candidate> members = members_of(plan, own.tables());
     ExperimentData made = experiment_data(own, classes, settings, ctx);
-    resolve_inputs(made, own.samples, input_search(ProtocolName::kKith, own.samples, self), members,
-                   ctx);
+    InputSearch search = input_search(ProtocolName::kKith, own.samples, self);
+    for (const auto& [key, text] : input) search.given.push_back(key);
+    if (budget) search.seconds = std::max(0.0, *budget - clock.seconds()) / 2;
+    resolve_inputs(made, own.samples, search, members, ctx);
     const Selection selection =
         select_methods(made, members, {.budget = budget, .spent = clock.seconds()}, ctx);
     Training training =
@@ -50,7 +54,11 @@ Selected select(const GivenData& data, const GivenLabels& labels, const Texts& i
     record(selection, made, training.model);
     std::vector<std::string> notes = notes_of(selection);
     for (std::string& note : notes) note = spelled(note, as_keyword);
-    return Selected(fitted(std::move(training)), std::move(notes));
+    Model model = fitted(std::move(training));
+    Json said = Json::parse(model.fit_json);
+    add_seconds(selection, said);
+    model.fit_json = said.dump();
+    return Selected(std::move(model), std::move(notes));
   };
   Selected selected = run(options, n, std::move(choose));
   selected.first = on_its_own(std::move(selected.first), borrowed);
@@ -62,6 +70,8 @@ Selected select(const GivenData& data, const GivenLabels& labels, const Texts& i
 void bind_selection(py::module_& module) {
   module.attr("auto_members") = std::string(kAutoMembers);
   module.attr("auto_several_members") = std::string(kAutoSeveralMembers);
+  module.def("auto_info", [] { return auto_json().dump(); });
+  module.def("seconds", &parse_seconds, py::arg("text"));
   module.def("select", &select, py::arg("data"), py::arg("labels"), py::arg("input"),
              py::arg("plan"), py::arg("budget"), py::arg("self"), py::arg("options"));
 }

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The best methods by cross-validation, as one classifier."""
-import contextlib
-import math
-
 from . import _arrays, _core, _samples
 from ._data import own_data
 from ._estimators import SimilarityClassifier
@@ -22,7 +19,7 @@ class Auto(SimilarityClassifier):
         the methods to choose among, such as ["knn", "svm-flip"] or estimators, whose settings are kept; None: those of
         `kith train --method auto`. Methods that learn from vectors are chosen alone, never with others
     budget : default None
-        seconds of all of `fit`, or a text such as "90s", "5m" or "2h": methods that will not fit in are skipped, the
+        seconds of all of `fit`, or a text such as "90s", "5m" or "1h30m": methods that will not fit in are skipped, the
         costliest first, and a warning says what was left out; None: no limit
     settings : default None
         settings that are not searched, {"svm-flip": {"cost": 10}}; "*" is every method that has them
@@ -118,7 +115,9 @@ class Auto(SimilarityClassifier):
     def _compared(self):
         for name in ("among", "budget", "settings", "grids"):
             if getattr(self, name) is not None:
-                raise ValueError(f"{name} of Auto is for `fit` alone; what is compared is 'auto' with its usual methods")
+                raise ValueError(f"{name} of Auto is for `fit` alone; " + (
+                    "results of an evaluation must not depend on the speed of the machine" if name == "budget" else
+                    f"give {name} to evaluate(), which compares 'auto'"))
         if truth_of(self.self_similarity, "self_similarity"):
             raise ValueError("self_similarity of Auto is for `fit` alone; grids={'*': {'scale': ['none', 'unit', 'cosine']}} "
                              "has the scale cosine compared")
@@ -126,7 +125,7 @@ class Auto(SimilarityClassifier):
 
     def _take(self, model, value_of_text):
         super()._take(model, value_of_text)
-        rows = self.certificate_["selection"]["candidates"]
+        rows = (self.fit_ or self.certificate_)["selection"]["candidates"]  # a file does not say how long they took
         self.selection_ = [{**dict.fromkeys(_COLUMNS), **row} for row in rows]
         self.chosen_ = [row["method"] for row in rows if row["chosen"]]
 
@@ -193,13 +192,10 @@ def _count(own):
 
 
 def _seconds(budget):
-    """"90", "90s", "5m", "2h" or a number of seconds; None: no limit."""
+    """"90", "90s", "5m", "1h30m" or a number of seconds; None: no limit."""
     if budget is None:
         return None
-    text = text_of(budget, "budget").strip()
-    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
-    with contextlib.suppress(ValueError):
-        seconds = float(text[:-1]) * unit if unit else float(text)
-        if 0 < seconds < math.inf:
-            return seconds
-    raise ValueError(f"budget is {budget!r}, and must be seconds above 0, or a time such as '90s', '5m' or '2h'")
+    seconds = _core.seconds(text_of(budget, "budget"))
+    if seconds is None:
+        raise ValueError(f"budget is {budget!r}, and must be seconds above 0, or a time such as '90s', '5m' or '1h30m'")
+    return seconds

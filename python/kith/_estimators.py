@@ -491,5 +491,8 @@ CLASSES = {class_name(method): _make_class(method, info) for method, info in MET
 
 
 def methods():
-    """Every method: its name, paper, summary, settings and grid, as `kith methods --json` has them."""
-    return json.loads(_core.methods())
+    """Every method: its name, paper, summary, settings and grid, as `kith methods --json` has them; and `auto`, a
+    committee of them (`kith.Auto`), which has `members` in the place of settings."""
+    auto = {"title": "Auto", "paper": "", "references": {}, "probabilities": True, "several_matrices": True,
+            "learns_from_vectors": False, "settings": [], "grid": [], **json.loads(_core.auto_info())}
+    return [*json.loads(_core.methods()), auto]

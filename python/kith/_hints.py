@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a name that kith does not have was probably meant to be."""
 import difflib
+import json
+
+from . import _core
 
 #: Names of other libraries, and what they are here.
 _SETTINGS = {
@@ -21,13 +24,21 @@ _NAMES = {
 }
 
 
+def _settings_of_methods():
+    return {field["name"].replace("-", "_") for one in json.loads(_core.methods()) for field in one["settings"]}
+
+
 def unknown_settings(who, given, there_are):
     """A TypeError that names the first of `given` that `who` does not have, with what was probably meant."""
     name = sorted(given)[0]
     hint = ""
     ours = _SETTINGS.get(name)
-    if ours in there_are:
+    if who == "evaluate" and name == "budget":
+        hint = ": results of an evaluation must not depend on the speed of the machine"
+    elif ours in there_are:
         hint = f" (did you mean {ours}=?)"
+    elif "settings" in there_are and (ours or name) in _settings_of_methods():
+        hint = f" (did you mean settings={{'*': {{{(ours or name)!r}: ...}}}}?)"
     elif name in _INPUT and "input" in there_are:
         hint = f" (did you mean input={{{name!r}: ...}}?)"
     elif close := difflib.get_close_matches(name, there_are, 1, 0.75):

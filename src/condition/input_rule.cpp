@@ -115,10 +115,12 @@ std::string query_note(const InputRule& rule, bool has_from, bool takes_both) {
   const bool was_combined = detail::combines(rule.settings.symmetrise);
   if (has_from || !rule.was_asymmetric || !(was_combined || takes_both)) return {};
   return fmt::format(
-      "the training similarities were {}; new rows have one direction only ([[similarity-from]] "
-      "gives the other) and are used as they are",
+      "the training {} were {}; new rows have one direction only ([[{}]] gives the other) and are "
+      "used as they are",
+      rule.kind == PairKind::kDistance ? "distances" : "similarities",
       was_combined ? fmt::format("made symmetric ({})", enum_name(rule.settings.symmetrise))
-                   : "not symmetric, and the method took the mean of both directions");
+                   : "not symmetric, and the method took the mean of both directions",
+      rule.kind == PairKind::kDistance ? "distance-from" : "similarity-from");
 }
 
 bool needs_self(const InputRule& rule) {

@@ -21,6 +21,15 @@ std::string choice_list(std::span<const std::string_view> names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// " (did you mean clip?)", or nothing.
+std::string choice_hint(std::string_view text, std::span<const std::string_view> names) {
+  constexpr std::size_t kShortest = 4;  // any two shorter words are near each other
+  if (text.size() < kShortest) return {};
+  const std::vector<std::string> known(names.begin(), names.end());
+  const std::optional<std::string> guess = closest_name(text, known);
+  return guess ? fmt::format(" (did you mean {}?)", *guess) : "";
+}
+
 std::string with_word(const std::string& rule, std::string_view absent_word) {
   return fmt::format("{}, or {}", rule, absent_word);
 }
@@ -146,7 +155,7 @@ class SetVisitor final : public FieldVisitor {
         return;
       }
     }
-    throw refuse("one of " + choice_list(names));
+    throw refuse("one of " + choice_list(names) + choice_hint(text_, names));
   }
 
  private:
@@ -332,7 +341,8 @@ namespace detail {
 
 void refuse_choice(std::string_view subject, std::string_view text,
                    std::span<const std::string_view> names) {
-  throw invalid("{} is {}; it must be one of {}", subject, in_quotes(text), choice_list(names));
+  throw invalid("{} is {}; it must be one of {}{}", subject, in_quotes(text), choice_list(names),
+                choice_hint(text, names));
 }
 
 std::vector<FieldInfo> fields(void* settings, DescribeFunction describe) {

@@ -93,6 +93,29 @@ std::size_t code_point_width(std::int32_t point) {
 
 std::optional<double> parse_double(std::string_view text) { return parse_whole<double>(text); }
 
+std::optional<double> parse_seconds(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}}};
+  std::string_view rest = trim(text);
+  std::optional<double> seconds = parse_double(rest);
+  if (!seconds && !rest.empty()) {
+    seconds = 0;
+    while (seconds && !rest.empty()) {
+      const std::size_t digits = std::min(rest.find_first_not_of("0123456789.eE+-"), rest.size());
+      const std::size_t end = std::min(rest.find_first_of("0123456789.", digits), rest.size());
+      const std::optional<double> count = parse_double(rest.substr(0, digits));
+      const std::string_view word = trim(rest.substr(digits, end - digits));
+      const auto unit =
+          std::ranges::find(kUnits, word, &std::pair<std::string_view, double>::first);
+      rest.remove_prefix(end);
+      if (!count || *count < 0 || unit == kUnits.end()) return std::nullopt;
+      *seconds += *count * unit->second;
+    }
+  }
+  if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds)) return std::nullopt;
+  return seconds;
+}
+
 std::optional<long long> parse_integer(std::string_view text) {
   return parse_whole<long long>(text);
 }
@@ -183,6 +206,23 @@ std::optional<std::string> closest(std::string_view word, std::span<const std::s
     }
   }
   return best;
+}
+
+std::optional<std::string> closest_name(std::string_view word,
+                                        std::span<const std::string> candidates) {
+  const auto plain = [](std::string_view text) {
+    std::string made;
+    for (const char c : text) {
+      if (c == '-' || c == '_' || c == ' ') continue;
+      made += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return made;
+  };
+  const std::string wanted = plain(word);
+  for (const std::string& candidate : candidates) {
+    if (!wanted.empty() && plain(candidate) == wanted) return candidate;
+  }
+  return closest(word, candidates);
 }
 
 std::size_t display_width(std::string_view utf8) {

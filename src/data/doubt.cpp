@@ -116,10 +116,20 @@ Diagonal look(const SimilaritySet& set) {
   return seen;
 }
 
-/// Whether pairs of one class clearly have larger values than pairs of two: by a tenth of a
-/// standard deviation of all pairs.
-bool classes_are_alike(const SimilaritySet& set, const Labels& labels) {
-  constexpr double kClearly = 0.1;
+/// How much larger pairs of one class are than pairs of two, in standard deviations of all pairs;
+/// NaN where there are no pairs of either kind.
+struct ClassContrast {
+  double difference = std::numeric_limits<double>::quiet_NaN();
+  double uncertainty = 0;  ///< of the difference, as if pairs were independent
+
+  /// By a tenth of a standard deviation.
+  [[nodiscard]] bool is_alike() const { return difference > 0.1; }
+  /// Without a diagonal the classes are all that tells: they must say it loudly.
+  [[nodiscard]] bool is_clearly(double sign) const {
+    return sign * difference > std::max(0.25, 5 * uncertainty);
+  }
+};
+ClassContrast contrast_of(const SimilaritySet& set, const Labels& labels) {
   struct Sums {
     double count = 0;
     double sum = 0;
@@ -141,7 +151,9 @@ bool classes_are_alike(const SimilaritySet& set, const Labels& labels) {
   const double count = within.count + between.count;
   const double mean = (within.sum + between.sum) / count;
   const double variance = (within.squares + between.squares) / count - mean * mean;
-  return within.mean() - between.mean() > kClearly * std::sqrt(std::max(0.0, variance));
+  if (!(variance > 0)) return {};
+  return {.difference = (within.mean() - between.mean()) / std::sqrt(variance),
+          .uncertainty = std::sqrt(1 / within.count + 1 / between.count)};
 }
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
@@ -165,8 +177,15 @@ Doubt on_similarities(const SimilaritySet& set, const Labels* labels,
                 set.source),
             set.format == "blast" ? Mend::kScoresOfTable : Mend::kDistance};
   }
+  if (diagonal.rows == 0 && labels != nullptr && contrast_of(set, *labels).is_clearly(-1)) {
+    return {fmt::format("{}: the numbers look like distances, but are given as similarities: "
+                        "samples of a class are less similar to each other than to those of other "
+                        "classes; [[distance]] takes distances",
+                        set.source),
+            Mend::kDistance};
+  }
   if (!diagonal.is_least()) return {};
-  if (labels != nullptr && classes_are_alike(set, *labels)) return {};
+  if (labels != nullptr && contrast_of(set, *labels).is_alike()) return {};
   const bool classes = labels != nullptr && labels->has_two_classes();
   return {
       fmt::format("{}: the numbers look like distances, but are given as similarities: samples are "
@@ -179,7 +198,7 @@ Doubt on_similarities(const SimilaritySet& set, const Labels* labels,
 constexpr std::array<std::string_view, 7> kScores = {"bitscore", "bits",   "pident", "fident",
                                                      "length",   "alnlen", "nident"};
 
-Doubt on_distances(const SimilaritySet& set, std::string_view score_column) {
+Doubt on_distances(const SimilaritySet& set, const Labels* labels, std::string_view score_column) {
   if (is_one_of(score_column, kScores)) {
     return {
         fmt::format("{}: the column {} is largest where samples are most alike, but is given as "
@@ -187,7 +206,15 @@ Doubt on_distances(const SimilaritySet& set, std::string_view score_column) {
                     set.source, score_column),
         Mend::kSimilarity};
   }
-  if (!look(set).is_most()) return {};
+  const Diagonal diagonal = look(set);
+  if (diagonal.rows == 0 && labels != nullptr && contrast_of(set, *labels).is_clearly(1)) {
+    return {fmt::format("{}: the numbers look like similarities, but are given as distances: "
+                        "samples of a class are farther from each other than from those of other "
+                        "classes; [[distance=no]] takes similarities",
+                        set.source),
+            Mend::kSimilarity};
+  }
+  if (!diagonal.is_most()) return {};
   return {fmt::format("{}: the numbers look like similarities, but are given as distances: samples "
                       "are farther from themselves than from others; [[distance=no]] takes "
                       "similarities",
@@ -200,7 +227,7 @@ Doubt on_distances(const SimilaritySet& set, std::string_view score_column) {
 Doubt doubt(const SimilaritySet& set, const Labels* labels, std::string_view score_column) {
   if (set.format != "blast") score_column = {};
   return set.kind == PairKind::kSimilarity ? on_similarities(set, labels, score_column)
-                                           : on_distances(set, score_column);
+                                           : on_distances(set, labels, score_column);
 }
 
 }  // namespace kith

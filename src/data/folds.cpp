@@ -176,6 +176,15 @@ FoldSplit split_fold(std::span<const int> fold_of, int fold) {
   return split;
 }
 
+std::optional<int> class_without_folds(const Labels& labels) {
+  const std::vector<Index> counts = labels.counts();
+  if (std::ranges::count_if(counts, [](Index count) { return count > 0; }) != 2)
+    return std::nullopt;
+  const auto single = std::ranges::find(counts, Index{1});
+  if (single == counts.end()) return std::nullopt;
+  return static_cast<int>(single - counts.begin());
+}
+
 std::optional<int> class_inside_a_fold(const Labels& labels, std::span<const int> fold_of) {
   const int folds = fold_of.empty() ? 0 : 1 + *std::max_element(fold_of.begin(), fold_of.end());
   for (int fold = 0; fold < folds; ++fold) {

@@ -5,6 +5,7 @@
 #include "core/errors.hpp"
 #include "evaluate/unit.hpp"
 #include "kith/condition/symmetric.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/data/classes_note.hpp"
 #include "kith/evaluate/experiment.hpp"
 #include "kith/measure/measure_rule.hpp"
@@ -36,6 +37,7 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
 
 ExperimentData make_experiment_data(std::span<const RawMatrix> matrices, const Labels& labels,
                                     const InputSettings& input, RunContext& ctx) {
+  const Stopwatch clock;
   std::vector<SimilaritySet> sets;
   std::vector<std::optional<RawMatrix>> by_part;
   for (const RawMatrix& matrix : matrices) {
@@ -45,8 +47,10 @@ ExperimentData make_experiment_data(std::span<const RawMatrix> matrices, const L
     by_part.back() = matrix;
     by_part.back()->name = sets.back().name;
   }
+  const double seconds = clock.seconds();
   ExperimentData data = make_experiment_data(match(std::move(sets)), labels, input, ctx);
   data.by_part = std::move(by_part);
+  data.measuring = seconds;
   return data;
 }
 

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "evaluate/budget.hpp"
+#include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/data/similarity_set.hpp"
 #include "kith/evaluate/experiment.hpp"
@@ -99,6 +101,10 @@ class Resolver {
            RunContext& ctx)
       : data_(data), samples_(samples), search_(search), ctx_(ctx) {
     for (const SimilaritySet& set : data.matrices.sets) facts_.push_back(scale_facts(set));
+    if (is_given("rescale")) search_.spread = false;
+    if (search_.spread && !facts_.empty() && !is_sparse(kEveryMatrix)) {
+      data_.input.rescale = Rescale::kSpread;
+    }
   }
 
   /// After all candidates.
@@ -112,12 +118,15 @@ class Resolver {
   void resolve(Candidate& candidate) {
     if (candidate.is_committee()) {
       for (Candidate& member : candidate.members) {
-        for (const GridAxis& axis : candidate.input_axes) member.input_axes.push_back(axis);
+        for (const GridAxis& axis : candidate.input_axes) {
+          if (planning_) member.input_axes.push_back(axis);
+        }
         resolve(member);
       }
       return;
     }
     candidate.inputs.clear();
+    for (const GridAxis& axis : candidate.input_axes) refuse_other_than_given(candidate, axis);
     const MethodInfo method = method_info(candidate.choice.settings);
     const std::size_t tables = data_.matrices.sets.size();
     if (method.learns_from_vectors || tables == 0) {
@@ -135,6 +144,29 @@ class Resolver {
         add(candidate, variant_of(candidate, matrix, one));
       }
     }
+    if (!candidate.inputs.empty()) return;
+    // All of its ways to measure were left out: the one that was given is there.
+    for (std::size_t m = 0; m < (chooses ? tables : 1); ++m) {
+      const Index matrix = chooses ? static_cast<Index>(m) : kEveryMatrix;
+      for (Assignments one : combinations(axes_of(candidate, method, matrix))) {
+        std::erase_if(
+            one, [&](const auto& value) { return is_of_measure(candidate, value.first, matrix); });
+        add(candidate, variant_of(candidate, matrix, one));
+      }
+    }
+  }
+
+  /// Between planning, which checks every setting and measures nothing, and resolving.
+  void end_planning() {
+    planning_ = false;
+    if (!search_.seconds) return;
+    std::vector<double> seconds;
+    for (const InputVariant& one : planned_) seconds.push_back(estimated_seconds(one));
+    double left = *search_.seconds;
+    for (const std::size_t k : detail::cheapest_first(seconds)) {
+      left -= seconds[k];
+      if (left < 0) leave_out(planned_[k], seconds[k]);
+    }
   }
 
  private:
@@ -148,14 +180,15 @@ class Resolver {
           [&](const GridAxis& axis) { return without(kOfInput, axis.field) == field; });
     };
     const bool distances = are_distances(matrix);
-    if (search_.conversions && distances && !method.several_matrices &&
-        data_.input.from_distance == FromDistance::kAuto && !taken("from-distance")) {
+    if (search_.conversions && !is_given("from-distance") && distances &&
+        !method.several_matrices && data_.input.from_distance == FromDistance::kAuto &&
+        !taken("from-distance")) {
       axes.push_back({.field = "from-distance", .values = {"negative", "exp"}});
       if (!takes_neighbours(candidate.choice.settings)) {
         axes.back().values = {"double-centre", "negative", "negative-square", "exp"};
       }
     }
-    if (search_.scales && !distances && !method.several_matrices &&
+    if (search_.scales && !is_given("scale") && !distances && !method.several_matrices &&
         data_.input.scale == ScaleRule::kNone && !taken("scale")) {
       const ScaleFacts facts =
           facts_[matrix == kEveryMatrix ? 0 : static_cast<std::size_t>(matrix)];
@@ -169,6 +202,28 @@ class Resolver {
     }
     axes.insert(axes.end(), candidate.input_axes.begin(), candidate.input_axes.end());
     return axes;
+  }
+
+  bool is_given(std::string_view field) const {
+    return std::ranges::find(search_.given, field) != search_.given.end();
+  }
+
+  /// What a user set stays as it is; a list that says otherwise would be ignored.
+  void refuse_other_than_given(const Candidate& candidate, const GridAxis& axis) const {
+    const std::string_view field = without(kOfInput, axis.field);
+    if (!is_given(field) || (is_measure_field(field) && some_measure_takes(samples_, field)))
+      return;
+    const std::string own = value_of(data_.input, field);
+    if (axis.values.size() == 1 && axis.values.front() == own) return;
+    throw invalid("{}: {} is set by [[{}={}]], and {}={} asks for something else; give one of them",
+                  candidate.name, field, field, own, axis.field, fmt::join(axis.values, ","));
+  }
+
+  static std::string value_of(const InputSettings& settings, std::string_view field) {
+    for (const FieldInfo& one : fields(settings)) {
+      if (one.name == field) return one.default_value;
+    }
+    return {};
   }
 
   std::ptrdiff_t distances_among(std::span<const std::size_t> tables) const {
@@ -188,6 +243,9 @@ class Resolver {
   InputVariant variant_of(const Candidate& candidate, Index matrix, const Assignments& values) {
     InputVariant variant{.settings = settled(data_.input, candidate.choice.settings),
                          .matrix = matrix};
+    if (search_.spread) {
+      variant.settings.rescale = is_sparse(matrix) ? Rescale::kNone : Rescale::kSpread;
+    }
     for (const auto& [field, value] : values) {
       if (is_of_measure(candidate, field, matrix)) {
         variant.measure.emplace_back(without(kOfMeasure, field), value);
@@ -205,7 +263,6 @@ class Resolver {
     } else if (variant.settings.from_distance != FromDistance::kExp) {
       variant.settings.gamma.reset();  // of exp alone: other conversions are one variant
     }
-    if (search_.spread && !is_sparse(matrix)) variant.settings.rescale = Rescale::kSpread;
     if (!variant.measure.empty()) variant.tables = measured(variant);
     return variant;
   }
@@ -237,6 +294,7 @@ class Resolver {
   }
 
   static void add(Candidate& candidate, InputVariant variant) {
+    if (variant.tables == kNotMeasured) return;
     auto& known = candidate.inputs;
     if (std::find(known.begin(), known.end(), variant) == known.end()) {
       known.push_back(std::move(variant));
@@ -249,22 +307,93 @@ class Resolver {
       if (data_.alternatives[k].measure == variant.measure) return k + 1;
     }
     const std::vector<RawMatrix> raw = with_measure(samples_, variant);
-    for (const RawMatrix& one : raw) {
-      check_settings(one.measure);
-      if (learns_from_labels(one.measure.measure)) {
-        throw invalid("the settings of {} cannot be searched: it learns from the labels",
-                      enum_name(one.measure.measure));
-      }
-    }
-    std::string words;
-    for (const auto& [field, value] : variant.measure) words += fmt::format(" {}={}", field, value);
-    ctx_.message(fmt::format("measuring the pairs with{}", words));
+    if (is_as_given(raw)) return 0;
+    if (planning_) return plan(variant, raw);
+    if (is_left_out(variant)) return kNotMeasured;
+    const Stopwatch clock;
+    ctx_.message(fmt::format("measuring the pairs with {}", measure_words(variant)));
     ExperimentData other = make_experiment_data(raw, data_.labels, data_.input, ctx_);
     data_.alternatives.push_back({.measure = variant.measure,
                                   .matrices = std::move(other.matrices),
                                   .symmetric = std::move(other.symmetric)});
+    data_.measuring = std::max(data_.measuring, other.measuring);
+    if (search_.seconds) leave_out_late(clock.seconds());
     return data_.alternatives.size();
   }
+
+  /// Whether the tables of the data were measured by the same settings.
+  bool is_as_given(std::span<const RawMatrix> raw) const {
+    for (std::size_t m = 0; m < raw.size(); ++m) {
+      check_settings(raw[m].measure);
+      if (settings_json(with_defaults(raw[m].measure, raw[m].samples)) !=
+          settings_json(with_defaults(samples_[m].measure, samples_[m].samples))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  std::size_t plan(const InputVariant& variant, std::span<const RawMatrix> raw) {
+    for (const RawMatrix& one : raw) {
+      if (!learns_from_labels(one.measure.measure)) continue;
+      throw invalid("the settings of {} cannot be searched: it learns from the labels",
+                    enum_name(one.measure.measure));
+    }
+    const auto same = [&](const InputVariant& one) { return one.measure == variant.measure; };
+    if (std::ranges::none_of(planned_, same)) planned_.push_back(variant);
+    return 0;
+  }
+
+  /// Of measuring all pairs, by those of a few samples.
+  double estimated_seconds(const InputVariant& variant) const {
+    constexpr Index kFewest = 10;
+    constexpr Index kMost = 40;
+    const Index n = data_.labels.size();
+    const Index few = std::min(n, std::clamp(n / 10, kFewest, kMost));
+    std::vector<Index> some;
+    for (Index k = 0; k < few; ++k) some.push_back(k * n / few);
+    RunContext quiet = ctx_;
+    quiet.sink = nullptr;
+    const Stopwatch clock;
+    for (RawMatrix& one : with_measure(samples_, variant)) {
+      one.samples = select(one.samples, some);
+      (void)learn_measure(one, select(data_.labels, some), quiet);
+    }
+    const double share = static_cast<double>(few) / static_cast<double>(n);
+    return clock.seconds() / (share * share);
+  }
+
+  static std::string measure_words(const InputVariant& variant) {
+    std::string words;
+    for (const auto& [field, value] : variant.measure) {
+      words += fmt::format("{}{}={}", words.empty() ? "" : " ", field, value);
+    }
+    return words;
+  }
+
+  void leave_out(const InputVariant& variant, double seconds) {
+    left_out_.push_back(variant.measure);
+    data_.not_measured.push_back(
+        fmt::format("{} (about {:.2g} s)", measure_words(variant), seconds));
+  }
+  bool is_left_out(const InputVariant& variant) const {
+    return std::ranges::find(left_out_, variant.measure) != left_out_.end();
+  }
+
+  /// Measuring may take longer than a few samples tell: what is left when the time is over is left
+  /// out as well.
+  void leave_out_late(double took) {
+    *search_.seconds -= took;
+    if (*search_.seconds > 0) return;
+    for (const InputVariant& one : planned_) {
+      const bool measured = std::ranges::any_of(
+          data_.alternatives,
+          [&](const ExperimentData::Alternative& other) { return other.measure == one.measure; });
+      if (!measured && !is_left_out(one)) leave_out(one, took);
+    }
+  }
+
+  static constexpr std::size_t kNotMeasured = static_cast<std::size_t>(-1);
 
   ExperimentData& data_;
   std::span<const RawMatrix> samples_;
@@ -272,6 +401,9 @@ class Resolver {
   RunContext& ctx_;
   std::vector<ScaleFacts> facts_;
   bool left_out_cosine_ = false;
+  bool planning_ = true;
+  std::vector<InputVariant> planned_;  ///< one for each way to measure that is searched
+  std::vector<std::vector<std::pair<std::string, std::string>>> left_out_;
 };
 
 }  // namespace
@@ -284,7 +416,9 @@ Json variant_json(const InputVariant& variant, const ExperimentData& data) {
   if (variant.matrix != kEveryMatrix) {
     json["matrix"] = data.matrices.sets[static_cast<std::size_t>(variant.matrix)].name;
   }
-  for (const auto& [field, value] : variant.measure) json[field] = value;
+  for (const auto& [field, value] : variant.measure) {
+    json[json.contains(field) ? std::string(kOfMeasure) + field : field] = value;
+  }
   const Json own = settings_json(variant.settings);
   const Json given = settings_json(data.input);
   bool distances = false;
@@ -293,7 +427,7 @@ Json variant_json(const InputVariant& variant, const ExperimentData& data) {
   }
   for (const auto& [field, value] : own.items()) {
     const bool always = field == (distances ? "from-distance" : "scale");
-    if (field == "rescale" || (field == "from-distance" && !distances)) continue;
+    if (field == "from-distance" && !distances) continue;
     if (!always && value == given.at(field)) continue;
     json[json.contains(field) ? std::string(kOfInput) + field : field] = value;
   }
@@ -314,6 +448,8 @@ void resolve_inputs(ExperimentData& data, std::span<const RawMatrix> samples,
                     const InputSearch& search, std::vector<Candidate>& candidates,
                     RunContext& ctx) {
   Resolver resolver(data, samples, search, ctx);
+  for (Candidate& candidate : candidates) resolver.resolve(candidate);
+  resolver.end_planning();
   for (Candidate& candidate : candidates) resolver.resolve(candidate);
   resolver.note();
 }

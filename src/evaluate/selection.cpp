@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "evaluate/budget.hpp"
 #include "evaluate/unit.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/core/stopwatch.hpp"
@@ -20,115 +21,11 @@
 namespace kith {
 namespace {
 
+using detail::cheapest_first;
 using detail::PartLosses;
 
-/// The time of a method on all samples is estimated on a few: on kFirst of all methods, then on
-/// kSampled of those that take a small share of the budget there, the cheapest first. So few
-/// samples cost more to set up than to learn from, and their times hardly grow yet.
-constexpr Index kFirst = 50;
-constexpr Index kSampled = 150;
-constexpr double kShareForEstimates = 0.2;
-constexpr double kFirstGrowth = 1.5;
-/// Decompositions cost n^3, products and sorts n^2.
-constexpr double kGrowth = 2.6;
-
-double growth(Index from, Index to, double power) {
-  return std::pow(static_cast<double>(to) / static_cast<double>(from), power);
-}
-
-std::vector<std::size_t> cheapest_first(const std::vector<double>& seconds) {
-  std::vector<std::size_t> order(seconds.size());
-  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
-  return order;
-}
-
-/// Seconds of one fold over all samples for each method, by one fold of about `count` of them; 0
-/// where these are too few to tell.
-std::vector<double> seconds_of_a_fold(const ExperimentData& data,
-                                      std::span<const Candidate* const> methods, Index count,
-                                      Index folds, MissingPairs missing, RunContext& ctx) {
-  const Index parts = std::max<Index>(2, data.samples() / count);
-  // How long a method takes does not hang on who stands together.
-  const Labels alone{.ids = data.labels.ids, .names = data.labels.names};
-  const std::vector<int> part_of =
-      draw_folds(alone, std::min(parts, data.samples()), Stratify::kYes, ctx.rng, 1);
-  std::vector<Index> few;
-  for (std::size_t i = 0; i < part_of.size(); ++i) {
-    if (part_of[i] == 0 || (parts == 2 && part_of[i] == 1)) few.push_back(static_cast<Index>(i));
-  }
-  // The last of them are held out.
-  const auto held = static_cast<std::ptrdiff_t>(few.size() / static_cast<std::size_t>(folds));
-  const std::vector<Index> train(few.begin(), few.end() - held);
-  const std::vector<Index> held_out(few.end() - held, few.end());
-  if (!select(data.labels, train).has_two_classes() || held_out.empty()) {
-    return std::vector<double>(methods.size(), 0);
-  }
-  RunContext own = ctx;
-  own.sink = nullptr;
-  const Stopwatch clock;
-  const std::vector<PartLosses> found =
-      detail::losses_of(data, {train, held_out}, methods, std::ssize(train), missing, own,
-                        [&](const Candidate&) { ctx.check_stop(); });
-  // What they share, such as conditioning, is part of each: a budget is rather kept than used up.
-  double shared = clock.seconds();
-  for (const PartLosses& one : found) shared -= one.seconds;
-  std::vector<double> seconds;
-  seconds.reserve(found.size());
-  for (const PartLosses& one : found) {
-    seconds.push_back((one.seconds + std::max(shared, 0.0)) *
-                      growth(std::ssize(few), data.samples(), kGrowth));
-  }
-  return seconds;
-}
-
-/// Of each method's cross-validation over all samples and its fit to all of them.
-std::vector<double> estimated_seconds(const ExperimentData& data,
-                                      std::span<const Candidate* const> methods,
-                                      const SelectionSettings& settings, Index folds,
-                                      MissingPairs missing, RunContext& ctx) {
-  std::vector<double> seconds = seconds_of_a_fold(data, methods, kFirst, folds, missing, ctx);
-  std::vector<const Candidate*> again;
-  std::vector<std::size_t> places;
-  double sum = 0;
-  for (const std::size_t c : cheapest_first(seconds)) {
-    const double own = seconds[c] / growth(kFirst, data.samples(), kGrowth) *
-                       growth(kFirst, kSampled, kFirstGrowth);
-    if (data.samples() <= kSampled || sum + own > kShareForEstimates * *settings.budget) break;
-    sum += own;
-    again.push_back(methods[c]);
-    places.push_back(c);
-  }
-  if (!again.empty()) {
-    const std::vector<double> better =
-        seconds_of_a_fold(data, again, kSampled, folds, missing, ctx);
-    for (std::size_t k = 0; k < again.size(); ++k) seconds[places[k]] = better[k];
-  }
-  for (double& one : seconds) one *= static_cast<double>(folds + 1);  // the last is the final fit
-  return seconds;
-}
-
-/// Which methods are tried with `left` seconds of the budget, the cheapest first; the others get a
-/// reason.
-std::vector<std::size_t> affordable(const std::vector<double>& seconds, double left, double budget,
-                                    int workers, std::vector<SelectionEntry>& entries) {
-  std::vector<std::size_t> tried;
-  double sum = 0;
-  for (const std::size_t c : cheapest_first(seconds)) {
-    const double own = seconds[c] / workers;
-    if (tried.empty() || sum + own <= left) {
-      sum += own;
-      tried.push_back(c);
-    } else {
-      entries[c].skipped = fmt::format(
-          "about {:.2g} s, more than is left for it: {:.2g} s of the budget of {:.4g} s", own,
-          std::max(left - sum, 0.0), budget);
-    }
-  }
-  std::sort(tried.begin(), tried.end());
-  return tried;
-}
+/// Estimates are never taken to be farther off than this.
+constexpr double kLeastRatio = 0.1;
 
 /// Folds whose parts for fitting have two classes or more.
 std::vector<int> folds_of_classes(const Labels& labels, const SelectionSettings& settings,
@@ -186,6 +83,166 @@ struct Total {
   double seconds = 0;
   std::optional<std::string> failure;
 };
+
+/// Cross-validation of some methods after the other: those that a budget has room for, and then
+/// those for which room is left.
+class Rounds {
+ public:
+  Rounds(const ExperimentData& data, std::span<const Candidate* const> all,
+         const std::vector<int>& fold_of, Index folds, MissingPairs missing,
+         const SelectionSettings& settings, const Stopwatch& clock, RunContext& ctx)
+      : data_(data),
+        all_(all),
+        fold_of_(fold_of),
+        missing_(missing),
+        settings_(settings),
+        clock_(clock),
+        ctx_(ctx),
+        found_(all.size(),
+               std::vector<std::optional<PartLosses>>(static_cast<std::size_t>(folds))) {}
+
+  /// Seconds since the command began.
+  [[nodiscard]] double spent() const { return settings_.spent + clock_.seconds(); }
+
+  /// These methods on every fold for which a budget has room, `reserve` seconds kept back and
+  /// `expected` seconds a fold; the first fold in any case where it is `needed`.
+  void run(std::span<const std::size_t> methods, double reserve, double expected, bool needed) {
+    std::vector<const Candidate*> chosen;
+    std::size_t pieces = 0;
+    for (const std::size_t c : methods) {
+      chosen.push_back(all_[c]);
+      pieces += detail::inputs_of(*all_[c], data_).size();
+    }
+    const Index samples = detail::smallest_training_part(fold_of_);
+    const std::size_t folds = found_.front().size();
+    std::atomic<long> done = 0;
+    std::atomic<double> longest = expected;
+    parallel_for(folds, ctx_.threads, [&](std::size_t f) {
+      const double began = spent();
+      const bool open = !settings_.budget || (needed && f == 0);
+      // The last fits, which may calibrate as well, take about as long as a fold's whole grid.
+      const double ahead = longest + std::max(reserve, longest.load());
+      if (!open && began + ahead > *settings_.budget) return;
+      const FoldSplit split = split_fold(fold_of_, static_cast<int>(f));
+      RunContext own = ctx_;
+      own.sink = nullptr;
+      own.rng = ctx_.rng.child("fold", f);
+      std::vector<PartLosses> losses =
+          detail::losses_of(data_, {split.outside, split.inside}, chosen, samples, missing_, own,
+                            [&](const Candidate& method) {
+                              ctx_.check_stop();
+                              ctx_.progress("cross-validation", static_cast<double>(done++),
+                                            static_cast<double>(folds * pieces), method.name);
+                            });
+      for (std::size_t k = 0; k < losses.size(); ++k) {
+        found_[methods[k]][f] = std::move(losses[k]);  // every fold has slots of its own
+      }
+      const double took = spent() - began;
+      for (double so_far = longest;
+           took > so_far && !longest.compare_exchange_weak(so_far, took);) {
+      }
+    });
+  }
+
+  [[nodiscard]] Index finished(std::size_t method) const {
+    return std::ranges::count_if(found_[method], [](const auto& one) { return one.has_value(); });
+  }
+
+  /// The samples of the folds that a method has finished.
+  [[nodiscard]] Index counted(std::size_t method) const {
+    Index samples = 0;
+    for (std::size_t f = 0; f < found_[method].size(); ++f) {
+      if (!found_[method][f]) continue;
+      samples += std::count(fold_of_.begin(), fold_of_.end(), static_cast<int>(f));
+    }
+    return samples;
+  }
+
+  [[nodiscard]] Total total(std::size_t method) const {
+    Total total;
+    for (const std::optional<PartLosses>& fold : found_[method]) {
+      if (!fold) continue;
+      total.losses.resize(fold->losses.size());
+      total.squares.resize(fold->losses.size());
+      for (std::size_t i = 0; i < total.losses.size(); ++i) {
+        total.losses[i] += fold->losses[i];
+        total.squares[i] += fold->squares[i];
+      }
+      total.seconds += fold->seconds;
+      if (!total.failure) total.failure = fold->failure;
+    }
+    return total;
+  }
+
+  /// Of the fits to all samples of these methods, at most: those of a whole fold's grid.
+  [[nodiscard]] double last_fits(std::span<const std::size_t> methods) const {
+    double seconds = data_.measuring;
+    for (const std::size_t c : methods) {
+      const Index folds = finished(c);
+      if (folds > 0) seconds += total(c).seconds / static_cast<double>(folds);
+    }
+    return seconds;
+  }
+
+ private:
+  const ExperimentData& data_;
+  std::span<const Candidate* const> all_;
+  const std::vector<int>& fold_of_;
+  MissingPairs missing_;
+  const SelectionSettings& settings_;
+  const Stopwatch& clock_;
+  RunContext& ctx_;
+  std::vector<std::vector<std::optional<PartLosses>>> found_;  // by method and fold
+};
+
+/// What a budget has left out so far, with what each method was thought to take.
+struct LeftOut {
+  std::vector<std::size_t> methods;  ///< the cheapest first
+  std::vector<double> seconds;       ///< by method: of all folds and the last fit, on one thread
+  double workers = 1;
+};
+
+/// Comes back to methods that were left out while there is time: how long the others took tells how
+/// far off the estimates are. Adds those that were finished to `tried`.
+void come_back(Rounds& rounds, LeftOut& left_out, const SelectionSettings& settings, Index folds,
+               double ratio, std::vector<std::size_t>& tried,
+               std::vector<SelectionEntry>& entries) {
+  const double share = static_cast<double>(folds) / static_cast<double>(folds + 1);
+  const bool complete =
+      std::ranges::all_of(tried, [&](std::size_t c) { return rounds.finished(c) == folds; });
+  const auto corrected = [&](std::size_t c) {
+    return left_out.seconds[c] * ratio / left_out.workers;
+  };
+  while (complete && !left_out.methods.empty()) {
+    const std::size_t c = left_out.methods.front();
+    const double began = rounds.spent();
+    const double last = rounds.last_fits(tried);
+    if (began + last + corrected(c) > *settings.budget) break;
+    left_out.methods.erase(left_out.methods.begin());
+    const double fold = left_out.seconds[c] * ratio / static_cast<double>(folds + 1);
+    rounds.run(std::span(&c, 1), last + fold, fold, false);
+    const double took = rounds.spent() - began;
+    if (rounds.finished(c) == folds) {
+      tried.push_back(c);
+      ratio = std::max(kLeastRatio, took / (left_out.seconds[c] * share / left_out.workers));
+      continue;
+    }
+    entries[c].skipped = fmt::format(
+        "{} of {} folds took {:.2g} s, and the others would not have fitted into the "
+        "budget of {:.4g} s",
+        rounds.finished(c), folds, took, *settings.budget);
+  }
+  const double spent = rounds.spent();
+  const double last = rounds.last_fits(tried);
+  for (const std::size_t c : left_out.methods) {
+    entries[c].skipped = fmt::format(
+        "about {:.2g} s, more than is left for it: {:.2g} s of the budget of {:.4g} s, of which "
+        "{:.2g} s are spent and {:.2g} s kept for the last fits",
+        corrected(c), std::max(*settings.budget - spent - last, 0.0), *settings.budget, spent,
+        last);
+  }
+  std::ranges::sort(tried);
+}
 
 void settle(SelectionEntry& entry, const Total& total, const ExperimentData& data, Index samples,
             Index counted) {
@@ -299,6 +356,7 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
   const MissingPairs missing = detail::missing_pairs_for(methods);
   Selection selection;
   selection.folds_asked = folds;
+  selection.budget = settings.budget;
   selection.variants = static_cast<Index>(count_variants(methods));
   std::vector<const Candidate*> all;
   for (const Candidate& method : methods) {
@@ -313,81 +371,54 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
     selection.entries[c].skipped = "it has no probabilities, which priors and costs need";
     return true;
   });
-  double before = 0;   // seconds until cross-validation begins
-  double reserve = 0;  // for the last fits
+  Rounds rounds(data, all, fold_of, folds, missing, settings, clock, ctx);
+  double before = 0;  // seconds until cross-validation begins
   if (settings.budget) {
     std::vector<const Candidate*> possible;
-    std::vector<SelectionEntry> reasons;
-    for (const std::size_t c : tried) {
-      possible.push_back(all[c]);
-      reasons.push_back(selection.entries[c]);
-    }
-    const std::vector<double> seconds =
-        estimated_seconds(data, possible, settings, folds, missing, ctx);
-    before = settings.spent + clock.seconds();
-    const int workers = std::clamp(ctx.threads, 1, static_cast<int>(folds));
-    std::vector<std::size_t> kept;
-    for (const std::size_t k :
-         affordable(seconds, *settings.budget - before, *settings.budget, workers, reasons)) {
-      kept.push_back(tried[k]);
-      reserve += seconds[k] / static_cast<double>(folds + 1);
-    }
-    for (std::size_t k = 0; k < tried.size(); ++k) {
-      selection.entries[tried[k]].skipped = reasons[k].skipped;
-    }
-    tried = std::move(kept);
-  }
-  std::vector<const Candidate*> chosen;
-  chosen.reserve(tried.size());
-  for (const std::size_t c : tried) chosen.push_back(all[c]);
-
-  // Every fold writes to its own slot.
-  std::vector<std::vector<PartLosses>> found(static_cast<std::size_t>(folds));
-  std::atomic<long> done = 0;
-  std::atomic<double> longest = 0;  // seconds of a fold
-  std::size_t pieces = 0;
-  for (const Candidate* one : chosen) pieces += detail::inputs_of(*one, data).size();
-  parallel_for(found.size(), ctx.threads, [&](std::size_t f) {
-    // Within a budget some folds may be left out, but never the first.
-    const double began = settings.spent + clock.seconds();
-    if (settings.budget && f > 0 && began + longest + reserve > *settings.budget) return;
-    const FoldSplit split = split_fold(fold_of, static_cast<int>(f));
-    RunContext own = ctx;
-    own.sink = nullptr;
-    own.rng = ctx.rng.child("fold", f);
-    found[f] =
-        detail::losses_of(data, {split.outside, split.inside}, chosen, samples, missing, own,
-                          [&](const Candidate& method) {
-                            ctx.check_stop();
-                            ctx.progress("cross-validation", static_cast<double>(done++),
-                                         static_cast<double>(found.size() * pieces), method.name);
-                          });
-    const double took = settings.spent + clock.seconds() - began;
-    for (double so_far = longest; took > so_far && !longest.compare_exchange_weak(so_far, took);) {
-    }
-  });
-  std::vector<Total> totals(chosen.size());
-  Index counted = 0;
-  for (std::size_t f = 0; f < found.size(); ++f) {
-    if (found[f].empty()) continue;
-    ++selection.folds;
-    counted += std::count(fold_of.begin(), fold_of.end(), static_cast<int>(f));
-    for (std::size_t c = 0; c < chosen.size(); ++c) {
-      Total& total = totals[c];
-      total.losses.resize(found[f][c].losses.size());
-      total.squares.resize(total.losses.size());
-      for (std::size_t i = 0; i < total.losses.size(); ++i) {
-        total.losses[i] += found[f][c].losses[i];
-        total.squares[i] += found[f][c].squares[i];
+    for (const std::size_t c : tried) possible.push_back(all[c]);
+    const std::vector<double> estimated =
+        detail::estimated_seconds(data, possible, *settings.budget, folds, missing, ctx);
+    LeftOut left_out{.methods = {},
+                     .seconds = std::vector<double>(all.size()),
+                     .workers = std::clamp(ctx.threads, 1, static_cast<int>(folds)) * 1.0};
+    before = rounds.spent();
+    std::vector<std::size_t> first;
+    double sum = 0;  // of the first round
+    double last = data.measuring;
+    for (const std::size_t k : cheapest_first(estimated)) {
+      const std::size_t c = tried[k];
+      left_out.seconds[c] = estimated[k];
+      const double own = estimated[k] / left_out.workers;
+      if (first.empty() || before + last + sum + own <= *settings.budget) {
+        first.push_back(c);
+        sum += own;
+        last += estimated[k] / static_cast<double>(folds + 1);
+      } else {
+        left_out.methods.push_back(c);
       }
-      total.seconds += found[f][c].seconds;
-      if (!total.failure) total.failure = found[f][c].failure;
     }
+    std::ranges::sort(first);
+    tried = std::move(first);
+    if (!tried.empty()) rounds.run(tried, last, 0, true);
+    const double share = static_cast<double>(folds) / static_cast<double>(folds + 1);
+    const double ratio =
+        sum > 0 ? std::max(kLeastRatio, (rounds.spent() - before) / (sum * share)) : 1;
+    if (!tried.empty()) selection.folds = rounds.finished(tried.front());
+    come_back(rounds, left_out, settings, folds, ratio, tried, selection.entries);
+  } else {
+    if (!tried.empty()) rounds.run(tried, 0, 0, true);
+    selection.folds = folds;
   }
-  for (std::size_t c = 0; c < tried.size(); ++c) {
-    settle(selection.entries[tried[c]], totals[c], data, samples, counted);
+  for (const std::size_t c : tried) {
+    settle(selection.entries[c], rounds.total(c), data, samples, rounds.counted(c));
   }
   if (settings.budget) selection.notes = budget_notes(selection, settings, before);
+  if (!data.not_measured.empty()) {
+    selection.notes.push_back(fmt::format(
+        "{} of the ways to measure the pairs were left out, since measuring all of them would take "
+        "more than half of the time: {}",
+        data.not_measured.size(), list_some(data.not_measured, 5)));
+  }
   seat(selection, data);
   return selection;
 }
@@ -441,6 +472,20 @@ Training train_selected(const Selection& selection, const ExperimentData& data,
   return train_committee(members, sources.all(), decision, ctx);
 }
 
+Json auto_json() {
+  const auto names_in = [](std::string_view list) {
+    const std::vector<std::string_view> parts = split(list, ',');
+    return std::vector<std::string>(parts.begin(), parts.end());
+  };
+  return {{"name", kAutoName},
+          {"summary", kAutoSummary},
+          {"members", names_in(kAutoMembers)},
+          {"members_of_several", names_in(kAutoSeveralMembers)},
+          {"folds", SelectionSettings{}.folds},
+          {"seated_within_standard_errors", kSeatReach},
+          {"vote", kVoteShare}};
+}
+
 std::string found_text(const SelectionEntry& entry, const ExperimentData& data) {
   std::vector<std::string> found;
   const std::vector<FieldInfo> fields = method_info(entry.settings).fields;
@@ -460,6 +505,8 @@ Json selection_json(const Selection& selection, const ExperimentData& data) {
                {"folds_asked", selection.folds_asked},
                {"input_variants", selection.variants},
                {"candidates", Json::array()}};
+  if (selection.budget) json["budget"] = *selection.budget;
+  if (!data.not_measured.empty()) json["not_measured"] = data.not_measured;
   if (!selection.notes.empty()) json["notes"] = selection.notes;
   for (const SelectionEntry& entry : selection.entries) {
     Json one = {{"method", entry.method.name}};
@@ -470,13 +517,20 @@ Json selection_json(const Selection& selection, const ExperimentData& data) {
       one["input"] = variant_json(entry.input, data);
       one["inner_error"] = entry.loss;
       one["standard_error"] = entry.error;
-      one["seconds"] = entry.seconds;
     }
     one["chosen"] = entry.seated;
     json["candidates"].push_back(std::move(one));
     if (entry.seated) json["chosen"].push_back(entry.method.name);
   }
   return json;
+}
+
+void add_seconds(const Selection& selection, Json& training) {
+  Json& candidates = training.at("selection").at("candidates");
+  for (std::size_t c = 0; c < selection.entries.size(); ++c) {
+    const SelectionEntry& entry = selection.entries[c];
+    if (!entry.skipped) candidates[c]["seconds"] = entry.seconds;
+  }
 }
 
 std::vector<std::string> notes_of(const Selection& selection) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "evaluate/store_rows.hpp"
@@ -21,11 +22,39 @@ std::string differs(const std::string& what, const std::string& stored, const st
   return fmt::format("{} is {} in the store and {} now", what, stored, now);
 }
 
+constexpr std::size_t kLongest = 100;
+
 std::string shown(const nlohmann::json& json) {
-  constexpr std::size_t kLongest = 100;
   std::string text = json.dump();
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;
+}
+
+/// Where two long texts that differ are shown, the part in which they do.
+void show_difference(const nlohmann::json& a, const nlohmann::json& b, std::string& first,
+                     std::string& second) {
+  first = a.dump();
+  second = b.dump();
+  const auto [at, other] = std::ranges::mismatch(first, second);
+  constexpr std::ptrdiff_t kBefore = 30;
+  const auto begin =
+      static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, at - first.begin() - kBefore));
+  for (std::string* text : {&first, &second}) {
+    if (text->size() <= kLongest) continue;
+    const bool cut = begin + kLongest < text->size();
+    *text = (begin > 0 ? "..." : "") + text->substr(begin, kLongest) + (cut ? "..." : "");
+  }
+}
+
+/// The members of a committee by name, where both are lists of such; else nothing.
+std::string names_of_members(const nlohmann::json& list) {
+  if (!list.is_array() || list.empty()) return {};
+  std::string names;
+  for (const nlohmann::json& one : list) {
+    if (!one.is_object() || !one.contains("name") || !one.at("name").is_string()) return {};
+    names += (names.empty() ? "" : ",") + one.at("name").get<std::string>();
+  }
+  return names;
 }
 
 void add_with(std::string_view prefix, const Texts& from, Texts& to) {
@@ -120,15 +149,25 @@ Texts json_differences(const Json& stored, const Json& now) {
     found.push_back(differs("it", shown(a), shown(b)));
     return found;
   }
-  const auto value = [](const nlohmann::json& object, const std::string& key) {
-    return object.contains(key) ? shown(object.at(key)) : std::string("not given");
+  const auto add = [&](const std::string& key) {
+    if (!a.contains(key) || !b.contains(key)) {
+      const auto value = [&](const nlohmann::json& object) {
+        return object.contains(key) ? shown(object.at(key)) : std::string("not given");
+      };
+      found.push_back(differs(key, value(a), value(b)));
+      return;
+    }
+    std::string first = names_of_members(a.at(key));
+    std::string second = names_of_members(b.at(key));
+    if (first.empty() || first == second) show_difference(a.at(key), b.at(key), first, second);
+    found.push_back(differs(key, first, second));
   };
   nlohmann::json both = a;
   both.update(b);
   for (const auto& item : both.items()) {
     const std::string& key = item.key();
     const bool equal = a.contains(key) && b.contains(key) && a.at(key) == b.at(key);
-    if (!equal) found.push_back(differs(key, value(a, key), value(b, key)));
+    if (!equal) add(key);
   }
   return found;
 }
@@ -156,7 +195,12 @@ Texts differences(const CandidateRecord& stored, const CandidateRecord& now) {
   add_with("", json_differences(stored.settings, now.settings), found);
   const nlohmann::json a = stored_form(stored.grid);
   const nlohmann::json b = stored_form(now.grid);
-  if (a != b) found.push_back(differs("the grid", shown(a), shown(b)));
+  if (a != b) {
+    std::string first;
+    std::string second;
+    show_difference(a, b, first, second);
+    found.push_back(differs("the grid", first, second));
+  }
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kith/core/text.hpp"
+#include "kith/data/folds.hpp"
 #include "kith/inspect/summary.hpp"
 
 namespace kith {
@@ -111,7 +112,16 @@ void on_matrix(const MatrixSummary& matrix, std::vector<Advice>& advice) {
 
 std::vector<Advice> advise(const std::vector<MatrixSummary>& matrices, const Labels* labels) {
   std::vector<Advice> advice;
-  if (labels == nullptr || labels->has_two_classes()) {
+  constexpr Index kFewest = 4;  // two of each of two classes
+  const bool enough = matrices.empty() || matrices.front().n >= kFewest;
+  const std::optional<int> single = labels != nullptr ? class_without_folds(*labels) : std::nullopt;
+  if (single) {
+    advice.push_back({fmt::format("more samples of class {}",
+                                  in_quotes(labels->names[static_cast<std::size_t>(*single)])),
+                      "it has 1 sample, and cross-validation, by which [[method=auto]] compares "
+                      "methods, needs 2 "
+                      "of each of two classes"});
+  } else if (labels == nullptr ? enough : labels->has_two_classes()) {
     advice.push_back(
         {"[[method=auto]]",
          fmt::format(

@@ -240,16 +240,29 @@ Matrix double_centred(Matrix S) {
   return S;
 }
 
+/// The distances of `n` samples as they were given, where every pair is known; a sample that is not
+/// listed with itself is at a distance of 0.
+std::optional<DenseBlock> complete_distances(const SimilaritySet& raw, Index n) {
+  if (raw.kind != PairKind::kDistance || raw.rows() != n) return std::nullopt;
+  if (missing_pairs(raw.block) > n) return std::nullopt;
+  DenseBlock dense = to_dense(raw.block);
+  if (missing_pairs(raw.block) == 0) return dense;
+  RowMatrix values = std::move(dense).take();
+  for (Index i = 0; i < n; ++i) {
+    if (std::isnan(values(i, i))) values(i, i) = 0;
+  }
+  if (values.hasNaN()) return std::nullopt;
+  return DenseBlock(std::move(values));
+}
+
 /// Everything that needs the whole matrix in memory.
 void summarise_dense(const SimilaritySet& raw, const DenseBlock& block, const Labels* labels,
                      const SummarySettings& settings, const RunContext& ctx,
                      MatrixSummary& summary) {
   Matrix S = symmetric_mean(block, ctx.threads);
-  const DenseBlock* distances =
-      raw.kind == PairKind::kDistance ? std::get_if<DenseBlock>(&raw.block) : nullptr;
   // Given distances speak for themselves, as long as they are of the samples that were kept.
-  const bool given =
-      distances != nullptr && distances->rows() == S.rows() && missing_pairs(raw.block) == 0;
+  const std::optional<DenseBlock> distances = complete_distances(raw, S.rows());
+  const bool given = distances.has_value();
   const auto compare = [&](const MatrixRef& near) {
     if (labels != nullptr) summary.neighbours = nearest_dense(near, *labels, ctx);
     summary.duplicates = find_duplicates(near, labels, ctx);

@@ -68,9 +68,25 @@ std::vector<std::string> names() {
   return all;
 }
 
+/// The names with one of their choices fixed, "svm-clip", which are taken as well.
+std::vector<std::string> short_names() {
+  std::vector<std::string> all;
+  for (const AnySettings& settings : defaults()) {
+    for (const FieldInfo& field : method_info(settings).fields) {
+      for (const std::string& choice : field.choices) {
+        all.push_back(fmt::format("{}-{}", method_name(settings), choice));
+      }
+    }
+  }
+  return all;
+}
+
 [[noreturn]] void refuse_method(std::string_view method) {
-  const std::vector<std::string> all = names();
-  const auto guess = closest(method, all);
+  std::vector<std::string> all = names();
+  all.emplace_back("auto");  // of the best of them
+  std::vector<std::string> known = all;
+  for (std::string& name : short_names()) known.push_back(std::move(name));
+  const auto guess = closest_name(method, known);
   throw invalid("there is no method {}{}; there are {}", in_quotes(method),
                 guess ? fmt::format(" (did you mean {}?)", *guess) : "", list_some(all, 60));
 }

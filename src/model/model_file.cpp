@@ -62,6 +62,12 @@ Json matrices_json(const ModelRecord& record) {
       entry["measure"] = relevant_settings(matrix.measure->settings);
       entry["file"] = matrix.measure->file;
     }
+    if (matrix.given) {
+      entry["given"] = {{"score_column", matrix.given->score_column},
+                        {"zeros", matrix.given->zeros},
+                        {"least_mean", matrix.given->least_mean},
+                        {"largest_mean", matrix.given->largest_mean}};
+    }
     list.push_back(std::move(entry));
   }
   return list;
@@ -191,11 +197,22 @@ InputRule rule_of(const Json& json, std::size_t k, ArchiveReader& arrays) {
   return rule;
 }
 
+bool is_given(const Json& entry) {
+  return entry.is_object() && entry.size() == 4 && entry.contains("score_column") &&
+         entry.contains("zeros") && entry.contains("least_mean") &&
+         entry.contains("largest_mean") && entry.at("score_column").is_string() &&
+         entry.at("zeros").is_boolean() && entry.at("least_mean").is_number() &&
+         entry.at("largest_mean").is_number();
+}
+
 bool is_matrix(const Json& entry) {
   if (!entry.is_object() || !entry.contains("name") || !entry.contains("rule")) return false;
   const bool measured = entry.contains("measure");
   if (measured && !(entry.contains("file") && entry.at("file").is_number_unsigned())) return false;
-  return entry.at("name").is_string() && entry.size() == (measured ? 4 : 2);
+  const bool given = entry.contains("given");
+  if (given && !is_given(entry.at("given"))) return false;
+  const std::size_t parts = 2 + (measured ? 2 : 0) + (given ? 1 : 0);
+  return entry.at("name").is_string() && entry.size() == parts;
 }
 
 std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
@@ -209,6 +226,13 @@ std::vector<ModelMatrix> matrices_of(Texts& texts, const ModelRecord& record,
     }
     const std::size_t k = matrices.size();
     matrices.push_back({entry.at("name").get<std::string>(), rule_of(entry.at("rule"), k, arrays)});
+    if (entry.contains("given")) {
+      const Json& given = entry.at("given");
+      matrices.back().given = {.score_column = given.at("score_column").get<std::string>(),
+                               .zeros = given.at("zeros").get<bool>(),
+                               .least_mean = given.at("least_mean").get<double>(),
+                               .largest_mean = given.at("largest_mean").get<double>()};
+    }
     if (!entry.contains("measure")) continue;
     matrices.back().measure = detail::read_measure(
         arrays, measure_prefix(k), {entry.at("measure"), entry.at("file").get<Index>()}, record,

@@ -86,6 +86,9 @@ std::string broken_matrix(const ModelMatrix& matrix, Index columns) {
     return fmt::format("the input rule of matrix {} is for {} columns, not for {}",
                        in_quotes(matrix.name), matrix.rule.samples, columns);
   }
+  if (matrix.given && !(matrix.given->least_mean <= matrix.given->largest_mean)) {
+    return refusal("the least mean of a row is above the largest");
+  }
   if (!matrix.measure) return {};
   if (std::string rule = broken_rule(*matrix.measure); !rule.empty()) return refusal(rule);
   if (std::ssize(matrix.measure->columns) != columns) {

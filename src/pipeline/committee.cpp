@@ -12,6 +12,7 @@
 #include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
 #include "kith/model/xxh64.hpp"
+#include "kith/pipeline/given_values.hpp"
 #include "pipeline/committee_members.hpp"
 #include "pipeline/model_parts.hpp"
 
@@ -50,6 +51,18 @@ bool was_asymmetric(std::span<const TrainedModel> members, Index source) {
     }
   }
   return false;
+}
+
+/// What the numbers of a table were like, of some member that uses it.
+std::optional<GivenValues> given_to(std::span<const Seat> members, Index source,
+                                    std::span<const Index> columns) {
+  for (const Seat& member : members) {
+    for (std::size_t m = 0; m < member.sources.size(); ++m) {
+      if (member.sources[m] != source || member.prepared->given.empty()) continue;
+      return given_values(member.prepared->given[m], columns);
+    }
+  }
+  return std::nullopt;
 }
 
 std::string member_part(std::size_t k) { return "member." + std::to_string(k); }
@@ -215,6 +228,7 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
     record.matrices.push_back(
         {sources[s].name,
          untouched(sources[s], record, columns, was_asymmetric(fitted, static_cast<Index>(s)))});
+    record.matrices.back().given = given_to(members, static_cast<Index>(s), record.positions);
     if (sources[s].measure) {
       record.matrices.back().measure = restricted(*sources[s].measure, record.positions);
     }
@@ -238,7 +252,10 @@ Training train_committee(std::span<const Seat> members, std::span<const Source> 
     }
     own.ids.clear();  // the committee has them, and what its tables are measured from
     own.id_hashes.clear();
-    for (ModelMatrix& matrix : own.matrices) matrix.measure.reset();
+    for (ModelMatrix& matrix : own.matrices) {
+      matrix.measure.reset();
+      matrix.given.reset();
+    }
   }
   record.fingerprint = hash.digest();
   record.certificate = certificate_json(training.info);

@@ -58,16 +58,32 @@ bool fits(const ModelRecord& record, const Side& side) {
   return match_ids(record.ids, positions_of(side.ids)).unknown.empty();
 }
 
+/// How the side of a table is turned that is on the wrong one.
+enum class Turn {
+  kAsked,     ///< by asking for it
+  kNotAsked,  ///< by asking for it no longer
+  kAlone,     ///< by turning this file: the other one would be wrong then
+};
+Turn turn_of(const ReadSettings& read, bool is_alone) {
+  if (!is_alone) return Turn::kAlone;
+  return read.transpose ? Turn::kNotAsked : Turn::kAsked;
+}
+
 /// A refusal that says what mends it, where the training samples are on the other side of the
 /// table.
 [[noreturn]] void refuse_columns(const Error& error, const ModelRecord& record, const Side& other,
-                                 std::string_view where) {
+                                 std::string_view where, Turn turn) {
   if (!fits(record, other)) throw error;
-  throw Error(
-      error.code(),
-      fmt::format("{}. Its {} are the training samples: [[transpose]] lets rows and columns "
-                  "change places",
-                  error.what(), where));
+  std::string mend = "[[transpose]] lets rows and columns change places";
+  if (turn == Turn::kNotAsked) {
+    mend = "they would be on the right side without [[transpose]], which turned them";
+  } else if (turn == Turn::kAlone) {
+    mend =
+        "[[transpose]] would turn the other file as well, so write this one with rows and columns "
+        "exchanged";
+  }
+  throw Error(error.code(),
+              fmt::format("{}. Its {} are the training samples: {}", error.what(), where, mend));
 }
 
 /// Those of the rows that have not been read yet.
@@ -91,25 +107,26 @@ bool has_values(const Block& block, Index i) {
 }
 
 /// Pairs with samples that the model does not know would all be left out.
-void check_some_column_known(const SimilaritySet& set, const Positions& known) {
+void check_some_column_known(const SimilaritySet& set, const Positions& known, Turn turn) {
   if (!match_ids(set.column_ids, known).positions.empty()) return;
   throw broken("{}: none of its {} columns is a training sample of the model: {}{}", set.source,
                set.column_ids.size(), list_some(set.column_ids),
-               match_ids(set.row_ids, known).positions.empty()
-                   ? ""
+               match_ids(set.row_ids, known).positions.empty() ? ""
+               : turn == Turn::kNotAsked
+                   ? ". Some of its rows are, and would be columns without [[transpose]]"
                    : ". Some of its rows are: [[transpose]] lets rows and columns change places");
 }
 
 /// A sparse table over the model's columns in the model's order. A training sample that no query
 /// lists is no error here: its pairs are absent like any other.
-Block over_model_columns(const ModelRecord& record, const SimilaritySet& set) {
+Block over_model_columns(const ModelRecord& record, const SimilaritySet& set, Turn turn) {
   Block table = set.block;
   auto& given = std::get<SparseBlock>(table);
   std::vector<Index> columns;
   if (set.column_ids.empty() || record.ids.empty()) {
     columns = match_positions(record, given.cols, set.source, "column");
   } else {
-    check_some_column_known(set, positions_of(record.ids));
+    check_some_column_known(set, positions_of(record.ids), turn);
     const Index unlisted = given.cols++;  // a column without entries, for all such samples
     const Positions positions = positions_of(set.column_ids);
     for (const std::string& id : record.ids) {
@@ -210,7 +227,7 @@ PerQuery read_from(const ModelRecord& record, const std::string& path, const Rea
     try {
       return match_columns(record, set.row_ids, set.rows(), path, "row");
     } catch (const Error& error) {
-      refuse_columns(error, record, {set.column_ids, set.cols()}, "columns");
+      refuse_columns(error, record, {set.column_ids, set.cols()}, "columns", turn_of(read, false));
     }
   }();
   PerQuery from(path, to_dense(set.block).values()(at, Eigen::all).transpose(),
@@ -299,6 +316,11 @@ std::vector<std::string> possible_queries(const ModelRecord& record,
 
 namespace {
 
+/// Of a BLAST table; empty: it was none.
+std::string trained_column(const ModelMatrix& matrix) {
+  return matrix.given ? matrix.given->score_column : std::string();
+}
+
 /// The new rows of one matrix.
 struct Input {
   std::string path;
@@ -318,23 +340,34 @@ struct Input {
       : path(file.to_training), rows(open_rows(file.to_training, read, ctx)) {
     const SimilaritySet* whole = rows->whole();
     if (whole != nullptr && is_sparse(whole->block)) {
-      sparse = over_model_columns(record, *whole);
+      sparse = over_model_columns(record, *whole, turn_of(read, true));
       stays_sparse = record.matrices.size() == 1;
     } else {
-      find_columns(record);
+      find_columns(record, turn_of(read, file.from_training.empty()));
       buffer.resize(static_cast<std::size_t>(rows->cols()));
     }
     if (!file.from_training.empty()) from = read_from(record, file.from_training, read, ctx);
     if (!file.self.empty()) self = read_self(file.self);
   }
 
-  void find_columns(const ModelRecord& record) {
+  void find_columns(const ModelRecord& record, Turn turn) {
     try {
       columns = match_columns(record, rows->column_ids(), rows->cols(), path, "column");
     } catch (const Error& error) {
       std::vector<std::string> ids;
-      refuse_columns(error, record, rest_of(*rows, ids), "rows");
+      refuse_columns(error, record, rest_of(*rows, ids), "rows", turn);
     }
+  }
+
+  /// Throws Error where a BLAST table was read by another column than that of training.
+  void check_score(std::string_view trained) const {
+    const SimilaritySet* whole = rows->whole();
+    if (whole == nullptr || whole->score_column.empty() || trained.empty()) return;
+    if (may_be_same_score(trained, whole->score_column)) return;
+    throw invalid(
+        "{}: the model was trained on the column {} of a BLAST table, and [[score-column={}]] asks "
+        "for another; without it new rows are read by that of training",
+        path, trained, whole->score_column);
   }
 
   /// Pairs of ids, without an order.
@@ -518,7 +551,12 @@ QueryReader::QueryReader(const ModelRecord& record, const QueryFiles& files, con
                     distances ? "distances" : "similarities",
                     distances ? "[[distance]]" : "[[similarity]]");
     }
-    impl_->inputs.emplace_back(record, files.matrices[m], files.read, ctx);
+    const std::string trained = trained_column(record.matrices[m]);
+    ReadSettings read = files.read;
+    const std::string& asked = files.matrices[m].score_column;
+    if (!asked.empty() || !trained.empty()) read.score_column = asked.empty() ? trained : asked;
+    impl_->inputs.emplace_back(record, files.matrices[m], read, ctx);
+    impl_->inputs.back().check_score(trained);
   }
   impl_->find_lead();
   impl_->complete_lists(files.expected);

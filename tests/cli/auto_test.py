@@ -452,3 +452,99 @@ def test_members_that_name_no_samples_are_left_out_of_explanations(problem):
     assert result.returncode == 0
     for one in members:
         assert (f"without a member of the committee: {one}: " in result.stderr) == (one != "knn")
+
+
+def applied(kith, *arguments):
+    return " ".join(kith.json(*arguments, "--labels", "l.txt")["applied"])
+
+
+def test_what_a_flag_says_of_the_input_is_not_searched(problem):
+    for choice in (("--method", "svm-clip", "--tune"), ("--method", "auto", "--among", "svm-clip,knn")):
+        assert "spread" in applied(problem, "train", "--similarity", "s.csv", *choice)
+        assert "spread" not in applied(problem, "train", "--similarity", "s.csv", *choice, "--rescale", "none")
+        assert "spread" not in applied(problem, "train", "--similarity", "s.csv", *choice, "--grid", "rescale=none")
+        scaled = problem.json(*TRAIN, *choice, "--scale", "none")["selection"]
+        assert scaled["input_variants"] == 1
+        fixed = problem.json("train", "--distance", "d.csv", "--labels", "l.txt", *choice, "--from-distance", "exp")
+        assert fixed["selection"]["input_variants"] == 1
+
+
+def test_evaluate_obeys_rescale_and_says_what_was_done(problem):
+    large = Problem(n=40, queries=10)
+    problem.write("large.csv", csv(1000 * large.S, large.ids, large.ids))
+    base = ("evaluate", "--similarity", "large.csv", "--labels", "l.txt", "--methods", "svm-clip", "--set", "svm-clip:cost=1e-3",
+            "--set", "*:scale=none", "--repeats", "4", "--folds", "2")
+    found = {flag: problem.json(*base, *(("--rescale", flag) if flag else ())) for flag in ("", "none", "spread")}
+
+    def errors(result):
+        return result["methods"][0]["errors"]
+    assert errors(found[""]) == errors(found["spread"])
+    tr = problem.json(*base, "--protocol", "tr")
+    assert errors(found["none"]) == errors(tr) != errors(found["spread"])
+    assert [found[flag]["input"]["rescale"] for flag in found] == ["spread", "none", "spread"]
+
+
+@pytest.mark.parametrize("flag, asked", [(("--scale", "cosine"), ("--set", "*:scale=none")),
+                                         (("--rescale", "spread"), ("--grid", "*:rescale=none,spread"))])
+def test_a_flag_and_a_setting_of_the_input_that_contradict_each_other_are_refused(problem, flag, asked):
+    message = problem.refusal("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", "svm-clip", *flag, *asked)
+    assert " ".join(flag) in message and asked[1].partition(":")[2] in message
+    agreed = problem("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", "svm-clip", "--repeats", "2",
+                     "--folds", "2", "--scale", "none", "--set", "*:scale=none")
+    assert agreed.returncode == 0, agreed.stderr
+
+
+def test_the_budget_is_part_of_the_record(problem):
+    found = problem.json(*TRAIN, "--method", "auto", "--budget", "1h30m", "--model", "m.kith")
+    assert found["selection"]["budget"] == 5400
+    assert problem.json("info", "m.kith")["selection"]["budget"] == 5400
+    assert "budget" not in problem.json(*TRAIN, "--method", "knn", "--tune")["selection"]
+
+
+def test_model_files_of_a_search_are_the_same_bytes(problem):
+    for choice in (("--method", "auto"), ("--method", "svm-clip", "--tune")):
+        for name in ("m.kith", "n.kith"):
+            assert "seconds" in problem.json(*TRAIN, *choice, "--model", name)["selection"]["candidates"][0]
+        assert (problem.folder / "m.kith").read_bytes() == (problem.folder / "n.kith").read_bytes()
+
+
+SEQUENCES = [("ACDEFGHIKLMNPQRSTVWY" * 4)[i % 17:40 + 7 * (i % 5)] for i in range(24)]
+
+
+def write_sequences(kith):
+    kith.write("p.fa", "".join(f">s{i}\n{one}\n" for i, one in enumerate(SEQUENCES)))
+    kith.write("p.tsv", "".join(f"s{i}\t{'ab'[i % 2]}\n" for i in range(24)))
+
+
+def test_settings_of_a_measure_are_checked_before_anything_is_measured(kith):
+    write_sequences(kith)
+    result = kith("train", "--data", "p.fa", "--measure", "smith-waterman", "--labels", "p.tsv", "--method", "knn", "--tune",
+                  "--grid", "score=raw,p-value", "--grid", "gap-open=11,8", "--grid", "gap-extend=1")
+    assert result.returncode == 1 and "lambda and K" in result.stderr
+    assert "measuring the pairs" not in result.stderr
+
+
+def test_a_budget_leaves_out_ways_to_measure_and_says_which(kith):
+    write_sequences(kith)
+    base = ("train", "--data", "p.fa", "--measure", "smith-waterman", "--labels", "p.tsv", "--method", "knn", "--tune", "--grid",
+            "gap-open=9,10,12")
+    found = kith.json(*base, "--budget", "1e-6")["selection"]
+    assert len(found["not_measured"]) == 3 and "gap-open=9" in " ".join(found["not_measured"])
+    assert any("ways to measure" in note for note in found["notes"])
+    assert "not_measured" not in kith.json(*base, "--budget", "2h")["selection"]
+
+
+def test_the_settings_that_were_given_are_not_measured_again(kith):
+    write_sequences(kith)
+    result = kith("train", "--data", "p.fa", "--measure", "smith-waterman", "--labels", "p.tsv", "--method", "knn", "--tune",
+                  "--grid", "gap-open=11,12")
+    assert result.stderr.count("measuring the pairs") == 1 and "gap-open=12" in result.stderr
+
+
+def test_a_table_and_a_setting_of_its_name_are_both_in_the_record(kith):
+    write_sequences(kith)
+    found = kith.json("train", "--data", "p.fa", "--labels", "p.tsv", "--measure", "sw", "--measure", "spectrum", "--method",
+                      "auto", "--among", "knn,ridge-clip", "--grid", "matrix=blosum62,blosum45")["selection"]
+    for one in found["candidates"]:
+        assert one["input"]["matrix"] in ("smith-waterman", "spectrum", "sw")
+        assert one["input"]["measure.matrix"].startswith("blosum")

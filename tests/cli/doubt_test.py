@@ -141,9 +141,12 @@ def test_the_other_direction_of_distances_has_a_flag_of_its_own(kith):
     for flag in ("distance", "similarity"):
         assert kith("train", f"--{flag}", "d.csv", "--labels", "l.txt", "--method", "knn", "--symmetrise", "mean",
                     "--model", flag + ".kith").returncode == 0
-    both = [kith("predict", "--model", "distance.kith", "--distance", "q.csv", flag, "back.csv")
-            for flag in ("--similarity-from", "--distance-from")]
-    assert both[0].stdout == both[1].stdout != "" and both[1].returncode == 0
+    alone, both = (kith("predict", "--model", "distance.kith", "--distance", "q.csv", *flags)
+                   for flags in ((), ("--distance-from", "back.csv")))
+    assert both.returncode == 0 and both.stdout != ""
+    assert "--distance-from gives the other" in alone.stderr and "one direction" not in both.stderr
+    assert "given with --distance-from" in kith.refusal(
+        "predict", "--model", "distance.kith", "--distance", "q.csv", "--similarity-from", "back.csv")
     assert "given with --similarity-from" in kith.refusal(
         "predict", "--model", "similarity.kith", "--similarity", "q.csv", "--distance-from", "back.csv")
 
@@ -192,3 +195,88 @@ def test_the_store_keeps_doubts_for_reports(kith):
     assert kith.json("evaluate", *flags)["notes"] == notes
     report = json.loads(kith("report", "--store", "run.db", "--format", "json").stdout)
     assert report["notes"] == notes and any("look like distances" in one for one in notes)
+
+
+def write_hits(kith):
+    """h.tsv: a BLAST table of 20 samples in two classes, n.tsv: hits of 6 new ones; labels with ids l.tsv and n.txt."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(26, 2)) + 3 * (np.arange(26) % 2)[:, None]
+    far = ((x[:, None] - x[None]) ** 2).sum(2)
+    names = [f"s{i}" for i in range(26)]
+
+    def lines(rows):
+        return "".join(f"{names[i]}\t{names[j]}\t90.0\t50\t5\t0\t1\t50\t1\t50\t{math.exp(min(far[i, j] - 30, 2)):.3g}\t"
+                       f"{200 - 5 * far[i, j]:.1f}\n" for i in rows for j in range(20))
+    kith.write("h.tsv", lines(range(20)))
+    kith.write("n.tsv", lines(range(20, 26)))
+    kith.write("l.tsv", "".join(f"{names[i]}\t{'ab'[i % 2]}\n" for i in range(20)))
+    kith.write("n.txt", "".join(f"{names[i]}\t{'ab'[i % 2]}\n" for i in range(20, 26)))
+
+
+def test_new_rows_are_read_by_the_score_column_of_training(kith):
+    write_hits(kith)
+    for flag, column in (("--distance", "evalue"), ("--similarity", "bitscore")):
+        kith.json("train", flag, "h.tsv", "--score-column", column, "--labels", "l.tsv", "--method", "knn", "--model",
+                  "m.kith")
+        said = kith.json("predict", "--model", "m.kith", flag, "n.tsv", "--labels", "n.txt")
+        named = kith.json("predict", "--model", "m.kith", flag, "n.tsv", "--score-column", column, "--labels", "n.txt")
+        assert said["predictions"] == named["predictions"] and said["score"]["error"] < 0.3
+        other = {"evalue": "bitscore", "bitscore": "evalue"}[column]
+        message = kith.refusal("predict", "--model", "m.kith", flag, "n.tsv", "--score-column", other)
+        assert column in message and other in message
+        assert f"the column {column}" in kith("info", "m.kith").stdout
+        assert kith.json("info", "m.kith")["needs"][0]["score_column"] == column
+
+
+def test_the_members_of_auto_share_the_score_column(kith):
+    write_hits(kith)
+    kith.json("train", "--distance", "h.tsv", "--score-column", "evalue", "--labels", "l.tsv", "--method", "auto",
+              "--among", "knn,ridge-clip", "--model", "m.kith")
+    said = kith("predict", "--model", "m.kith", "--distance", "n.tsv", "--labels", "n.txt")
+    assert said.returncode == 0 and "unlike" not in said.stderr
+    assert kith.json("info", "m.kith")["needs"][0]["score_column"] == "evalue"
+
+
+def write_new_points(kith, seed=4):
+    """d.csv, s.csv, l.txt of training samples, and rows of new ones: e.csv (distances), t.csv (similarities)."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(40, 2)) + 3 * (np.arange(40) % 2)[:, None]
+    far = np.sqrt(((x[:, None] - x[None]) ** 2).sum(2))
+    for name, values in (("d.csv", far[:30, :30]), ("s.csv", np.exp(-far[:30, :30])), ("e.csv", far[30:, :30]),
+                         ("t.csv", np.exp(-far[30:, :30]))):
+        kith.write(name, csv(values))
+    kith.write("l.txt", "".join("ab"[i % 2] + "\n" for i in range(30)))
+
+
+@pytest.mark.parametrize("method", ["knn", "svm-clip", "auto", "p-svm"])
+def test_new_rows_unlike_those_of_training_are_told(kith, method):
+    write_new_points(kith)
+    for flag, learned, same, other in (("--similarity", "s.csv", "t.csv", "e.csv"), ("--distance", "d.csv", "e.csv", "t.csv")):
+        kith.json("train", flag, learned, "--labels", "l.txt", "--method", method, "--model", "m.kith")
+        right = kith("predict", "--model", "m.kith", flag, same)
+        assert right.returncode == 0 and "unlike" not in right.stderr, right.stderr
+        wrong = kith("predict", "--model", "m.kith", flag, other)
+        assert wrong.returncode == 0 and wrong.stderr.count("unlike those that the model was trained on") == 1
+        assert other in wrong.stderr
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_new_rows_like_those_of_training_raise_no_doubt(kith, seed):
+    problem = Problem(n=30, queries=12, seed=seed).write(kith)
+    problem.train(kith, "--method", "svm-clip")
+    said = kith("predict", "--model", "m.kith", "--similarity", "q.csv")
+    assert said.returncode == 0 and "unlike" not in said.stderr
+
+
+def test_pairs_without_a_diagonal_are_told_by_their_classes(kith):
+    write_points(kith)
+    far = np.loadtxt(kith.folder / "d.csv", delimiter=",")
+    for name, values in (("d.edges", far), ("s.edges", np.exp(-far))):
+        kith.write(name, "".join(f"p{i}\tp{j}\t{values[i, j]!r}\n" for i in range(24) for j in range(i)))
+    kith.write("l.tsv", "".join(f"p{i}\t{'ab'[i % 2]}\n" for i in range(24)))
+    for flag, name, words in (("--similarity", "d.edges", "look like distances"),
+                              ("--distance", "s.edges", "look like similarities")):
+        result = kith("inspect", flag, name, "--labels", "l.tsv", "--missing", "min")
+        assert result.returncode == 0 and result.stderr.count(words) == 1, result.stderr
+    for flag, name in (("--distance", "d.edges"), ("--similarity", "s.edges")):
+        assert "look like" not in kith("inspect", flag, name, "--labels", "l.tsv", "--missing", "min").stderr

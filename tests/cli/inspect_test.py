@@ -2,6 +2,7 @@
 """`kith inspect` on small matrices whose answers are known, and on the shared data sets."""
 
 import math
+import random
 import re
 import shlex
 
@@ -255,18 +256,18 @@ def test_the_last_line_is_a_command_that_works(kith):
 
 
 def test_the_next_command_has_what_says_how_the_data_are_read_and_nothing_else(kith):
-    kith.write("e.tsv", "a\tb\t2\na\ta\t3\nb\tb\t3\nc\tc\t3\n")
+    kith.write("e.tsv", "a\tb\t2\na\ta\t3\nb\tb\t3\nc\tc\t3\nd\td\t3\n")
     found = kith.json("inspect", "--similarity", "e.tsv", "--format", "edges", "--missing", "zero", "--threads", "1", "--quiet")
     assert found["next"] == ("kith train --method auto --similarity e.tsv --format edges --missing zero --labels FILE "
                              "--model model.kith")
-    kith.write("d.csv", "0,1\n1,0\n")
+    kith.write("d.csv", "0,1,1,1\n1,0,1,1\n1,1,0,1\n1,1,1,0\n")
     found = kith.json("inspect", "--distance", "x=d.csv", "--distance", "y=d.csv", "--from-distance", "exp")
     assert "--distance x=d.csv --distance y=d.csv --from-distance exp" in found["next"]
 
 
 def test_the_next_command_has_switches_without_a_value(kith):
-    kith.write("s.csv", "2,1,0\n1,2,0\n0,0,2\n")
-    kith.write("l.txt", "a\na\nb\n")
+    kith.write("s.csv", "2,1,0,0\n1,2,0,0\n0,0,2,1\n0,0,1,2\n")
+    kith.write("l.txt", "a\na\nb\nb\n")
     found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt", "--transpose")["next"]
     assert "--transpose" in found.split() and "true" not in found.split()
 
@@ -302,3 +303,30 @@ def test_duplicates_are_named_by_their_place_in_the_file_though_samples_were_dro
     kith.write("s.csv", "1,nan,.1,.1\nnan,1,.5,.5\n.1,.5,1,1\n.1,.5,1,1\n")
     found = kith.json("inspect", "--similarity", "s.csv", "--missing", "drop-sample")["duplicates"]
     assert [pair["samples"] for pair in found["pairs"]] == [["3", "4"]]
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_a_list_of_distances_has_the_facts_of_the_table(kith, diagonal):
+    chance = random.Random(6)
+    x = [(chance.gauss(i % 2, 1), chance.gauss(i % 2, 1)) for i in range(20)]
+    far = [[math.dist(a, b) for b in x] for a in x]
+    ids = [f"p{i}" for i in range(20)]
+    kith.write("d.csv", "," + ",".join(ids) + "\n" + "".join(
+        one + "," + ",".join(map(repr, row)) + "\n" for one, row in zip(ids, far)))
+    kith.write("d.edges", "".join(f"{ids[i]}\t{ids[j]}\t{far[i][j]!r}\n" for i in range(20) for j in range(i + diagonal)))
+    kith.write("l.tsv", "".join(f"{one}\t{'ab'[i % 2]}\n" for i, one in enumerate(ids)))
+    rules = () if diagonal else ("--missing", "min")
+    table, pairs = (kith.json("inspect", "--distance", name, "--labels", "l.tsv", *rules) for name in ("d.csv", "d.edges"))
+    assert pairs["loo_1nn_by"] == "distances" and pairs["sparse"] is True
+    for fact in ("loo_1nn_by", "loo_1nn_error", "loo_1nn_tied", "triangle_violations", "triangles_checked", "duplicates"):
+        assert pairs[fact] == table[fact], fact
+
+
+def test_shares_have_a_sign_of_percent(kith):
+    chance = random.Random(6)
+    rows = [[chance.gauss(0, 1) for _ in range(12)] for _ in range(12)]
+    kith.write("s.csv", matrix_csv([[rows[i][j] + rows[j][i] for j in range(12)] for i in range(12)]))
+    kith.write("l.txt", "a\nb\n" * 6)
+    text = kith("inspect", "--similarity", "s.csv", "--labels", "l.txt").stdout
+    for words in ("1-NN error", "break the triangle", "absolute spectrum"):
+        assert re.search(r"\d %", next(line for line in text.splitlines() if words in line)), text

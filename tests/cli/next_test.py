@@ -171,3 +171,20 @@ def test_the_command_of_info_needs_none_where_samples_are_measured(data):
     assert "--self" not in words and "(--self)" not in data("info", "m.kith").stdout
     words[words.index("FILE")] = "words.txt"
     assert data(*words[1:]).returncode == 0
+
+
+@pytest.mark.parametrize("labels", ["x\n" * 5 + "y\n", "x\ny\n"])
+def test_no_command_is_printed_where_auto_cannot_compare_and_it_is_said_why(kith, labels):
+    n = labels.count("\n")
+    kith.write("s.csv", csv(np.eye(n) + 1))
+    kith.write("l.txt", labels)
+    found = kith.json("inspect", "--similarity", "s.csv", "--labels", "l.txt")
+    assert not found.get("next")
+    assert any("cross-validation" in one["why"] and "has 1 sample" in one["why"] for one in found["advice"])
+    assert all(one["what"] != "--method auto" for one in found["advice"])
+
+
+def test_three_samples_are_too_few_for_any_labels(kith):
+    for n, there in ((1, False), (3, False), (4, True)):
+        kith.write("s.csv", csv(np.eye(n) + 1))
+        assert bool(kith.json("inspect", "--similarity", "s.csv").get("next")) == there

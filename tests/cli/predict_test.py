@@ -433,3 +433,32 @@ def test_svm_knn_is_explained_by_its_local_machine(kith):
         score = row["scores"][row["label"]]
         assert whole + explanation.get("offset", 0) == pytest.approx(score, abs=1e-9)
     assert "terms" in kinds
+
+
+def test_a_turned_file_is_told_how_to_be_turned_back(kith):
+    made = Problem(n=30, queries=12, symmetric=False).write(kith)
+    made.train(kith)
+    kith.write("turned.csv", csv(made.rows.T, made.ids, made.query_ids))
+    kith.write("back.csv", csv(made.back, made.ids, made.query_ids))
+    rows = ("predict", "--model", "m.kith", "--similarity")
+    assert "--transpose lets rows and columns change places" in kith.refusal(*rows, "turned.csv")
+    assert kith(*rows, "turned.csv", "--transpose").returncode == 0
+    message = kith.refusal(*rows, "q.csv", "--transpose")
+    assert "without --transpose" in message and "--transpose lets" not in message
+    message = kith.refusal(*rows, "q.csv", "--similarity-from", "q.csv")
+    assert "rows and columns exchanged" in message and "--transpose lets" not in message
+
+
+def test_the_other_direction_is_given_by_the_flag_of_its_kind(kith):
+    made = Problem(n=30, queries=12, symmetric=False)
+    kith.write("d.csv", csv(abs(made.S) + 0.1 - 0.1 * np.eye(30)))
+    kith.write("e.csv", csv(abs(made.rows)))
+    kith.write("l.txt", "".join(label + "\n" for label in made.labels))
+    kith.json("train", "--distance", "d.csv", "--labels", "l.txt", "--symmetrise", "mean", "--from-distance", "negative",
+              "--method", "svm-clip", "--model", "m.kith")
+    said = kith("predict", "--model", "m.kith", "--distance", "e.csv")
+    assert "--distance-from gives the other" in said.stderr and "--similarity-from" not in said.stderr
+    kith.write("f.csv", csv(abs(made.back)))
+    message = kith.refusal("predict", "--model", "m.kith", "--distance", "e.csv", "--similarity-from", "f.csv")
+    assert "--distance-from" in message
+    assert kith("predict", "--model", "m.kith", "--distance", "e.csv", "--distance-from", "f.csv").returncode == 0

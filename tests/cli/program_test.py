@@ -190,9 +190,44 @@ def test_an_unknown_option_names_the_one_that_was_meant(kith, arguments, hint):
     (("train", "--n_jobs", "2"), "(did you mean --threads?)"),
     (("train", "--random_state", "2"), "(did you mean --seed?)"),
     (("help", "nothing"), 'there is no command "nothing"'),
+    (("train", "--out", "m.kith"), "(did you mean --model?)"),
+    (("train", "--output", "m.kith"), "(did you mean --model?)"),
+    (("train", "-o", "m.kith"), "(did you mean --model?)"),
+    (("convert", "--output", "x.npy"), "(did you mean --out?)"),
+    (("convert", "-o", "x.npy"), "(did you mean --out?)"),
+    (("train", "--sim", "s.csv"), "(did you mean --similarity?)"),
+    (("train", "--dist", "s.csv"), "(did you mean --distance?)"),
+    (("train", "--lab", "l.txt"), "(did you mean --labels?)"),
+    (("train", "--method", "auto", "--methods", "knn"), "(did you mean --among knn?)"),
+    (("evaluate", "--methods", "knn", "svm-clip"), "separated by commas"),
+    (("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", "knn,all"), "all stands alone"),
 ])
 def test_words_of_other_programs_name_ours(kith, arguments, hint):
     assert hint in kith.refusal(*arguments)
+
+
+@pytest.mark.parametrize("typed, meant", [("SVM", "svm"), ("svmclip", "svm-clip"), ("SVM-Clip", "svm-clip"),
+                                          ("ridge_flip", "ridge-flip"), ("autp", "auto")])
+def test_a_method_is_known_by_its_letters(kith, typed, meant):
+    kith.write("s.csv", "1,0\n0,1\n")
+    kith.write("l.txt", "a\nb\n")
+    message = kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", typed)
+    assert f"(did you mean {meant}?)" in message and "and auto" in message
+
+
+def test_a_measure_is_known_by_its_letters(kith):
+    kith.write("s.txt", "abc\nabd\n")
+    message = kith.refusal("measure", "--data", "s.txt", "--measure", "smithwaterman", "--out", "o.csv")
+    assert "(did you mean smith-waterman?)" in message
+
+
+def test_a_file_given_as_a_kernel_is_a_matrix(kith):
+    kith.write("s.csv", "1,0\n0,1\n")
+    assert "(did you mean --similarity s.csv?)" in kith.refusal("train", "--kernel", "s.csv")
+
+
+def test_all_methods_are_those_that_are_listed(kith):
+    assert kith("methods", "all").stdout == kith("methods").stdout != ""
 
 
 @pytest.mark.parametrize("arguments, meant", [

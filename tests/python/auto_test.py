@@ -376,3 +376,24 @@ def test_members_that_cannot_explain_are_left_out_with_a_warning(binary):
         pytest.skip("the committee of these samples has no such member")
     with pytest.warns(UserWarning, match=f"without a member of the committee: {others[0]}"):
         model.explain(binary.rows, k=2)
+
+
+def test_what_input_says_is_not_searched(binary):
+    def variants(**given):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = kith.Auto(among=["svm-clip", "knn"], **given).fit(binary.S, binary.y)
+        return model.certificate_["selection"]["input_variants"], " ".join(model.fit_["applied"])
+    assert "spread" in variants()[1]
+    assert "spread" not in variants(input={"rescale": "none"})[1]
+    assert variants(input={"scale": "none"})[0] == 1
+    with pytest.raises(ValueError, match=r"input=\{'scale': 'cosine'\}.*scale=none"):
+        variants(input={"scale": "cosine"}, grids={"*": {"scale": ["none"]}})
+
+
+def test_the_budget_is_in_the_record_and_may_have_several_units(binary):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = kith.Auto(among=["knn"], budget="1h30m").fit(binary.S, binary.y)
+    assert model.certificate_["selection"]["budget"] == 5400
+    assert model.selection_[0]["seconds"] >= 0

@@ -170,3 +170,31 @@ def test_auto_refuses_a_plain_list_of_classes_for_a_table_of_pairs(pairs):
     with pytest.raises(ValueError, match="lists pairs of ids, which have no order"):
         kith.Auto(among="knn").fit(table, list(of.values()))
     assert kith.Auto(among="knn").fit(table, of).score(table, of) == 1
+
+
+def test_the_frame_of_a_table_of_pairs_says_that_its_order_is_ours(pairs, tmp_path):
+    table, _ = pairs
+    with pytest.warns(UserWarning, match="the order in which the ids first appear"):
+        frame = table.to_frame()
+    assert list(frame.index) == list(table.row_ids)
+    frame.to_csv(tmp_path / "s.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.read(tmp_path / "s.csv").to_frame()
+
+
+def test_new_rows_unlike_those_of_training_are_told():
+    chance = np.random.default_rng(4)
+    x = chance.normal(size=(40, 2)) + 3 * (np.arange(40) % 2)[:, None]
+    far = np.sqrt(((x[:, None] - x[None]) ** 2).sum(2))
+    y = np.where(np.arange(30) % 2, "b", "a")
+    for make in (kith.KNN, kith.SVM, lambda **given: kith.Auto(among=["knn", "ridge-flip"], **given)):
+        for distance, right, wrong in ((False, np.exp(-far), far), (True, far, np.exp(-far))):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = make(distance=distance).fit(right[:30, :30], y)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                model.predict(right[30:, :30])
+            with pytest.warns(UserWarning, match="unlike those that the model was trained on"):
+                model.predict(wrong[30:, :30])

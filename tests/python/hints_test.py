@@ -40,6 +40,26 @@ def test_a_setting_of_the_input_goes_into_input():
             make(missing="zero")
 
 
+def test_a_setting_of_methods_goes_into_settings():
+    with pytest.raises(TypeError, match=r"Auto has no setting 'C' \(did you mean settings=\{'\*': \{'cost': ...\}\}\?\)"):
+        kith.Auto(C=1)
+
+
+def test_auto_is_among_the_methods():
+    auto = kith.methods()[-1]
+    assert auto["name"] == "auto" and "knn" in auto["members"]
+    assert set(kith.methods()[0]) <= set(auto)
+
+
+def test_a_comparison_says_why_it_takes_no_budget(binary):
+    with pytest.raises(TypeError, match="must not depend on the speed"):
+        kith.evaluate(binary.S, binary.y, ["knn"], budget="10s")
+    with pytest.raises(ValueError, match=r"give among to evaluate\(\)"):
+        kith.evaluate(binary.S, binary.y, [kith.Auto(among=["knn"])])
+    with pytest.raises(ValueError, match="must not depend on the speed"):
+        kith.evaluate(binary.S, binary.y, [kith.Auto(budget=10)])
+
+
 def test_arguments_of_a_comparison_by_other_names(binary):
     for typed, meant in (("cv", "folds"), ("method", "methods"), ("labels", "y"), ("n_jobs", "threads")):
         with pytest.raises(TypeError, match=rf"evaluate has no setting '{typed}' \(did you mean {meant}=\?\)"):

@@ -14,28 +14,12 @@
 namespace kith {
 
 /// The ids that texts of the library name.
-inline constexpr std::array<std::string_view, 22> kMentioned = {"among",
-                                                                "append",
-                                                                "data",
-                                                                "diagonal",
-                                                                "distance",
-                                                                "from-distance",
-                                                                "grid",
-                                                                "groups",
-                                                                "json",
-                                                                "labels",
-                                                                "measure",
-                                                                "method",
-                                                                "missing",
-                                                                "scale",
-                                                                "score-column",
-                                                                "self",
-                                                                "set",
-                                                                "similarity",
-                                                                "similarity-from",
-                                                                "sizes",
-                                                                "stratify",
-                                                                "transpose"};
+inline constexpr std::array<std::string_view, 28> kMentioned = {
+    "among",         "append",        "budget",    "data",       "diagonal",        "distance",
+    "distance-from", "from-distance", "gamma",     "grid",       "groups",          "json",
+    "labels",        "measure",       "method",    "missing",    "rescale",         "scale",
+    "score-column",  "self",          "set",       "similarity", "similarity-from", "sizes",
+    "stratify",      "symmetrise",    "transform", "transpose"};
 
 /// How a front end spells an id of `kMentioned`; the value may be empty.
 using Spelling = std::string (*)(std::string_view id, std::string_view value);

@@ -46,4 +46,12 @@ namespace kith {
 /// Order in which class names are shown: by value when both are numbers, else byte order.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 
+/// The candidate that is `word` but for hyphens, underscores, blanks and capitals, else the
+/// closest.
+[[nodiscard]] std::optional<std::string> closest_name(std::string_view word,
+                                                      std::span<const std::string> candidates);
+
+/// "90", "90s", "500ms", "5m", "5min", "2h", "1h30m": a time above 0 in seconds.
+[[nodiscard]] std::optional<double> parse_seconds(std::string_view text);
+
 }  // namespace kith

@@ -32,6 +32,8 @@ struct Doubt {
 ///    similar than pairs of two, either.
 ///  - Distances look like similarities where nearly every sample is farther from itself than from
 ///    the others, or where they are a score column of a BLAST table that grows with similarity.
+///  - Where no sample's pair with itself is known, as in most edge lists, the classes alone tell:
+///    pairs of one class are clearly less similar (farther) than pairs of two.
 ///  - E-values are such a column too, or values of which many lie orders of magnitude below 0.001
 ///    and the least are those of a sample with itself.
 [[nodiscard]] Doubt doubt(const SimilaritySet& set, const Labels* labels,

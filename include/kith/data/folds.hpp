@@ -41,6 +41,9 @@ struct FoldSplit {
 [[nodiscard]] std::optional<int> class_inside_a_fold(const Labels& labels,
                                                      std::span<const int> fold_of);
 
+/// Of two classes, one with a single sample: no folds leave both classes outside each of them.
+[[nodiscard]] std::optional<int> class_without_folds(const Labels& labels);
+
 /// At most `most` stratified folds of samples of two classes, +1 and -1, outside each of which both
 /// are left; none where that cannot be: a class has one sample, or one group has all of it.
 [[nodiscard]] std::vector<FoldSplit> two_class_folds(std::span<const int> signs,

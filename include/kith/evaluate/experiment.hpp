@@ -51,6 +51,8 @@ struct ExperimentData {
     std::vector<bool> symmetric;
   };
   std::vector<Alternative> alternatives{};
+  std::vector<std::string> not_measured{};  ///< settings that a budget left out, in words
+  double measuring = 0;  ///< seconds that the slowest way to measure the tables took
   /// There where samples were dropped: all that were given.
   struct Given {
     std::vector<std::string> ids;  ///< or none

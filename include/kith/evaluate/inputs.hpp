@@ -4,6 +4,7 @@
 // tables is used, and the settings of the measure where the pairs come from raw samples.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,6 +47,11 @@ struct InputSearch {
   bool cosine = false;       ///< also by self-similarities, which new rows must then bring
   bool spread = false;       ///< every table is divided by its spread, so that grids are relative
   bool matrices = false;     ///< a method that learns from one table chooses one of several
+  /// For measuring the tables of other settings of the measure: those that would take longest on a
+  /// few samples are left out. None: no limit.
+  std::optional<double> seconds{};
+  std::vector<std::string>
+      given{};  ///< fields of the input that a user set: these stay as they are
 };
 
 /// Whether a key is a setting of the input or of a measure, which `--grid` may search.
@@ -54,7 +60,8 @@ struct InputSearch {
 /// Fills `inputs` of every candidate and of its members: the default search for the method and the
 /// table, with the fields that `input_axes` of the candidate lists in their place. Measures the
 /// tables of other measure settings, which `data.alternatives` then holds; `samples` are the raw
-/// samples, or none. Throws Error where a field does not apply.
+/// samples, or none. Where all tables are divided by their spread, `data.input` says so. Throws
+/// Error where a field does not apply, or where a user set it and lists other values as well.
 void resolve_inputs(ExperimentData& data, std::span<const RawMatrix> samples,
                     const InputSearch& search, std::vector<Candidate>& candidates, RunContext& ctx);
 

@@ -31,6 +31,7 @@ struct Selection {
   Index folds_asked = 0;                ///< more than were finished where a budget ended them
   std::vector<std::string> notes{};     ///< on what a budget left out, for the user
   Index variants = 0;                   ///< ways to treat the input
+  std::optional<double> budget{};       ///< seconds that everything may take; none: no limit
 };
 
 struct SelectionSettings {
@@ -38,8 +39,9 @@ struct SelectionSettings {
   Stratify stratify = Stratify::kAuto;
   /// Seconds for everything: what was done before (`spent`), estimates, cross-validation and the
   /// fits to all samples. Methods that will not fit in are skipped, the costliest first, by the
-  /// time that each takes on a small sample; at least the cheapest is tried on one fold. None: no
-  /// limit.
+  /// time that each takes on a small sample; at least the cheapest is tried on one fold. How long
+  /// the others took corrects the estimates, and those that fit in after all are tried then. None:
+  /// no limit.
   std::optional<double> budget{};
   double spent = 0;  ///< seconds since the command began: reading, measuring
 };
@@ -59,10 +61,18 @@ struct SelectionSettings {
                                       std::span<const RawMatrix> samples, const VectorData* vectors,
                                       const DecisionSettings& decision, RunContext& ctx);
 
+/// What `auto` is: no method of the registry, it has members in the place of settings.
+inline constexpr std::string_view kAutoSummary =
+    "a committee: the best of several methods by cross-validation, which predict together";
+[[nodiscard]] Json auto_json();
+
 /// The values of what was searched, of the method and of its input: "cost=1, scale=unit".
 [[nodiscard]] std::string found_text(const SelectionEntry& entry, const ExperimentData& data);
-/// What `train --json` and the model file say of it.
+/// What `train --json` and the model file say of it; without seconds, so that the same search gives
+/// the same file.
 [[nodiscard]] Json selection_json(const Selection& selection, const ExperimentData& data);
+/// Adds the seconds of each method to what `train --json` prints of a fit.
+void add_seconds(const Selection& selection, Json& training);
 /// Notes on what a budget left out, and on the grids of those that are part of the answer.
 [[nodiscard]] std::vector<std::string> notes_of(const Selection& selection);
 /// Puts both into the certificate of the model that was trained by it.

@@ -26,12 +26,21 @@ namespace kith {
 
 inline constexpr TensorFormat kModelFormat{"kith-model", 1};
 
+/// What the numbers of a matrix were like as they were given, over the stored columns.
+struct GivenValues {
+  std::string score_column;  ///< that a BLAST table was read by; empty: it was none
+  bool zeros = false;        ///< pairs that are not known count as 0
+  double least_mean = 0;     ///< of the means of training rows, each without its own sample
+  double largest_mean = 0;
+};
+
 /// One training matrix: its name, the rule for new rows, over the stored columns, and how these
 /// rows are measured where the matrix was measured from raw data.
 struct ModelMatrix {
   std::string name;
   InputRule rule;
   std::optional<MeasureRule> measure = std::nullopt;
+  std::optional<GivenValues> given = std::nullopt;  ///< none: measured, or the file does not say
 };
 
 /// What a file says beside the parts of the model itself.

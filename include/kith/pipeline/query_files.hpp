@@ -20,6 +20,8 @@ struct QueryFile {
   std::string from_training;  ///< training samples x queries; empty: the directions are the same
   std::string self;           ///< a number per line, or id<TAB>number; empty: not known
   PairKind kind = PairKind::kSimilarity;
+  /// Of a BLAST table, the column that was asked for; empty: the one of training.
+  std::string score_column{};
 };
 
 struct QueryFiles {

@@ -16,6 +16,13 @@
 
 namespace kith {
 
+/// A table as it was given, of the samples that are trained on.
+struct GivenTable {
+  Block block;
+  std::string score_column;  ///< as of SimilaritySet
+  bool zeros = false;        ///< pairs that are not known are 0
+};
+
 /// A training set under the input rules, with the rules for new rows.
 struct PreparedTraining {
   TrainingSet set;
@@ -25,6 +32,7 @@ struct PreparedTraining {
   /// One per matrix where they were measured from raw data; empty: they were read.
   std::vector<MeasureRule> measures{};
   std::vector<std::string> feature_names{};  ///< of vectors, where they have names
+  std::vector<GivenTable> given{};           ///< one per matrix where they were read
 };
 
 /// The settings with from-distance=auto settled for a method: negative where it goes by neighbours,

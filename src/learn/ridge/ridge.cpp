@@ -205,8 +205,10 @@ std::string choice_note(const std::vector<double>& errors, std::size_t best,
       format_short(tried.back()), left_out.how());
   const bool differ = *std::max_element(errors.begin(), errors.end()) > errors[best];
   if (differ && (best == 0 || best + 1 == tried.size())) {
-    note += fmt::format("; it is the {} value tried, so a {} one may do better",
-                        best == 0 ? "smallest" : "largest", best == 0 ? "smaller" : "larger");
+    note += fmt::format(
+        "; it is the {} value tried, and a {} one may do better: [[set=ridge={}]] is the next",
+        best == 0 ? "smallest" : "largest", best == 0 ? "smaller" : "larger",
+        format_short(best == 0 ? tried.front() / 10 : tried.back() * 10, 4));
   }
   return note;
 }

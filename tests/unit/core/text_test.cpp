@@ -21,6 +21,28 @@ TEST(ParseDouble, TakesTheWholeTextOrNothing) {
   EXPECT_FALSE(parse_double("+-1"));
 }
 
+TEST(ParseSeconds, TakesNumbersWithUnitsAndSumsOfThem) {
+  EXPECT_EQ(parse_seconds("90"), 90);
+  EXPECT_EQ(parse_seconds(" 1e-6 "), 1e-6);
+  EXPECT_EQ(parse_seconds("500ms"), 0.5);
+  EXPECT_EQ(parse_seconds("5m"), 300);
+  EXPECT_EQ(parse_seconds("5 min"), 300);
+  EXPECT_EQ(parse_seconds("1h30m"), 5400);
+  EXPECT_EQ(parse_seconds("1h 30m 5s"), 5405);
+  for (const char* text :
+       {"", "s", "0s", "-5m", "5d", "1h-1m", "nan", "inf", "1h30", "m5", "1e999h"}) {
+    EXPECT_FALSE(parse_seconds(text)) << text;
+  }
+}
+
+TEST(ClosestName, PrefersTheSameLettersToFewEdits) {
+  const std::vector<std::string> names = {"svm", "svm-clip", "smith-waterman", "mkl"};
+  EXPECT_EQ(closest_name("SVMClip", names), "svm-clip");
+  EXPECT_EQ(closest_name("Smith_Waterman", names), "smith-waterman");
+  EXPECT_EQ(closest_name("mkk", names), "mkl");
+  EXPECT_FALSE(closest_name("entirely else", names));
+}
+
 TEST(FormatDouble, ReadsBackToTheSameBits) {
   for (const double value : {0.1, 1.0 / 3, -1e300, 5e-324, 123456789.125, -0.0}) {
     const auto back = parse_double(format_double(value));

@@ -172,5 +172,42 @@ TEST(Doubt, JudgesRowsSpreadOverALargeTable) {
   EXPECT_THAT(doubt(set, nullptr).text, HasSubstr("look like distances"));
 }
 
+/// The pairs of different samples.
+SimilaritySet without_diagonal(const RowMatrix& values, PairKind kind) {
+  SparseBlock block{.cols = kSamples};
+  for (Index i = 0; i < kSamples; ++i) {
+    for (Index j = 0; j < kSamples; ++j) {
+      if (i != j) block.add(j, values(i, j));
+    }
+    block.end_row();
+  }
+  SimilaritySet set;
+  set.source = "p.edges";
+  set.format = "edges";
+  set.kind = kind;
+  set.block = std::move(block);
+  return set;
+}
+
+TEST(Doubt, TellsPairsWithoutADiagonalByTheirClasses) {
+  const Labels labels = two_classes();
+  const RowMatrix D = distances(3);
+  const RowMatrix S = (-D).array().exp();
+  const auto said = [&](const RowMatrix& values, PairKind kind, const Labels* of) {
+    return doubt(without_diagonal(values, kind), of);
+  };
+  EXPECT_EQ(said(D, PairKind::kSimilarity, &labels).mend, Mend::kDistance);
+  EXPECT_EQ(said(S, PairKind::kDistance, &labels).mend, Mend::kSimilarity);
+  for (const Labels* of : {&labels, static_cast<const Labels*>(nullptr)}) {
+    EXPECT_EQ(said(S, PairKind::kSimilarity, of).mend, Mend::kNothing);
+    EXPECT_EQ(said(D, PairKind::kDistance, of).mend, Mend::kNothing);
+  }
+  EXPECT_EQ(said(D, PairKind::kSimilarity, nullptr).mend, Mend::kNothing);
+  // Classes that say nothing: no doubt in either direction.
+  const RowMatrix mixed = distances(0);
+  EXPECT_EQ(said(mixed, PairKind::kSimilarity, &labels).mend, Mend::kNothing);
+  EXPECT_EQ(said(mixed, PairKind::kDistance, &labels).mend, Mend::kNothing);
+}
+
 }  // namespace
 }  // namespace kith::doubt_test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/pipeline/given_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kith/core/text.hpp"
+
+namespace kith {
+namespace {
+
+/// The mean of row i over the columns that are `wanted`, without the sample's own; NaN where no
+/// pair is known. Pairs that are not known are 0 where `zeros` says so.
+double mean_of_row(const Block& block, Index i, const std::vector<bool>& wanted, Index own,
+                   bool zeros) {
+  double sum = 0;
+  Index known = 0;
+  const auto add = [&](Index j, double value) {
+    if (j == own || !wanted[static_cast<std::size_t>(j)] || std::isnan(value)) return;
+    sum += value;
+    ++known;
+  };
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    for (Index j = 0; j < dense->cols(); ++j) add(j, (*dense)(i, j));
+  } else {
+    const SparseRow row = std::get<SparseBlock>(block).row(i);
+    for (std::size_t e = 0; e < row.size(); ++e) add(row.columns[e], row.values[e]);
+  }
+  if (zeros) {
+    known = std::count(wanted.begin(), wanted.end(), true);
+    if (own >= 0 && wanted[static_cast<std::size_t>(own)]) --known;
+  }
+  return known == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(known);
+}
+
+bool absent_are_zero(const Block& block) {
+  const auto* sparse = std::get_if<SparseBlock>(&block);
+  return sparse != nullptr && sparse->absent == Absent::kZero;
+}
+
+/// The columns of rows that are `width` wide which the model needs.
+std::vector<bool> needed(const ModelRecord& record, Index width) {
+  const auto all = static_cast<std::size_t>(width);
+  if (width == std::ssize(record.positions)) return std::vector<bool>(all, true);
+  std::vector<bool> wanted(all, false);
+  for (Index at : record.positions) {
+    if (width != record.samples && !record.kept.empty()) {
+      at = record.kept[static_cast<std::size_t>(at)];
+    }
+    if (at < width) wanted[static_cast<std::size_t>(at)] = true;
+  }
+  return wanted;
+}
+
+/// How far outside the mean of `rows` new rows may be: the range of so many training rows is not
+/// that of all there could be.
+double slack(const GivenValues& given, Index samples, double rows) {
+  const double width = given.largest_mean - given.least_mean;
+  const double size = std::max(std::abs(given.least_mean), std::abs(given.largest_mean));
+  constexpr double kRounding = 1e-6;
+  return width * (0.5 / std::sqrt(rows) + 1 / std::sqrt(static_cast<double>(samples))) +
+         kRounding * size;
+}
+
+}  // namespace
+
+std::optional<GivenValues> given_values(const GivenTable& table, std::span<const Index> columns) {
+  std::vector<bool> wanted(static_cast<std::size_t>(cols(table.block)), false);
+  for (const Index j : columns) wanted[static_cast<std::size_t>(j)] = true;
+  GivenValues given{.score_column = table.score_column,
+                    .zeros = table.zeros || absent_are_zero(table.block),
+                    .least_mean = std::numeric_limits<double>::infinity(),
+                    .largest_mean = -std::numeric_limits<double>::infinity()};
+  Index known = 0;
+  for (Index i = 0; i < rows(table.block); ++i) {
+    const double mean = mean_of_row(table.block, i, wanted, i, given.zeros);
+    if (std::isnan(mean)) continue;
+    ++known;
+    given.least_mean = std::min(given.least_mean, mean);
+    given.largest_mean = std::max(given.largest_mean, mean);
+  }
+  if (known < 2) return std::nullopt;
+  return given;
+}
+
+QueryDoubts::QueryDoubts(const ModelRecord& record)
+    : record_(&record), seen_(record.matrices.size()) {}
+
+void QueryDoubts::add(const QueryBlock& queries) {
+  for (std::size_t m = 0; m < std::min(seen_.size(), queries.matrices.size()); ++m) {
+    const std::optional<GivenValues>& given = record_->matrices[m].given;
+    if (!given) continue;
+    const Block& block = queries.matrices[m].to_training;
+    const std::vector<bool> wanted = needed(*record_, cols(block));
+    for (Index i = 0; i < rows(block); ++i) {
+      const double mean = mean_of_row(block, i, wanted, -1, given->zeros);
+      if (!std::isfinite(mean)) continue;
+      seen_[m].sum += mean;
+      seen_[m].rows += 1;
+    }
+  }
+}
+
+std::vector<std::string> QueryDoubts::notes(std::span<const std::string> sources) const {
+  std::vector<std::string> notes;
+  for (std::size_t m = 0; m < seen_.size(); ++m) {
+    const ModelMatrix& matrix = record_->matrices[m];
+    if (!matrix.given || seen_[m].rows == 0) continue;
+    const double mean = seen_[m].sum / seen_[m].rows;
+    const double reach = slack(*matrix.given, record_->samples, seen_[m].rows);
+    if (mean >= matrix.given->least_mean - reach && mean <= matrix.given->largest_mean + reach) {
+      continue;
+    }
+    const bool distances = matrix.rule.kind == PairKind::kDistance;
+    const std::string& column = matrix.given->score_column;
+    std::string mend = distances ? "a model of similarities is trained with [[distance=no]]"
+                                 : "a model of distances is trained with [[distance]]";
+    if (!column.empty())
+      mend = fmt::format("[[score-column={}]] is what it was trained by", column);
+    notes.push_back(fmt::format(
+        "{}: the numbers are unlike those that the model was trained on: new rows are {} on "
+        "average, those of the training samples from {} to {}. The model takes {} of the measure "
+        "and the scale that it was trained on; {}",
+        m < sources.size() ? sources[m] : "matrix " + in_quotes(matrix.name), format_short(mean, 4),
+        format_short(matrix.given->least_mean, 4), format_short(matrix.given->largest_mean, 4),
+        distances ? "distances" : "similarities", mend));
+  }
+  return notes;
+}
+
+}  // namespace kith
