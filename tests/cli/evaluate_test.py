@@ -54,6 +54,26 @@ def test_json_has_what_the_interface_promises(problem):
     assert any(method["best"] for method in document["methods"])
 
 
+def test_methods_are_compared_by_the_test_that_is_asked_for(problem):
+    small = ("evaluate", *INPUT, "--methods", "knn,nearest-mean", "--folds", 3)
+    for flags, name in ((("--repeats", 4), "corrected-t"), (("--repeats", 1), "mcnemar"),
+                        (("--repeats", 5, "--protocol", "tr"), "wilcoxon"),
+                        (("--repeats", 5, "--test", "wilcoxon"), "wilcoxon"),
+                        (("--repeats", 5, "--protocol", "tr", "--test", "corrected-t"), "corrected-t"),
+                        (("--repeats", 4, "--test", "none"), "none")):
+        document = problem.json(*small, *flags)
+        assert document["test"]["name"] == name, flags
+        other = next(method for method in document["methods"] if not method["leads"])
+        assert (other["p_value"] is None) == (name == "none")
+        assert other["difference"]["low"] <= other["difference"]["mean"] <= other["difference"]["high"]
+    for flags, words in ((("--repeats", 4, "--test", "mcnemar"), "has 4; corrected-t takes several"),
+                         (("--repeats", 1, "--test", "corrected-t"), "3 partitions or more"),
+                         (("--test", "student"), "--test is \"student\"")):
+        result = problem(*small, *flags, "--store", "none.db")
+        assert result.returncode == 1 and words in result.stderr
+        assert not (problem.folder / "none.db").exists()
+
+
 def test_threads_leave_no_trace(problem):
     runs = [problem("evaluate", *SMALL, "--threads", n, "--store", f"{n}.db").stdout for n in (1, 2, 7)]
     assert runs[0] == runs[1] == runs[2] != ""

@@ -18,8 +18,8 @@ def evaluate(kith, data, classes=2, seed=1, methods="knn,nearest-mean,svm-clip",
     kith.write("s.csv", matrix_csv(problem.S))
     kith.write("l.txt", "".join(f"{label}\n" for label in problem.labels))
     result = kith("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", methods,
-                  "--grid", "svm-clip:cost=1,10", "--grid", "knn:neighbours=1,3", "--repeats", 5,
-                  "--folds", 2, "--name", data, "--store", "run.db", *extra)
+                  "--grid", "svm-clip:cost=1,10", "--grid", "knn:neighbours=1,3", "--folds", 2,
+                  "--name", data, "--store", "run.db", *(extra if "--repeats" in extra else ["--repeats", 5, *extra]))
     assert result.returncode == 0, result.stderr
 
 
@@ -184,3 +184,62 @@ def test_an_unfinished_store_is_shown_as_such(tmp_path):
     assert "have finished too few partitions" in " ".join(text.split())
     evaluate(kith, "points")
     assert not re.search(r"\[\d+ of", report(kith))
+
+
+def test_the_test_of_significance_can_be_chosen(one):
+    document = one.json("report", "--store", "run.db")
+    assert document["test"]["name"] == "corrected-t" and document["test"]["sides"] == 2
+    assert "corrected resampled t-test" in report(one)
+    by_ranks = one.json("report", "--store", "run.db", "--test", "wilcoxon")
+    assert by_ranks["test"]["name"] == "wilcoxon" and by_ranks["test"]["sides"] == 1
+    assert "far more often" in " ".join(report(one, "--test", "wilcoxon").split())
+    for a, b in zip(document["methods"], by_ranks["methods"]):
+        assert (a["errors"], a["difference"]) == (b["errors"], b["difference"])
+    plain = report(one, "--test", "none")
+    assert "*" not in plain and "to the best" in plain and "No test was asked for" in plain
+    result = one("report", "--store", "run.db", "--test", "mcnemar")
+    assert result.returncode == 1 and "has 5; corrected-t takes several" in result.stderr
+    result = one("report", "--store", "run.db", "--test", "t")
+    assert result.returncode == 1 and "auto, corrected-t, mcnemar, wilcoxon, none" in result.stderr
+
+
+def test_tables_have_differences_and_their_intervals(one):
+    text, latex, markdown = (report(one, "--format", name) for name in ("text", "latex", "markdown"))
+    long = {record["method"]: record for record in records(report(one, "--format", "csv"))}
+    for method in one.json("report", "--store", "run.db")["methods"]:
+        record = long[method["method"]]
+        if method["leads"]:
+            assert record["difference"] == record["low"] == record["p_value"] == ""
+            continue
+        values = [100 * method["difference"][key] for key in ("mean", "low", "high")]
+        assert [float(record[key]) for key in ("difference", "low", "high")] == pytest.approx(values)
+        assert float(record["p_adjusted"]) == pytest.approx(method["p_adjusted"])
+        mean, low, high = (f"{value:.2f}" for value in values)
+        sign = "" if mean.startswith("-") else "+"
+        assert f"{sign}{mean} [{low}, {high}]" in text
+        assert f"{sign}{mean} {{[}}{low}, {high}]" in latex
+        assert f"{sign}{mean} \\[{low}, {high}\\]" in markdown
+
+
+@pytest.mark.parametrize("repeats, words", [
+    (1, "one partition allows a test of the error alone"), (2, "needs at least 3 partitions, and there are 2")])
+def test_nothing_is_marked_where_nothing_could_be_significant(tmp_path, repeats, words):
+    kith = Kith(tmp_path)
+    evaluate(kith, "points", extra=["--repeats", repeats])
+    text = report(kith, "--metric", "auc")
+    assert "*" not in text and words in " ".join(text.split())
+    document = kith.json("report", "--store", "run.db", "--metric", "auc")
+    assert not document["test"]["possible"] and words in document["test"]["note"]
+    assert not any(method["best"] for method in document["methods"])
+
+
+def test_average_ranks_are_tested_from_five_data_sets_on(tmp_path):
+    kith = Kith(tmp_path)
+    for number in range(5):
+        evaluate(kith, f"points {number}", seed=number, extra=["--append"] if number else [])
+        if not 1 <= number:
+            continue
+        text, ranks = " ".join(report(kith).split()), kith.json("report", "--store", "run.db")["ranks"]
+        assert ("Nemenyi's critical difference, 3 methods, 5 data sets" in text) == (number == 4)
+        assert ("too few for a test" in text) == (number < 4)
+        assert (ranks["friedman"] is not None) == (ranks["critical_difference"] is not None) == (number == 4)
