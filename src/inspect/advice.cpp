@@ -15,11 +15,16 @@ namespace {
 void on_spectrum(const MatrixSummary& matrix, std::vector<Advice>& advice) {
   const SpectrumSummary& spectrum = *matrix.spectrum;
   if (spectrum.negative == 0) return;
-  if (matrix.centred && matrix.centred->negative == 0) {
+  // What cut digits leave of eigenvalues that are 0.
+  constexpr double kRounded = 1e-5;
+  if (matrix.centred && matrix.centred->negative_fraction <= kRounded) {
+    const bool none = matrix.centred->negative == 0;
     advice.push_back(
         {"the matrix as it is (svm-none) beside svm-clip and svm-flip",
-         "its negative eigenvalues come from a diagonal that adds up to 0. After double centring "
-         "none is left, and a machine with an intercept sees nothing else: it has one optimum"});
+         fmt::format("its negative eigenvalues come from a diagonal that adds up to 0. After "
+                     "double centring {}, and a machine with an intercept sees nothing else{}",
+                     none ? "none is left" : "less than 0.001 % of the spectrum is negative",
+                     none ? ": it has one optimum" : "")});
     return;
   }
   advice.push_back(

@@ -110,6 +110,20 @@ TEST(Summary, IsSilentOnCentringWhereTheDiagonalHasASum) {
   EXPECT_TRUE(summary_of(balanced).centred);
 }
 
+TEST(Advice, SeesThroughDigitsThatWereCut) {
+  Rng rng(32);
+  RowMatrix points(20, 3);
+  for (Index i = 0; i < points.size(); ++i) points.data()[i] = rng.normal();
+  RowMatrix S = minus_distances(points, 2);
+  for (Index i = 0; i < S.size(); ++i) S.data()[i] = std::round(1e6 * S.data()[i]) / 1e6;
+  const MatrixSummary summary = summary_of(S);
+  EXPECT_GT(summary.centred->negative, 0);
+  const std::vector<Advice> all = advise({summary}, nullptr);
+  EXPECT_TRUE(std::ranges::any_of(all, [](const Advice& one) {
+    return one.why.find("less than 0.001 % of the spectrum is negative") != std::string::npos;
+  }));
+}
+
 TEST(Advice, DoesNotBlameTheSpectrumForADiagonalOfZeros) {
   Rng rng(32);
   RowMatrix points(20, 3);
