@@ -494,5 +494,5 @@ def methods():
     """Every method: its name, paper, summary, settings and grid, as `kith methods --json` has them; and `auto`, a
     committee of them (`kith.Auto`), which has `members` in the place of settings."""
     auto = {"title": "Auto", "paper": "", "references": {}, "probabilities": True, "several_matrices": True,
-            "learns_from_vectors": False, "settings": [], "grid": [], **json.loads(_core.auto_info())}
+            "learns_from_vectors": False, "missing_pairs": False, "settings": [], "grid": [], **json.loads(_core.auto_info())}
     return [*json.loads(_core.methods()), auto]

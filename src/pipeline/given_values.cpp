@@ -55,6 +55,9 @@ std::vector<bool> needed(const ModelRecord& record, Index width) {
   return wanted;
 }
 
+/// The range of fewer means says little.
+constexpr Index kFewestSamples = 20;
+
 /// How far outside the mean of `rows` new rows may be: the range of so many training rows is not
 /// that of all there could be.
 double slack(const GivenValues& given, Index samples, double rows) {
@@ -76,11 +79,13 @@ std::optional<GivenValues> given_values(const GivenTable& table, std::span<const
                     .largest_mean = -std::numeric_limits<double>::infinity()};
   Index known = 0;
   for (Index i = 0; i < rows(table.block); ++i) {
-    const double mean = mean_of_row(table.block, i, wanted, i, given.zeros);
-    if (std::isnan(mean)) continue;
+    const double others = mean_of_row(table.block, i, wanted, i, given.zeros);
+    if (std::isnan(others)) continue;
     ++known;
-    given.least_mean = std::min(given.least_mean, mean);
-    given.largest_mean = std::max(given.largest_mean, mean);
+    // A training sample may be presented as a new one, with its own pair.
+    const double all = mean_of_row(table.block, i, wanted, -1, given.zeros);
+    given.least_mean = std::min({given.least_mean, others, all});
+    given.largest_mean = std::max({given.largest_mean, others, all});
   }
   if (known < 2) return std::nullopt;
   return given;
@@ -108,7 +113,7 @@ std::vector<std::string> QueryDoubts::notes(std::span<const std::string> sources
   std::vector<std::string> notes;
   for (std::size_t m = 0; m < seen_.size(); ++m) {
     const ModelMatrix& matrix = record_->matrices[m];
-    if (!matrix.given || seen_[m].rows == 0) continue;
+    if (!matrix.given || record_->samples < kFewestSamples || seen_[m].rows == 0) continue;
     const double mean = seen_[m].sum / seen_[m].rows;
     const double reach = slack(*matrix.given, record_->samples, seen_[m].rows);
     if (mean >= matrix.given->least_mean - reach && mean <= matrix.given->largest_mean + reach) {

@@ -30,7 +30,7 @@ inline constexpr TensorFormat kModelFormat{"kith-model", 1};
 struct GivenValues {
   std::string score_column;  ///< that a BLAST table was read by; empty: it was none
   bool zeros = false;        ///< pairs that are not known count as 0
-  double least_mean = 0;     ///< of the means of training rows, each without its own sample
+  double least_mean = 0;     ///< of the means of training rows, with and without the sample itself
   double largest_mean = 0;
 };
 

@@ -18,7 +18,7 @@ namespace kith {
 
 /// Compares rows of new samples, as they were given, with those of the training samples: the mean
 /// of a row is among the means of the training rows, or not far from them. The more rows, the
-/// nearer.
+/// nearer. Of fewer than 20 training samples nothing is said.
 class QueryDoubts {
  public:
   /// `record` is kept by reference.

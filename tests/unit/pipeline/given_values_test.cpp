@@ -16,12 +16,12 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 GivenTable dense(const RowMatrix& values) { return {.block = DenseBlock(values)}; }
 
-TEST(GivenValues, AreTheMeansOfRowsWithoutTheSampleItself) {
-  const RowMatrix S{{100, 1, 3}, {1, 100, kNan}, {3, 5, 100}};
+TEST(GivenValues, AreTheMeansOfRowsWithAndWithoutTheSampleItself) {
+  const RowMatrix S{{2, 1, 3}, {1, 7, kNan}, {3, 5, 1}};
   const auto all = given_values(dense(S), std::vector<Index>{0, 1, 2});
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->least_mean, 1);
-  EXPECT_EQ(all->largest_mean, 4);
+  EXPECT_EQ(all->least_mean, 1);    // of row 1 without its own pair
+  EXPECT_EQ(all->largest_mean, 4);  // of row 1 with it, of row 2 without
   const auto some = given_values(dense(S), std::vector<Index>{2});
   ASSERT_TRUE(some == std::nullopt) << "one row alone has a pair there";
 }
@@ -40,10 +40,10 @@ TEST(GivenValues, CountPairsThatAreNotKnownOnlyWhereTheyAreZero) {
   EXPECT_EQ(listed->least_mean, 2);
   EXPECT_EQ(listed->largest_mean, 6);
   const auto zeros = given_values({.block = block, .zeros = true}, every);
-  EXPECT_EQ(zeros->least_mean, 1);
+  EXPECT_DOUBLE_EQ(zeros->least_mean, 2.0 / 3);
   EXPECT_EQ(zeros->largest_mean, 4);
   block.absent = Absent::kZero;
-  EXPECT_EQ(given_values({.block = block}, every)->least_mean, 1);
+  EXPECT_DOUBLE_EQ(given_values({.block = block}, every)->least_mean, 2.0 / 3);
 }
 
 ModelRecord record_of(Index samples) {
@@ -80,7 +80,9 @@ TEST(QueryDoubts, TellRowsFarFromThoseOfTraining) {
 TEST(QueryDoubts, AreSlowerWithFewRowsAndFewSamples) {
   EXPECT_THAT(notes_on(record_of(100), 4.9, 1), IsEmpty());
   EXPECT_EQ(notes_on(record_of(100), 4.9, 100).size(), 1U);
-  EXPECT_THAT(notes_on(record_of(4), 4.9, 100), IsEmpty());
+  EXPECT_THAT(notes_on(record_of(20), 4.4, 100), IsEmpty());
+  EXPECT_EQ(notes_on(record_of(20), 4.9, 100).size(), 1U);
+  EXPECT_THAT(notes_on(record_of(19), 1e9, 100), IsEmpty());
 }
 
 TEST(QueryDoubts, NameTheScoreColumnOfTraining) {
@@ -90,10 +92,10 @@ TEST(QueryDoubts, NameTheScoreColumnOfTraining) {
 }
 
 TEST(QueryDoubts, SayNothingOfWhatTheModelDoesNotKnow) {
-  ModelRecord record = record_of(10);
+  ModelRecord record = record_of(30);
   record.matrices.front().given.reset();
   EXPECT_THAT(notes_on(record, 1e9, 10), IsEmpty());
-  record = record_of(10);
+  record = record_of(30);
   EXPECT_THAT(notes_on(record, kNan, 10), IsEmpty());
 }
 
