@@ -281,6 +281,9 @@ Sheet sheet_of_several(const Results& results, const TableStyle& style) {
     sheet.rows.push_back(std::move(row));
   }
   if (!ranks.note.empty()) sheet.notes.push_back(ranks.note);
+  sheet.notes.emplace_back(
+      "Differences to the best, with their intervals, are in the table of each data set alone, and "
+      "in csv and json.");
   return sheet;
 }
 
