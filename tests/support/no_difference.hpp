@@ -23,6 +23,7 @@ struct Simulated {
   Index samples = 100;
   Rule rule = Rule::kNearestMean;
   double shift = 0.4;  ///< of the classes, up and down: how easy they are
+  Index fresh = 2000;  ///< new samples for each partition, which tell true errors of two methods
 };
 
 /// Samples of two classes.
@@ -226,7 +227,7 @@ inline FalseAlarms count_false_alarms(const Simulated& what, int simulations, st
   for (int s = 0; s < simulations; ++s) {
     const auto number = static_cast<std::uint64_t>(s);
     NoDifference two(what, 2, streams.stream("two methods", number));
-    const SimulatedParts random = two.on_random_partitions(20, 2000);
+    const SimulatedParts random = two.on_random_partitions(20, what.fresh);
     count(differ(random, kRatio), found.corrected_t);
     count(differ(random, 0), found.plain_t);
     count(differ(two.on_repeated_folds(4, random.true_errors), kRatio), found.corrected_t_folds);
@@ -238,7 +239,7 @@ inline FalseAlarms count_false_alarms(const Simulated& what, int simulations, st
     pairs.add(random.parts[0].missed[0], random.parts[0].missed[1]);
     count(mcnemar_mid_p(pairs) <= kAlarmLevel, found.mcnemar);
     NoDifference five(what, 5, streams.stream("five methods", number));
-    const SimulatedParts all = five.on_random_partitions(20, 500);
+    const SimulatedParts all = five.on_random_partitions(20, what.fresh / 4);
     const std::vector<bool> lost = unmarked(all, kRatio);
     count(lost[0], found.one_of_five);
     count(std::ranges::count(lost, true) > 0, found.any_of_five);
