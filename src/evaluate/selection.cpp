@@ -104,9 +104,10 @@ class Rounds {
   /// Seconds since the command began.
   [[nodiscard]] double spent() const { return settings_.spent + clock_.seconds(); }
 
-  /// These methods on every fold for which a budget has room, `reserve` seconds kept back and
-  /// `expected` seconds a fold; the first fold in any case where it is `needed`.
-  void run(std::span<const std::size_t> methods, double reserve, double expected, bool needed) {
+  /// These methods on the folds from `first` to `last`, the latter excluded, for which a budget has
+  /// room, `reserve` seconds kept back; the very first fold in any case.
+  void run(std::span<const std::size_t> methods, std::size_t first, std::size_t last,
+           double reserve) {
     std::vector<const Candidate*> chosen;
     std::size_t pieces = 0;
     for (const std::size_t c : methods) {
@@ -114,12 +115,12 @@ class Rounds {
       pieces += detail::inputs_of(*all_[c], data_).size();
     }
     const Index samples = detail::smallest_training_part(fold_of_);
-    const std::size_t folds = found_.front().size();
     std::atomic<long> done = 0;
-    std::atomic<double> longest = expected;
-    parallel_for(folds, ctx_.threads, [&](std::size_t f) {
+    std::atomic<double> longest = 0;  // seconds of a fold
+    parallel_for(last - first, ctx_.threads, [&](std::size_t k) {
+      const std::size_t f = first + k;
       const double began = spent();
-      const bool open = !settings_.budget || (needed && f == 0);
+      const bool open = !settings_.budget || f == 0;
       // The last fits, which may calibrate as well, take about as long as a fold's whole grid.
       const double ahead = longest + std::max(reserve, longest.load());
       if (!open && began + ahead > *settings_.budget) return;
@@ -127,15 +128,15 @@ class Rounds {
       RunContext own = ctx_;
       own.sink = nullptr;
       own.rng = ctx_.rng.child("fold", f);
-      std::vector<PartLosses> losses =
-          detail::losses_of(data_, {split.outside, split.inside}, chosen, samples, missing_, own,
-                            [&](const Candidate& method) {
-                              ctx_.check_stop();
-                              ctx_.progress("cross-validation", static_cast<double>(done++),
-                                            static_cast<double>(folds * pieces), method.name);
-                            });
-      for (std::size_t k = 0; k < losses.size(); ++k) {
-        found_[methods[k]][f] = std::move(losses[k]);  // every fold has slots of its own
+      std::vector<PartLosses> losses = detail::losses_of(
+          data_, {split.outside, split.inside}, chosen, samples, missing_, own,
+          [&](const Candidate& method) {
+            ctx_.check_stop();
+            ctx_.progress("cross-validation", static_cast<double>(done++),
+                          static_cast<double>((last - first) * pieces), method.name);
+          });
+      for (std::size_t m = 0; m < losses.size(); ++m) {
+        found_[methods[m]][f] = std::move(losses[m]);  // every fold has slots of its own
       }
       const double took = spent() - began;
       for (double so_far = longest;
@@ -207,7 +208,6 @@ struct LeftOut {
 void come_back(Rounds& rounds, LeftOut& left_out, const SelectionSettings& settings, Index folds,
                double ratio, std::vector<std::size_t>& tried,
                std::vector<SelectionEntry>& entries) {
-  const double share = static_cast<double>(folds) / static_cast<double>(folds + 1);
   const bool complete =
       std::ranges::all_of(tried, [&](std::size_t c) { return rounds.finished(c) == folds; });
   const auto corrected = [&](std::size_t c) {
@@ -219,18 +219,22 @@ void come_back(Rounds& rounds, LeftOut& left_out, const SelectionSettings& setti
     const double last = rounds.last_fits(tried);
     if (began + last + corrected(c) > *settings.budget) break;
     left_out.methods.erase(left_out.methods.begin());
-    const double fold = left_out.seconds[c] * ratio / static_cast<double>(folds + 1);
-    rounds.run(std::span(&c, 1), last + fold, fold, false);
-    const double took = rounds.spent() - began;
+    rounds.run(std::span(&c, 1), 0, 1, 0);
+    // One fold tells more than any estimate.
+    const double fold = rounds.spent() - began;
+    const auto others = static_cast<double>(folds - 1);
+    ratio = std::max(kLeastRatio, fold * static_cast<double>(folds + 1) / left_out.seconds[c]);
+    if (rounds.spent() + fold * others / left_out.workers + fold + last <= *settings.budget) {
+      rounds.run(std::span(&c, 1), 1, static_cast<std::size_t>(folds), last + fold);
+    }
     if (rounds.finished(c) == folds) {
       tried.push_back(c);
-      ratio = std::max(kLeastRatio, took / (left_out.seconds[c] * share / left_out.workers));
       continue;
     }
     entries[c].skipped = fmt::format(
-        "{} of {} folds took {:.2g} s, and the others would not have fitted into the "
-        "budget of {:.4g} s",
-        rounds.finished(c), folds, took, *settings.budget);
+        "{} of {} folds took {:.2g} s, and the others would not have fitted into the budget of "
+        "{:.4g} s",
+        rounds.finished(c), folds, rounds.spent() - began, *settings.budget);
   }
   const double spent = rounds.spent();
   const double last = rounds.last_fits(tried);
@@ -399,14 +403,14 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
     }
     std::ranges::sort(first);
     tried = std::move(first);
-    if (!tried.empty()) rounds.run(tried, last, 0, true);
+    if (!tried.empty()) rounds.run(tried, 0, static_cast<std::size_t>(folds), last);
     const double share = static_cast<double>(folds) / static_cast<double>(folds + 1);
     const double ratio =
         sum > 0 ? std::max(kLeastRatio, (rounds.spent() - before) / (sum * share)) : 1;
     if (!tried.empty()) selection.folds = rounds.finished(tried.front());
     come_back(rounds, left_out, settings, folds, ratio, tried, selection.entries);
   } else {
-    if (!tried.empty()) rounds.run(tried, 0, 0, true);
+    if (!tried.empty()) rounds.run(tried, 0, static_cast<std::size_t>(folds), 0);
     selection.folds = folds;
   }
   for (const std::size_t c : tried) {
