@@ -104,10 +104,11 @@ std::string info_text(const TrainedModel& model, const std::string& path,
                                  counted(std::ssize(model.members), "method"))
                    : method_info(method_settings(record)).summary,
                style);
-  for (const TrainedModel& member : model.members) {
+  const std::vector<std::string> names = names_of_members(model);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const TrainedModel& member = model.members[k];
     const std::string from = matrices_text(member, record);
-    text += line("member",
-                 fmt::format("{}{}: {}", member.record.method, from, settings_text(member.record)),
+    text += line("member", fmt::format("{}{}: {}", names[k], from, settings_text(member.record)),
                  style);
   }
   text += line("settings", settings_text(record), style);

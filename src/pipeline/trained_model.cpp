@@ -402,6 +402,19 @@ std::vector<std::string> names_of_matrices(const TrainedModel& member,
   return names;
 }
 
+std::vector<std::string> names_of_members(const TrainedModel& model) {
+  const Json parts = model.record.certificate.is_object()
+                         ? model.record.certificate.value("subproblems", Json::array())
+                         : Json::array();
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < model.members.size(); ++k) {
+    const bool known = parts.size() == model.members.size() && parts[k].contains("name") &&
+                       parts[k]["name"].is_string();
+    names.push_back(known ? parts[k]["name"].get<std::string>() : model.members[k].record.method);
+  }
+  return names;
+}
+
 Json model_json(const TrainedModel& model) {
   const ModelRecord& record = model.record;
   Json json = record_json(record);
@@ -411,8 +424,11 @@ Json model_json(const TrainedModel& model) {
   json["needs_ids"] = !record.ids.empty();
   json["needs_self_similarities"] = needs_self_similarities(model);
   json["probabilities"] = has_probabilities(model);
-  for (const TrainedModel& member : model.members) {
-    json["members"].push_back({{"method", member.record.method},
+  const std::vector<std::string> names = names_of_members(model);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const TrainedModel& member = model.members[k];
+    json["members"].push_back({{"name", names[k]},
+                               {"method", member.record.method},
                                {"settings", member.record.settings},
                                {"input", needs_json(member.record)},
                                {"matrices", names_of_matrices(member, record)}});

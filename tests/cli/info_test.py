@@ -55,3 +55,12 @@ def test_notes_name_flags(kith):
     problem.train(kith, "--method", "ridge")
     text = kith("info", "m.kith").stdout
     assert "ridge=auto" in text and "least squared error" in " ".join(text.split()) and "[[" not in text
+
+
+def test_members_have_the_names_that_training_printed(kith):
+    Problem().write(kith).train(kith, "--method", "auto", "--among", "svm-flip,mine=ridge-clip,svm-clip")
+    found = kith.json("info", "m.kith")
+    assert [one["name"] for one in found["members"]] == found["selection"]["chosen"]
+    text = kith("info", "m.kith").stdout
+    for name in found["selection"]["chosen"]:
+        assert f"{name} from s: " in text

@@ -395,4 +395,4 @@ def test_info_says_which_matrix_a_member_uses(kith):
     for matrix, member in zip(seated.values(), members):
         assert member["matrices"] == ([matrix] if matrix else list(Several.NAMES))
         if matrix:
-            assert f"{member['method']} from {matrix}: " in page
+            assert f"{member['name']} from {matrix}: " in page

@@ -84,6 +84,9 @@ struct TrainedModel {
 [[nodiscard]] std::vector<std::string> names_of_matrices(const TrainedModel& member,
                                                          const ModelRecord& committee);
 
+/// The members of a committee as they were asked for, such as "svm-flip"; none of other models.
+[[nodiscard]] std::vector<std::string> names_of_members(const TrainedModel& model);
+
 struct Training {
   TrainedModel model;
   FitInfo info;
