@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "kith/condition/symmetric.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
 #include "kith/numerics/psd.hpp"
@@ -148,15 +149,14 @@ RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
 
 double consistency(const Conditioned& conditioned, const DenseBlock& rows, Index most_rows) {
   const Matrix& K = conditioned.kernel;
-  const Index count = std::min(most_rows, rows.rows());
-  const auto sample = [&](Index i) { return i * rows.rows() / count; };
-  RowMatrix chosen(count, rows.cols());
-  for (Index i = 0; i < count; ++i) chosen.row(i) = rows.values().row(sample(i));
-  const RowMatrix seen = transform_rows(conditioned.transform, std::move(chosen));
+  const std::vector<Index> chosen = spread_positions(rows.rows(), most_rows);
+  const RowMatrix seen =
+      transform_rows(conditioned.transform, RowMatrix(rows.values()(chosen, Eigen::all)));
   double worst = 0;
-  for (Index i = 0; i < count; ++i) {
-    const double norm = K.col(sample(i)).norm();
-    const double distance = (seen.row(i).transpose() - K.col(sample(i))).norm();
+  for (Index i = 0; i < seen.rows(); ++i) {
+    const auto own = K.col(chosen[static_cast<std::size_t>(i)]);
+    const double norm = own.norm();
+    const double distance = (seen.row(i).transpose() - own).norm();
     if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);
   }
   return worst;

@@ -2,6 +2,7 @@
 #include "kith/condition/symmetric.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <vector>
@@ -57,22 +58,44 @@ Asymmetry measures(const Part& total) {
   return result;
 }
 
+/// The squares of a row; of the known values alone where some are missing.
+void add_row(std::span<const double> row, Part& part) {
+  const double squares =
+      Eigen::Map<const Eigen::ArrayXd>(row.data(), std::ssize(row)).square().sum();
+  if (std::isfinite(squares)) {
+    part.squares += squares;
+    return;
+  }
+  for (const double value : row) part.add(value);
+}
+
+/// Compares the pairs above the diagonal in rows from i0 and columns from j0 on with those below.
+void compare_tile(const DenseBlock& block, Index i0, Index j0, Part& part) {
+  const Index n = block.rows();
+  const Index j1 = std::min(j0 + kTile, n);
+  std::array<double, kTile> back{};
+  for (Index i = i0; i < std::min(i0 + kTile, n); ++i) {
+    const Index first = std::max(j0, i + 1);
+    const double* forth = block.row(i).data();
+    int unequal = 0;
+    for (Index j = first; j < j1; ++j) {
+      back[static_cast<std::size_t>(j - j0)] = block(j, i);
+      unequal += forth[j] == back[static_cast<std::size_t>(j - j0)] ? 0 : 1;
+    }
+    if (unequal == 0) continue;
+    for (Index j = first; j < j1; ++j) {
+      part.compare(i, j, forth[j], back[static_cast<std::size_t>(j - j0)]);
+    }
+  }
+}
+
 Asymmetry dense_asymmetry(const DenseBlock& block, int threads) {
   const Index n = block.rows();
   std::vector<Part> parts(static_cast<std::size_t>((n + kTile - 1) / kTile));
   parallel_for(parts.size(), threads, [&](std::size_t stripe) {
     const Index i0 = static_cast<Index>(stripe) * kTile;
-    const Index i1 = std::min(i0 + kTile, n);
-    for (Index i = i0; i < i1; ++i) {
-      for (const double value : block.row(i)) parts[stripe].add(value);
-    }
-    for (Index j0 = i0; j0 < n; j0 += kTile) {
-      for (Index i = i0; i < i1; ++i) {
-        for (Index j = std::max(j0, i + 1); j < std::min(j0 + kTile, n); ++j) {
-          parts[stripe].compare(i, j, block(i, j), block(j, i));
-        }
-      }
-    }
+    for (Index i = i0; i < std::min(i0 + kTile, n); ++i) add_row(block.row(i), parts[stripe]);
+    for (Index j0 = i0; j0 < n; j0 += kTile) compare_tile(block, i0, j0, parts[stripe]);
   });
   Part total;
   for (const Part& part : parts) total.merge(part);

@@ -10,10 +10,12 @@
 #include <span>
 #include <string_view>
 
+#include "kith/core/positions.hpp"
+
 namespace kith {
 namespace {
 
-constexpr Index kMostRows = 1000;
+constexpr Index kMostRows = 300;  // that are judged
 /// Fewer rows show nothing.
 constexpr Index kFewestRows = 4;
 /// Noise may turn a row round.
@@ -45,14 +47,6 @@ void visit_row(const Block& block, Index i, const Visit& visit) {
     visit(j, listed ? row.values[e++] : 0.0);
   }
   for (; e < row.size(); ++e) visit(row.columns[e], row.values[e]);
-}
-
-/// The rows that are judged.
-std::vector<Index> judged_rows(Index n) {
-  const Index count = std::min(n, kMostRows);
-  std::vector<Index> rows;
-  for (Index k = 0; k < count; ++k) rows.push_back(k * n / count);
-  return rows;
 }
 
 /// How the similarity of a sample to itself stands to its others.
@@ -112,7 +106,7 @@ void add_row(const Block& block, Index i, Diagonal& seen) {
 
 Diagonal look(const SimilaritySet& set) {
   Diagonal seen;
-  for (const Index i : judged_rows(set.rows())) add_row(set.block, i, seen);
+  for (const Index i : spread_positions(set.rows(), kMostRows)) add_row(set.block, i, seen);
   return seen;
 }
 
@@ -138,7 +132,7 @@ ClassContrast contrast_of(const SimilaritySet& set, const Labels& labels) {
   };
   Sums within;
   Sums between;
-  for (const Index i : judged_rows(set.rows())) {
+  for (const Index i : spread_positions(set.rows(), kMostRows)) {
     const int own = labels.ids[static_cast<std::size_t>(i)];
     visit_row(set.block, i, [&](Index j, double value) {
       if (j == i) return;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -57,6 +58,8 @@ std::vector<bool> needed(const ModelRecord& record, Index width) {
 
 /// The range of fewer means says little.
 constexpr Index kFewestSamples = 20;
+/// Of training rows, evenly spread: enough for a range.
+constexpr Index kMostRows = 300;
 
 /// How far outside the mean of `rows` new rows may be: the range of so many training rows is not
 /// that of all there could be.
@@ -78,7 +81,7 @@ std::optional<GivenValues> given_values(const GivenTable& table, std::span<const
                     .least_mean = std::numeric_limits<double>::infinity(),
                     .largest_mean = -std::numeric_limits<double>::infinity()};
   Index known = 0;
-  for (Index i = 0; i < rows(table.block); ++i) {
+  for (const Index i : spread_positions(rows(table.block), kMostRows)) {
     const double others = mean_of_row(table.block, i, wanted, i, given.zeros);
     if (std::isnan(others)) continue;
     ++known;

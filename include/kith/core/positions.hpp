@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 #include <string>
@@ -58,6 +59,15 @@ struct MatchedIds {
     }
   }
   return matched;
+}
+
+/// At most `most` of 0 .. n-1, evenly spread.
+[[nodiscard]] inline std::vector<Index> spread_positions(Index n, Index most) {
+  const Index count = std::min(n, most);
+  std::vector<Index> chosen;
+  chosen.reserve(static_cast<std::size_t>(count));
+  for (Index k = 0; k < count; ++k) chosen.push_back(k * n / count);
+  return chosen;
 }
 
 }  // namespace kith

@@ -104,17 +104,14 @@ Vector decisions(const LearnedMachine& machine, const MatrixRef& rows, const Vec
 
 double consistency(Treatment treatment, const SymmetricEigen& kernel,
                    const SymmetricEigen& similarities, const MatrixRef& S, Index most_rows) {
-  const Index n = S.rows();
-  const Index count = std::min(n, most_rows);
-  std::vector<Index> chosen;
-  for (Index k = 0; k < count; ++k) chosen.push_back(k * n / count);
+  const std::vector<Index> chosen = spread_positions(S.rows(), most_rows);
   const bool map = treatment == Treatment::kMap;
   Matrix rows = S(Eigen::all, chosen);
   if (map) rows = cut_inverse(similarities, rows);
   // Lengths are those of coordinates in the basis of K, which all treatments but none stay in.
   const Matrix rotated = kernel.U.transpose() * rows;
   double worst = 0;
-  for (Index k = 0; k < count; ++k) {
+  for (Index k = 0; k < rows.cols(); ++k) {
     const Index i = chosen[static_cast<std::size_t>(k)];
     const Vector row = kernel.lambda.cwiseMax(0.0).cwiseProduct(kernel.U.row(i).transpose());
     const double size = row.norm();

@@ -169,10 +169,7 @@ spectrum::Centre SpectrumPair::choose_centre(double unit, Rng rng, const RunCont
 }
 
 double SpectrumPair::consistency(const VectorRef& a, bool raw) const {
-  const Index n = S_.rows();
-  const Index count = std::min(kConsistencyRows, n);
-  std::vector<Index> at;
-  for (Index k = 0; k < count; ++k) at.push_back(k * n / count);
+  const std::vector<Index> at = spread_positions(S_.rows(), kConsistencyRows);
   const Matrix& U = eigen_->U;
   const Vector kernel = a.cwiseProduct(eigen_->lambda);
   const Matrix in_basis = kernel.asDiagonal() * Matrix(U(at, Eigen::all)).transpose();
@@ -180,7 +177,7 @@ double SpectrumPair::consistency(const VectorRef& a, bool raw) const {
   Matrix as_new = S_(Eigen::all, at);
   if (!raw) as_new = fold(SpectralMap{eigen_, a}, as_new);
   double worst = 0;
-  for (Index k = 0; k < count; ++k) {
+  for (Index k = 0; k < rows.cols(); ++k) {
     const double distance = (as_new.col(k) - rows.col(k)).norm();
     const double norm = rows.col(k).norm();
     if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);

@@ -328,7 +328,7 @@ LassoData lasso_data(Matrix S, Vector y) {
     int exponent = 0;
     (void)std::frexp(data.S.col(j).stableNorm(), &exponent);
     // A power of 2 loses no digit.
-    for (double& v : data.S.col(j)) v = std::ldexp(v, -exponent);
+    data.S.col(j) *= std::ldexp(1.0, -exponent);
     data.exponents.push_back(exponent);
   }
   if (data.S.cols() <= kMostColumnsPerRow * data.S.rows()) {
