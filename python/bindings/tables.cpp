@@ -129,6 +129,10 @@ py::tuple map_state(const RowMap& map) {
                           array_of(Matrix(spectral->eigen->lambda)),
                           array_of(Matrix(spectral->multipliers)));
   }
+  if (const auto* correction = std::get_if<Correction>(&map.transform)) {
+    return py::make_tuple("correction", map.samples, array_of(correction->part->U),
+                          correction->times);
+  }
   if (const auto* square = std::get_if<SquareMap>(&map.transform)) {
     return py::make_tuple("square", map.samples, array_of(Block(square->S)));
   }
@@ -146,6 +150,10 @@ RowMap map_from(const py::tuple& state) {
     eigen->U = matrix(2);
     eigen->lambda = matrix(3).col(0);
     map.transform = SpectralMap{std::move(eigen), matrix(4).col(0)};
+  } else if (kind == "correction") {
+    auto part = std::make_shared<NegativePart>();
+    part->U = matrix(2);
+    map.transform = Correction{std::move(part), state[3].cast<double>()};
   } else if (kind == "square") {
     map.transform = SquareMap{DenseBlock(RowMatrix(matrix(2)))};
   }

@@ -43,11 +43,21 @@ Vector diffusion_multipliers(const VectorRef& lambda, double beta) {
   return multipliers;
 }
 
+/// Each column s becomes s - times U U's.
+void correct(const Correction& map, Eigen::Ref<Matrix> columns) {
+  const Matrix inside = map.part->U.transpose() * columns;
+  columns.noalias() -= map.times * map.part->U * inside;
+}
+
 }  // namespace
 
 bool needs_decomposition(Spectrum spectrum) {
   return spectrum == Spectrum::kClip || spectrum == Spectrum::kFlip ||
          spectrum == Spectrum::kDiffusion;
+}
+
+bool needs_negative_part(Spectrum spectrum) {
+  return spectrum == Spectrum::kClip || spectrum == Spectrum::kFlip;
 }
 
 double diffusion_beta(const std::optional<double>& given, const VectorRef& lambda) {
@@ -85,6 +95,14 @@ Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eig
           .transform = SpectralMap{std::move(eigen), std::move(multipliers)}};
 }
 
+Conditioned corrected_kernel(Spectrum spectrum, Matrix S, SharedNegativePart part) {
+  assert(needs_negative_part(spectrum) && "only clip and flip go by the negative pairs");
+  if (part->lambda.size() == 0) return {.kernel = std::move(S), .transform = Unchanged{}};
+  const double times = spectrum == Spectrum::kClip ? 1 : 2;
+  add_spectrum(S, part->U, -times * part->lambda);
+  return {.kernel = std::move(S), .transform = Correction{std::move(part), times}};
+}
+
 Conditioned shifted_kernel(Matrix S, double shift) {
   assert(shift >= 0 && "a negative shift would make S less definite");
   S.diagonal().array() += shift;
@@ -115,12 +133,23 @@ Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const R
     const double shift = shift_to_psd(S, ctx);
     return shifted_kernel(std::move(S), shift);
   }
+  if (needs_negative_part(spectrum)) {
+    if (std::optional<NegativePart> part = negative_part(S, ctx)) {
+      return corrected_kernel(spectrum, std::move(S),
+                              std::make_shared<const NegativePart>(*std::move(part)));
+    }
+  }
   auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
   const double strength = diffusion_beta(beta, eigen->lambda);
   return spectral_kernel(spectrum, std::move(S), std::move(eigen), strength);
 }
 
 Matrix fold(const TestTransform& transform, const MatrixRef& coefficients) {
+  if (const auto* map = std::get_if<Correction>(&transform)) {
+    Matrix folded = coefficients;
+    correct(*map, folded);
+    return folded;
+  }
   if (const auto* map = std::get_if<SpectralMap>(&transform)) {
     Matrix folded = coefficients;
     apply_spectral_to_columns(map->eigen->U, map->multipliers, folded);
@@ -133,6 +162,10 @@ Matrix fold(const TestTransform& transform, const MatrixRef& coefficients) {
 }
 
 RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
+  if (const auto* map = std::get_if<Correction>(&transform)) {
+    correct(*map, Eigen::Map<Matrix>(rows.data(), rows.cols(), rows.rows()));
+    return rows;
+  }
   if (const auto* map = std::get_if<SpectralMap>(&transform)) {
     // Row-major rows are the columns of their transposed in the same memory.
     Eigen::Map<Matrix> columns(rows.data(), rows.cols(), rows.rows());

@@ -69,6 +69,13 @@ const SharedDecomposition& SharedWork::eigen(Index which) {
   });
 }
 
+const SharedNegativePart& SharedWork::negative_part(const RunContext& ctx, Index which) {
+  return part(which).negative.get([&]() -> SharedNegativePart {
+    std::optional<NegativePart> found = kith::negative_part(symmetric(which), ctx);
+    return found ? std::make_shared<const NegativePart>(*std::move(found)) : nullptr;
+  });
+}
+
 SharedWork& SharedWork::average() {
   if (parts_.size() == 1) return *this;
   return average_

@@ -39,4 +39,8 @@ void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* inf
 /// row k belongs to row piv[k] (from 1) of A.
 void dpstrf_(const char* uplo, const int* n, double* a, const int* lda, int* piv, int* rank,
              const double* tol, double* work, int* info);
+
+/// P'AP = L D L' by bounded Bunch-Kaufman pivoting: L below the diagonal of A, D on it and in e.
+void dsytrf_rk_(const char* uplo, const int* n, double* a, const int* lda, double* e, int* ipiv,
+                double* work, const int* lwork, int* info);
 }

@@ -59,13 +59,6 @@ void add_scaled(Matrix& K, const MatrixRef& U, const Vector& values, std::span<c
   }
 }
 
-/// Adds U diag(values) U' to the symmetric K, skipping zeros.
-void add_spectrum(Matrix& K, const MatrixRef& U, const Vector& values) {
-  add_scaled(K, U, values, positions(values, [](double v) { return v > 0; }), 1);
-  add_scaled(K, U, values, positions(values, [](double v) { return v < 0; }), -1);
-  copy_lower_to_upper(K);
-}
-
 /// Terms that rounding hides in the sum anyway cost as much as the others: leave them out.
 Vector without_negligible(const Vector& values, double threshold) {
   return values.unaryExpr([threshold](double v) { return std::abs(v) <= threshold ? 0.0 : v; });
@@ -107,6 +100,12 @@ Split cheaper_split(const Vector& g) {
 }
 
 }  // namespace
+
+void add_spectrum(Matrix& K, const MatrixRef& U, const Vector& values) {
+  add_scaled(K, U, values, positions(values, [](double v) { return v > 0; }), 1);
+  add_scaled(K, U, values, positions(values, [](double v) { return v < 0; }), -1);
+  copy_lower_to_upper(K);
+}
 
 Matrix reconstruct(const MatrixRef& U, const VectorRef& values) {
   check_sizes(U.cols(), values.size());

@@ -10,7 +10,11 @@
 //   square    S S' (S as it is)         S s
 //   diffusion exp(beta S)               U diag(exp(beta lambda) / lambda) U' s
 //
-// |lambda| <= n eps max|lambda| counts as zero and has multiplier 0: [TR]'s printed indicator
+// A matrix that is proved to be positive semidefinite is its own clip and flip, and new rows are
+// used as they are. Where few eigenvalues are negative, they alone are computed
+// (numerics/negative_part): with U theirs, new rows become s - U U's (clip) or s - 2 U U's (flip).
+//
+// Else |lambda| <= n eps max|lambda| counts as zero and has multiplier 0: [TR]'s printed indicator
 // 1[lambda >= 0] contradicts its own Proposition 1, whose proof drops zeros. Diffusion divides by
 // lambda, so there the cut is 1e-3 max|lambda|; what is cut is in the kernel but no row can show
 // it.
@@ -23,6 +27,7 @@
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/data/block.hpp"
+#include "kith/numerics/negative_part.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 
 namespace kith {
@@ -36,8 +41,16 @@ constexpr auto enum_aliases(Spectrum /*of*/) { return std::array{Alias{"denoise"
 /// Made once per training block, used by every kernel and transform that needs it.
 using SharedDecomposition = std::shared_ptr<const SymmetricEigen>;
 
+/// The few negative eigenpairs, likewise.
+using SharedNegativePart = std::shared_ptr<const NegativePart>;
+
 /// New rows are used as they are.
 struct Unchanged {};
+/// s becomes s - times U U's, U the negative eigenvectors.
+struct Correction {
+  SharedNegativePart part;
+  double times = 1;
+};
 /// s becomes U diag(multipliers) U' s.
 struct SpectralMap {
   SharedDecomposition eigen;
@@ -47,7 +60,7 @@ struct SpectralMap {
 struct SquareMap {
   DenseBlock S;
 };
-using TestTransform = std::variant<Unchanged, SpectralMap, SquareMap>;
+using TestTransform = std::variant<Unchanged, Correction, SpectralMap, SquareMap>;
 
 /// A symmetric training kernel and the treatment of new rows that belongs to it.
 struct Conditioned {
@@ -57,6 +70,8 @@ struct Conditioned {
 
 /// True for clip, flip and diffusion; shift needs lambda_min alone.
 [[nodiscard]] bool needs_decomposition(Spectrum spectrum);
+/// True for clip and flip: what the negative pairs alone determine.
+[[nodiscard]] bool needs_negative_part(Spectrum spectrum);
 
 /// The beta of exp(beta S): the given one, or 1 / max|lambda|, the scale at which it neither
 /// overflows nor flattens out.
@@ -70,6 +85,8 @@ struct Conditioned {
 /// in, S's memory becomes the kernel. Throws Error where exp(beta lambda) overflows.
 [[nodiscard]] Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eigen,
                                           double beta = 1);
+/// clip and flip of S by its few negative eigenpairs; without any, S itself.
+[[nodiscard]] Conditioned corrected_kernel(Spectrum spectrum, Matrix S, SharedNegativePart part);
 /// S + shift I with shift >= 0, which numerics/extreme_eigen finds without a decomposition.
 [[nodiscard]] Conditioned shifted_kernel(Matrix S, double shift);
 /// The rule that is consistent with a shift where linear (new rows as they are) is not: a training

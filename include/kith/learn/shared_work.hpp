@@ -48,6 +48,9 @@ class SharedWork {
   [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
   /// Its decomposition.
   [[nodiscard]] const SharedDecomposition& eigen(Index which = 0);
+  /// Its negative eigenpairs, where they are few and proved to be all; null: the decomposition is
+  /// needed.
+  [[nodiscard]] const SharedNegativePart& negative_part(const RunContext& ctx, Index which = 0);
   /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no
   /// full decomposition.
   [[nodiscard]] double shift(const RunContext& ctx, Index which = 0);
@@ -61,6 +64,7 @@ class SharedWork {
     OnFirstUse<bool> is_symmetric;
     OnFirstUse<Matrix> mean;
     OnFirstUse<SharedDecomposition> eigen;
+    OnFirstUse<SharedNegativePart> negative;
     OnFirstUse<double> shift;
   };
   [[nodiscard]] Part& part(Index which);

@@ -13,6 +13,9 @@ namespace kith {
 /// rows.
 [[nodiscard]] Matrix reconstruct(const MatrixRef& U, const VectorRef& values);
 
+/// Adds U diag(values) U' to the symmetric K, both triangles of which hold it.
+void add_spectrum(Matrix& K, const MatrixRef& U, const Vector& values);
+
 /// S = U diag(lambda) U' becomes U diag(g .* lambda) U' in its own memory. Built anew from the
 /// columns with g lambda != 0 or corrected by those with g != 1, whichever are fewer: clip and flip
 /// multiply the smaller side of the spectrum only. Both triangles of S must hold it.

@@ -17,6 +17,10 @@ Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum, const RunContex
       return squared_kernel(work.dense(which));
     case Spectrum::kClip:
     case Spectrum::kFlip:
+      if (const SharedNegativePart& part = work.negative_part(ctx, which)) {
+        return corrected_kernel(spectrum, work.symmetric(which), part);
+      }
+      [[fallthrough]];
     case Spectrum::kDiffusion: {
       const SharedDecomposition eigen = work.eigen(which);
       return spectral_kernel(spectrum, work.symmetric(which), eigen,
