@@ -2,10 +2,10 @@
 // The k negative pairs of S, k known by the inertia of S + tau I = P L D L' P', D of its pivots.
 //
 //   start    X = P L^-T E over the negative pivots: a space of dimension k on which S is negative.
-//   space    Q holds X; each round adds T R and R, orthogonalised, R the residuals of the pairs
+//   space    Q holds X; each round adds T R and F R, orthogonalised, R the residuals of the pairs
 //   that
-//            are not yet exact and T = (P L |D| L' P')^-1. T brings the pairs next to 0 within a
-//            few rounds, R those far out.
+//            are not yet exact. T = (P L |D| L' P')^-1 brings the pairs next to 0, F those far out:
+//            (S - sigma I)^-1 with a sigma below the least Ritz value of the first rounds.
 //   pairs    the k lowest Ritz pairs of S in Q, until ||R||_F is 1e-11 of ||S||_F.
 //   verify   S - U diag(theta) U' + tau I has a Cholesky factor: nothing was missed.
 //
@@ -30,12 +30,17 @@ constexpr double kEps = std::numeric_limits<double>::epsilon();
 /// Below, a full decomposition takes a few milliseconds.
 constexpr Index kSmall = 500;
 /// With more than n / kShare negative eigenvalues the full decomposition is about as fast.
-constexpr Index kShare = 20;
+constexpr Index kShare = 40;
 /// Of ||S||_F: the residual of all pairs together.
-constexpr double kResidual = 1e-11;
-/// Columns of Q at most, as a multiple of k and at least.
-constexpr Index kWidest = 24;
+constexpr double kResidual = 2e-11;
+/// Columns of Q at most, as a multiple of k and at least. A search that would not end within them
+/// at the rate of its last rounds is given up.
+constexpr Index kWidest = 20;
 constexpr Index kLeastWidth = 64;
+constexpr int kFarFrom = 1;     // the round whose least Ritz value sigma goes by
+constexpr int kJudgedFrom = 5;  // before, residuals do not tell the rate
+/// A sample for a look at what to expect: a 512th of the work of a factor.
+constexpr Index kSample = 8;
 /// Directions whose part outside Q is smaller than this are lost to rounding.
 constexpr double kInside = 1e-10;
 
@@ -104,14 +109,40 @@ class Space {
   Index width_ = 0;
 };
 
-/// False where Q is full before the pairs are exact.
+/// (S - sigma I)^-1 for a sigma below `theta` that makes it positive definite.
+class FarSolver {
+ public:
+  FarSolver(const MatrixRef& S, double theta) {
+    constexpr double kBeyond = 1.5;
+    double sigma = kBeyond * theta;
+    do {
+      L_ = shifted(S, -sigma);
+      sigma *= 2;
+    } while (!cholesky(L_));
+  }
+  [[nodiscard]] Matrix solve(Matrix X) const { return back_solve(L_, std::move(X)); }
+
+ private:
+  Matrix L_;
+};
+
+/// Whether residuals that fell from `before` to `now` in one round fall to `enough` in time.
+bool in_reach(double before, double now, double enough, Index rounds_left) {
+  if (!(now < before)) return false;
+  return std::log(now / enough) <= static_cast<double>(rounds_left) * std::log(before / now);
+}
+
+/// False where Q is full before the pairs are exact, or would be.
 bool find_pairs(const MatrixRef& S, const IndefiniteFactor& factor, double norm, NegativePart& part,
                 const RunContext& ctx) {
   const Index k = factor.negative_count();
-  Space space(S, std::min(S.rows(), std::max(kLeastWidth, kWidest * k)));
+  const Index most = std::min(S.rows(), std::max(kLeastWidth, kWidest * k));
+  Space space(S, most);
   space.add(outside(Matrix(S.rows(), 0), factor.negative_directions()));
   const double enough = kResidual * norm;
-  while (true) {
+  std::optional<FarSolver> far;
+  double before = std::numeric_limits<double>::infinity();
+  for (int round = 0;; ++round) {
     ctx.check_stop();
     const SymmetricEigen ritz = space.ritz();
     const Index found = std::min(k, ritz.lambda.size());
@@ -127,9 +158,15 @@ bool find_pairs(const MatrixRef& S, const IndefiniteFactor& factor, double norm,
     }
     const auto more = std::ssize(open);
     if (!space.has_room(2 * more)) return false;
+    if (round >= kJudgedFrom &&
+        !in_reach(before, part.residual, enough, (most - space.width()) / (2 * more))) {
+      return false;
+    }
+    before = part.residual;
+    if (round == kFarFrom) far.emplace(S, part.lambda[0]);
     Matrix W(S.rows(), 2 * more);
-    W.rightCols(more) = R(Eigen::all, open);
-    W.leftCols(more) = W.rightCols(more);
+    W.leftCols(more) = R(Eigen::all, open);
+    W.rightCols(more) = far ? far->solve(W.leftCols(more)) : Matrix(W.leftCols(more));
     factor.solve_absolute(W.leftCols(more));
     const Matrix fresh = outside(space.Q(), std::move(W));
     if (fresh.cols() == 0) return false;
@@ -145,14 +182,11 @@ bool is_whole(const MatrixRef& S, const NegativePart& part, double margin) {
   return cholesky(rest);
 }
 
-/// Eigenvalues that a block of evenly spread samples has below 0 are a sample of those of S.
-bool looks_hopeless(const MatrixRef& S, double margin) {
-  constexpr Index kSample = 8;
-  const Index count = S.rows() / kSample;
+/// What a block of every kSample-th sample tells: S has at least as many negative eigenvalues.
+Index sampled_negative(const MatrixRef& S, double margin) {
   std::vector<Index> chosen;
-  for (Index i = 0; i < count; ++i) chosen.push_back(i * kSample);
-  const IndefiniteFactor factor(shifted(Matrix(S(chosen, chosen)), margin));
-  return factor.negative_count() * kShare > 2 * count;
+  for (Index i = 0; i < S.rows(); i += kSample) chosen.push_back(i);
+  return IndefiniteFactor(shifted(Matrix(S(chosen, chosen)), margin)).negative_count();
 }
 
 }  // namespace
@@ -164,7 +198,9 @@ double definiteness_margin(const MatrixRef& S) {
 bool proved_semidefinite(const MatrixRef& S, const RunContext& ctx) {
   ctx.check_stop();
   if (S.rows() > 0 && S.diagonal().minCoeff() < 0) return false;
-  Matrix A = shifted(S, definiteness_margin(S));
+  const double margin = definiteness_margin(S);
+  if (margin == 0) return S.cwiseAbs().maxCoeff() == 0;
+  Matrix A = shifted(S, margin);
   return cholesky(A);
 }
 
@@ -176,8 +212,14 @@ std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& 
   const Index n = S.rows();
   const double margin = definiteness_margin(S);
   NegativePart part{.lambda = Vector(0), .U = Matrix(n, 0), .residual = 0, .floor = 2 * margin};
-  if (proved_semidefinite(S, ctx)) return part;
-  if (n < kSmall || looks_hopeless(S, margin)) return std::nullopt;
+  if (n < kSmall) {
+    if (proved_semidefinite(S, ctx)) return part;
+    return std::nullopt;
+  }
+  // The more likely factor first: each is a waste where the other one answers.
+  const Index sampled = sampled_negative(S, margin);
+  if (sampled == 0 && proved_semidefinite(S, ctx)) return part;
+  if (sampled * kShare > 2 * n / kSample) return std::nullopt;
   ctx.check_stop();
   {
     const IndefiniteFactor factor(shifted(S, margin));
