@@ -36,7 +36,7 @@ constexpr double kResidual = 2e-11;
 /// Columns of Q at most, as a multiple of k and at least. A search that would not end within them
 /// at the rate of its last rounds is given up.
 constexpr Index kWidest = 20;
-constexpr Index kLeastWidth = 64;
+constexpr Index kLeastWidth = 200;
 constexpr int kFarFrom = 1;     // the round whose least Ritz value sigma goes by
 constexpr int kJudgedFrom = 5;  // before, residuals do not tell the rate
 /// A sample for a look at what to expect: a 512th of the work of a factor.
@@ -197,7 +197,8 @@ double definiteness_margin(const MatrixRef& S) {
 
 bool proved_semidefinite(const MatrixRef& S, const RunContext& ctx) {
   ctx.check_stop();
-  if (S.rows() > 0 && S.diagonal().minCoeff() < 0) return false;
+  if (S.size() == 0) return true;
+  if (S.diagonal().minCoeff() < 0) return false;
   const double margin = definiteness_margin(S);
   if (margin == 0) return S.cwiseAbs().maxCoeff() == 0;
   Matrix A = shifted(S, margin);
@@ -209,6 +210,7 @@ double NegativePart::error() const {
 }
 
 std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx) {
+  ctx.check_stop();
   const Index n = S.rows();
   const double margin = definiteness_margin(S);
   NegativePart part{.lambda = Vector(0), .U = Matrix(n, 0), .residual = 0, .floor = 2 * margin};

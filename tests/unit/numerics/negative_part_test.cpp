@@ -16,13 +16,13 @@ namespace {
 
 constexpr Index kSize = 600;
 
-/// Positive eigenvalues over many decades, and these below 0.
+/// Positive eigenvalues from 0.01 to 100, and these below 0.
 Vector spectrum_with(const std::vector<double>& negative) {
   Vector lambda(kSize);
   const auto k = std::ssize(negative);
   for (Index i = 0; i < kSize; ++i) {
     lambda[i] = i < k ? negative[static_cast<std::size_t>(i)]
-                      : std::pow(10.0, -4.0 + 6.0 * static_cast<double>(i) / kSize);
+                      : std::pow(10.0, -2.0 + 4.0 * static_cast<double>(i) / kSize);
   }
   return lambda;
 }
@@ -51,7 +51,7 @@ TEST(NegativePart, IsThatOfTheFullSpectrum) {
       {-1},
       {-5, -1, -0.1, -0.01},
       {-2, -2, -2, -2, -2},                    // one eigenvalue five times
-      {-1e-4, -2e-4, -3e-4, -4e-4, -5e-4},     // next to the smallest positive ones
+      {-1e-2, -2e-2, -3e-2, -4e-2, -5e-2},     // next to the smallest positive ones
       std::vector<double>(kSize / 50, -0.125)  // many equal ones
   };
   std::uint64_t seed = 1;
