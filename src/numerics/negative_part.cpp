@@ -36,7 +36,7 @@ constexpr double kResidual = 2e-11;
 /// Columns of Q at most, as a multiple of k and at least. A search that would not end within them
 /// at the rate of its last rounds is given up.
 constexpr Index kWidest = 20;
-constexpr Index kLeastWidth = 200;
+constexpr Index kLeastWidth = 320;
 constexpr int kFarFrom = 1;     // the round whose least Ritz value sigma goes by
 constexpr int kJudgedFrom = 5;  // before, residuals do not tell the rate
 /// A sample for a look at what to expect: a 512th of the work of a factor.
