@@ -128,6 +128,31 @@ TEST(Spectrum, LeavesAPsdMatrixUnchanged) {
   }
 }
 
+TEST(Spectrum, OfFewNegativeEigenvaluesIsThatOfTheDecomposition) {
+  constexpr Index kMany = 520;
+  Vector lambda(kMany);
+  for (Index i = 0; i < kMany; ++i) lambda[i] = i < 3 ? -1.0 - static_cast<double>(i) : 0.1 * i;
+  const Eigen::HouseholderQR<Matrix> qr(random_matrix(kMany, kMany, 6));
+  const Matrix Q = qr.householderQ();
+  Matrix S = Q * lambda.asDiagonal() * Q.transpose();
+  S = 0.5 * (S + Matrix(S.transpose()));
+  const auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+  const RowMatrix rows = random_matrix(5, kMany, 7);
+  const Matrix coefficients = random_matrix(kMany, 2, 8);
+  for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip}) {
+    const Conditioned few = conditioned(spectrum, S);
+    ASSERT_TRUE(std::holds_alternative<Correction>(few.transform));
+    const Conditioned all = spectral_kernel(spectrum, S, eigen);
+    EXPECT_LE(difference(few.kernel, all.kernel), 1e-9 * scale_of(S));
+    EXPECT_EQ(few.kernel, Matrix(few.kernel.transpose()));
+    EXPECT_LE(difference(transform_rows(few.transform, rows), transform_rows(all.transform, rows)),
+              1e-8 * scale_of(rows));
+    EXPECT_LE(difference(fold(few.transform, coefficients), fold(all.transform, coefficients)),
+              1e-8 * scale_of(coefficients));
+    EXPECT_LE(consistency(few, block_of(S)), 1e-9);
+  }
+}
+
 TEST(Spectrum, ZeroEigenvaluesTakeNoPartInNewRows) {
   const Matrix S = indefinite_of_low_rank(kSize, 2);
   const auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
