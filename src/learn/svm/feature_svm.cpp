@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include "core/errors.hpp"
 #include "kith/condition/spectrum.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/learn/path_groups.hpp"
