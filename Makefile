@@ -64,7 +64,7 @@ format: ## lay out every C++ file with clang-format
 	@$(install_packages) test
 	@tools/check_format.sh --fix
 
-tidy: ## run clang-tidy over every C++ source, warnings as errors
+tidy: ## run clang-tidy over the library, the program and the tests, warnings as errors
 	@$(install_packages) program test developer
 	@tools/run_tidy.sh $(TEST_JOBS)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs clang-tidy 14 over every C++ source, a batch of sources at a time. Nothing is compiled; any finding is an error.
+# Runs clang-tidy 14 over every C++ source of the library, the program and the tests, a batch of sources at a time.
+# Nothing is compiled; any finding is an error.
 #   tools/run_tidy.sh [JOBS]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -353,6 +353,7 @@ Command add_evaluate(CLI::App& program, const std::string& command_line) {
   const auto options = std::make_shared<EvaluateOptions>();
   options->command_line = command_line;
   options->parser = parser;
+  apply(ProtocolName::kKith, options->partitions);
   add_flags(*parser, *options);
   add_input_options(*parser, options->input, {.groups = true});
   add_raw_options(*parser, options->raw);

@@ -132,12 +132,13 @@ std::string info_text(const TrainedModel& model, const std::string& path,
     text += line("note", spelled(note, as_flag), style);
   }
   if (const std::optional<TrainingEnd> end = training_end(record)) {
-    text += line("status",
-                 fmt::format("{}{}", enum_name(end->status),
-                             std::isfinite(end->gap)
-                                 ? fmt::format(", duality gap {}", format_short(end->gap, 3))
-                                 : ""),
-                 style);
+    text += line(
+        "status",
+        fmt::format("{}{}", enum_name(end->status),
+                    std::isfinite(end->gap)
+                        ? fmt::format(", {} {}", gap_words(end->status), format_short(end->gap, 3))
+                        : ""),
+        style);
   }
   for (const ModelMatrix& matrix : record.matrices) {
     const std::string need = need_text(record, matrix);

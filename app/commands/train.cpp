@@ -165,13 +165,10 @@ std::string training_text(const Training& training, const std::optional<Selected
   if (info.status() == SolveStatus::kStopped) {
     text += line("", "no optimum is claimed: the method ends by a rule of its own");
   }
-  // A descent has no dual of its own: its gap is that to a lower bound of the optimum.
-  const bool descent =
-      info.status() == SolveStatus::kStopped || info.status() == SolveStatus::kStationary;
-  for (const auto& [what, value] : {std::pair("objective", info.objective()),
-                                    std::pair(descent ? "gap to bound" : "duality gap", info.gap()),
-                                    std::pair("KKT residual", info.kkt_residual()),
-                                    std::pair("consistency", info.consistency)}) {
+  for (const auto& [what, value] :
+       {std::pair("objective", info.objective()), std::pair(gap_words(info.status()), info.gap()),
+        std::pair("KKT residual", info.kkt_residual()),
+        std::pair("consistency", info.consistency)}) {
     if (std::isfinite(value)) text += line(what, format_short(value, 6));
   }
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {

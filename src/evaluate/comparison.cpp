@@ -218,6 +218,18 @@ std::string note_of(const ExperimentResult& result, std::size_t most, std::ptrdi
   return text;
 }
 
+/// The method that has a better mean than the leader on fewer partitions; null: there is none.
+const MethodResult* find_ahead(const ExperimentResult& result, const MethodResult& leader,
+                               double sign) {
+  for (const MethodResult& method : result.methods) {
+    if (method.partitions.size() < leader.partitions.size() &&
+        sign * (leader.mean - method.mean) > 0) {
+      return &method;
+    }
+  }
+  return nullptr;
+}
+
 void compare_pairs(ExperimentResult& result, const Overlap& overlap) {
   const std::vector<MethodResult>& methods = result.methods;
   for (std::size_t i = 0; i < methods.size(); ++i) {
@@ -260,7 +272,9 @@ void compare(ExperimentResult& result, const Overlap& overlap) {
   });
   const double adjusted =
       result.test == SignificanceTest::kWilcoxon ? 1 : static_cast<double>(tested);
-  result.could_tell = tested > 0 && adjusted * least_p(result, overlap, most) <= kLevel;
+  const MethodResult* ahead = find_ahead(result, leader, sign);
+  result.could_tell =
+      ahead == nullptr && tested > 0 && adjusted * least_p(result, overlap, most) <= kLevel;
   for (MethodResult& method : result.methods) {
     method.best =
         result.could_tell && (method.leads || (method.partitions.size() == most &&
@@ -268,6 +282,13 @@ void compare(ExperimentResult& result, const Overlap& overlap) {
   }
   compare_pairs(result, overlap);
   result.test_note = note_of(result, most, tested);
+  if (ahead != nullptr) {
+    result.test_note = fmt::format(
+        "The evaluation is not finished, and nothing is marked as best: {} has a better mean than "
+        "{}, on {} of {}.",
+        ahead->name, leader.name, ahead->partitions.size(),
+        counted(result.partitions, "partition"));
+  }
 }
 
 void rank(RankTable& table, const Matrix& ranks) {

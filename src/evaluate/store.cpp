@@ -12,6 +12,7 @@
 #include "evaluate/store_file.hpp"
 #include "evaluate/store_rows.hpp"
 #include "kith/core/text.hpp"
+#include "kith/evaluate/inputs.hpp"
 
 namespace kith {
 
@@ -114,6 +115,27 @@ void check_kind(const UnitKey& key, bool test) {
   if (key.partition >= 0 && fits) return;
   throw invalid("a result of {} cannot belong to partition {}, fold {}",
                 test ? "a test part" : "an inner fold", key.partition, key.fold);
+}
+
+/// Without the axes over treatments of the input: which are searched is a matter of the data.
+Json without_inputs(const Json& grid) {
+  Json kept = Json::array();
+  for (const Json& axis : grid) {
+    const auto field = axis.at("field").get<std::string>();
+    if (!is_input_field(field) || field == "gamma") kept.push_back(axis);
+  }
+  return kept;
+}
+
+/// What a name stands for on every data set.
+CandidateRecord of_any_input(CandidateRecord record) {
+  record.grid = without_inputs(record.grid);
+  if (record.settings.contains("members")) {
+    for (Json& member : record.settings["members"]) {
+      member["grid"] = without_inputs(member.at("grid"));
+    }
+  }
+  return record;
 }
 
 /// One name stands for one method with one grid.
@@ -364,7 +386,7 @@ void Store::check_candidates(const std::vector<CandidateRecord>& records) const 
   for (const CandidateRecord& record : records) {
     for (const std::int64_t number :
          self_->numbers("SELECT id FROM candidates WHERE name = ?", {record.name})) {
-      refuse_other(self_->candidate(number), record, path());
+      refuse_other(of_any_input(self_->candidate(number)), of_any_input(record), path());
     }
   }
 }

@@ -74,17 +74,15 @@ IndefiniteFactor::IndefiniteFactor(Matrix A) : L_(std::move(A)) {
 }
 
 void IndefiniteFactor::permute(Eigen::Ref<Matrix> X) const {
-  Vector column(size());
   for (Index j = 0; j < X.cols(); ++j) {
-    column = X.col(j);
+    const Vector column = X.col(j);
     for (Index i = 0; i < size(); ++i) X(i, j) = column[order_[static_cast<std::size_t>(i)]];
   }
 }
 
 void IndefiniteFactor::permute_back(Eigen::Ref<Matrix> X) const {
-  Vector column(size());
   for (Index j = 0; j < X.cols(); ++j) {
-    column = X.col(j);
+    const Vector column = X.col(j);
     for (Index i = 0; i < size(); ++i) X(order_[static_cast<std::size_t>(i)], j) = column[i];
   }
 }

@@ -447,10 +447,11 @@ std::string draw_csv(const Results& results, const TableStyle& style) {
       text += fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", escape_csv(result.name),
           escape_csv(method.name), enum_name(result.metric), percent ? "%" : "",
-          full(method.mean, factor), full(method.sd, factor), method.partitions.size(),
-          result.partitions, full(one.estimate.mean, factor), full(one.estimate.low, factor),
-          full(one.estimate.high, factor), enum_name(result.test), full(one.p_value, 1),
-          full(one.p_adjusted, 1), probability(smaller ? &Posterior::below : &Posterior::above),
+          full(method.mean, factor), method.partitions.size() > 1 ? full(method.sd, factor) : "",
+          method.partitions.size(), result.partitions, full(one.estimate.mean, factor),
+          full(one.estimate.low, factor), full(one.estimate.high, factor), enum_name(result.test),
+          full(one.p_value, 1), full(one.p_adjusted, 1),
+          probability(smaller ? &Posterior::below : &Posterior::above),
           probability(&Posterior::within),
           probability(smaller ? &Posterior::above : &Posterior::below), method.best ? "yes" : "no",
           escape_csv(usual_settings(method)), method.usual_count);

@@ -83,6 +83,8 @@ def test_the_page_of_a_descent_has_its_objective_and_no_duality_gap(vectors):
         assert float(shown["objective"]) == pytest.approx(found["objective"], rel=1e-5)
         assert float(shown[gap]) == pytest.approx(found["gap"], rel=1e-4)
         assert ("duality gap" in shown) == (gap == "duality gap")
+        vectors(*common, "--model", "gap.kith")
+        assert f"{gap} " in re.sub(r"\s+", " ", vectors("info", "gap.kith").stdout), method
 
 
 def test_a_cost_of_simple_mkl_counts(vectors):

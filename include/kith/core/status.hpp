@@ -33,6 +33,12 @@ constexpr auto enum_names(SolveStatus /*of*/) {
 [[nodiscard]] constexpr bool ended_as_asked(SolveStatus status) {
   return met_tolerance(status) || status == SolveStatus::kStopped;
 }
+/// What the gap of an answer is: a descent has no dual of its own, and its gap is that to a lower
+/// bound of the optimum.
+[[nodiscard]] constexpr const char* gap_words(SolveStatus status) {
+  return status == SolveStatus::kStopped || status == SolveStatus::kStationary ? "gap to bound"
+                                                                               : "duality gap";
+}
 /// The status of an answer that was measured after its solver had ended: what is proved is solved,
 /// whatever ended the solver, and what is not proved is not.
 [[nodiscard]] constexpr SolveStatus measured_status(SolveStatus ended, bool proved) {

@@ -103,7 +103,8 @@ class Store {
   /// differs.
   void change_about(std::int64_t experiment, const std::function<void(Json&)>& change);
   /// Throws Error where some experiment of the store has a candidate of such a name with other
-  /// settings or another grid: ranks over data sets go by name.
+  /// settings or another grid: ranks over data sets go by name. Which treatments of the input are
+  /// searched may differ.
   void check_candidates(const std::vector<CandidateRecord>& records) const;
   /// Throws Error when the experiment has that name with other settings or another grid.
   std::int64_t add_candidate(std::int64_t experiment, const CandidateRecord& record);

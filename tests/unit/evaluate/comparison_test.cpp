@@ -157,6 +157,24 @@ TEST(Comparison, StarsNothingWhereNothingCouldBeSignificant) {
   EXPECT_EQ(alone.result().test_note, "");
 }
 
+TEST(Comparison, StarsNothingWhileABetterMethodIsUnfinished) {
+  Made made(20);
+  made.add("poor", std::vector<int>(20, 20));
+  made.add("poorer", std::vector<int>(20, 39));
+  EXPECT_TRUE(made.result().could_tell);
+  EXPECT_TRUE(made.result().methods[0].best);
+  made.add("good", std::vector<int>(12, 1));
+  const ExperimentResult result = made.result();
+  EXPECT_TRUE(result.methods[0].leads);
+  EXPECT_FALSE(result.could_tell);
+  for (const MethodResult& method : result.methods) EXPECT_FALSE(method.best) << method.name;
+  EXPECT_THAT(result.test_note, HasSubstr("good has a better mean than poor, on 12 of 20"));
+  Made behind(20);
+  behind.add("good", std::vector<int>(20, 1));
+  behind.add("poor", std::vector<int>(12, 20));
+  EXPECT_TRUE(behind.result().methods[0].best) << "who is behind does not matter";
+}
+
 TEST(Comparison, TakesTheTestThatIsAskedFor) {
   Made made(10);
   made.add("best", {2, 3, 2, 1, 2, 3, 2, 1, 2, 2});

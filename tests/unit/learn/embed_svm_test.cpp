@@ -5,6 +5,7 @@
 
 #include "kith/core/rng.hpp"
 #include "kith/learn/svm/kernel_svm.hpp"
+#include "support/fitting.hpp"
 
 namespace kith::embed_svm_test {
 namespace {
@@ -40,8 +41,8 @@ TEST(EmbedSvm, OfInnerProductsIsTheSvm) {
   const EmbedSvmSettings settings{.cost = 0.5, .probability = false, .tolerance = 1e-10};
   const SvmSettings plain{
       .cost = 0.5, .spectrum = Spectrum::kClip, .probability = false, .tolerance = 1e-10};
-  const Prediction found = predict(fit(work, settings, ctx).model, task.queries, ctx);
-  const Prediction expected = predict(fit(work, plain, ctx).model, task.queries, ctx);
+  const Prediction found = test::predict_once(fit(work, settings, ctx).model, task.queries);
+  const Prediction expected = test::predict_once(fit(work, plain, ctx).model, task.queries);
   EXPECT_EQ(found.labels, expected.labels);
   EXPECT_LT((found.scores - expected.scores).cwiseAbs().maxCoeff(), 1e-6);
 }

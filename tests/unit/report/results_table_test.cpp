@@ -150,7 +150,8 @@ TEST(ResultsTable, HasTheDifferenceToTheBestWithItsIntervalInEveryFormat) {
     const auto column = std::ranges::find(records[0], name) - records[0].begin();
     ASSERT_LT(column, std::ssize(records[0])) << name;
     EXPECT_EQ(records[2][static_cast<std::size_t>(column)], value) << name;
-    if (name != "test") EXPECT_EQ(records[1][static_cast<std::size_t>(column)], "") << name;
+    if (name == "test") continue;
+    EXPECT_EQ(records[1][static_cast<std::size_t>(column)], "") << name;
   }
 }
 
