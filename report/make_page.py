@@ -5,8 +5,8 @@
     make_page.py FOLDER PREBUILT NODE NPM WANTED
 
 The page is PREBUILT where that file exists; else Node.js and npm bundle it in FOLDER. Where neither can be had, WANTED
-decides: with ON that is an error, with AUTO the program is built without the page, one line says so, and the empty
-file FOLDER/left_out marks it. The source is FOLDER/page_source.cpp.
+decides: with ON that is an error, with AUTO the program is built without the page, one line says so, and the file
+FOLDER/left_out holds the reason. The source is FOLDER/page_source.cpp.
 """
 
 import subprocess
@@ -56,10 +56,10 @@ def main():
             print(f"The HTML page of `kith report` cannot be built: {reason}. Configure with -DKITH_REPORT_BUNDLE=OFF to "
                   "build kith without it.", file=sys.stderr)
             return 1
-        print(f"The HTML page of `kith report` is left out of this build: {reason}. Everything else works; run make again "
-              "to retry.", flush=True)
+        print(f"The HTML page of `kith report` is left out of this build: {reason}. Everything else works; make tries again "
+              "once Node.js is installed or ten minutes have passed.", flush=True)
         page = ""
-        left_out.touch()
+        left_out.write_text(f"{reason}\n", encoding="utf-8")
     (folder / "page_source.cpp").write_text(cpp_source(page), encoding="utf-8")
     return 0
 

@@ -27,9 +27,12 @@ is_configured() {
   done
 }
 
-# The page of `kith report` was left out: perhaps it can be had by now.
-if [ -f "$folder/report/left_out" ]; then
-  rm -f "$folder/report/left_out" "$folder/report/page_source.cpp" "$folder/build.ninja"
+# The page of `kith report` was left out: perhaps it can be had by now. A registry that does not answer costs many
+# seconds, so that it is asked once in ten minutes.
+left_out=$folder/report/left_out
+if [ -f "$left_out" ] && { [ -n "$(find "$left_out" -mmin +10)" ] ||
+  { grep -q 'not installed' "$left_out" && command -v npm >/dev/null; }; }; then
+  rm -f "$left_out" "$folder/report/page_source.cpp" "$folder/build.ninja"
 fi
 if ! is_configured; then
   cmake --preset "$preset" "${options[@]}" >"$folder.configure.log" 2>&1 || {

@@ -11,9 +11,9 @@
 #include "condition/scale.hpp"
 #include "condition/symmetrise.hpp"
 #include "condition/table.hpp"
-#include "core/errors.hpp"
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/positions.hpp"
+#include "kith/core/shape.hpp"
 #include "kith/core/text.hpp"
 
 namespace kith {
@@ -260,10 +260,7 @@ void describe(InputSettings& settings, FieldVisitor& field) {
 ConditionedInput condition_training(SimilaritySet set, const InputSettings& settings,
                                     const RunContext& ctx, MissingPairs missing) {
   validate(settings, "input");
-  if (set.rows() != set.cols()) {
-    throw invalid("similarities are {} x {}; a training block must be square", set.rows(),
-                  set.cols());
-  }
+  check_square("the table of training similarities", set.rows(), set.cols());
   Work work;
   work.rule.settings = settings;
   if (settings.from_distance == FromDistance::kAuto) {

@@ -25,6 +25,7 @@
 
 #include "core/errors.hpp"
 #include "kith/core/positions.hpp"
+#include "kith/core/shape.hpp"
 #include "kith/numerics/symmetric_eigen.hpp"
 #include "numerics/cholesky.hpp"
 #include "numerics/lanczos.hpp"
@@ -54,10 +55,7 @@ double rounding_floor(Index n) { return 4 * std::sqrt(static_cast<double>(n)) * 
 
 /// Row-sum norm of the symmetric matrix in the lower triangle of S.
 double checked_norm(const MatrixRef& S) {
-  if (S.rows() != S.cols()) {
-    throw invalid("the matrix is {} x {}; extreme eigenvalues need a square one", S.rows(),
-                  S.cols());
-  }
+  check_square("the matrix of which extreme eigenvalues are wanted", S.rows(), S.cols());
   const Index n = S.rows();
   Vector sums = Vector::Zero(n);
   for (Index j = 0; j < n; ++j) {

@@ -5,14 +5,18 @@
 #include <limits>
 
 #include "core/errors.hpp"
+#include "kith/core/shape.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
 
 PivotedFactor pivoted_cholesky(Matrix K) {
-  if (K.rows() != K.cols() || K.rows() > std::numeric_limits<int>::max() || !K.allFinite()) {
-    throw invalid("the matrix to factor is {} x {}; it must be square and finite", K.rows(),
-                  K.cols());
+  check_square("the matrix to factor", K.rows(), K.cols());
+  if (K.rows() > std::numeric_limits<int>::max() || !K.allFinite()) {
+    throw invalid(
+        "the matrix to factor has {} rows; its entries must be finite, and the rows at "
+        "most {}",
+        K.rows(), std::numeric_limits<int>::max());
   }
   const auto n = static_cast<int>(K.rows());
   PivotedFactor factor;

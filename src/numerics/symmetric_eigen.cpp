@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "kith/core/shape.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
@@ -21,9 +22,7 @@ namespace {
 std::int64_t full_workspace(std::int64_t n) { return 1 + 6 * n + 2 * n * n; }
 
 void check_square_and_finite(const Matrix& S) {
-  if (S.rows() != S.cols()) {
-    throw invalid("the matrix to decompose is {} x {}; it must be square", S.rows(), S.cols());
-  }
+  check_square("the matrix to decompose", S.rows(), S.cols());
   const Index n = S.rows();
   if (n > 0 && full_workspace(n) > std::numeric_limits<int>::max()) {
     throw invalid(

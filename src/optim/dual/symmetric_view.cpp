@@ -4,22 +4,19 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "kith/core/shape.hpp"
 #include "optim/dual/vector_kernels.hpp"
 #include "optim/engine/box.hpp"
 
 namespace kith::dual {
 namespace {
 
-template <class M>
-void require_square(const M& K) {
-  if (K.rows() == K.cols()) return;
-  engine::refuse("the matrix of a dual problem is " + std::to_string(K.rows()) + " x " +
-                 std::to_string(K.cols()) + "; it must be square");
-}
+constexpr std::string_view kWhat = "the matrix of a dual problem";
 
 }  // namespace
 
@@ -30,12 +27,12 @@ SymmetricView::SymmetricView(Storage storage, Vector diagonal, double shift)
       diagonal_(diagonal.array() + shift) {}
 
 SymmetricView SymmetricView::dense(const MatrixRef& K, double shift) {
-  require_square(K);
+  check_square(kWhat, K.rows(), K.cols());
   return {Dense<double>{K.data(), K.outerStride()}, K.diagonal(), shift};
 }
 
 SymmetricView SymmetricView::dense(const Eigen::Ref<const FloatMatrix>& K, double shift) {
-  require_square(K);
+  check_square(kWhat, K.rows(), K.cols());
   return {Dense<float>{K.data(), K.outerStride()}, K.diagonal().cast<double>(), shift};
 }
 

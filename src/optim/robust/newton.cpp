@@ -165,6 +165,7 @@ class Interior : public engine::PointProblem<Iterate, Step> {
       const Vector barrier = engine::BoxEquations(x_.box).diagonal();
       const double own = std::max(0.0, d.bend - barrier.dot(d.box.a.cwiseAbs2()));  // a'Ha
       const double slope = point_.gradient.dot(d.box.a);
+      // The loop stands alone: it shortens a step by the gradient at its end.
       for (int trial = 0; trial < kMostTrials; ++trial) {
         DualPoint next = dual_.at(x_.box.a + length * d.box.a, x_.rho);
         const double more = slope - next.gradient.dot(d.box.a) - length * own;

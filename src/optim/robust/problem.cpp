@@ -89,7 +89,7 @@ double norm_lower_bound(const Remade& e, const Problem& problem, double weight,
     const double r = cross + root > 0 && gain > 0 ? room / (cross + root) : 0.0;
     return t * sum - t * t * half + r * gain;
   };
-  // Concave in t.
+  // Concave in t. The loop stands alone: it narrows an interval, and any t gives a bound.
   double left = 0;
   double right = std::min(1.0, std::sqrt(2 * weight) / u.norm());
   double best = at(right);
