@@ -152,10 +152,20 @@ RawMatrix parse_matrix(const std::string& text, const RawOptions& raw) {
   matrix.name = parts.name;
   set_field(matrix.measure, subject, "measure", parts.measure);
   const MeasureInfo& info = measure_info(matrix.measure.measure);
+  const auto is_own = [&](const std::string& key) {
+    return std::any_of(parts.settings.begin(), parts.settings.end(),
+                       [&](const auto& own) { return own.first == key; });
+  };
   for (const auto& [key, value] : typed_settings(*raw.command)) {
-    if (info.takes(key)) set_field(matrix.measure, "--" + key, key, value);
+    if (!info.takes(key)) continue;
+    set_field(matrix.measure, "--" + key, key, value);
+    if (is_own(key)) continue;
+    matrix.given.push_back({key, fmt::format("--{} {}", key, value)});
   }
   set_own(matrix.measure, parts, subject);
+  for (const auto& [key, value] : parts.settings) {
+    matrix.given.push_back({key, fmt::format("--measure {}", text)});
+  }
   return matrix;
 }
 
@@ -197,6 +207,8 @@ void share_gamma(LabelledInput& found, const RawOptions& raw) {
                       enum_name(matrix.measure.measure)));
     }
     matrix.measure.gamma = found.condition.gamma;
+    matrix.given.push_back(
+        {"gamma", "--gamma " + raw.command->get_option("--gamma")->results().back()});
     taken = true;
   }
   if (taken) {

@@ -82,7 +82,10 @@ std::vector<RawMatrix> raw_matrices(const std::vector<GivenMeasure>& given) {
   for (const auto& [name, measure, texts, samples, file] : given) {
     const MeasureSettings settings = measure_settings(measure, texts);
     matrices.push_back(
-        {name, settings, raw_data(samples, measure_info(settings.measure).data, name), file});
+        {name, settings, raw_data(samples, measure_info(settings.measure).data, name), file, {}});
+    for (const auto& [key, text] : texts) {
+      matrices.back().given.push_back({key, "measure='" + measure + ":" + key + "=" + text + "'"});
+    }
   }
   return match_samples(std::move(matrices));
 }

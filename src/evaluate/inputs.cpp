@@ -210,6 +210,7 @@ class Resolver {
 
   /// What a user set stays as it is; a list that says otherwise would be ignored.
   void refuse_other_than_given(const Candidate& candidate, const GridAxis& axis) const {
+    refuse_other_than_given_to_measure(candidate, axis);
     const std::string_view field = without(kOfInput, axis.field);
     if (!is_given(field) || (is_measure_field(field) && some_measure_takes(samples_, field)))
       return;
@@ -219,7 +220,35 @@ class Resolver {
                   candidate.name, field, field, own, axis.field, fmt::join(axis.values, ","));
   }
 
-  static std::string value_of(const InputSettings& settings, std::string_view field) {
+  void refuse_other_than_given_to_measure(const Candidate& candidate, const GridAxis& axis) const {
+    const std::string_view field = without(kOfMeasure, axis.field);
+    for (const RawMatrix& one : samples_) {
+      if (!measure_info(one.measure.measure).takes(field)) continue;
+      const auto given = std::ranges::find(one.given, field, &GivenSetting::field);
+      if (given == one.given.end() || !can_do_without(one.measure, field)) continue;
+      const std::string own = value_of(one.measure, field);
+      if (axis.values.size() == 1 && axis.values.front() == own) continue;
+      const std::string other = fmt::format("{}={}", axis.field, fmt::join(axis.values, ","));
+      throw invalid("{}: {} is set by {}, and {} asks for something else; give one of them",
+                    candidate.name, field, given->said,
+                    axis.values.size() > 1 ? fmt::format("[[grid={}]]", other) : other);
+    }
+  }
+
+  /// Where a measure has no value of its own for a setting, the user must give one to search others
+  /// as well: the gap costs of some matrices.
+  static bool can_do_without(MeasureSettings measure, std::string_view field) {
+    set_field(measure, enum_name(measure.measure), field, value_of(MeasureSettings{}, field));
+    try {
+      check_settings(measure);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  }
+
+  template <class Settings>
+  static std::string value_of(const Settings& settings, std::string_view field) {
     for (const FieldInfo& one : fields(settings)) {
       if (one.name == field) return one.default_value;
     }

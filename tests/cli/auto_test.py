@@ -300,6 +300,23 @@ def test_gamma_is_that_of_the_measure_or_of_the_conversion(kith):
     assert kith(*raw, *both, "--grid", "measure.gamma=0.1,1").returncode == 0
 
 
+def test_a_setting_of_the_measure_is_fixed_or_searched(kith):
+    points = np.random.default_rng(1).normal(size=(20, 6)) + 2 * (np.arange(20) % 2)[:, None]
+    kith.write("x.csv", csv(points))
+    kith.write("l.txt", "a\nb\n" * 10)
+    data = ("--data", "x.csv", "--labels", "l.txt")
+    train = ("train", *data, "--method", "knn", "--tune")
+    evaluate = ("evaluate", *data, "--methods", "knn", "--repeats", "1", "--folds", "2")
+    for command, grid in ((train, "band=1,5"), (evaluate, "*:band=1,5")):
+        for flags in (("--measure", "dtw", "--band", "5"), ("--measure", "dtw:band=5")):
+            message = kith.refusal(*command, *flags, "--grid", grid)
+            assert " ".join(flags[-2:]) in message and "--grid band=1,5" in message, message
+    message = kith.refusal(*train, "--measure", "gaussian", "--gamma", "2", "--grid", "measure.gamma=0.1,1")
+    assert "--gamma 2" in message and "--grid measure.gamma=0.1,1" in message, message
+    assert kith(*train, "--measure", "dtw", "--grid", "band=1,5").returncode == 0
+    assert kith(*train, "--measure", "dtw", "--band", "5", "--grid", "band=5").returncode == 0
+
+
 def test_a_row_of_evaluate_leaves_out_what_training_leaves_out(problem):
     costs = "costs=a:b=5"
     skipped = {one["method"] for one in problem.json(*TRAIN, "--method", "auto", "--set", costs)["selection"]["candidates"]

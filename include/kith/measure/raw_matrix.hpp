@@ -13,11 +13,18 @@
 
 namespace kith {
 
+/// A setting of the measure that a user gave.
+struct GivenSetting {
+  std::string field;
+  std::string said;  ///< how it was asked for, which messages quote
+};
+
 struct RawMatrix {
   std::string name;  ///< of the matrix; empty: the stem of the file
   MeasureSettings measure;
   RawData samples;
   Index file = 0;  ///< which of the files of samples, counted from 0
+  std::vector<GivenSetting> given{};
 };
 
 /// The samples at `positions` alone.

@@ -131,7 +131,10 @@ TEST(Spectrum, LeavesAPsdMatrixUnchanged) {
 TEST(Spectrum, OfFewNegativeEigenvaluesIsThatOfTheDecomposition) {
   constexpr Index kMany = 520;
   Vector lambda(kMany);
-  for (Index i = 0; i < kMany; ++i) lambda[i] = i < 3 ? -1.0 - static_cast<double>(i) : 0.1 * i;
+  for (Index i = 0; i < kMany; ++i) {
+    const auto size = static_cast<double>(i);
+    lambda[i] = i < 3 ? -1.0 - size : 0.1 * size;
+  }
   const Eigen::HouseholderQR<Matrix> qr(random_matrix(kMany, kMany, 6));
   const Matrix Q = qr.householderQ();
   Matrix S = Q * lambda.asDiagonal() * Q.transpose();

@@ -243,6 +243,46 @@ TEST(Inputs, SettingsOfTheMeasureAreSearchedWhereTheyAreListed) {
   EXPECT_NE(refusal([&] { resolve_inputs(data, samples, {}, wrong, ctx); }), "");
 }
 
+TEST(Inputs, ASettingGivenToTheMeasureIsNotSearched) {
+  VectorData points{.source = "x.csv", .ids = {}, .values = DenseBlock(RowMatrix(similarities()))};
+  RawMatrix matrix = test::raw_matrix("made", Measure::kPolynomial, points);
+  matrix.measure.degree = 2;
+  matrix.given = {{.field = "degree", .said = "--degree 2"}};
+  RunContext ctx;
+  const Index n = rows(points.values);
+  ExperimentData data = make_experiment_data(
+      std::span(&matrix, 1), test::numbered_labels(halves(n)), InputSettings{}, ctx);
+  const auto refused = [&](const std::string& key, const std::vector<std::string>& values) {
+    std::vector<Candidate> candidates = parse_candidates("knn");
+    search(candidates[0], key, values);
+    return refusal([&] { resolve_inputs(data, std::span(&matrix, 1), {}, candidates, ctx); });
+  };
+  EXPECT_THAT(refused("degree", {"1", "2"}), AllOf(HasSubstr("knn: degree is set by --degree 2"),
+                                                   HasSubstr("[[grid=degree=1,2]]")));
+  EXPECT_THAT(refused("measure.degree", {"3"}), HasSubstr("and measure.degree=3 asks"));
+  EXPECT_EQ(refused("degree", {"2"}), "");  // says the same twice
+  EXPECT_EQ(refused("coef0", {"0", "1"}), "");
+}
+
+TEST(Inputs, ASettingThatAMeasureCannotDoWithoutMayBeSearchedAsWell) {
+  SequenceData strands{.source = "s.fasta", .ids = {}, .values = {}};
+  for (const char* one : {"ACGT", "ACGA", "TTGT", "TTGA", "ACCT", "TTCA"}) {
+    strands.values.emplace_back(one);
+  }
+  RawMatrix matrix = test::raw_matrix("made", Measure::kNeedlemanWunsch, strands);
+  matrix.measure.matrix = "dnafull";  // has no usual gap costs
+  matrix.measure.gap_open = 8;
+  matrix.measure.gap_extend = 2;
+  matrix.given = {{.field = "gap-open", .said = "--gap-open 8"}};
+  RunContext ctx;
+  ExperimentData data = make_experiment_data(
+      std::span(&matrix, 1), test::numbered_labels(halves(6)), InputSettings{}, ctx);
+  std::vector<Candidate> candidates = parse_candidates("knn");
+  search(candidates[0], "gap-open", std::vector<std::string>{"8", "12"});
+  resolve_inputs(data, std::span(&matrix, 1), {}, candidates, ctx);
+  EXPECT_THAT(values_of(candidates[0], data, "gap-open"), ElementsAre("8", "12"));
+}
+
 TEST(Inputs, OfAMeasureThatLearnsFromTheLabelsAreNotSearched) {
   CategoryData votes{.source = "v.csv", .ids = {}, .values = {}};
   for (Index i = 0; i < 8; ++i) votes.values.push_back({i % 3 == 0 ? "y" : "n", i < 4 ? "a" : "b"});
