@@ -181,7 +181,7 @@ RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
 }
 
 double consistency(const Conditioned& conditioned, const DenseBlock& rows, Index most_rows) {
-  const Matrix& K = conditioned.kernel;
+  const SymmetricMatrix& K = conditioned.kernel;
   const std::vector<Index> chosen = spread_positions(rows.rows(), most_rows);
   const RowMatrix seen =
       transform_rows(conditioned.transform, RowMatrix(rows.values()(chosen, Eigen::all)));

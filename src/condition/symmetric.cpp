@@ -9,6 +9,7 @@
 
 #include "condition/symmetrise.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace kith {
 namespace {
@@ -23,8 +24,12 @@ struct Part {
   double largest = 0;
   Index i = 0;
   Index j = 0;
+  bool symmetric = true;
+  std::int64_t missing = 0;
+  double largest_value = 0;
 
   void compare(Index a, Index b, double forth, double back) {
+    symmetric = symmetric && !detail::differ(forth, back);
     const double difference = std::abs(forth - back);
     if (std::isnan(difference)) return;
     difference_squares += 2 * difference * difference;
@@ -37,11 +42,19 @@ struct Part {
     }
   }
   void add(double value) {
-    if (!std::isnan(value)) squares += value * value;
+    if (std::isnan(value)) {
+      ++missing;
+      return;
+    }
+    squares += value * value;
+    largest_value = std::max(largest_value, std::abs(value));
   }
   void merge(const Part& other) {
     squares += other.squares;
     difference_squares += other.difference_squares;
+    symmetric = symmetric && other.symmetric;
+    missing += other.missing;
+    largest_value = std::max(largest_value, other.largest_value);
     const bool is_first = other.largest == largest && other.largest > 0 &&
                           std::pair(other.i, other.j) < std::pair(i, j);
     if (other.largest > largest || is_first) {
@@ -58,12 +71,13 @@ Asymmetry measures(const Part& total) {
   return result;
 }
 
-/// The squares of a row; of the known values alone where some are missing.
+/// The squares and the largest of a row; of the known values alone where some are missing.
 void add_row(std::span<const double> row, Part& part) {
-  const double squares =
-      Eigen::Map<const Eigen::ArrayXd>(row.data(), std::ssize(row)).square().sum();
+  const Eigen::Map<const Eigen::ArrayXd> values(row.data(), std::ssize(row));
+  const double squares = values.square().sum();
   if (std::isfinite(squares)) {
     part.squares += squares;
+    part.largest_value = std::max(part.largest_value, values.abs().maxCoeff());
     return;
   }
   for (const double value : row) part.add(value);
@@ -89,17 +103,42 @@ void compare_tile(const DenseBlock& block, Index i0, Index j0, Part& part) {
   }
 }
 
-Asymmetry dense_asymmetry(const DenseBlock& block, int threads) {
+/// The rows of each kTile x columns stripe.
+std::size_t stripes_of(const DenseBlock& block) {
+  return static_cast<std::size_t>((block.rows() + kTile - 1) / kTile);
+}
+
+std::uint64_t stripe_hash(const DenseBlock& block, std::size_t stripe) {
+  const Index first = static_cast<Index>(stripe) * kTile;
+  const Index count = std::min(kTile, block.rows() - first) * block.cols();
+  Xxh64 hash;
+  hash.update({reinterpret_cast<const char*>(block.values().data() + first * block.cols()),
+               static_cast<std::size_t>(count) * sizeof(double)});
+  return hash.digest();
+}
+
+std::uint64_t joined(const DenseBlock& block, std::span<const std::uint64_t> stripes) {
+  Xxh64 hash;
+  const std::array<std::int64_t, 2> shape = {block.rows(), block.cols()};
+  hash.update({reinterpret_cast<const char*>(shape.data()), sizeof shape});
+  hash.update({reinterpret_cast<const char*>(stripes.data()), stripes.size_bytes()});
+  return hash.digest();
+}
+
+/// Calls beside(stripe) after each stripe of rows.
+template <class Beside>
+Part dense_parts(const DenseBlock& block, int threads, const Beside& beside) {
   const Index n = block.rows();
-  std::vector<Part> parts(static_cast<std::size_t>((n + kTile - 1) / kTile));
+  std::vector<Part> parts(stripes_of(block));
   parallel_for(parts.size(), threads, [&](std::size_t stripe) {
     const Index i0 = static_cast<Index>(stripe) * kTile;
     for (Index i = i0; i < std::min(i0 + kTile, n); ++i) add_row(block.row(i), parts[stripe]);
+    beside(stripe);
     for (Index j0 = i0; j0 < n; j0 += kTile) compare_tile(block, i0, j0, parts[stripe]);
   });
   Part total;
   for (const Part& part : parts) total.merge(part);
-  return measures(total);
+  return total;
 }
 
 Asymmetry sparse_asymmetry(const SparseBlock& block) {
@@ -140,8 +179,29 @@ Matrix symmetric_mean(const DenseBlock& block, int threads) {
 
 Asymmetry asymmetry(const Block& block, int threads) {
   assert(rows(block) == cols(block) && "only a square block has two directions");
-  if (const auto* dense = std::get_if<DenseBlock>(&block)) return dense_asymmetry(*dense, threads);
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    return measures(dense_parts(*dense, threads, [](std::size_t) {}));
+  }
   return sparse_asymmetry(std::get<SparseBlock>(block));
+}
+
+BlockFacts look(const DenseBlock& block, int threads) {
+  assert(block.rows() == block.cols() && "only a square block has two directions");
+  std::vector<std::uint64_t> hashes(stripes_of(block));
+  const Part total = dense_parts(
+      block, threads, [&](std::size_t stripe) { hashes[stripe] = stripe_hash(block, stripe); });
+  return {.asymmetry = measures(total),
+          .exactly_symmetric = total.symmetric,
+          .missing = total.missing,
+          .largest = total.largest_value,
+          .hash = joined(block, hashes)};
+}
+
+std::uint64_t block_hash(const DenseBlock& block, int threads) {
+  std::vector<std::uint64_t> hashes(stripes_of(block));
+  parallel_for(hashes.size(), threads,
+               [&](std::size_t stripe) { hashes[stripe] = stripe_hash(block, stripe); });
+  return joined(block, hashes);
 }
 
 bool exactly_symmetric(const Block& block) {

@@ -10,7 +10,7 @@
 #include "kith/evaluate/experiment.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace kith {
 

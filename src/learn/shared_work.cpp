@@ -49,7 +49,9 @@ const DenseBlock& SharedWork::dense(Index which) {
 }
 
 bool SharedWork::is_symmetric(Index which) {
-  return part(which).is_symmetric.get([&] { return exactly_symmetric(dense(which)); });
+  const std::optional<bool>& known = train_.matrices[static_cast<std::size_t>(which)].symmetric;
+  return part(which).is_symmetric.get(
+      [&] { return known ? *known : exactly_symmetric(dense(which)); });
 }
 
 Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {

@@ -6,7 +6,7 @@
 
 #include "kith/core/error.hpp"
 #include "kith/model/model_file.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace {
 

@@ -24,6 +24,7 @@
 #include <optional>
 #include <variant>
 
+#include "kith/condition/symmetric_matrix.hpp"
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/data/block.hpp"
@@ -64,7 +65,7 @@ using TestTransform = std::variant<Unchanged, Correction, SpectralMap, SquareMap
 
 /// A symmetric training kernel and the treatment of new rows that belongs to it.
 struct Conditioned {
-  Matrix kernel;
+  SymmetricMatrix kernel;
   TestTransform transform;
 };
 

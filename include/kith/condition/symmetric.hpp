@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "kith/data/block.hpp"
 
 namespace kith {
@@ -23,6 +25,20 @@ struct Asymmetry {
   [[nodiscard]] bool is_symmetric() const { return largest_difference == 0; }
 };
 [[nodiscard]] Asymmetry asymmetry(const Block& block, int threads = 1);
+/// What one pass over a square dense block tells. Stripes of its rows go through the cache once,
+/// and the pairs below the diagonal a second time, beside those above it.
+struct BlockFacts {
+  Asymmetry asymmetry;
+  bool exactly_symmetric = true;  ///< S_ij and S_ji are equal everywhere, or both missing
+  std::int64_t missing = 0;       ///< pairs that are NaN
+  double largest = 0;             ///< magnitude of the others
+  std::uint64_t hash = 0;         ///< block_hash
+};
+[[nodiscard]] BlockFacts look(const DenseBlock& block, int threads = 1);
+
+/// XXH64 over the shape of a dense block and the XXH64 of each stripe of its rows.
+[[nodiscard]] std::uint64_t block_hash(const DenseBlock& block, int threads = 1);
+
 /// The largest relative asymmetry that is rounding of whatever computed the numbers.
 inline constexpr double kRoundingAsymmetry = 1e-12;
 

@@ -2,6 +2,7 @@
 // What a learner sees. No path leads from a TrainingSet to a test sample.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ namespace kith {
 struct TrainingMatrix {
   std::string name;
   Block block;
+  std::optional<bool> symmetric{};      ///< exactly; none: nobody has looked
+  std::optional<std::uint64_t> hash{};  ///< block_hash of a dense block; none: not computed yet
 };
 
 /// Everything a fit may look at. Usually one matrix; several are over the same samples in the same

@@ -12,7 +12,7 @@
 
 #include "evaluate/sqlite.hpp"
 #include "kith/evaluate/store.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 #include "store_records.hpp"
 #include "support/files.hpp"
 
