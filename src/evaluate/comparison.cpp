@@ -222,8 +222,9 @@ std::string note_of(const ExperimentResult& result, std::size_t most, std::ptrdi
 const MethodResult* find_ahead(const ExperimentResult& result, const MethodResult& leader,
                                double sign) {
   for (const MethodResult& method : result.methods) {
+    const double rounding = kRoundingShare * std::max(std::abs(leader.mean), std::abs(method.mean));
     if (method.partitions.size() < leader.partitions.size() &&
-        sign * (leader.mean - method.mean) > 0) {
+        sign * (leader.mean - method.mean) > rounding) {
       return &method;
     }
   }

@@ -29,13 +29,29 @@ std::vector<std::size_t> ascending(const std::vector<std::string>& values) {
   return order;
 }
 
+/// Whether a setting takes a value below this one: one neighbour is the fewest.
+bool goes_below(MethodChoice choice, const std::string& field, const std::string& value) {
+  const std::vector<FieldInfo> known = method_info(choice.settings).fields;
+  const auto own = std::ranges::find(known, field, &FieldInfo::name);
+  const double number = *parse_double(value);
+  const bool counts = own != known.end() && own->type == "count";
+  const double less = counts ? number - 1 : number > 0 ? number / 2 : 2 * number - 1;
+  try {
+    set(choice, field, format_double(less));
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 /// The place beside `chosen` where that is an end of its axis which values could be added to.
-std::optional<std::size_t> inside_of(const GridAxis& axis, const std::vector<std::string>& values,
-                                     std::size_t chosen, Index samples) {
+std::optional<std::size_t> inside_of(const MethodChoice& choice, const GridAxis& axis,
+                                     const std::vector<std::string>& values, std::size_t chosen,
+                                     Index samples) {
   const std::vector<std::size_t> order = ascending(values);
   if (order.size() < 2) return std::nullopt;
   if (chosen == order.front()) {
-    return axis.at_most_samples ? std::nullopt : std::optional(order[1]);
+    return goes_below(choice, axis.field, values[chosen]) ? std::optional(order[1]) : std::nullopt;
   }
   if (chosen != order.back()) return std::nullopt;
   if (axis.at_most_samples && *parse_double(values[chosen]) >= static_cast<double>(samples)) {
@@ -189,7 +205,8 @@ std::vector<AxisFinding> axis_findings(const Candidate& method, Index samples,
       }
     }
     const std::size_t along = best.point / step % values.size();
-    if (const std::optional<std::size_t> inside = inside_of(axis, values, along, samples)) {
+    if (const std::optional<std::size_t> inside =
+            inside_of(method.choice, axis, values, along, samples)) {
       const std::size_t beside = best.point - along * step + *inside * step;
       if (own[best.point] < own[beside]) finding.end = values[along];
     }

@@ -231,6 +231,11 @@ def test_settings_of_measures_are_searched_where_they_are_listed():
     assert both.score({"a": WORDS, "b": backwards}, ENDING) > 0.5
 
 
+def test_a_setting_of_the_measure_is_given_or_searched():
+    with pytest.raises(ValueError, match="measure='spectrum:kmer=3', and grids asks"):
+        kith.Auto(among=["knn"], measure="spectrum:kmer=3", grids={"*": {"kmer": [1, 2]}}).fit(WORDS, ENDING)
+
+
 def test_methods_on_vectors_are_chosen_alone(tmp_path):
     sample = Sample(n=40)
     X, new = sample.points[:40], sample.points[40:]

@@ -15,7 +15,8 @@ namespace kith {
 struct AxisFinding {
   std::string field;
   /// The value chosen, where it is the least or the largest number and better than the one beside
-  /// it. A count of samples has one end: its largest, unless that is all samples.
+  /// it. The least value that the setting takes is no end, such as one neighbour; nor is a count of
+  /// all samples.
   std::string end;
   /// Positions of the inputs with which every value gave the same loss, whatever the other
   /// settings.

@@ -241,6 +241,20 @@ TEST(AxisFindings, OfNumbersOfNeighboursTheLargestIsAnEndAndTheSmallestIsNatural
   EXPECT_THAT(findings_of(knn, {3, 2, 1}, 5), testing::IsEmpty());  // there are no more samples
 }
 
+TEST(AxisFindings, AnEndThatCouldBeLowerIsOne) {
+  const auto ends_of = [](const char* method, const char* field,
+                          const std::vector<std::string>& values) {
+    Candidate one = parse_candidate(method);
+    search(one, field, values);
+    return findings_of(one, {1, 2, 3});
+  };
+  EXPECT_THAT(ends_of("knn", "neighbours", {"2", "5", "9"}), testing::ElementsAre("neighbours:2"));
+  EXPECT_THAT(ends_of("knn", "neighbours", {"1", "5", "9"}), testing::IsEmpty());
+  EXPECT_THAT(ends_of("mixture-sda", "components", {"2", "3", "4"}),
+              testing::ElementsAre("components:2"));
+  EXPECT_THAT(ends_of("mixture-sda", "components", {"1", "2", "3"}), testing::IsEmpty());
+}
+
 TEST(AxisFindings, AreSpelledWithTheFlagThatMendsThem) {
   ExperimentData data;
   data.matrices.sets.resize(1);
