@@ -170,13 +170,14 @@ Labels labels_of(const GivenLabels& given, Index samples) {
 MatchedSets matched_sets(const std::vector<GivenMatrix>& given, const std::vector<std::string>& ids,
                          Borrowed* borrowed) {
   std::vector<SimilaritySet> sets;
-  for (const auto& [name, array, distance] : given) {
+  for (const auto& [name, array, distance, score_column] : given) {
     SimilaritySet set;
     set.name = name;
     set.source = name;
     set.format = "array";
     set.kind = distance ? PairKind::kDistance : PairKind::kSimilarity;
     set.block = block_of(array, borrowed);
+    set.score_column = score_column;
     if (!ids.empty() && std::ssize(ids) != set.rows()) {
       throw Error(ErrorCode::kInvalidArgument, std::to_string(ids.size()) + " ids for " +
                                                    std::to_string(set.rows()) + " samples");

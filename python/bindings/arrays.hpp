@@ -74,8 +74,9 @@ class ResultArray {
   bool single_ = false;
 };
 
-/// One matrix as Python hands it over: (name, array, whether its numbers are distances).
-using GivenMatrix = std::tuple<std::string, pybind11::object, bool>;
+/// One matrix as Python hands it over: (name, array, whether its numbers are distances, the score
+/// column of a BLAST table or none).
+using GivenMatrix = std::tuple<std::string, pybind11::object, bool, std::string>;
 [[nodiscard]] MatchedSets matched_sets(const std::vector<GivenMatrix>& given,
                                        const std::vector<std::string>& ids,
                                        Borrowed* borrowed = nullptr);

@@ -349,6 +349,7 @@ Json record_json(const TrainedModel& model) {
     matrices.push_back({{"name", matrix.name},
                         {"distance", matrix.rule.kind == PairKind::kDistance},
                         {"input", settings_json(matrix.rule.settings)}});
+    if (matrix.given) matrices.back()["score_column"] = matrix.given->score_column;
     if (!matrix.measure) continue;
     matrices.back()["measure"] = relevant_settings(matrix.measure->settings);
     matrices.back()["file"] = matrix.measure->file;

@@ -51,20 +51,16 @@ void write_table(const std::string& path, const std::optional<std::string>& form
   });
 }
 
-/// What a user should know about matrices that look like something else than they are given as;
-/// `score_columns` are those of BLAST tables.
+/// What a user should know about matrices that look like something else than they are given as.
 std::vector<std::string> doubts_of(const std::vector<GivenMatrix>& given,
-                                   const std::vector<std::string>& score_columns,
                                    const std::vector<std::string>& labels) {
   const Labels classes = make_labels(labels);
   std::vector<std::string> texts;
-  for (std::size_t m = 0; m < given.size(); ++m) {
-    const auto& [name, array, distance] = given[m];
+  for (const auto& [name, array, distance, column] : given) {
     SimilaritySet set;
     set.source = name;
     set.kind = distance ? PairKind::kDistance : PairKind::kSimilarity;
     set.block = block_of(array);
-    const std::string column = m < score_columns.size() ? score_columns[m] : "";
     if (!column.empty()) set.format = enum_name(Format::kBlast);
     const bool labelled = classes.size() == set.rows();
     std::string text = doubt(set, labelled ? &classes : nullptr, column).text;
@@ -166,8 +162,8 @@ void bind_tables(py::module_& module) {
   module.def("read", &read_table, py::arg("path"), py::arg("settings"), py::arg("options"));
   module.def("write", &write_table, py::arg("path"), py::arg("format"), py::arg("values"),
              py::arg("row_ids"), py::arg("column_ids"), py::arg("options"));
-  module.def("doubts", &doubts_of, py::arg("matrices"), py::arg("score_columns"),
-             py::arg("labels"));
+  module.def("doubts", &doubts_of, py::arg("matrices"), py::arg("labels"));
+  module.def("may_be_same_score", &may_be_same_score, py::arg("column"), py::arg("other"));
   module.def(
       "spelled", [](const std::string& text) { return spelled(text, as_keyword); },
       py::arg("text"));

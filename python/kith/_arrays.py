@@ -51,6 +51,16 @@ def names_of(X):
     return [f"matrix-{i + 1}" for i in range(len(given))] if len(given) > 1 else ["similarity"]
 
 
+def score_columns(X):
+    """Of each matrix of X the score column that a BLAST table was read by; "" where it is none."""
+    return [score_column(one) for one in as_list(X)]
+
+
+def score_column(X):
+    column = getattr(X, "score_column", "")
+    return column if isinstance(column, str) else ""  # a frame may have a sample of that name
+
+
 def finite_keyword(check_array):
     """scikit-learn 1.6 gave the keyword another name, and 1.8 takes that alone."""
     names = inspect.signature(check_array).parameters

@@ -91,7 +91,7 @@ class Auto(SimilarityClassifier):
         _arrays.check_counts(_count(own), len(labels))
         plan = plan_of(names, fixed, "kith", self._settings(), self.grids, {}, None, len(labels))
         if own.matrices:
-            warn_of_doubts(X, own.matrices, labels, stacklevel=4)
+            warn_of_doubts(own.matrices, labels, stacklevel=4)
         model, notes = _core.select(own, (labels, groups), texts_of(self.input), plan, _seconds(self.budget),
                                     truth_of(self.self_similarity, "self_similarity"), options)
         self._given = [one[0] for one in own.matrices or own.measures]

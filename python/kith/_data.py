@@ -15,12 +15,13 @@ def own_data(X, data, measure, methods, distance, input, allow_sparse=True):
         if from_vectors:
             raise ValueError("some of the methods learn from vectors, others from similarities: give the vectors "
                              "as data= and a measure= of them")
-        given = _arrays.as_list(X)
+        given, columns = _arrays.as_list(X), _arrays.score_columns(X)
         missing = _arrays.allows_missing(input)
         names = _arrays.names_of(X)
         given, own.ids = _arrays.matched(given)
-        own.matrices = [(label, _arrays.square(one, allow_sparse, missing, label), far)
-                        for label, one, far in zip(names, given, _arrays.distances(input, distance, names))]
+        own.matrices = [(label, _arrays.square(one, allow_sparse, missing, label), far, column)
+                        for label, one, far, column in zip(names, given, _arrays.distances(input, distance, names),
+                                                           columns)]
         return own
     samples = X if data is None else data
     _samples.check_no_distance(distance)

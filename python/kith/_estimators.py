@@ -142,9 +142,10 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                     for one, name in zip(given, names)]
         for one in matrices:
             _arrays.check_counts(one.shape[0], len(labels))
-        warn_of_doubts(X, list(zip(names, matrices, distances)), labels, stacklevel=5)
-        return _core.fit(self._method, self._assignments(),
-                         list(zip(names, matrices, distances)), (labels, groups), ids, texts_of(self.input), options)
+        matrices = list(zip(names, matrices, distances, _arrays.score_columns(X)))
+        warn_of_doubts(matrices, labels, stacklevel=5)
+        return _core.fit(self._method, self._assignments(), matrices, (labels, groups), ids, texts_of(self.input),
+                         options)
 
     def _takes_sparse(self):
         """Similarities of which some are unknown."""
@@ -249,6 +250,8 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
                             "query")
         if not len(rows) == len(back) == len(selves) == count:
             raise ValueError(f"{len(rows)} matrices of new rows; the model was trained on {count}")
+        for matrix, *given in zip(self._matrices, rows, back):
+            _check_score(matrix, given)
         _arrays.check_order([*rows, *(one for one in back if one is not None)], "the rows of a matrix")
         ids = _arrays.sample_ids(rows[0])
         rows, back = [_arrays.in_rows(one, ids) for one in rows], [_arrays.in_rows(one, ids) for one in back]
@@ -424,6 +427,16 @@ def _lead(scores):
 
 def _allows_missing(estimator):
     return _arrays.allows_missing(getattr(estimator, "input", None))
+
+
+def _check_score(matrix, given):
+    """ValueError where new rows of a BLAST table are of another score than the matrix that was trained on."""
+    trained = matrix.get("score_column", "")
+    for one in given:
+        own = _arrays.score_column(one)
+        if trained and own and not _core.may_be_same_score(trained, own):
+            raise ValueError(f"the model was trained on the column {trained} of a BLAST table, and the new rows are of "
+                             f"the column {own}: read them with score_column={trained!r}")
 
 
 def _by_name(given, names, what):

@@ -185,7 +185,7 @@ def evaluate(X=None, y=None, methods=None, *, groups=None, sizes=None, data=None
     warn_of_groups(labels, together)
     if own.matrices:
         own.ordered = not _arrays.lists_pairs(_arrays.as_list(X)[0])
-    doubts = warn_of_doubts(X, own.matrices, labels) if own.matrices else []
+    doubts = warn_of_doubts(own.matrices, labels) if own.matrices else []
     _check_store(store, append)
     plan = plan_of(listed, fixed, protocol, settings, grids,
                    {"repeats": repeats, "folds": folds, "test-fraction": test_fraction, "stratify": stratify},

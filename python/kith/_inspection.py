@@ -63,8 +63,9 @@ def _own_data(X, data, measure, distance, input):
         return own
     names = _arrays.names_of(X)
     given, own.ids = _arrays.matched(_arrays.as_list(X))
-    own.matrices = [(name, _arrays.square(one, True, True, name), far)
-                    for name, one, far in zip(names, given, _arrays.distances(input, distance, names))]
+    own.matrices = [(name, _arrays.square(one, True, True, name), far, column)
+                    for name, one, far, column in zip(names, given, _arrays.distances(input, distance, names),
+                                                      _arrays.score_columns(X))]
     return own
 
 
@@ -76,7 +77,7 @@ def inspect(X=None, y=None, *, data=None, measure=None, distance=False, input=No
     first = _samples.leading(X if data is None else data, measure)
     labels = [] if y is None else class_texts(classes_of(
         _arrays.by_id(y, own.ids or _arrays.sample_ids(first), first)).tolist())
-    doubts = warn_of_doubts(X, own.matrices, labels) if own.matrices else []
+    doubts = warn_of_doubts(own.matrices, labels) if own.matrices else []
 
     def run(page):
         with run_options(threads, blas_threads, 1, verbose) as options:

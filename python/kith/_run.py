@@ -48,11 +48,10 @@ def warn_of_notes(notes, stacklevel=3):
         warnings.warn(one, UserWarning, stacklevel=stacklevel)
 
 
-def warn_of_doubts(X, matrices, labels, stacklevel=3):
+def warn_of_doubts(matrices, labels, stacklevel=3):
     """Warns, as the command line does, of numbers that look like something else than they are given as; returns what
     it says, with mentions that `_core.spelled` spells."""
-    columns = [getattr(one, "score_column", "") for one in _arrays.as_list(X)]
-    doubts = _core.doubts(matrices, columns, labels)
+    doubts = _core.doubts(matrices, labels)
     for text in doubts:
         warnings.warn(_core.spelled(text), UserWarning, stacklevel=stacklevel)
     return doubts

@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { name, short, visible } from "./dom.js";
 import { around, figure, fitting, plot } from "./figure.js";
 import { METRICS, rangeOf, significant } from "./model.js";
-import { few, minus, pValue, roundStep } from "./numbers.js";
+import { few, minus, pValue, roundStep, tickText } from "./numbers.js";
 import { differenceText, value, withUnit } from "./values.js";
 
 
@@ -44,9 +44,10 @@ function axisWithFloor(values, floor, rows, { unit, range: [least, most] }) {
   const ticks = Array.from({ length: Math.round((ends[1] - ends[0]) / step) + 1 }, (_, i) => ends[0] + i * step);
   const [left, right] = [rows.marginLeft, fitting(rows.width) - rows.marginRight];
   const above = floor > ends[1];
+  const all = above ? [...ticks, floor] : [floor, ...ticks];
   const cut = above ? right - BREAK * (right - left) : left + BREAK * (right - left);
   return {
-    axis: { type: "linear", domain: above ? [...ends, floor] : [floor, ...ends], range: [left, cut, right], ticks: above ? [...ticks, floor] : [floor, ...ticks], tickFormat: (v) => few(v, 3) },
+    axis: { type: "linear", domain: above ? [...ends, floor] : [floor, ...ends], range: [left, cut, right], ticks: all, tickFormat: tickText(3, all) },
     broken: (above ? ends[1] + floor : ends[0] + floor) / 2,
   };
 }

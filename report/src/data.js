@@ -6,7 +6,7 @@ import { h, name, replace, short, visible } from "./dom.js";
 import { figure, fitting, plot } from "./figure.js";
 import { heatmap } from "./heatmap.js";
 import { sampleName } from "./model.js";
-import { count, few, percent } from "./numbers.js";
+import { count, few, percent, tickText } from "./numbers.js";
 import { notesList } from "./results.js";
 import { scrolling } from "./table.js";
 
@@ -75,7 +75,7 @@ function spectrum(portrait) {
     marginLeft: 52,
     marginBottom: 40,
     x: { domain: [0.5, points.length + 0.5], label: "rank, largest first", labelAnchor: "center", labelArrow: "none", ticks: 6 },
-    y: { type: "sqrt", domain: values.every((lambda) => lambda === 0) ? [0, 1] : undefined, label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: (v) => few(v, 2) },
+    y: { type: "sqrt", domain: values.every((lambda) => lambda === 0) ? [0, 1] : undefined, label: "eigenvalue (square-root scale)", grid: true, ticks: 6, tickFormat: tickText(2) },
     marks: [
       outline
         ? [false, true].map((sign) => Plot.areaY(stairs(points.filter((p) => p.sign === sign)), { x: "x", y1: 0, y2: "lambda", fill: colour(sign), ariaLabel: () => "eigenvalues" }))
@@ -179,8 +179,8 @@ export function sampleMap(set, portrait, { onPick, marked = null, width = 520 } 
       height,
       ...margins,
       inset: 8,
-      x: { domain: domains.x, label: "first axis", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
-      y: { domain: domains.y, label: "second axis", ticks: 5, tickFormat: (v) => few(v, 2) },
+      x: { domain: domains.x, label: "first axis", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: tickText(2) },
+      y: { domain: domains.y, label: "second axis", ticks: 5, tickFormat: tickText(2) },
       marks: [
         Plot.dot(front, {
           x: "x", y: "y", r: all.length > 1500 || fitting(width) < 400 ? 2 : 3, ariaLabel: () => "sample",

@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { keys, lineMark } from "./classes.js";
 import { h, short, visible } from "./dom.js";
 import { around, figure, plot } from "./figure.js";
-import { count, few, fixed } from "./numbers.js";
+import { count, few, fixed, tickText } from "./numbers.js";
 
 const NAMED = 5; // methods with a colour and intervals; the others are drawn faint
 const DODGE = 4; // pixels between the intervals at one size
@@ -35,7 +35,7 @@ export function learningCurve(doc, set, width) {
   const tip = (d) => `${visible(d.method)}, ${few(d.samples)} training samples\nerror ${fixed(d.mean, 2)} %${d.low === null ? "" : `, 95 % interval ${fixed(d.low, 2)} to ${fixed(d.high, 2)} %`}`;
   const chart = plot({
     width, height: 320, marginLeft: 46, marginBottom: 40, insetLeft: 14, insetRight: 14,
-    x: { type: wide ? "log" : "linear", domain: [Math.min(...sizes), Math.max(...sizes)], ticks: sizes, tickFormat: (v) => few(v, 5), label: "training samples", labelAnchor: "center", labelArrow: "none" },
+    x: { type: wide ? "log" : "linear", domain: [Math.min(...sizes), Math.max(...sizes)], ticks: sizes, tickFormat: tickText(5, sizes), label: "training samples", labelAnchor: "center", labelArrow: "none" },
     y: { label: "error (%)", grid: true, ticks: 6, nice: true, zero: Math.min(...ends.filter(Number.isFinite)) < 20, domain: around(ends, { unit: 5, low: 0, high: 100 }) },
     marks: [
       Plot.line(flat(faint), { x: "samples", y: "mean", z: "m", stroke: "var(--dot)", strokeOpacity: 0.6, strokeWidth: 1, ariaLabel: () => "other" }),

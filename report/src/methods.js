@@ -5,7 +5,7 @@ import { methodRecall, precisionRecall, roc } from "./classes.js";
 import { h, name, short, visible } from "./dom.js";
 import { around, figure, plot } from "./figure.js";
 import { METRICS, seated, settingsText } from "./model.js";
-import { count, few, percent, seconds } from "./numbers.js";
+import { count, few, percent, seconds, tickText } from "./numbers.js";
 import { table } from "./table.js";
 import { value } from "./values.js";
 
@@ -255,7 +255,7 @@ function spectra(method, parts) {
   if (rows.length === 0) return null;
   const chart = plot({
     width: 340, height: 250, marginLeft: 46, marginBottom: 40,
-    x: { type: "symlog", label: "eigenvalue (symmetric log scale)", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => few(v, 2) },
+    x: { type: "symlog", label: "eigenvalue (symmetric log scale)", labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: tickText(2) },
     y: { label: "multiplier", grid: true, ticks: 5, domain: around(rows.map((row) => row.g)) },
     marks: [
       Plot.ruleX([0], { stroke: "var(--line)" }),
@@ -279,7 +279,7 @@ function bounds(method, parts) {
   const chart = plot({
     width: 340, height: 250, marginLeft: 62, marginBottom: 40,
     x: { label: "iteration", labelAnchor: "center", labelArrow: "none", ticks: 5 },
-    y: { label: "bounds on the objective", grid: true, ticks: 5, domain: around(rows.map((row) => row.v)), tickFormat: (v) => few(v, 4) },
+    y: { label: "bounds on the objective", grid: true, ticks: 5, domain: around(rows.map((row) => row.v)), tickFormat: tickText(4) },
     marks: [
       Plot.line(rows, { x: "iteration", y: "v", z: "side", stroke: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), strokeWidth: 2 }),
       Plot.dot(rows, { x: "iteration", y: "v", r: 2, fill: (d) => (d.side === "lower" ? "var(--accent)" : "var(--warm)"), ariaLabel: () => "bound", title: (d) => `iteration ${d.iteration}\n${d.side} ${few(d.v, 8)}`, tip: true }),

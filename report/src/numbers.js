@@ -29,6 +29,21 @@ export function few(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
+/**
+ * The words of ticks, in as few digits, at least `least`, as move none by a tenth of the smallest gap between them. A
+ * logarithmic axis does not hand its ticks over: they are `known`.
+ */
+export function tickText(least, known = null) {
+  return (value, _index, shown) => {
+    const ticks = [...new Set(known ?? shown)].sort((a, b) => a - b);
+    const gap = Math.min(...ticks.slice(1).map((tick, i) => tick - ticks[i]));
+    const isClear = (digits) => ticks.every((tick) => Math.abs(Number(few(tick, digits)) - tick) <= 0.1 * gap);
+    let digits = least;
+    while (digits < 15 && !isClear(digits)) digits += 1;
+    return few(value, digits);
+  };
+}
+
 /** Fixed digits with a minus as long as a plus, and no sign at zero. */
 export function minus(value, digits) {
   const text = fixed(value, digits);

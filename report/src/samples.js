@@ -14,6 +14,9 @@ const WIDTH = 540;
 
 const sampleLink = (set, i, most = 40) => h("a", { href: `#sample-${i}` }, name(sampleName(set, i), most));
 
+/** A class that a method predicted most often, or that there is none: two were predicted equally often. */
+const answerMark = (set, label) => (label === set.class_names.length ? "a tie" : classMark(set, label));
+
 /** What the methods predicted for a sample, the most frequent first. */
 function answers(set, i) {
   const predicted = new Map();
@@ -22,6 +25,24 @@ function answers(set, i) {
     if (label >= 0) predicted.set(label, (predicted.get(label) ?? 0) + 1);
   }
   return [...predicted].sort((a, b) => b[1] - a[1]);
+}
+
+/** The wrong answers that most methods gave: [[label, methods], ...], several where they are equally many. */
+function mostWrong(set, i, label) {
+  const wrong = answers(set, i).filter(([other]) => other !== label);
+  return wrong.filter(([, methods]) => methods === wrong[0][1]).sort(([a], [b]) => a - b);
+}
+
+const SHOWN = 3; // wrong answers in a cell of the table
+
+function wrongAnswers(set, i, label) {
+  const most = mostWrong(set, i, label);
+  if (most.length === 0) return "";
+  const more = most.length > SHOWN ? ` or ${most.length - SHOWN} more` : "";
+  return [
+    most.slice(0, SHOWN).map(([other], k) => [k > 0 ? " or " : "", answerMark(set, other)]),
+    h("span", { class: "faint" }, `${more} by ${count(most[0][1], "method")}${most.length > 1 ? " each" : ""}`),
+  ];
 }
 
 function neighbours(set, i, portrait = set.portraits[0]) {
@@ -102,7 +123,7 @@ function panel(set, i, rows) {
       { title: "method", key: (m) => m.method, cell: (m) => h("a", { href: `#method-${m.index}` }, name(m.method, 30)) },
       { title: "tested", number: true, key: (m) => m.tested[i], cell: (m) => m.tested[i] },
       { title: "wrong", number: true, key: (m) => m.details.wrong[i], cell: (m) => m.details.wrong[i] },
-      { title: "predicted most often", key: (m) => m.details.said[i], cell: (m) => (m.details.said[i] < 0 ? "\u2013" : classMark(set, m.details.said[i])) },
+      { title: "predicted most often", key: (m) => m.details.said[i], cell: (m) => (m.details.said[i] < 0 ? "\u2013" : answerMark(set, m.details.said[i])) },
     ],
     { rows: set.ordered, label: "what each method predicted" }
   );
@@ -143,11 +164,8 @@ export function samplesSection(set) {
       { title: "tested", number: true, class: "faint", downFirst: true, key: (r) => set.tested[r.i], cell: (r) => (set.tested[r.i] === 0 ? "never" : `${set.tested[r.i]}\u00d7`) },
       { title: "methods always wrong", number: true, downFirst: true, key: (r) => r.missing, cell: (r) => r.missing },
       {
-        title: "predicted as", key: (r) => answers(set, r.i).find(([label]) => label !== r.label)?.[0] ?? null,
-        cell: (r) => {
-          const other = answers(set, r.i).find(([label]) => label !== r.label);
-          return other ? [classMark(set, other[0]), h("span", { class: "faint" }, ` by ${count(other[1], "method")}`)] : "";
-        },
+        title: "predicted as", key: (r) => mostWrong(set, r.i, r.label)[0]?.[0] ?? null,
+        cell: (r) => wrongAnswers(set, r.i, r.label),
       },
       { title: set.portraits.length > 1 ? `nearest by ${short(set.portraits[0].name, 20)}` : "nearest", class: "setting screen", cell: (r) => neighbours(set, r.i).slice(0, 3).map((j, k) => [k > 0 ? ", " : "", sampleLink(set, j, 18)]) },
     ],

@@ -25,6 +25,11 @@ double resolution_of(Metric metric, const Overlap& overlap) {
   return metric == Metric::kLogLoss ? 0 : 1 / overlap.test_size;
 }
 
+/// Means of the same values in another order differ by rounding, and are equal.
+bool is_better(double mean, double other, double sign) {
+  return sign * (other - mean) > kRoundingShare * std::max(std::abs(other), std::abs(mean));
+}
+
 /// The first with the best mean among the methods with the most finished partitions; none: no
 /// method has the metric.
 std::optional<std::size_t> find_best(const std::vector<MethodResult>& methods, std::size_t most,
@@ -33,12 +38,7 @@ std::optional<std::size_t> find_best(const std::vector<MethodResult>& methods, s
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const MethodResult& method = methods[m];
     if (method.partitions.size() != most || std::isnan(method.mean)) continue;
-    // Means of the same values in another order differ by rounding, and are equal.
-    if (!best ||
-        sign * (methods[*best].mean - method.mean) >
-            kRoundingShare * std::max(std::abs(methods[*best].mean), std::abs(method.mean))) {
-      best = m;
-    }
+    if (!best || is_better(method.mean, methods[*best].mean, sign)) best = m;
   }
   return best;
 }
@@ -222,9 +222,8 @@ std::string note_of(const ExperimentResult& result, std::size_t most, std::ptrdi
 const MethodResult* find_ahead(const ExperimentResult& result, const MethodResult& leader,
                                double sign) {
   for (const MethodResult& method : result.methods) {
-    const double rounding = kRoundingShare * std::max(std::abs(leader.mean), std::abs(method.mean));
     if (method.partitions.size() < leader.partitions.size() &&
-        sign * (leader.mean - method.mean) > rounding) {
+        is_better(method.mean, leader.mean, sign)) {
       return &method;
     }
   }

@@ -37,8 +37,10 @@ class SampleCounts {
     for (std::size_t sample = 0; sample < tested_.size(); ++sample) {
       if (tested_[sample] == 0) continue;
       const auto first = said_.begin() + static_cast<std::ptrdiff_t>(sample * classes_);
-      details.said[sample] = static_cast<int>(
-          std::max_element(first, first + static_cast<std::ptrdiff_t>(classes_)) - first);
+      const auto last = first + static_cast<std::ptrdiff_t>(classes_);
+      const auto most = std::max_element(first, last);
+      const bool tied = std::find(most + 1, last, *most) != last;
+      details.said[sample] = static_cast<int>((tied ? last : most) - first);
     }
     details.tested = std::move(tested_);
     details.wrong = std::move(wrong_);

@@ -134,10 +134,8 @@ std::string note_of(const LastGain& gain, const CurvePoint& before, const CurveP
     return text + "These data give no reason to expect that more samples help.";
   }
   return text +
-         fmt::format(
-             "This does not show that more samples would help, and does not rule it out: a fall of "
-             "{} points is within the interval.",
-             points(gain.fall.high));
+         "This does not show that more samples would help, and does not rule it out: no change, 0 "
+         "points, is within the interval.";
 }
 
 }  // namespace

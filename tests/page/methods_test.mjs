@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { unpack } from "../../report/src/model.js";
+import { tickText } from "../../report/src/numbers.js";
 import { folder, kith, launch, open } from "./browser.mjs";
 import { CLASSES, METHODS, N, assertNear, documentOf, evaluate, marks, packed, places, report, scaleOf, variant, writeData } from "./support.mjs";
 
@@ -137,6 +138,40 @@ test("the samples say what was predicted, and how often they were tested", async
     assert.equal(times, tested[i] === 0 ? "never" : `${tested[i]}\u00d7`, link);
   }
   assert.ok((await page.locator("#sample-table th").allInnerTexts()).includes("predicted as"));
+});
+
+test("answers that are equally frequent are all named, and a tie of a method is called one", async () => {
+  const page = await open(browser, variant("one.html", "ties.html", (_, set) => {
+    const [right, other, third] = [0, 1, 2];
+    set.class_names = ["a", "b", "c"];
+    set.labels = packed(Array(N).fill(right));
+    const said = [[other, third, right], [third, right, other], [right, 3, right], [other, other, third]]; // by sample and method; 3: a tie
+    set.methods.forEach((method, m) => (method.details.said = packed(Array.from({ length: N }, (_unused, i) => said[i]?.[m] ?? right))));
+  }));
+  const cell = async (i) => {
+    await page.locator("#sample-filter").fill(`s${i}`);
+    const text = await page.locator("#sample-table tbody tr").filter({ has: page.locator(`a[href="#sample-${i}"]`) }).first().locator("td").nth(5).innerText();
+    return text.replace(/[^\x20-\x7e]/g, ""); // without the marks of classes
+  };
+  assert.match(await cell(0), /b or .*c by 1 method each$/);
+  assert.match(await cell(1), /b or .*c by 1 method each$/);
+  assert.equal(await cell(2), "a tie by 1 method");
+  assert.match(await cell(3), /b by 2 methods$/);
+  assert.equal(await cell(5), "");
+  await page.evaluate(() => (location.hash = "#sample-2"));
+  await page.waitForFunction(() => document.querySelector("#sample h3")?.innerText.length > 0);
+  assert.ok((await page.locator("#sample table").first().innerText()).includes("a tie"));
+  assert.deepEqual(page.complaints, []);
+});
+
+test("the words of ticks differ where the ticks do", () => {
+  const words = (ticks, least, known) => ticks.map((tick, i) => tickText(least, known)(tick, i, ticks));
+  assert.deepEqual(words([1234.5, 1234.6, 1234.7], 4), ["1234.5", "1234.6", "1234.7"]);
+  assert.deepEqual(words([95, 105, 115], 2), ["95", "105", "115"]);
+  assert.deepEqual(words([0, 0.5, 1], 2), ["0", "0.5", "1"]);
+  assert.deepEqual(words([0, 100 / 3], 3), ["0", "33.3"]);
+  assert.deepEqual(words([7], 2), ["7"]);
+  assert.equal(tickText(2, [101, 102])(101), "101");
 });
 
 /** A matrix of similarities that fall with the distance on a line. */

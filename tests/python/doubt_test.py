@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Labels that go to the right samples or nowhere, and numbers that look like something else."""
+import json
 import random
 import warnings
 
@@ -112,6 +113,36 @@ def test_the_e_values_of_a_blast_table_are_a_warning(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kith.KNN(neighbours=1).fit(kith.read(tmp_path / "h.m8"), y)
+
+
+def _hits(path, rows, columns):
+    lines = [f"{a}\t{b}\t50.0\t100\t50\t0\t1\t100\t1\t100\t{1 if (i + j) % 2 else 1e-4}\t{2 + j if (i + j) % 2 else 20 + i}\n"
+             for i, a in enumerate(rows) for j, b in enumerate(columns)]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("make", [
+    lambda: kith.KNN(neighbours=1, input={"missing": "zero"}),
+    lambda: kith.Auto(among=["knn", "ridge-flip"], input={"missing": "zero"})])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_model_has_the_score_column_that_its_table_was_read_by(make, tmp_path, program):
+    ids = [f"p{i}" for i in range(16)]
+    whole = _hits(tmp_path / "h.m8", ids, ids)
+    rows = _hits(tmp_path / "q.m8", ["q0", "q1"], ids)
+    y = {one: "ab"[i % 2] for i, one in enumerate(ids)}
+    for trained, other in (("bitscore", "pident"), ("pident", "bitscore")):
+        model = make().fit(kith.read(whole, score_column=trained), y)
+        kith.save(model, tmp_path / "m.kith")
+        (need,) = json.loads(program("info", "m.kith", "--json"))["needs"]
+        assert need["score_column"] == trained
+        for one in (model, kith.load(tmp_path / "m.kith")):
+            assert len(one.predict(kith.read(rows, score_column=trained))) == 18  # of every id of the table
+            with pytest.raises(ValueError, match=f"score_column='{trained}'"):
+                one.predict(kith.read(rows, score_column=other))
+    assert len(model.predict(kith.read(rows, score_column="3"))) == 18  # the same by its number
+    plain = make().fit(kith.read(whole).to_frame(), y)
+    assert len(plain.predict(kith.read(rows, score_column="pident"))) == 18
 
 
 def test_rows_that_lie_on_their_side_are_known(binary):

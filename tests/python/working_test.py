@@ -255,6 +255,6 @@ def test_what_a_callback_raises_comes_out_after_the_work_has_ended(binary):
     plan = _core.Plan()
     plan.name, plan.protocol, plan.methods = "s", "tr", ["svm-clip"]
     data = _core.Data()
-    data.matrices = [("s", binary.S, False)]
+    data.matrices = [("s", binary.S, False, "")]
     with pytest.raises(RuntimeError, match="no more"):
         _core.evaluate(data, (binary.y.tolist(), []), {}, plan, ":memory:", False, options)

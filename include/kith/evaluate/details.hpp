@@ -32,7 +32,7 @@ struct PartitionRecord {
 struct MethodDetails {
   std::vector<int> tested;  ///< per sample: in how many finished test parts it was
   std::vector<int> wrong;   ///< and how often its label was missed there
-  std::vector<int> said;    ///< class it was given most often, of equals the first; -1: never
+  std::vector<int> said;    ///< class it was given most often; -1: never; C of C classes: a tie
   std::vector<SearchedAxis> axes;
   /// Loss per held-out sample at each point of the grid (the last axis fastest), over the finished
   /// partitions whose grid is that of the first; empty where nothing was searched.

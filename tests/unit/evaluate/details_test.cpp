@@ -57,6 +57,13 @@ TEST_F(Details, CountSamplesOverFinishedPartitions) {
   EXPECT_TRUE(std::isnan(found.partitions[0].kkt_residual));
 }
 
+TEST_F(Details, ClassesThatAreEquallyFrequentAreATie) {
+  record_.partitions[1] = record_.partitions[0];
+  put(0, {1, 1}, {});
+  put(1, {0, 1}, {});
+  EXPECT_EQ(details().said, (std::vector<int>{-1, -1, -1, -1, 2, 1}));  // 2: of two classes none
+}
+
 TEST_F(Details, ValidationIsTheLossPerHeldOutSampleOverTheCappedGrid) {
   // Two samples are left where a fold is held out: 2, 64 and 128 neighbours are one value.
   put(0, {0, 1}, {4, 3, 2, 1});

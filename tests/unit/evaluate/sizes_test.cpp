@@ -332,7 +332,8 @@ TEST(LearningCurve, SaysWhatTheLastStepShows) {
   EXPECT_LE(curve.gain.fall.low, 0);
   EXPECT_GE(curve.gain.fall.high, 0);
   EXPECT_THAT(curve.note, AllOf(HasSubstr("From 40 to 80 training samples"),
-                                HasSubstr("does not show that more samples would help")));
+                                HasSubstr("does not show that more samples would help"),
+                                HasSubstr("no change, 0 points, is within the interval")));
   const Json sizes = sizes_json(curve).at("sizes");
   ASSERT_EQ(sizes.size(), 3U);
   EXPECT_EQ(sizes[0].at("size"), "30%");
