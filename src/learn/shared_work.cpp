@@ -78,6 +78,13 @@ const SharedNegativePart& SharedWork::negative_part(const RunContext& ctx, Index
   });
 }
 
+const SharedNegativePart& SharedWork::positive_part(const RunContext& ctx, Index which) {
+  return part(which).positive.get([&]() -> SharedNegativePart {
+    std::optional<NegativePart> found = kith::negative_part(Matrix(-symmetric(which)), ctx);
+    return found ? std::make_shared<const NegativePart>(*std::move(found)) : nullptr;
+  });
+}
+
 SharedWork& SharedWork::average() {
   if (parts_.size() == 1) return *this;
   return average_

@@ -25,8 +25,8 @@ struct Asymmetry {
   [[nodiscard]] bool is_symmetric() const { return largest_difference == 0; }
 };
 [[nodiscard]] Asymmetry asymmetry(const Block& block, int threads = 1);
-/// What one pass over a square dense block tells. Stripes of its rows go through the cache once,
-/// and the pairs below the diagonal a second time, beside those above it.
+/// What a look at a square dense block tells: where it is symmetric and complete, one pass over
+/// tiles above the diagonal and their mirror images; else a second pass.
 struct BlockFacts {
   Asymmetry asymmetry;
   bool exactly_symmetric = true;  ///< S_ij and S_ji are equal everywhere, or both missing
@@ -36,7 +36,8 @@ struct BlockFacts {
 };
 [[nodiscard]] BlockFacts look(const DenseBlock& block, int threads = 1);
 
-/// XXH64 over the shape of a dense block and the XXH64 of each stripe of its rows.
+/// XXH64 over the shape of a dense block and the XXH64 of each stripe of its rows; from the
+/// diagonal on where the rest is their mirror image.
 [[nodiscard]] std::uint64_t block_hash(const DenseBlock& block, int threads = 1);
 
 /// The largest relative asymmetry that is rounding of whatever computed the numbers.

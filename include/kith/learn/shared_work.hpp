@@ -51,6 +51,8 @@ class SharedWork {
   /// Its negative eigenpairs, where they are few and proved to be all; null: the decomposition is
   /// needed.
   [[nodiscard]] const SharedNegativePart& negative_part(const RunContext& ctx, Index which = 0);
+  /// The same of -S: its positive ones.
+  [[nodiscard]] const SharedNegativePart& positive_part(const RunContext& ctx, Index which = 0);
   /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no
   /// full decomposition.
   [[nodiscard]] double shift(const RunContext& ctx, Index which = 0);
@@ -65,6 +67,7 @@ class SharedWork {
     OnFirstUse<Matrix> mean;
     OnFirstUse<SharedDecomposition> eigen;
     OnFirstUse<SharedNegativePart> negative;
+    OnFirstUse<SharedNegativePart> positive;
     OnFirstUse<double> shift;
   };
   [[nodiscard]] Part& part(Index which);

@@ -89,6 +89,8 @@ FittedPath<SvmModel> fit_whole(SharedWork& work, Tasks tasks, Path<SvmSettings> 
     if (first.test_treatment != Treatment::kAugmented) {
       one.info.consistency = treated.consistency;
     }
+    one.info.kernel = treated.kernel.origin;
+    one.info.kernel_words = in_words(treated.kernel.origin, first.spectrum, train.size());
     fitted.push_back(
         svm_model(std::move(one), ascending[fitted.size()], work, treated.kernel.transform));
   }

@@ -37,7 +37,9 @@ enum class MachineObjective { kDual, kPrimal };
 struct KernelLearner {
   using Machine = LinearMachine;
   struct Block {
-    SymmetricMatrix kernel;
+    SymmetricMatrix K;           ///< of all training samples, or of those of the task
+    std::vector<Index> members;  ///< of the task among them; empty: all
+    dual::SymmetricView kernel = dual::SymmetricView::dense(Matrix(0, 0));
     Vector y;
     Vector weights;  ///< per sample; empty: all 1
     dual::Convexity convexity = dual::Convexity::kProved;
@@ -57,8 +59,10 @@ struct KernelLearner {
   MachineObjective objective = MachineObjective::kDual;
   const RunContext* ctx = nullptr;
 
+  /// The block of these samples of K; empty: all of them.
+  [[nodiscard]] static Block block_of(const SymmetricMatrix& K, std::vector<Index> members);
   /// What is known of a kernel before it is used.
-  [[nodiscard]] dual::Convexity judge(const SymmetricMatrix& kernel) const;
+  [[nodiscard]] dual::Convexity judge(const Block& block) const;
   [[nodiscard]] Rng folds(std::size_t number) const;
   [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const;
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const;
