@@ -63,11 +63,12 @@ Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
   return {mean.data(), mean.rows(), mean.cols()};
 }
 
-const SharedDecomposition& SharedWork::eigen(Index which) {
+const SharedDecomposition& SharedWork::eigen(const RunContext& ctx, Index which) {
   // A matrix of its own is moved in and becomes U: the decomposition then peaks at 3 n^2 doubles.
   return part(which).eigen.get([&] {
+    check_decomposition_fits(dense(which).rows());
     Matrix S = is_symmetric(which) ? Matrix(symmetric(which)) : symmetric_mean(dense(which));
-    return std::make_shared<const SymmetricEigen>(symmetric_eigen(std::move(S)));
+    return std::make_shared<const SymmetricEigen>(symmetric_eigen(std::move(S), ctx));
   });
 }
 

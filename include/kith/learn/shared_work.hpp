@@ -47,7 +47,7 @@ class SharedWork {
   /// The mean of S and its transpose: the block's own memory where it is exactly symmetric.
   [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
   /// Its decomposition.
-  [[nodiscard]] const SharedDecomposition& eigen(Index which = 0);
+  [[nodiscard]] const SharedDecomposition& eigen(const RunContext& ctx = {}, Index which = 0);
   /// Its negative eigenpairs, where they are few and proved to be all; null: the decomposition is
   /// needed.
   [[nodiscard]] const SharedNegativePart& negative_part(const RunContext& ctx, Index which = 0);

@@ -42,7 +42,7 @@ TreatedKernel treated_kernel(SharedWork& work, const SvmSettings& settings, cons
   TreatedKernel treated{spectrum_kernel(work, settings.spectrum, ctx, settings.beta)};
   if (settings.test_treatment == Treatment::kNone) treated.kernel.transform = Unchanged{};
   if (settings.test_treatment == Treatment::kMap && settings.spectrum == Spectrum::kShift) {
-    treated.kernel.transform = shift_map(work.eigen(), work.shift(ctx));
+    treated.kernel.transform = shift_map(work.eigen(ctx), work.shift(ctx));
   }
   treated.consistency = consistency(treated.kernel, rows_as_new(work, settings.spectrum));
   return treated;

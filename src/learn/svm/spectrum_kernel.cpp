@@ -34,7 +34,7 @@ Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum, const RunContex
       }
       [[fallthrough]];
     case Spectrum::kDiffusion: {
-      const SharedDecomposition eigen = work.eigen(which);
+      const SharedDecomposition eigen = work.eigen(ctx, which);
       return spectral_kernel(spectrum, work.symmetric(which), eigen,
                              diffusion_beta(beta, eigen->lambda));
     }
