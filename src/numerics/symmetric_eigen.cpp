@@ -16,6 +16,7 @@
 #include "kith/core/memory.hpp"
 #include "kith/core/shape.hpp"
 #include "kith/core/stopwatch.hpp"
+#include "numerics/eigen_steps.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
@@ -50,6 +51,10 @@ void check_square_and_finite(const Matrix& S) {
       }
     }
   }
+}
+
+double bytes_of_squares(double many, Index n) {
+  return many * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
 }
 
 [[noreturn]] void fail(const char* step, int code, Index n) {
@@ -99,8 +104,7 @@ class Steps {
   Steps(Matrix S, const RunContext& ctx)
       : A_(std::move(S)), n_(static_cast<int>(A_.rows())), ctx_(ctx) {}
 
-  [[nodiscard]] SymmetricEigen run() {
-    const bool roomy = bytes_of_square(2) <= available_memory();
+  [[nodiscard]] SymmetricEigen run(EigenWorkspace workspace) {
     ctx_.check_stop();
     const bool shown = n_ >= kShownFrom;
     if (shown) ctx_.progress(kStage, 0, 100);
@@ -108,7 +112,7 @@ class Steps {
     ctx_.check_stop();
     if (shown) ctx_.progress(kStage, 50, 100);
     Matrix Z(n_, n_);
-    roomy ? divide_and_conquer(Z) : by_representations(Z);
+    workspace == EigenWorkspace::kLarge ? divide_and_conquer(Z) : by_representations(Z);
     ctx_.check_stop();
     if (shown) ctx_.progress(kStage, 70, 100);
     turn_back(Z);
@@ -119,10 +123,6 @@ class Steps {
  private:
   static constexpr const char* kStage = "decomposition";
   static constexpr int kShownFrom = 3000;
-
-  [[nodiscard]] double bytes_of_square(double many) const {
-    return many * sizeof(double) * static_cast<double>(n_) * static_cast<double>(n_);
-  }
 
   void reduce() {
     lambda_.resize(n_);
@@ -205,7 +205,7 @@ void announce(const Matrix& S, const RunContext& ctx) {
   const Index n = S.rows();
   if (n < kAnnouncedFrom || ctx.sink == nullptr) return;
   const Stopwatch clock;
-  (void)Steps(S.topLeftCorner(kBlock, kBlock), {}).run();
+  (void)decompose_in_steps(S.topLeftCorner(kBlock, kBlock), EigenWorkspace::kLarge, {});
   const double times = static_cast<double>(n) / static_cast<double>(kBlock);
   const double seconds = clock.seconds() * times * times * times;
   if (seconds < kWorthSaying) return;
@@ -236,6 +236,10 @@ bool decompose_small(const Matrix& S, SymmetricEigen& result) {
 
 }  // namespace
 
+SymmetricEigen decompose_in_steps(Matrix S, EigenWorkspace workspace, const RunContext& ctx) {
+  return Steps(std::move(S), ctx).run(workspace);
+}
+
 void fix_signs(Matrix& U) {
   for (Index j = 0; j < U.cols(); ++j) {
     double largest = 0;
@@ -252,7 +256,7 @@ void fix_signs(Matrix& U) {
 
 void check_decomposition_fits(Index n) {
   check_countable(n);
-  const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
+  const double bytes = bytes_of_squares(2, n);
   const double available = available_memory();
   if (bytes <= available) return;
   throw invalid(
@@ -267,8 +271,11 @@ SymmetricEigen symmetric_eigen(Matrix S, const RunContext& ctx) {
   SymmetricEigen result;
   if (S.rows() == 0 || S.rows() > kSmallUpTo || !decompose_small(S, result)) {
     announce(S, ctx);
-    result =
-        S.rows() == 0 ? SymmetricEigen{Vector(0), Matrix(0, 0)} : Steps(std::move(S), ctx).run();
+    if (S.rows() == 0) return {Vector(0), Matrix(0, 0)};
+    const auto workspace = bytes_of_squares(2, S.rows()) <= available_memory()
+                               ? EigenWorkspace::kLarge
+                               : EigenWorkspace::kSmall;
+    result = decompose_in_steps(std::move(S), workspace, ctx);
   }
   fix_signs(result.U);
   return result;
