@@ -366,8 +366,9 @@ TEST(Results, CountHowOftenEachMemberOfACommitteeTookPart) {
   const auto seat = [](const char* name, double cost) {
     return Json{{"method", name}, {"cost", cost}, {"inner_error", 0.1}};
   };
-  const std::vector<Json> seats = {
-      {seat("svm", 10)}, {seat("knn", 1), seat("svm", 1)}, {seat("svm", 10)}};
+  const std::vector<Json> seats = {Json::array({seat("svm", 10)}),
+                                   Json::array({seat("knn", 1), seat("svm", 1)}),
+                                   Json::array({seat("svm", 10)})};
   for (int p = 0; p < 3; ++p) {
     TestResult test = outcome(filled.record, p, 1);
     test.chosen = {{"members", Json::array()}};
