@@ -48,16 +48,20 @@ std::optional<BlockFacts> seen(const Block& block, int threads) {
   return look(*dense, threads);
 }
 
-/// True when the block reaches the learner as it was given and nothing is measured on it.
-bool nothing_to_do(const InputRule& rule, const Block& block,
-                   const std::optional<BlockFacts>& facts) {
+/// Whether the block reaches the learner as it was given, up to a constant factor.
+bool keeps_proportions(const InputRule& rule, const Block& block,
+                       const std::optional<BlockFacts>& facts) {
   const InputSettings& settings = rule.settings;
   return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
          settings.missing != MissingRule::kMin && settings.diagonal == DiagonalRule::kGiven &&
-         settings.scale == ScaleRule::kNone && settings.rescale == Rescale::kNone &&
-         settings.transform == InputTransform::kNone &&
+         settings.scale == ScaleRule::kNone && settings.transform == InputTransform::kNone &&
          (facts ? facts->missing == 0 && facts->largest <= kLargestNumber
                 : detail::is_complete(block));
+}
+
+/// True when the block reaches the learner as it was given and nothing is measured on it.
+bool nothing_to_do(const InputRule& rule, bool proportional) {
+  return proportional && rule.settings.rescale == Rescale::kNone;
 }
 
 void symmetrise_step(Work& work) {
@@ -290,7 +294,8 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
 
   TrainingMatrix matrix{.name = std::move(set.name)};
   Block& block = matrix.block;
-  if (nothing_to_do(work.rule, set.block, facts)) {
+  const bool proportional = keeps_proportions(work.rule, set.block, facts);
+  if (nothing_to_do(work.rule, proportional)) {
     block = std::move(set.block);
     if (facts) {
       matrix.symmetric = facts->exactly_symmetric;
@@ -310,6 +315,7 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
     block = finished(std::move(work.table));
   }
   check_size(matrix.hash ? facts->largest : largest_magnitude(block), "the similarities");
+  if (proportional) matrix.times_given = 1 / work.rule.spread;
   work.rule.samples = rows(block);
   return {.matrix = std::move(matrix),
           .rule = std::move(work.rule),

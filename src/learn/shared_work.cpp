@@ -74,6 +74,19 @@ const SharedDecomposition& SharedWork::eigen(const RunContext& ctx, Index which)
 
 const SharedNegativePart& SharedWork::negative_part(const RunContext& ctx, Index which) {
   return part(which).negative.get([&]() -> SharedNegativePart {
+    const TrainingMatrix& matrix = train_.matrices[static_cast<std::size_t>(which)];
+    if (matrix.whole != nullptr && matrix.times_given) {
+      const Index n = train_.size();
+      const NegativeCount count = matrix.whole->negative_count(ctx);
+      if (count.negative == 0) {
+        return std::make_shared<const NegativePart>(
+            NegativePart{.lambda = Vector(0),
+                         .U = Matrix(n, 0),
+                         .residual = 0,
+                         .floor = *matrix.times_given * count.floor});
+      }
+      if (too_many_negative(n, count.least(n))) return nullptr;
+    }
     std::optional<NegativePart> found = kith::negative_part(symmetric(which), ctx);
     return found ? std::make_shared<const NegativePart>(*std::move(found)) : nullptr;
   });

@@ -205,6 +205,14 @@ bool proved_semidefinite(const MatrixRef& S, const RunContext& ctx) {
   return cholesky(A);
 }
 
+Index count_negative(const MatrixRef& S, const RunContext& ctx) {
+  if (proved_semidefinite(S, ctx)) return 0;
+  ctx.check_stop();
+  return IndefiniteFactor(shifted(S, definiteness_margin(S))).negative_count();
+}
+
+bool too_many_negative(Index n, Index negative) { return n < kSmall || negative * kShare > n; }
+
 double NegativePart::error() const {
   return 2 * std::sqrt(2.0) * residual + floor * std::sqrt(static_cast<double>(U.rows()));
 }
@@ -226,7 +234,7 @@ std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& 
   {
     const IndefiniteFactor factor(shifted(S, margin));
     const Index k = factor.negative_count();
-    if (k == 0 || k * kShare > n) return std::nullopt;
+    if (k == 0 || too_many_negative(n, k)) return std::nullopt;
     if (!find_pairs(S, factor, S.norm(), part, ctx)) return std::nullopt;
   }
   ctx.check_stop();

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kith/data/block.hpp"
 #include "kith/data/labels.hpp"
+#include "kith/data/whole_matrix.hpp"
 
 namespace kith {
 
@@ -18,6 +20,9 @@ struct TrainingMatrix {
   Block block;
   std::optional<bool> symmetric{};      ///< exactly; none: nobody has looked
   std::optional<std::uint64_t> hash{};  ///< block_hash of a dense block; none: not computed yet
+  /// The block is what was given times this; none: something else was done to it.
+  std::optional<double> times_given{};
+  std::shared_ptr<WholeMatrix> whole{};  ///< of which what was given is a block; null: not known
 };
 
 /// Everything a fit may look at. Usually one matrix; several are over the same samples in the same
