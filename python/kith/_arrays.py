@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people hand over as similarities: arrays, sparse matrices, frames with ids, several of them."""
+import functools
 import inspect
 import warnings
 
@@ -61,6 +62,7 @@ def score_column(X):
     return column if isinstance(column, str) else ""  # a frame may have a sample of that name
 
 
+@functools.cache
 def finite_keyword(check_array):
     """scikit-learn 1.6 gave the keyword another name, and 1.8 takes that alone."""
     names = inspect.signature(check_array).parameters
@@ -238,6 +240,7 @@ def square(X, allow_sparse, allow_missing, name, finite=True):
     """The similarities of all pairs, as `matched` gives them, checked."""
     matrix = check_matrix(X, allow_sparse, allow_missing, name, finite=finite)
     if matrix.shape[0] != matrix.shape[1]:
+        check_finite(matrix, allow_missing, PAIRS)
         raise ValueError(f"X must be a square matrix of similarities between the training samples, "
                          f"and is {matrix.shape[0]} x {matrix.shape[1]}; raw samples need a measure=")
     return matrix

@@ -200,7 +200,7 @@ Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const R
       return corrected_kernel(spectrum, SymmetricMatrix(std::move(S)),
                               std::make_shared<const NegativePart>(*std::move(part)));
     }
-    if (std::optional<NegativePart> part = negative_part(Matrix(-S), ctx)) {
+    if (std::optional<NegativePart> part = negative_part(Matrix(-S), ctx, Accuracy::kOfPart)) {
       return positive_kernel(spectrum, SymmetricMatrix(std::move(S)),
                              std::make_shared<const NegativePart>(*std::move(part)));
     }

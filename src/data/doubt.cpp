@@ -17,7 +17,7 @@
 namespace kith {
 namespace {
 
-constexpr Index kMostRows = 300;  // that are judged
+constexpr Index kMostRows = 100;  // that are judged
 /// Fewer rows show nothing.
 constexpr Index kFewestRows = 4;
 /// Noise may turn a row round.

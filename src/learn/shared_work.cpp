@@ -94,7 +94,8 @@ const SharedNegativePart& SharedWork::negative_part(const RunContext& ctx, Index
 
 const SharedNegativePart& SharedWork::positive_part(const RunContext& ctx, Index which) {
   return part(which).positive.get([&]() -> SharedNegativePart {
-    std::optional<NegativePart> found = kith::negative_part(Matrix(-symmetric(which)), ctx);
+    std::optional<NegativePart> found =
+        kith::negative_part(Matrix(-symmetric(which)), ctx, Accuracy::kOfPart);
     return found ? std::make_shared<const NegativePart>(*std::move(found)) : nullptr;
   });
 }

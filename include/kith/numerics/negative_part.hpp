@@ -38,7 +38,12 @@ struct NegativePart {
 /// Nothing where there are more than n / 20 negative eigenvalues, where n is too small for the
 /// search to pay, or where the proof fails: a full decomposition is to be made then. Throws
 /// kInterrupted once the stop token is raised.
-[[nodiscard]] std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx);
+enum class Accuracy {
+  kOfWhole,  ///< residuals relative to ||S||_F
+  kOfPart,   ///< relative to ||N||_F, where N itself is what is wanted
+};
+[[nodiscard]] std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx,
+                                                        Accuracy accuracy = Accuracy::kOfWhole);
 
 /// Whether a matrix of n samples with at least so many negative eigenvalues has too many of them.
 [[nodiscard]] bool too_many_negative(Index n, Index negative);

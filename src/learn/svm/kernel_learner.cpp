@@ -157,10 +157,13 @@ Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
 FittedPath<Machines> train_machines(const KernelLearner& learner, Tasks tasks) {
   const Labels& labels = learner.train->labels;
   KernelLearner judging = learner;
-  if (std::ranges::all_of(
-          tasks, [&](const BinaryTask& task) { return task.size() == learner.K.rows(); })) {
-    judging.convexity = learner.judge(KernelLearner::block_of(learner.K, {}));
-    judging.judged = true;
+  const bool whole = std::ranges::all_of(
+      tasks, [&](const BinaryTask& task) { return task.size() == learner.K.rows(); });
+  if (learner.convexity == dual::Convexity::kUnknown && (whole || !learner.prove)) {
+    const dual::Convexity found = learner.judge(KernelLearner::block_of(learner.K, {}));
+    // Of a matrix that is refuted some blocks may be convex; of another none is worth a look.
+    judging.judged = whole || found == dual::Convexity::kUnknown;
+    if (judging.judged) judging.convexity = found;
   }
   return fit_tasks(tasks, labels, learner.ascending, judging, *learner.ctx, [&](auto solved) {
     return put_together(std::move(solved), tasks, labels, labels.size());

@@ -20,12 +20,42 @@ constexpr std::string_view kWhat = "the matrix of a dual problem";
 
 }  // namespace
 
+namespace {
+
+/// What the last block of a thread left behind: fresh memory costs more than the columns of a small
+/// block that are read into it.
+struct Spare {
+  std::unique_ptr<double[]> memory;
+  std::size_t size = 0;
+};
+constexpr std::size_t kMostSpare = std::size_t{1} << 22;  // doubles, 32 MiB
+
+Spare& spare() {
+  thread_local Spare kept;
+  return kept;
+}
+
+std::unique_ptr<double[]> columns_for(std::size_t members) {
+  if (spare().size >= members * members) {
+    spare().size = 0;
+    return std::move(spare().memory);
+  }
+  return std::unique_ptr<double[]>(new double[members * members]);
+}
+
+}  // namespace
+
+LazyBlock::~LazyBlock() {
+  const std::size_t size = members_.size() * members_.size();
+  if (size <= kMostSpare && size > spare().size) spare() = {std::move(columns_), size};
+}
+
 LazyBlock::LazyBlock(const MatrixRef& K, std::vector<Index> members)
     : data_(K.data()),
       stride_(K.outerStride()),
       members_(std::move(members)),
       fetched_(members_.size(), 0),
-      columns_(new double[members_.size() * members_.size()]) {}
+      columns_(columns_for(members_.size())) {}
 
 const double* LazyBlock::column(Index j) {
   double* out = columns_.get() + j * size();

@@ -164,7 +164,7 @@ TEST(Spectrum, OfFewEigenvaluesOfOneSignIsThatOfTheDecomposition) {
           1e-8 * scale_of(rows));
       EXPECT_LE(difference(fold(made.transform, coefficients), fold(all.transform, coefficients)),
                 1e-8 * scale_of(coefficients));
-      EXPECT_LE(consistency(made, block_of(S)), 1e-9);
+      EXPECT_LE(consistency(made, block_of(S)), few < 0 ? 1e-9 : 1e-8);  // of small rows
       EXPECT_THAT(in_words(made.origin, spectrum, 520),
                   testing::HasSubstr(few < 0 ? "3 of 520 eigenpairs, the negative ones"
                                              : "3 of 520 eigenpairs, the positive ones"));

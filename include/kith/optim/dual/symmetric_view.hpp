@@ -21,6 +21,9 @@ using ColumnFunction = std::function<void(Index j, std::span<double> out)>;
 class LazyBlock {
  public:
   LazyBlock(const MatrixRef& K, std::vector<Index> members);
+  ~LazyBlock();
+  LazyBlock(const LazyBlock&) = delete;
+  LazyBlock& operator=(const LazyBlock&) = delete;
   [[nodiscard]] const double* column(Index j);
   [[nodiscard]] Index size() const { return std::ssize(members_); }
 
