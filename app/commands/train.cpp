@@ -171,6 +171,7 @@ std::string training_text(const Training& training, const std::optional<Selected
         std::pair("consistency", info.consistency)}) {
     if (std::isfinite(value)) text += line(what, format_short(value, 6));
   }
+  if (!info.kernel_words.empty()) text += line("kernel", info.kernel_words);
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {
     text += line("weights", weights_text(info.subproblems.front().kernel_weights));
   }

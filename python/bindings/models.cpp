@@ -390,8 +390,8 @@ std::string methods_text() {
 
 void bind_models(py::module_& module) {
   py::list ended;
-  for (const SolveStatus status :
-       {SolveStatus::kSolved, SolveStatus::kStationary, SolveStatus::kStopped}) {
+  for (const SolveStatus status : {SolveStatus::kSolved, SolveStatus::kUnchecked,
+                                   SolveStatus::kStationary, SolveStatus::kStopped}) {
     ended.append(std::string(enum_name(status)));
   }
   module.attr("ended_as_asked") = ended;

@@ -127,7 +127,7 @@ py::tuple map_state(const RowMap& map) {
   }
   if (const auto* correction = std::get_if<Correction>(&map.transform)) {
     return py::make_tuple("correction", map.samples, array_of(correction->part->U),
-                          correction->times);
+                          correction->keep, correction->times);
   }
   if (const auto* square = std::get_if<SquareMap>(&map.transform)) {
     return py::make_tuple("square", map.samples, array_of(Block(square->S)));
@@ -149,7 +149,7 @@ RowMap map_from(const py::tuple& state) {
   } else if (kind == "correction") {
     auto part = std::make_shared<NegativePart>();
     part->U = matrix(2);
-    map.transform = Correction{std::move(part), state[3].cast<double>()};
+    map.transform = Correction{std::move(part), state[3].cast<double>(), state[4].cast<double>()};
   } else if (kind == "square") {
     map.transform = SquareMap{DenseBlock(RowMatrix(matrix(2)))};
   }

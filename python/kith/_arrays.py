@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people hand over as similarities: arrays, sparse matrices, frames with ids, several of them."""
+import functools
 import inspect
 import warnings
 
@@ -61,14 +62,16 @@ def score_column(X):
     return column if isinstance(column, str) else ""  # a frame may have a sample of that name
 
 
+@functools.cache
 def finite_keyword(check_array):
     """scikit-learn 1.6 gave the keyword another name, and 1.8 takes that alone."""
     names = inspect.signature(check_array).parameters
     return "ensure_all_finite" if "ensure_all_finite" in names else "force_all_finite"
 
 
-def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
-    """A 2-d array of float64 or float32, not copied where it is one; or the sparse matrix as it is."""
+def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS, finite=True):
+    """A 2-d array of float64 or float32, not copied where it is one; or the sparse matrix as it is. finite=False: whether
+    its numbers are finite is left to others."""
     from sklearn.utils import check_array
     if X is None:
         raise ValueError(f"{what}: a matrix is wanted, and None is given")
@@ -87,7 +90,8 @@ def check_matrix(X, allow_sparse, allow_missing, what="similarities", of=PAIRS):
             raise
         hint = "" if of is VECTORS else "; raw samples, such as texts, need a measure="
         raise ValueError(f"{what}: numbers are wanted, and {error}{hint}") from None
-    check_finite(made, allow_missing, of)
+    if finite:
+        check_finite(made, allow_missing, of)
     return made
 
 
@@ -232,10 +236,11 @@ def distances(input, distance, names):
     return made
 
 
-def square(X, allow_sparse, allow_missing, name):
+def square(X, allow_sparse, allow_missing, name, finite=True):
     """The similarities of all pairs, as `matched` gives them, checked."""
-    matrix = check_matrix(X, allow_sparse, allow_missing, name)
+    matrix = check_matrix(X, allow_sparse, allow_missing, name, finite=finite)
     if matrix.shape[0] != matrix.shape[1]:
+        check_finite(matrix, allow_missing, PAIRS)
         raise ValueError(f"X must be a square matrix of similarities between the training samples, "
                          f"and is {matrix.shape[0]} x {matrix.shape[1]}; raw samples need a measure=")
     return matrix

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _samples
-from ._finite import FROM_TRAINING, NEW_PAIRS
+from ._finite import FROM_TRAINING, NEW_PAIRS, PAIRS, check_finite
 from ._hints import unknown_settings
 from ._labels import classes_of, groups_of, judge_classes, warn_of_groups
 from ._run import run_options, warn_of_doubts, warn_unless_solved
@@ -138,14 +138,20 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         given, ids = _arrays.matched(_arrays.as_list(X))
         names = _arrays.names_of(X)
         distances = _arrays.distances(self.input, self.distance, names)
-        matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name)
+        # The library looks at every number itself; where it refuses one, what is here says it of arrays.
+        matrices = [_arrays.square(one, self._takes_sparse(), _allows_missing(self), name, finite=False)
                     for one, name in zip(given, names)]
         for one in matrices:
             _arrays.check_counts(one.shape[0], len(labels))
-        matrices = list(zip(names, matrices, distances, _arrays.score_columns(X)))
-        warn_of_doubts(matrices, labels, stacklevel=5)
-        return _core.fit(self._method, self._assignments(), matrices, (labels, groups), ids, texts_of(self.input),
-                         options)
+        named = list(zip(names, matrices, distances, _arrays.score_columns(X)))
+        warn_of_doubts(named, labels, stacklevel=5)
+        try:
+            return _core.fit(self._method, self._assignments(), named, (labels, groups), ids, texts_of(self.input),
+                             options)
+        except ValueError:
+            for one in matrices:
+                check_finite(one, _allows_missing(self), PAIRS)
+            raise
 
     def _takes_sparse(self):
         """Similarities of which some are unknown."""

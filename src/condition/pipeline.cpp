@@ -41,13 +41,27 @@ struct Work {
   }
 };
 
-/// True when the block reaches the learner as it was given and nothing is measured on it.
-bool nothing_to_do(const InputRule& rule, const Block& block) {
+/// What a look at the door tells: of a dense block, in one pass.
+std::optional<BlockFacts> seen(const Block& block, int threads) {
+  const auto* dense = std::get_if<DenseBlock>(&block);
+  if (dense == nullptr) return std::nullopt;
+  return look(*dense, threads);
+}
+
+/// Whether the block reaches the learner as it was given, up to a constant factor.
+bool keeps_proportions(const InputRule& rule, const Block& block,
+                       const std::optional<BlockFacts>& facts) {
   const InputSettings& settings = rule.settings;
   return rule.kind == PairKind::kSimilarity && !combines(settings.symmetrise) &&
          settings.missing != MissingRule::kMin && settings.diagonal == DiagonalRule::kGiven &&
-         settings.scale == ScaleRule::kNone && settings.rescale == Rescale::kNone &&
-         settings.transform == InputTransform::kNone && detail::is_complete(block);
+         settings.scale == ScaleRule::kNone && settings.transform == InputTransform::kNone &&
+         (facts ? facts->missing == 0 && facts->largest <= kLargestNumber
+                : detail::is_complete(block));
+}
+
+/// True when the block reaches the learner as it was given and nothing is measured on it.
+bool nothing_to_do(const InputRule& rule, bool proportional) {
+  return proportional && rule.settings.rescale == Rescale::kNone;
 }
 
 void symmetrise_step(Work& work) {
@@ -272,13 +286,21 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
   work.kept = all_positions(set.rows());
   work.ids = std::move(set.row_ids);
   work.threads = ctx.threads;
+  const std::optional<BlockFacts> facts = seen(set.block, ctx.threads);
   if (!combines(settings.symmetrise)) {
-    work.rule.was_asymmetric = asymmetry(set.block, ctx.threads).relative > kRoundingAsymmetry;
+    const Asymmetry given = facts ? facts->asymmetry : asymmetry(set.block, ctx.threads);
+    work.rule.was_asymmetric = given.relative > kRoundingAsymmetry;
   }
 
-  Block block;
-  if (nothing_to_do(work.rule, set.block)) {
+  TrainingMatrix matrix{.name = std::move(set.name)};
+  Block& block = matrix.block;
+  const bool proportional = keeps_proportions(work.rule, set.block, facts);
+  if (nothing_to_do(work.rule, proportional)) {
     block = std::move(set.block);
+    if (facts) {
+      matrix.symmetric = facts->exactly_symmetric;
+      matrix.hash = facts->hash;
+    }
   } else {
     work.table = editable(std::move(set.block));
     symmetrise_step(work);
@@ -292,9 +314,10 @@ ConditionedInput condition_training(SimilaritySet set, const InputSettings& sett
     check_values(work.table, work.names());
     block = finished(std::move(work.table));
   }
-  check_size(largest_magnitude(block), "the similarities");
+  check_size(matrix.hash ? facts->largest : largest_magnitude(block), "the similarities");
+  if (proportional) matrix.times_given = 1 / work.rule.spread;
   work.rule.samples = rows(block);
-  return {.matrix = {.name = std::move(set.name), .block = std::move(block)},
+  return {.matrix = std::move(matrix),
           .rule = std::move(work.rule),
           .applied = std::move(work.applied),
           .kept = std::move(work.kept)};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/condition/spectrum.hpp"
 
+#include <fmt/format.h>
+
 #include <cassert>
 #include <cmath>
 #include <utility>
@@ -43,10 +45,18 @@ Vector diffusion_multipliers(const VectorRef& lambda, double beta) {
   return multipliers;
 }
 
-/// Each column s becomes s - times U U's.
+/// Each column s becomes keep s - times U U's.
 void correct(const Correction& map, Eigen::Ref<Matrix> columns) {
   const Matrix inside = map.part->U.transpose() * columns;
+  if (map.keep != 1) columns *= map.keep;
   columns.noalias() -= map.times * map.part->U * inside;
+}
+
+KernelOrigin origin_of(KernelWay way, const NegativePart& part, const SymmetricMatrix& kernel) {
+  const double norm = kernel.norm();
+  return {.way = way,
+          .pairs = part.lambda.size(),
+          .error = norm > 0 ? part.error() / norm : part.error()};
 }
 
 }  // namespace
@@ -83,6 +93,33 @@ Vector test_multipliers(Spectrum spectrum, const VectorRef& lambda, double beta)
   throw Error(ErrorCode::kInternal, "a spectrum without multipliers");
 }
 
+std::string in_words(const KernelOrigin& origin, Spectrum spectrum, Index n) {
+  const std::string_view name = enum_name(spectrum);
+  const auto pairs = [&](std::string_view sign) {
+    return fmt::format(
+        "{} by {} of {} eigenpairs, the {} ones; proved to be all, with an error of "
+        "the kernel of at most {}",
+        name, origin.pairs, n, sign, format_short(origin.error));
+  };
+  switch (origin.way) {
+    case KernelWay::kAsGiven:
+      return "the matrix as it is";
+    case KernelWay::kSemidefinite:
+      return fmt::format("{} leaves the matrix as it is: proved to be positive semidefinite", name);
+    case KernelWay::kNegativePairs:
+      return pairs("negative");
+    case KernelWay::kPositivePairs:
+      return pairs("positive");
+    case KernelWay::kDecomposition:
+      return fmt::format("{} by all {} eigenpairs", name, n);
+    case KernelWay::kShift:
+      return "shift by a proved bound of the least eigenvalue";
+    case KernelWay::kProduct:
+      return "the product of the matrix with its transpose";
+  }
+  throw Error(ErrorCode::kInternal, "a kernel without an origin");
+}
+
 Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eigen, double beta) {
   assert(needs_decomposition(spectrum) && "the other kernels need no decomposition");
   Vector multipliers = test_multipliers(spectrum, eigen->lambda, beta);
@@ -92,21 +129,44 @@ Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eig
     modify_spectrum(S, *eigen, multipliers);
   }
   return {.kernel = std::move(S),
-          .transform = SpectralMap{std::move(eigen), std::move(multipliers)}};
+          .transform = SpectralMap{std::move(eigen), std::move(multipliers)},
+          .origin = {.way = KernelWay::kDecomposition}};
 }
 
-Conditioned corrected_kernel(Spectrum spectrum, Matrix S, SharedNegativePart part) {
+Conditioned corrected_kernel(Spectrum spectrum, const SymmetricMatrix& S, SharedNegativePart part) {
   assert(needs_negative_part(spectrum) && "only clip and flip go by the negative pairs");
-  if (part->lambda.size() == 0) return {.kernel = std::move(S), .transform = Unchanged{}};
+  if (part->lambda.size() == 0) {
+    return {.kernel = S,
+            .transform = Unchanged{},
+            .origin = origin_of(KernelWay::kSemidefinite, *part, S)};
+  }
   const double times = spectrum == Spectrum::kClip ? 1 : 2;
-  add_spectrum(S, part->U, -times * part->lambda);
-  return {.kernel = std::move(S), .transform = Correction{std::move(part), times}};
+  Matrix K = S;
+  add_spectrum(K, part->U, -times * part->lambda);
+  Conditioned made{.kernel = std::move(K), .transform = {}};
+  made.origin = origin_of(KernelWay::kNegativePairs, *part, made.kernel);
+  made.transform = Correction{std::move(part), 1, times};
+  return made;
+}
+
+Conditioned positive_kernel(Spectrum spectrum, const SymmetricMatrix& S, SharedNegativePart part) {
+  assert(needs_negative_part(spectrum) && "only clip and flip go by the positive pairs");
+  const bool clip = spectrum == Spectrum::kClip;
+  const double times = clip ? 1 : 2;
+  Matrix K = clip ? Matrix(Matrix::Zero(S.rows(), S.cols())) : Matrix(-S);
+  add_spectrum(K, part->U, -times * part->lambda);
+  Conditioned made{.kernel = std::move(K), .transform = {}};
+  made.origin = origin_of(KernelWay::kPositivePairs, *part, made.kernel);
+  made.transform = Correction{std::move(part), clip ? 0.0 : -1.0, -times};
+  return made;
 }
 
 Conditioned shifted_kernel(Matrix S, double shift) {
   assert(shift >= 0 && "a negative shift would make S less definite");
   S.diagonal().array() += shift;
-  return {.kernel = std::move(S), .transform = Unchanged{}};
+  return {.kernel = std::move(S),
+          .transform = Unchanged{},
+          .origin = {.way = shift > 0 ? KernelWay::kShift : KernelWay::kSemidefinite}};
 }
 
 SpectralMap shift_map(SharedDecomposition eigen, double shift) {
@@ -121,7 +181,9 @@ Conditioned squared_kernel(DenseBlock S) {
   Matrix kernel = Matrix::Zero(n, n);
   kernel.selfadjointView<Eigen::Lower>().rankUpdate(S.values());
   kernel.triangularView<Eigen::StrictlyUpper>() = kernel.transpose();
-  return {.kernel = std::move(kernel), .transform = SquareMap{std::move(S)}};
+  return {.kernel = std::move(kernel),
+          .transform = SquareMap{std::move(S)},
+          .origin = {.way = KernelWay::kProduct}};
 }
 
 Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const RunContext& ctx,
@@ -135,8 +197,12 @@ Conditioned condition_kernel(Spectrum spectrum, const DenseBlock& block, const R
   }
   if (needs_negative_part(spectrum)) {
     if (std::optional<NegativePart> part = negative_part(S, ctx)) {
-      return corrected_kernel(spectrum, std::move(S),
+      return corrected_kernel(spectrum, SymmetricMatrix(std::move(S)),
                               std::make_shared<const NegativePart>(*std::move(part)));
+    }
+    if (std::optional<NegativePart> part = negative_part(Matrix(-S), ctx, Accuracy::kOfPart)) {
+      return positive_kernel(spectrum, SymmetricMatrix(std::move(S)),
+                             std::make_shared<const NegativePart>(*std::move(part)));
     }
   }
   auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
@@ -181,7 +247,9 @@ RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
 }
 
 double consistency(const Conditioned& conditioned, const DenseBlock& rows, Index most_rows) {
-  const Matrix& K = conditioned.kernel;
+  const SymmetricMatrix& K = conditioned.kernel;
+  const bool same = K.data() == rows.values().data();
+  if (same && std::holds_alternative<Unchanged>(conditioned.transform)) return 0;
   const std::vector<Index> chosen = spread_positions(rows.rows(), most_rows);
   const RowMatrix seen =
       transform_rows(conditioned.transform, RowMatrix(rows.values()(chosen, Eigen::all)));

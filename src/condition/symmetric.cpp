@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <cmath>
 #include <vector>
 
 #include "condition/symmetrise.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace kith {
 namespace {
@@ -23,8 +25,12 @@ struct Part {
   double largest = 0;
   Index i = 0;
   Index j = 0;
+  bool symmetric = true;
+  std::int64_t missing = 0;
+  double largest_value = 0;
 
   void compare(Index a, Index b, double forth, double back) {
+    symmetric = symmetric && !detail::differ(forth, back);
     const double difference = std::abs(forth - back);
     if (std::isnan(difference)) return;
     difference_squares += 2 * difference * difference;
@@ -37,11 +43,19 @@ struct Part {
     }
   }
   void add(double value) {
-    if (!std::isnan(value)) squares += value * value;
+    if (std::isnan(value)) {
+      ++missing;
+      return;
+    }
+    squares += value * value;
+    largest_value = std::max(largest_value, std::abs(value));
   }
   void merge(const Part& other) {
     squares += other.squares;
     difference_squares += other.difference_squares;
+    symmetric = symmetric && other.symmetric;
+    missing += other.missing;
+    largest_value = std::max(largest_value, other.largest_value);
     const bool is_first = other.largest == largest && other.largest > 0 &&
                           std::pair(other.i, other.j) < std::pair(i, j);
     if (other.largest > largest || is_first) {
@@ -58,12 +72,13 @@ Asymmetry measures(const Part& total) {
   return result;
 }
 
-/// The squares of a row; of the known values alone where some are missing.
+/// The squares and the largest of a row; of the known values alone where some are missing.
 void add_row(std::span<const double> row, Part& part) {
-  const double squares =
-      Eigen::Map<const Eigen::ArrayXd>(row.data(), std::ssize(row)).square().sum();
+  const Eigen::Map<const Eigen::ArrayXd> values(row.data(), std::ssize(row));
+  const double squares = values.square().sum();
   if (std::isfinite(squares)) {
     part.squares += squares;
+    part.largest_value = std::max(part.largest_value, values.abs().maxCoeff());
     return;
   }
   for (const double value : row) part.add(value);
@@ -89,17 +104,91 @@ void compare_tile(const DenseBlock& block, Index i0, Index j0, Part& part) {
   }
 }
 
-Asymmetry dense_asymmetry(const DenseBlock& block, int threads) {
+/// The rows of each kTile x columns stripe.
+std::size_t stripes_of(const DenseBlock& block) {
+  return static_cast<std::size_t>((block.rows() + kTile - 1) / kTile);
+}
+
+void add_values(std::span<const double> values, Xxh64& hash) {
+  hash.update({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
+std::uint64_t stripe_hash(const DenseBlock& block, std::size_t stripe) {
+  const Index first = static_cast<Index>(stripe) * kTile;
+  const Index count = std::min(kTile, block.rows() - first) * block.cols();
+  Xxh64 hash;
+  add_values({block.values().data() + first * block.cols(), static_cast<std::size_t>(count)}, hash);
+  return hash.digest();
+}
+
+/// What the stripes of the upper triangle tell, as long as the block is symmetric and complete.
+struct UpperStripe {
+  bool plain = true;  ///< symmetric so far, and no pair missing
+  double largest = 0;
+  std::uint64_t hash = 0;
+};
+
+bool is_mirrored(const DenseBlock& block, Index i0, Index j0) {
   const Index n = block.rows();
-  std::vector<Part> parts(static_cast<std::size_t>((n + kTile - 1) / kTile));
+  const Index i1 = std::min(i0 + kTile, n);
+  const Index j1 = std::min(j0 + kTile, n);
+  std::array<double, kTile * kTile> back{};
+  const bool whole = i1 - i0 == kTile;
+  for (Index j = j0; j < j1; ++j) {
+    const double* row = block.row(j).data() + i0;
+    std::copy_n(row, whole ? kTile : i1 - i0, back.data() + (j - j0) * kTile);
+  }
+  int unequal = 0;
+  for (Index i = i0; i < i1; ++i) {
+    const double* forth = block.row(i).data();
+    const double* beside = back.data() + (i - i0);
+    for (Index j = j0; j < j1; ++j) unequal += forth[j] == beside[(j - j0) * kTile] ? 0 : 1;
+  }
+  return unequal == 0;
+}
+
+UpperStripe upper_stripe(const DenseBlock& block, std::size_t stripe) {
+  const Index n = block.rows();
+  const Index i0 = static_cast<Index>(stripe) * kTile;
+  UpperStripe seen;
+  Xxh64 hash;
+  for (Index i = i0; i < std::min(i0 + kTile, n); ++i) {
+    const std::span<const double> values = block.row(i).subspan(static_cast<std::size_t>(i0));
+    const Eigen::Map<const Eigen::ArrayXd> known(values.data(), std::ssize(values));
+    const double largest = known.abs().maxCoeff<Eigen::PropagateNaN>();
+    if (std::isnan(largest)) return {.plain = false};
+    seen.largest = std::max(seen.largest, largest);
+    add_values(values, hash);
+  }
+  for (Index j0 = i0; j0 < n; j0 += kTile) {
+    if (!is_mirrored(block, i0, j0)) return {.plain = false};
+  }
+  seen.hash = hash.digest();
+  return seen;
+}
+
+std::uint64_t joined(const DenseBlock& block, std::span<const std::uint64_t> stripes, bool upper) {
+  Xxh64 hash;
+  const std::array<std::int64_t, 3> shape = {block.rows(), block.cols(), upper ? 1 : 0};
+  hash.update({reinterpret_cast<const char*>(shape.data()), sizeof shape});
+  hash.update({reinterpret_cast<const char*>(stripes.data()), stripes.size_bytes()});
+  return hash.digest();
+}
+
+/// Calls beside(stripe) after each stripe of rows.
+template <class Beside>
+Part dense_parts(const DenseBlock& block, int threads, const Beside& beside) {
+  const Index n = block.rows();
+  std::vector<Part> parts(stripes_of(block));
   parallel_for(parts.size(), threads, [&](std::size_t stripe) {
     const Index i0 = static_cast<Index>(stripe) * kTile;
     for (Index i = i0; i < std::min(i0 + kTile, n); ++i) add_row(block.row(i), parts[stripe]);
+    beside(stripe);
     for (Index j0 = i0; j0 < n; j0 += kTile) compare_tile(block, i0, j0, parts[stripe]);
   });
   Part total;
   for (const Part& part : parts) total.merge(part);
-  return measures(total);
+  return total;
 }
 
 Asymmetry sparse_asymmetry(const SparseBlock& block) {
@@ -140,8 +229,43 @@ Matrix symmetric_mean(const DenseBlock& block, int threads) {
 
 Asymmetry asymmetry(const Block& block, int threads) {
   assert(rows(block) == cols(block) && "only a square block has two directions");
-  if (const auto* dense = std::get_if<DenseBlock>(&block)) return dense_asymmetry(*dense, threads);
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    return measures(dense_parts(*dense, threads, [](std::size_t) {}));
+  }
   return sparse_asymmetry(std::get<SparseBlock>(block));
+}
+
+BlockFacts look(const DenseBlock& block, int threads) {
+  assert(block.rows() == block.cols() && "only a square block has two directions");
+  std::vector<std::uint64_t> hashes(stripes_of(block));
+  std::atomic<bool> plain = true;
+  std::vector<double> largest(hashes.size());
+  parallel_for(hashes.size(), threads, [&](std::size_t stripe) {
+    if (!plain.load(std::memory_order_relaxed)) return;
+    const UpperStripe seen = upper_stripe(block, stripe);
+    if (!seen.plain) plain.store(false, std::memory_order_relaxed);
+    hashes[stripe] = seen.hash;
+    largest[stripe] = seen.largest;
+  });
+  if (plain) {
+    return {.largest = hashes.empty() ? 0 : *std::ranges::max_element(largest),
+            .hash = joined(block, hashes, true)};
+  }
+  const Part total = dense_parts(
+      block, threads, [&](std::size_t stripe) { hashes[stripe] = stripe_hash(block, stripe); });
+  return {.asymmetry = measures(total),
+          .exactly_symmetric = total.symmetric,
+          .missing = total.missing,
+          .largest = total.largest_value,
+          .hash = joined(block, hashes, false)};
+}
+
+std::uint64_t block_hash(const DenseBlock& block, int threads) {
+  if (block.rows() == block.cols()) return look(block, threads).hash;
+  std::vector<std::uint64_t> hashes(stripes_of(block));
+  parallel_for(hashes.size(), threads,
+               [&](std::size_t stripe) { hashes[stripe] = stripe_hash(block, stripe); });
+  return joined(block, hashes, false);
 }
 
 bool exactly_symmetric(const Block& block) {

@@ -2,35 +2,18 @@
 #include "kith/data/block.hpp"
 #include "kith/core/positions.hpp"
 
-#include <sys/sysinfo.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "kith/core/memory.hpp"
 
 namespace kith {
 namespace {
-
-/// Bytes that can be had without swapping. The kernel's own estimate counts page cache that it
-/// would give back, which sysinfo's free memory does not; without it, all physical memory.
-double available_memory() {
-  std::ifstream info("/proc/meminfo");
-  std::string key;
-  double kibibytes = 0;
-  std::string rest;
-  while (info >> key >> kibibytes && std::getline(info, rest)) {
-    if (key == "MemAvailable:") return kibibytes * 1024.0;
-  }
-  struct sysinfo system {};
-  if (sysinfo(&system) != 0) return std::numeric_limits<double>::infinity();
-  return static_cast<double>(system.totalram) * static_cast<double>(system.mem_unit);
-}
 
 DenseBlock dense_of(const SparseBlock& block) {
   check_dense_fits(block.rows(), block.cols);
@@ -131,7 +114,6 @@ void check_size(double largest, std::string_view whose) {
 }
 
 void check_dense_fits(Index rows, Index cols) {
-  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
   const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(double);
   const double available = available_memory();
   if (bytes <= available) return;

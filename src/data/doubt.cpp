@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -15,7 +17,7 @@
 namespace kith {
 namespace {
 
-constexpr Index kMostRows = 300;  // that are judged
+constexpr Index kMostRows = 100;  // that are judged
 /// Fewer rows show nothing.
 constexpr Index kFewestRows = 4;
 /// Noise may turn a row round.
@@ -76,25 +78,59 @@ struct Diagonal {
   }
 };
 
+/// What a row shows beside `own`, as lanes that the compiler turns into vectors. A pair that is
+/// not known compares as false everywhere.
+struct RowCounts {
+  static constexpr std::size_t kLanes = 8;
+  using Counts = std::array<std::int64_t, kLanes>;
+  Counts pairs{};
+  Counts above{};
+  Counts below{};
+  Counts small{};
+  Counts negative{};
+  std::array<double, kLanes> smallest{};
+  std::array<double, kLanes> largest{};
+
+  RowCounts() { smallest.fill(std::numeric_limits<double>::infinity()); }
+  void add(std::size_t lane, double value, double own) {
+    pairs[lane] += value == value ? 1 : 0;
+    above[lane] += value > own ? 1 : 0;
+    below[lane] += value < own ? 1 : 0;
+    small[lane] += (value > 0) & (value < kSmall) ? 1 : 0;
+    negative[lane] += value < 0 ? 1 : 0;
+    const double positive = value > 0 ? value : std::numeric_limits<double>::infinity();
+    smallest[lane] = positive < smallest[lane] ? positive : smallest[lane];
+    largest[lane] = value > largest[lane] ? value : largest[lane];
+  }
+  void add(std::span<const double> values, double own) {
+    std::size_t j = 0;
+    for (; j + kLanes <= values.size(); j += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, values[j + lane], own);
+    }
+    for (; j < values.size(); ++j) add(0, values[j], own);
+  }
+};
+
+double total(const RowCounts::Counts& counts) {
+  return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+}
+
 void add_row(const Block& block, Index i, Diagonal& seen) {
-  double own = std::numeric_limits<double>::quiet_NaN();
-  visit_row(block, i, [&](Index j, double value) {
-    if (j == i) own = value;
-  });
+  const double own = std::visit([i](const auto& held) { return held(i, i); }, block);
   if (std::isnan(own)) return;
-  double above = 0;
-  double below = 0;
-  double pairs = 0;
-  visit_row(block, i, [&](Index j, double value) {
-    seen.negative = seen.negative || value < 0;
-    if (value > 0) seen.smallest = std::min(seen.smallest, value);
-    seen.largest = std::max(seen.largest, value);
-    if (j == i) return;
-    ++pairs;
-    above += value > own ? 1 : 0;
-    below += value < own ? 1 : 0;
-    seen.small += value > 0 && value < kSmall ? 1 : 0;
-  });
+  RowCounts row;
+  if (const auto* dense = std::get_if<DenseBlock>(&block)) {
+    row.add(dense->row(i), own);
+  } else {
+    visit_row(block, i, [&](Index, double value) { row.add(0, value, own); });
+  }
+  const double pairs = total(row.pairs) - 1;  // the sample itself is among them
+  const double above = total(row.above);
+  const double below = total(row.below);
+  seen.negative = seen.negative || total(row.negative) > 0;
+  seen.smallest = std::min(seen.smallest, *std::ranges::min_element(row.smallest));
+  seen.largest = std::max(seen.largest, *std::ranges::max_element(row.largest));
+  seen.small += total(row.small) - (own > 0 && own < kSmall ? 1 : 0);
   if (pairs == 0) return;
   ++seen.rows;
   seen.least += below == 0 ? 1 : 0;

@@ -173,12 +173,13 @@ bool Labels::has_two_classes() const {
 
 Labels make_labels(std::span<const std::string> per_sample) {
   Labels labels;
-  labels.names.assign(per_sample.begin(), per_sample.end());
-  std::sort(labels.names.begin(), labels.names.end(), natural_less);
-  labels.names.erase(std::unique(labels.names.begin(), labels.names.end()), labels.names.end());
   std::unordered_map<std::string_view, int> number;
-  for (const std::string& name : labels.names)
-    number.emplace(name, static_cast<int>(number.size()));
+  for (const std::string& name : per_sample) {
+    if (number.emplace(name, 0).second) labels.names.push_back(name);
+  }
+  std::sort(labels.names.begin(), labels.names.end(), natural_less);
+  int next = 0;
+  for (const std::string& name : labels.names) number[name] = next++;
   labels.ids.reserve(per_sample.size());
   for (const std::string& name : per_sample) labels.ids.push_back(number.at(name));
   return labels;

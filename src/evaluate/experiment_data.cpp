@@ -6,11 +6,11 @@
 #include "evaluate/unit.hpp"
 #include "kith/condition/symmetric.hpp"
 #include "kith/core/stopwatch.hpp"
+#include "kith/core/xxh64.hpp"
 #include "kith/data/classes_note.hpp"
 #include "kith/evaluate/experiment.hpp"
 #include "kith/measure/measure_rule.hpp"
 #include "kith/model/fingerprint.hpp"
-#include "kith/model/xxh64.hpp"
 
 namespace kith {
 
@@ -31,6 +31,9 @@ ExperimentData make_experiment_data(MatchedSets matrices, const Labels& labels,
   check_two_classes(data.labels, "samples");
   for (const SimilaritySet& set : data.matrices.sets) {
     data.symmetric.push_back(exactly_symmetric(set.block));
+    const auto* dense = std::get_if<DenseBlock>(&set.block);
+    const bool plain = dense != nullptr && data.symmetric.back() && missing_pairs(set.block) == 0;
+    data.whole.push_back(plain ? std::make_shared<WholeMatrix>(*dense) : nullptr);
   }
   return data;
 }

@@ -79,6 +79,9 @@ FoldPart::FoldPart(const ExperimentData& data, const InputVariant& input,
     rules[m] = std::move(learned.rule);
   }
   training = prepare_training(tables, labels, input.settings, ctx, missing);
+  for (std::size_t m = 0; m < count && !alternative && !data.whole.empty(); ++m) {
+    if (!rules[m]) training.set.matrices[m].whole = data.whole[used[m]];
+  }
   for (std::size_t m = 0; m < count; ++m) {
     QueryMatrix rows =
         rules[m] ? measure_rows(*rules[m], select(data.by_part[used[m]]->samples, held_out), ctx)

@@ -8,7 +8,7 @@
 
 #include "evaluate/store_rows.hpp"
 #include "kith/core/text.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace kith::detail {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/errors.hpp"
 #include "kith/core/text.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace kith::detail {
 namespace {

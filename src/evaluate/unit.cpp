@@ -81,8 +81,10 @@ namespace {
 std::vector<Loss> grid_losses(const FoldPart& part, SharedWork& work, const Candidate& candidate,
                               const GridPoints& grid, RunContext& ctx) {
   const DecisionRule rule = make_decision_rule(candidate.choice.decision, part.training.set.labels);
+  std::vector<AnySettings> settings = grid.settings;
+  for (AnySettings& one : settings) leave_out_proof(one);
   std::vector<AnyModel> models;
-  for (Fitted<AnyModel>& fitted : fit_path(work, grid.settings, ctx)) {
+  for (Fitted<AnyModel>& fitted : fit_path(work, settings, ctx)) {
     models.push_back(std::move(fitted.model));
   }
   std::vector<Loss> losses;
@@ -168,7 +170,8 @@ bool is_about_the_data(const Error& error) {
 }
 
 Refit refit(const FoldPart& part, SharedWork& work, const DecisionSettings& decision,
-            const AnySettings& settings, RunContext& ctx) {
+            AnySettings settings, RunContext& ctx) {
+  leave_out_proof(settings);
   const DecisionRule rule = make_decision_rule(decision, part.training.set.labels);
   Fitted<AnyModel> fitted = fit(work, settings, ctx);
   const QueryBlock queries = over_needed(fitted.model, part.queries);

@@ -59,7 +59,7 @@ struct Refit {
   FitInfo info;
 };
 [[nodiscard]] Refit refit(const FoldPart& part, SharedWork& work, const DecisionSettings& decision,
-                          const AnySettings& settings, RunContext& ctx);
+                          AnySettings settings, RunContext& ctx);
 
 /// Kernel weights, bounds by iteration and learned spectra of the first subproblems, long lists
 /// thinned: a store does not grow with them. Empty where there is nothing of the kind.

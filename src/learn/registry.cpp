@@ -289,6 +289,11 @@ void switch_evidence(MethodChoice& choice, bool on) {
   }
 }
 
+void leave_out_proof(AnySettings& settings) {
+  const std::optional<FieldInfo> field = field_with(settings, FieldRole::kProof);
+  if (field) set_any(settings, field->name, "no");
+}
+
 void switch_probability(MethodChoice& choice) {
   const std::optional<FieldInfo> field = field_with(choice.settings, FieldRole::kProbability);
   if (field) set_any(choice.settings, field->name, "yes");

@@ -49,7 +49,9 @@ const DenseBlock& SharedWork::dense(Index which) {
 }
 
 bool SharedWork::is_symmetric(Index which) {
-  return part(which).is_symmetric.get([&] { return exactly_symmetric(dense(which)); });
+  const std::optional<bool>& known = train_.matrices[static_cast<std::size_t>(which)].symmetric;
+  return part(which).is_symmetric.get(
+      [&] { return known ? *known : exactly_symmetric(dense(which)); });
 }
 
 Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
@@ -61,17 +63,39 @@ Eigen::Map<const Matrix> SharedWork::symmetric(Index which) {
   return {mean.data(), mean.rows(), mean.cols()};
 }
 
-const SharedDecomposition& SharedWork::eigen(Index which) {
+const SharedDecomposition& SharedWork::eigen(const RunContext& ctx, Index which) {
   // A matrix of its own is moved in and becomes U: the decomposition then peaks at 3 n^2 doubles.
   return part(which).eigen.get([&] {
+    check_decomposition_fits(dense(which).rows());
     Matrix S = is_symmetric(which) ? Matrix(symmetric(which)) : symmetric_mean(dense(which));
-    return std::make_shared<const SymmetricEigen>(symmetric_eigen(std::move(S)));
+    return std::make_shared<const SymmetricEigen>(symmetric_eigen(std::move(S), ctx));
   });
 }
 
 const SharedNegativePart& SharedWork::negative_part(const RunContext& ctx, Index which) {
   return part(which).negative.get([&]() -> SharedNegativePart {
+    const TrainingMatrix& matrix = train_.matrices[static_cast<std::size_t>(which)];
+    if (matrix.whole != nullptr && matrix.times_given) {
+      const Index n = train_.size();
+      const NegativeCount count = matrix.whole->negative_count(ctx);
+      if (count.negative == 0) {
+        return std::make_shared<const NegativePart>(
+            NegativePart{.lambda = Vector(0),
+                         .U = Matrix(n, 0),
+                         .residual = 0,
+                         .floor = *matrix.times_given * count.floor});
+      }
+      if (too_many_negative(n, count.least(n))) return nullptr;
+    }
     std::optional<NegativePart> found = kith::negative_part(symmetric(which), ctx);
+    return found ? std::make_shared<const NegativePart>(*std::move(found)) : nullptr;
+  });
+}
+
+const SharedNegativePart& SharedWork::positive_part(const RunContext& ctx, Index which) {
+  return part(which).positive.get([&]() -> SharedNegativePart {
+    std::optional<NegativePart> found =
+        kith::negative_part(Matrix(-symmetric(which)), ctx, Accuracy::kOfPart);
     return found ? std::make_shared<const NegativePart>(*std::move(found)) : nullptr;
   });
 }

@@ -4,7 +4,8 @@
 
 #include <span>
 
-#include "kith/model/xxh64.hpp"
+#include "kith/condition/symmetric.hpp"
+#include "kith/core/xxh64.hpp"
 
 namespace kith {
 namespace {
@@ -31,8 +32,7 @@ void add_texts(Xxh64& hash, std::span<const std::string> texts) {
 
 void add_block(Xxh64& hash, const DenseBlock& block) {
   add_number(hash, 'd');
-  add_number<std::int64_t>(hash, block.rows());
-  for (Index i = 0; i < block.rows(); ++i) add_numbers(hash, block.row(i));
+  add_number(hash, block_hash(block));
 }
 
 void add_block(Xxh64& hash, const SparseBlock& block) {
@@ -62,7 +62,12 @@ std::uint64_t fingerprint(const TrainingSet& train) {
   Xxh64 hash;
   add_number(hash, static_cast<std::int64_t>(train.matrices.size()));
   for (const TrainingMatrix& matrix : train.matrices) {
-    add_values(hash, matrix.block);
+    if (matrix.hash) {
+      add_number(hash, 'd');
+      add_number(hash, *matrix.hash);
+    } else {
+      add_values(hash, matrix.block);
+    }
   }
   add_numbers(hash, std::span(train.labels.ids));
   add_texts(hash, train.labels.names);

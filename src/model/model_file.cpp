@@ -14,7 +14,7 @@
 #include "core/errors.hpp"
 #include "kith/core/positions.hpp"
 #include "kith/core/text.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 #include "model/measure_archive.hpp"
 #include "model/record_rules.hpp"
 #include "model/strict_json.hpp"

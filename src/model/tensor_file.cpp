@@ -17,8 +17,8 @@
 #include "core/errors.hpp"
 #include "data/formats/stream.hpp"
 #include "kith/core/text.hpp"
+#include "kith/core/xxh64.hpp"
 #include "kith/data/atomic_file.hpp"
-#include "kith/model/xxh64.hpp"
 #include "model/tensor_header.hpp"
 
 namespace kith {

@@ -16,6 +16,20 @@ extern "C" {
 void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
              double* work, const int* lwork, int* iwork, const int* liwork, int* info);
 
+/// The three steps of dsyevd: a tridiagonal matrix T = Q'AQ, its eigenpairs by divide and conquer
+/// (or, with less memory, by dstemr), and Q times their vectors.
+void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e,
+             double* tau, double* work, const int* lwork, int* info);
+void dstedc_(const char* compz, const int* n, double* d, double* e, double* z, const int* ldz,
+             double* work, const int* lwork, int* iwork, const int* liwork, int* info);
+void dstemr_(const char* jobz, const char* range, const int* n, double* d, double* e,
+             const double* vl, const double* vu, const int* il, const int* iu, int* m, double* w,
+             double* z, const int* ldz, const int* nzc, int* isuppz, int* tryrac, double* work,
+             const int* lwork, int* iwork, const int* liwork, int* info);
+void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n,
+             const double* a, const int* lda, const double* tau, double* c, const int* ldc,
+             double* work, const int* lwork, int* info);
+
 /// The same through a band matrix (LAPACK 3.7); jobz 'N' only.
 void dsyevd_2stage_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda,
                     double* w, double* work, const int* lwork, int* iwork, const int* liwork,

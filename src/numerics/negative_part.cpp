@@ -133,13 +133,13 @@ bool in_reach(double before, double now, double enough, Index rounds_left) {
 }
 
 /// False where Q is full before the pairs are exact, or would be.
-bool find_pairs(const MatrixRef& S, const IndefiniteFactor& factor, double norm, NegativePart& part,
-                const RunContext& ctx) {
+bool find_pairs(const MatrixRef& S, const IndefiniteFactor& factor, Accuracy accuracy,
+                NegativePart& part, const RunContext& ctx) {
   const Index k = factor.negative_count();
   const Index most = std::min(S.rows(), std::max(kLeastWidth, kWidest * k));
   Space space(S, most);
   space.add(outside(Matrix(S.rows(), 0), factor.negative_directions()));
-  const double enough = kResidual * norm;
+  const double norm = S.norm();
   std::optional<FarSolver> far;
   double before = std::numeric_limits<double>::infinity();
   for (int round = 0;; ++round) {
@@ -151,6 +151,7 @@ bool find_pairs(const MatrixRef& S, const IndefiniteFactor& factor, double norm,
     Matrix R = space.SQ() * ritz.U.leftCols(found);
     R -= part.U * part.lambda.asDiagonal();
     part.residual = R.norm();
+    const double enough = kResidual * (accuracy == Accuracy::kOfWhole ? norm : part.lambda.norm());
     if (found == k && part.residual <= enough) return true;
     std::vector<Index> open;
     for (Index j = 0; j < found; ++j) {
@@ -205,11 +206,20 @@ bool proved_semidefinite(const MatrixRef& S, const RunContext& ctx) {
   return cholesky(A);
 }
 
+Index count_negative(const MatrixRef& S, const RunContext& ctx) {
+  if (proved_semidefinite(S, ctx)) return 0;
+  ctx.check_stop();
+  return IndefiniteFactor(shifted(S, definiteness_margin(S))).negative_count();
+}
+
+bool too_many_negative(Index n, Index negative) { return n < kSmall || negative * kShare > n; }
+
 double NegativePart::error() const {
   return 2 * std::sqrt(2.0) * residual + floor * std::sqrt(static_cast<double>(U.rows()));
 }
 
-std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx) {
+std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx,
+                                          Accuracy accuracy) {
   ctx.check_stop();
   const Index n = S.rows();
   const double margin = definiteness_margin(S);
@@ -226,8 +236,8 @@ std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& 
   {
     const IndefiniteFactor factor(shifted(S, margin));
     const Index k = factor.negative_count();
-    if (k == 0 || k * kShare > n) return std::nullopt;
-    if (!find_pairs(S, factor, S.norm(), part, ctx)) return std::nullopt;
+    if (k == 0 || too_many_negative(n, k)) return std::nullopt;
+    if (!find_pairs(S, factor, accuracy, part, ctx)) return std::nullopt;
   }
   ctx.check_stop();
   if (part.lambda.maxCoeff() >= 0 || !is_whole(S, part, margin)) return std::nullopt;

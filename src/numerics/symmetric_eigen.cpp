@@ -10,9 +10,13 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/errors.hpp"
+#include "kith/core/memory.hpp"
 #include "kith/core/shape.hpp"
+#include "kith/core/stopwatch.hpp"
+#include "numerics/eigen_steps.hpp"
 #include "numerics/lapack.hpp"
 
 namespace kith {
@@ -21,15 +25,21 @@ namespace {
 /// LAPACK counts with 32 bits, and dsyevd wants 1 + 6 n + 2 n^2 doubles of workspace.
 std::int64_t full_workspace(std::int64_t n) { return 1 + 6 * n + 2 * n * n; }
 
+constexpr const char* kInstead =
+    "without a decomposition there are svm with spectrum=shift or none, and the methods that go by "
+    "neighbours, such as knn";
+
+void check_countable(Index n) {
+  if (n == 0 || full_workspace(n) <= std::numeric_limits<int>::max()) return;
+  throw invalid(
+      "the matrix to decompose is {0} x {0}; LAPACK's 32-bit workspace ends at 32766 samples; {1}",
+      n, kInstead);
+}
+
 void check_square_and_finite(const Matrix& S) {
   check_square("the matrix to decompose", S.rows(), S.cols());
   const Index n = S.rows();
-  if (n > 0 && full_workspace(n) > std::numeric_limits<int>::max()) {
-    throw invalid(
-        "the matrix to decompose is {0} x {0}; LAPACK's 32-bit workspace ends "
-        "at 32766 samples",
-        n);
-  }
+  check_countable(n);
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) {
       if (!std::isfinite(S(i, j))) {
@@ -43,13 +53,23 @@ void check_square_and_finite(const Matrix& S) {
   }
 }
 
+double bytes_of_squares(double many, Index n) {
+  return many * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
+}
+
+[[noreturn]] void fail(const char* step, int code, Index n) {
+  throw Error(
+      ErrorCode::kInternal,
+      fmt::format("LAPACK's {} failed with code {} on a finite {} x {} matrix", step, code, n, n));
+}
+
 using Driver = decltype(&dsyevd_);
 
-/// Runs a driver on S in place; S holds the eigenvectors afterwards if job is 'V'.
-Vector run(Driver driver, char job, Matrix& S) {
+/// The eigenvalues of S by a driver; S is spoiled.
+Vector values_by(Driver driver, Matrix& S) {
+  const char job = 'N';
   const int n = static_cast<int>(S.rows());
   Vector lambda(n);
-  if (n == 0) return lambda;
   const char lower = 'L';
   int info = 0;
   int lwork = -1;
@@ -65,13 +85,135 @@ Vector run(Driver driver, char job, Matrix& S) {
   const std::unique_ptr<int[]> iwork(new int[static_cast<std::size_t>(liwork)]);
   driver(&job, &lower, &n, S.data(), &n, lambda.data(), work.get(), &lwork, iwork.get(), &liwork,
          &info);
-  if (info != 0) {
-    throw Error(ErrorCode::kInternal,
-                fmt::format("LAPACK's eigenvalue driver failed with code {} on a finite {} x {} "
-                            "matrix",
-                            info, n, n));
-  }
+  if (info != 0) fail("eigenvalue driver", info, n);
   return lambda;
+}
+
+/// Memory that LAPACK writes before it reads: zeroing it would be a pass for nothing.
+struct Workspace {
+  explicit Workspace(double size)
+      : length(static_cast<int>(std::min(size, double{std::numeric_limits<int>::max()}))),
+        values(new double[static_cast<std::size_t>(length)]) {}
+  int length;
+  std::unique_ptr<double[]> values;
+};
+
+/// A symmetric matrix on its way through the steps of dsyevd.
+class Steps {
+ public:
+  Steps(Matrix S, const RunContext& ctx)
+      : A_(std::move(S)), n_(static_cast<int>(A_.rows())), ctx_(ctx) {}
+
+  [[nodiscard]] SymmetricEigen run(EigenWorkspace workspace) {
+    ctx_.check_stop();
+    const bool shown = n_ >= kShownFrom;
+    if (shown) ctx_.progress(kStage, 0, 100);
+    reduce();
+    ctx_.check_stop();
+    if (shown) ctx_.progress(kStage, 50, 100);
+    Matrix Z(n_, n_);
+    workspace == EigenWorkspace::kLarge ? divide_and_conquer(Z) : by_representations(Z);
+    ctx_.check_stop();
+    if (shown) ctx_.progress(kStage, 70, 100);
+    turn_back(Z);
+    if (shown) ctx_.progress(kStage, 100, 100);
+    return {std::move(lambda_), std::move(Z)};
+  }
+
+ private:
+  static constexpr const char* kStage = "decomposition";
+  static constexpr int kShownFrom = 3000;
+
+  void reduce() {
+    lambda_.resize(n_);
+    off_diagonal_ = Vector::Zero(n_);
+    tau_.resize(n_);
+    double best = 0;
+    int info = 0;
+    const auto call = [&](double* work, int length) {
+      dsytrd_("L", &n_, A_.data(), &n_, lambda_.data(), off_diagonal_.data(), tau_.data(), work,
+              &length, &info);
+    };
+    call(&best, -1);
+    const Workspace work(best);
+    call(work.values.get(), work.length);
+    if (info != 0) fail("reduction", info, n_);
+  }
+
+  void divide_and_conquer(Matrix& Z) {
+    double best = 0;
+    int best_whole = 0;
+    int info = 0;
+    const auto call = [&](double* work, int length, int* whole, int whole_length) {
+      dstedc_("I", &n_, lambda_.data(), off_diagonal_.data(), Z.data(), &n_, work, &length, whole,
+              &whole_length, &info);
+    };
+    call(&best, -1, &best_whole, -1);
+    const Workspace work(best);
+    std::vector<int> whole(static_cast<std::size_t>(best_whole));
+    call(work.values.get(), work.length, whole.data(), best_whole);
+    if (info != 0) fail("divide and conquer", info, n_);
+  }
+
+  /// Relatively robust representations: about as fast, and without another n^2 doubles.
+  void by_representations(Matrix& Z) {
+    const double unused = 0;
+    const int none = 0;
+    int found = 0;
+    int accurate = 1;
+    int info = 0;
+    Vector values(n_);
+    std::vector<int> support(2 * static_cast<std::size_t>(n_));
+    const int length = 18 * n_;
+    const int whole_length = 10 * n_;
+    const Workspace work(length);
+    std::vector<int> whole(static_cast<std::size_t>(whole_length));
+    dstemr_("V", "A", &n_, lambda_.data(), off_diagonal_.data(), &unused, &unused, &none, &none,
+            &found, values.data(), Z.data(), &n_, &n_, support.data(), &accurate, work.values.get(),
+            &length, whole.data(), &whole_length, &info);
+    if (info != 0 || found != n_) fail("eigenvalue driver", info, n_);
+    lambda_ = std::move(values);
+  }
+
+  void turn_back(Matrix& Z) {
+    double best = 0;
+    int info = 0;
+    const auto call = [&](double* work, int length) {
+      dormtr_("L", "L", "N", &n_, &n_, A_.data(), &n_, tau_.data(), Z.data(), &n_, work, &length,
+              &info);
+    };
+    call(&best, -1);
+    const Workspace work(best);
+    call(work.values.get(), work.length);
+    if (info != 0) fail("back transformation", info, n_);
+    A_.resize(0, 0);
+  }
+
+  Matrix A_;
+  int n_;
+  const RunContext& ctx_;
+  Vector lambda_;
+  Vector off_diagonal_;
+  Vector tau_;
+};
+
+/// Says how long a decomposition may take, by that of a leading block.
+void announce(const Matrix& S, const RunContext& ctx) {
+  constexpr Index kAnnouncedFrom = 6000;
+  constexpr Index kBlock = 600;
+  constexpr double kWorthSaying = 20;  // seconds
+  const Index n = S.rows();
+  if (n < kAnnouncedFrom || ctx.sink == nullptr) return;
+  const Stopwatch clock;
+  (void)decompose_in_steps(S.topLeftCorner(kBlock, kBlock), EigenWorkspace::kLarge, {});
+  const double times = static_cast<double>(n) / static_cast<double>(kBlock);
+  const double seconds = clock.seconds() * times * times * times;
+  if (seconds < kWorthSaying) return;
+  ctx.message(
+      seconds < 90
+          ? fmt::format("the {0} x {0} matrix is decomposed, in about {1:.0f} s", n, seconds)
+          : fmt::format("the {0} x {0} matrix is decomposed, in about {1:.0f} minutes", n,
+                        seconds / 60));
 }
 
 /// From here on the reduction through a band matrix, which works on blocks, beats the direct one,
@@ -94,6 +236,10 @@ bool decompose_small(const Matrix& S, SymmetricEigen& result) {
 
 }  // namespace
 
+SymmetricEigen decompose_in_steps(Matrix S, EigenWorkspace workspace, const RunContext& ctx) {
+  return Steps(std::move(S), ctx).run(workspace);
+}
+
 void fix_signs(Matrix& U) {
   for (Index j = 0; j < U.cols(); ++j) {
     double largest = 0;
@@ -108,12 +254,28 @@ void fix_signs(Matrix& U) {
   }
 }
 
-SymmetricEigen symmetric_eigen(Matrix S) {
+void check_decomposition_fits(Index n) {
+  check_countable(n);
+  const double bytes = bytes_of_squares(2, n);
+  const double available = available_memory();
+  if (bytes <= available) return;
+  throw invalid(
+      "the decomposition of the {0} x {0} matrix needs {1:.1f} GiB of memory beside it, and "
+      "{2:.1f} "
+      "GiB are available; {3}",
+      n, bytes / kGibibyte, available / kGibibyte, kInstead);
+}
+
+SymmetricEigen symmetric_eigen(Matrix S, const RunContext& ctx) {
   check_square_and_finite(S);
   SymmetricEigen result;
   if (S.rows() == 0 || S.rows() > kSmallUpTo || !decompose_small(S, result)) {
-    result.lambda = run(dsyevd_, 'V', S);
-    result.U = std::move(S);
+    announce(S, ctx);
+    if (S.rows() == 0) return {Vector(0), Matrix(0, 0)};
+    const auto workspace = bytes_of_squares(2, S.rows()) <= available_memory()
+                               ? EigenWorkspace::kLarge
+                               : EigenWorkspace::kSmall;
+    result = decompose_in_steps(std::move(S), workspace, ctx);
   }
   fix_signs(result.U);
   return result;
@@ -121,8 +283,8 @@ SymmetricEigen symmetric_eigen(Matrix S) {
 
 Vector symmetric_eigenvalues(Matrix S) {
   check_square_and_finite(S);
-  Vector lambda = run(S.rows() < kTwoStageFrom ? dsyevd_ : dsyevd_2stage_, 'N', S);
-  return lambda;
+  if (S.rows() == 0) return Vector(0);
+  return values_by(S.rows() < kTwoStageFrom ? dsyevd_ : dsyevd_2stage_, S);
 }
 
 double negative_threshold(const VectorRef& lambda) {

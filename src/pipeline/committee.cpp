@@ -11,7 +11,7 @@
 #include "kith/core/positions.hpp"
 #include "kith/core/stopwatch.hpp"
 #include "kith/core/text.hpp"
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 #include "kith/pipeline/given_values.hpp"
 #include "pipeline/committee_members.hpp"
 #include "pipeline/model_parts.hpp"

@@ -13,28 +13,48 @@
 namespace kith {
 namespace {
 
-/// The mean of row i over the columns that are `wanted`, without the sample's own; NaN where no
-/// pair is known. Pairs that are not known are 0 where `zeros` says so.
-double mean_of_row(const Block& block, Index i, const std::vector<bool>& wanted, Index own,
-                   bool zeros) {
+/// The known pairs of some samples with a row.
+struct RowSum {
   double sum = 0;
   Index known = 0;
-  const auto add = [&](Index j, double value) {
-    if (j == own || !wanted[static_cast<std::size_t>(j)] || std::isnan(value)) return;
+
+  void add(double value) {
+    if (std::isnan(value)) return;
     sum += value;
     ++known;
-  };
+  }
+  /// NaN where no pair is known.
+  [[nodiscard]] double mean() const {
+    return known == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(known);
+  }
+};
+
+/// Of row i over the ascending `columns`, the sample `own` left out. Pairs that are not known are 0
+/// where `zeros` says so.
+RowSum sum_of_row(const Block& block, Index i, std::span<const Index> columns, Index own,
+                  bool zeros) {
+  RowSum row;
   if (const auto* dense = std::get_if<DenseBlock>(&block)) {
-    for (Index j = 0; j < dense->cols(); ++j) add(j, (*dense)(i, j));
+    const std::span<const double> values = dense->row(i);
+    for (const Index j : columns) {
+      if (j != own) row.add(values[static_cast<std::size_t>(j)]);
+    }
   } else {
-    const SparseRow row = std::get<SparseBlock>(block).row(i);
-    for (std::size_t e = 0; e < row.size(); ++e) add(row.columns[e], row.values[e]);
+    const SparseRow listed = std::get<SparseBlock>(block).row(i);
+    std::size_t e = 0;
+    for (const Index j : columns) {
+      while (e < listed.size() && listed.columns[e] < j) ++e;
+      if (e < listed.size() && listed.columns[e] == j && j != own) row.add(listed.values[e]);
+    }
   }
   if (zeros) {
-    known = std::count(wanted.begin(), wanted.end(), true);
-    if (own >= 0 && wanted[static_cast<std::size_t>(own)]) --known;
+    row.known = std::ssize(columns) - (std::ranges::binary_search(columns, own) ? 1 : 0);
   }
-  return known == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(known);
+  return row;
+}
+
+double value_at(const Block& block, Index i, Index j) {
+  return std::visit([&](const auto& held) { return held(i, j); }, block);
 }
 
 bool absent_are_zero(const Block& block) {
@@ -42,18 +62,22 @@ bool absent_are_zero(const Block& block) {
   return sparse != nullptr && sparse->absent == Absent::kZero;
 }
 
+std::vector<Index> ascending(std::vector<Index> columns) {
+  std::ranges::sort(columns);
+  return columns;
+}
+
 /// The columns of rows that are `width` wide which the model needs.
-std::vector<bool> needed(const ModelRecord& record, Index width) {
-  const auto all = static_cast<std::size_t>(width);
-  if (width == std::ssize(record.positions)) return std::vector<bool>(all, true);
-  std::vector<bool> wanted(all, false);
+std::vector<Index> needed(const ModelRecord& record, Index width) {
+  if (width == std::ssize(record.positions)) return all_positions(width);
+  std::vector<Index> wanted;
   for (Index at : record.positions) {
     if (width != record.samples && !record.kept.empty()) {
       at = record.kept[static_cast<std::size_t>(at)];
     }
-    if (at < width) wanted[static_cast<std::size_t>(at)] = true;
+    if (at < width) wanted.push_back(at);
   }
-  return wanted;
+  return ascending(std::move(wanted));
 }
 
 /// The range of fewer means says little.
@@ -74,19 +98,23 @@ double slack(const GivenValues& given, Index samples, double rows) {
 }  // namespace
 
 std::optional<GivenValues> given_values(const GivenTable& table, std::span<const Index> columns) {
-  std::vector<bool> wanted(static_cast<std::size_t>(cols(table.block)), false);
-  for (const Index j : columns) wanted[static_cast<std::size_t>(j)] = true;
+  const std::vector<Index> wanted = ascending({columns.begin(), columns.end()});
   GivenValues given{.score_column = table.score_column,
                     .zeros = table.zeros || absent_are_zero(table.block),
                     .least_mean = std::numeric_limits<double>::infinity(),
                     .largest_mean = -std::numeric_limits<double>::infinity()};
   Index known = 0;
   for (const Index i : spread_positions(rows(table.block), kMostRows)) {
-    const double others = mean_of_row(table.block, i, wanted, i, given.zeros);
+    RowSum row = sum_of_row(table.block, i, wanted, i, given.zeros);
+    const double others = row.mean();
     if (std::isnan(others)) continue;
     ++known;
     // A training sample may be presented as a new one, with its own pair.
-    const double all = mean_of_row(table.block, i, wanted, -1, given.zeros);
+    if (std::ranges::binary_search(wanted, i)) {
+      const double own = value_at(table.block, i, i);
+      row.add(given.zeros && std::isnan(own) ? 0 : own);
+    }
+    const double all = row.mean();
     given.least_mean = std::min({given.least_mean, others, all});
     given.largest_mean = std::max({given.largest_mean, others, all});
   }
@@ -102,9 +130,9 @@ void QueryDoubts::add(const QueryBlock& queries) {
     const std::optional<GivenValues>& given = record_->matrices[m].given;
     if (!given) continue;
     const Block& block = queries.matrices[m].to_training;
-    const std::vector<bool> wanted = needed(*record_, cols(block));
+    const std::vector<Index> wanted = needed(*record_, cols(block));
     for (Index i = 0; i < rows(block); ++i) {
-      const double mean = mean_of_row(block, i, wanted, -1, given->zeros);
+      const double mean = sum_of_row(block, i, wanted, -1, given->zeros).mean();
       if (!std::isfinite(mean)) continue;
       seen_[m].sum += mean;
       seen_[m].rows += 1;

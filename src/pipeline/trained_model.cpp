@@ -243,6 +243,11 @@ Json certificate_json(const FitInfo& info) {
                          .gap = info.gap(),
                          .kkt_residual = info.kkt_residual()});
   json["consistency"] = real(info.consistency);
+  if (info.kernel) {
+    json["kernel"] = {{"way", enum_name(info.kernel->way)},
+                      {"pairs", info.kernel->pairs},
+                      {"error", info.kernel->error}};
+  }
   const double offset = info.objective_offset();
   if (std::isfinite(offset)) json["objective_offset"] = offset;
   if (info.subproblems.size() == 1 && !info.subproblems.front().kernel_weights.empty()) {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "kith/core/error.hpp"
+#include "kith/core/xxh64.hpp"
 #include "kith/model/model_file.hpp"
-#include "kith/model/xxh64.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 #include "support/files.hpp"
 
 namespace kith {

@@ -13,6 +13,7 @@
 // A matrix that is proved to be positive semidefinite is its own clip and flip, and new rows are
 // used as they are. Where few eigenvalues are negative, they alone are computed
 // (numerics/negative_part): with U theirs, new rows become s - U U's (clip) or s - 2 U U's (flip).
+// Where few are positive, they are: U U's (clip) or 2 U U's - s (flip).
 //
 // Else |lambda| <= n eps max|lambda| counts as zero and has multiplier 0: [TR]'s printed indicator
 // 1[lambda >= 0] contradicts its own Proposition 1, whose proof drops zeros. Diffusion divides by
@@ -22,8 +23,10 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
+#include "kith/condition/symmetric_matrix.hpp"
 #include "kith/core/context.hpp"
 #include "kith/core/settings.hpp"
 #include "kith/data/block.hpp"
@@ -46,9 +49,10 @@ using SharedNegativePart = std::shared_ptr<const NegativePart>;
 
 /// New rows are used as they are.
 struct Unchanged {};
-/// s becomes s - times U U's, U the negative eigenvectors.
+/// s becomes keep s - times U U's, U the negative eigenvectors of S or of -S.
 struct Correction {
   SharedNegativePart part;
+  double keep = 1;
   double times = 1;
 };
 /// s becomes U diag(multipliers) U' s.
@@ -62,11 +66,34 @@ struct SquareMap {
 };
 using TestTransform = std::variant<Unchanged, Correction, SpectralMap, SquareMap>;
 
+/// How a kernel was made, and with that what is proved of it.
+enum class KernelWay {
+  kAsGiven,        ///< nothing was done to the matrix
+  kSemidefinite,   ///< nothing had to be done: a Cholesky factor proves it
+  kNegativePairs,  ///< by the few negative eigenpairs, proved to be all
+  kPositivePairs,  ///< by the few positive ones, likewise
+  kDecomposition,  ///< by all eigenpairs
+  kShift,          ///< by a bound of the least eigenvalue
+  kProduct,        ///< by a product of matrices
+};
+constexpr auto enum_names(KernelWay /*of*/) {
+  return named("as-given", "semidefinite", "negative-pairs", "positive-pairs", "decomposition",
+               "shift", "product");
+}
+struct KernelOrigin {
+  KernelWay way = KernelWay::kAsGiven;
+  Index pairs = 0;   ///< of kNegativePairs and kPositivePairs
+  double error = 0;  ///< at most, of the kernel, relative to its Frobenius norm; 0: rounding
+};
+
 /// A symmetric training kernel and the treatment of new rows that belongs to it.
 struct Conditioned {
-  Matrix kernel;
+  SymmetricMatrix kernel;
   TestTransform transform;
+  KernelOrigin origin{};
 };
+/// In one sentence: how the kernel of n samples was made and what is proved.
+[[nodiscard]] std::string in_words(const KernelOrigin& origin, Spectrum spectrum, Index n);
 
 /// True for clip, flip and diffusion; shift needs lambda_min alone.
 [[nodiscard]] bool needs_decomposition(Spectrum spectrum);
@@ -86,7 +113,11 @@ struct Conditioned {
 [[nodiscard]] Conditioned spectral_kernel(Spectrum spectrum, Matrix S, SharedDecomposition eigen,
                                           double beta = 1);
 /// clip and flip of S by its few negative eigenpairs; without any, S itself.
-[[nodiscard]] Conditioned corrected_kernel(Spectrum spectrum, Matrix S, SharedNegativePart part);
+[[nodiscard]] Conditioned corrected_kernel(Spectrum spectrum, const SymmetricMatrix& S,
+                                           SharedNegativePart part);
+/// The same by its few positive eigenpairs, `part` that of -S.
+[[nodiscard]] Conditioned positive_kernel(Spectrum spectrum, const SymmetricMatrix& S,
+                                          SharedNegativePart part);
 /// S + shift I with shift >= 0, which numerics/extreme_eigen finds without a decomposition.
 [[nodiscard]] Conditioned shifted_kernel(Matrix S, double shift);
 /// The rule that is consistent with a shift where linear (new rows as they are) is not: a training

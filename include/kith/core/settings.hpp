@@ -76,9 +76,10 @@ enum class FieldRole {
   kNeighbours,   ///< how many neighbours of a sample count; more than there are samples are no more
   kProbability,  ///< whether probabilities are fitted; labels do not need them
   kCertificate,  ///< whether bounds are computed that only certify; labels do not need them
+  kProof,        ///< whether a costly proof is made, for one model; an evaluation never makes it
 };
 constexpr auto enum_names(FieldRole /*of*/) {
-  return named("own", "cost", "kernel-cost", "neighbours", "probability", "certificate");
+  return named("own", "cost", "kernel-cost", "neighbours", "probability", "certificate", "proof");
 }
 
 /// Called once per field by `describe`. Subclasses read or write the field they are handed.

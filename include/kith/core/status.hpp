@@ -12,6 +12,7 @@ namespace kith {
 /// Only `kSolved` means that the stated tolerance was met and is proved.
 enum class SolveStatus {
   kSolved,
+  kUnchecked,        ///< tolerance met; that the problem is convex was neither proved nor refuted
   kStationary,       ///< tolerance met, but the problem is not convex: a stationary point
   kStopped,          ///< the method's own rule ended it: no optimum is claimed; see the gap
   kReducedAccuracy,  ///< no further progress in double precision; see the residuals
@@ -20,13 +21,15 @@ enum class SolveStatus {
   kInfeasible,
 };
 constexpr auto enum_names(SolveStatus /*of*/) {
-  return named("solved", "stationary point of a non-convex problem", "stopped by its rule",
-               "reduced accuracy", "iteration limit", "numerical failure", "infeasible");
+  return named("solved", "tolerance met, convexity not checked", "not convex: stationary",
+               "stopped by its rule", "reduced accuracy", "iteration limit", "numerical failure",
+               "infeasible");
 }
 
 /// Whether the answer meets the tolerance that was asked for.
 [[nodiscard]] constexpr bool met_tolerance(SolveStatus status) {
-  return status == SolveStatus::kSolved || status == SolveStatus::kStationary;
+  return status == SolveStatus::kSolved || status == SolveStatus::kUnchecked ||
+         status == SolveStatus::kStationary;
 }
 /// Whether the solver ended as it should: at its tolerance, or by its own rule where the method
 /// claims no optimum.

@@ -2,12 +2,15 @@
 // What a learner sees. No path leads from a TrainingSet to a test sample.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kith/data/block.hpp"
 #include "kith/data/labels.hpp"
+#include "kith/data/whole_matrix.hpp"
 
 namespace kith {
 
@@ -15,6 +18,11 @@ namespace kith {
 struct TrainingMatrix {
   std::string name;
   Block block;
+  std::optional<bool> symmetric{};      ///< exactly; none: nobody has looked
+  std::optional<std::uint64_t> hash{};  ///< block_hash of a dense block; none: not computed yet
+  /// The block is what was given times this; none: something else was done to it.
+  std::optional<double> times_given{};
+  std::shared_ptr<WholeMatrix> whole{};  ///< of which what was given is a block; null: not known
 };
 
 /// Everything a fit may look at. Usually one matrix; several are over the same samples in the same

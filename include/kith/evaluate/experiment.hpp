@@ -38,6 +38,8 @@ struct ExperimentData {
   Labels labels;
   InputSettings input;
   std::vector<bool> symmetric;  ///< of each table: its two directions are the same
+  /// Of each table that is dense and symmetric: itself, for what it says of its blocks; else null.
+  std::vector<std::shared_ptr<WholeMatrix>> whole{};
   /// Of each table (none here: of no table): there where it is measured anew on each training part,
   /// by the labels of that part alone. The table has then seen every label; it shows what breaks an
   /// input rule, and no fit sees it.

@@ -5,12 +5,14 @@
 
 #include <concepts>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "kith/condition/spectrum.hpp"
 #include "kith/core/archive.hpp"
 #include "kith/core/context.hpp"
 #include "kith/core/json.hpp"
@@ -46,7 +48,9 @@ struct FitInfo {
   /// Largest relative distance between a training row treated as new and its row of the kernel; NaN
   /// where the notion does not apply.
   double consistency = std::numeric_limits<double>::quiet_NaN();
-  std::vector<std::string> notes;  ///< for the user, in words
+  std::optional<KernelOrigin> kernel;  ///< how the only kernel of a fit was made
+  std::string kernel_words;            ///< the same in words; empty: nothing to tell
+  std::vector<std::string> notes;      ///< for the user, in words
   Json learned;  ///< what beside a classifier was learned, for `train --json`; null: nothing
 
   /// Positions of the subproblems that a record lists: all up to 1,000, else the 1,000 worst, by

@@ -75,6 +75,8 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 /// Switches probabilities and bounds that only certify, where the method has them. No wish of the
 /// user: nothing is fixed by it.
 void switch_evidence(MethodChoice& choice, bool on);
+/// Leaves out a costly proof that was asked for.
+void leave_out_proof(AnySettings& settings);
 /// Switches probabilities on where the method can have them and they are a setting of it.
 void switch_probability(MethodChoice& choice);
 /// Whether it goes by the neighbours of a sample: those most similar to it.

@@ -47,10 +47,12 @@ class SharedWork {
   /// The mean of S and its transpose: the block's own memory where it is exactly symmetric.
   [[nodiscard]] Eigen::Map<const Matrix> symmetric(Index which = 0);
   /// Its decomposition.
-  [[nodiscard]] const SharedDecomposition& eigen(Index which = 0);
+  [[nodiscard]] const SharedDecomposition& eigen(const RunContext& ctx = {}, Index which = 0);
   /// Its negative eigenpairs, where they are few and proved to be all; null: the decomposition is
   /// needed.
   [[nodiscard]] const SharedNegativePart& negative_part(const RunContext& ctx, Index which = 0);
+  /// The same of -S: its positive ones.
+  [[nodiscard]] const SharedNegativePart& positive_part(const RunContext& ctx, Index which = 0);
   /// The least t >= 0 for which it becomes positive semidefinite with t on its diagonal; needs no
   /// full decomposition.
   [[nodiscard]] double shift(const RunContext& ctx, Index which = 0);
@@ -65,6 +67,7 @@ class SharedWork {
     OnFirstUse<Matrix> mean;
     OnFirstUse<SharedDecomposition> eigen;
     OnFirstUse<SharedNegativePart> negative;
+    OnFirstUse<SharedNegativePart> positive;
     OnFirstUse<double> shift;
   };
   [[nodiscard]] Part& part(Index which);

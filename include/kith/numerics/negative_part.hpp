@@ -20,6 +20,10 @@ namespace kith {
 /// -2 tau, rounding of the factorisation included.
 [[nodiscard]] bool proved_semidefinite(const MatrixRef& S, const RunContext& ctx);
 
+/// How many eigenvalues of S are below -2 tau at least and -tau at most, tau the margin above: by
+/// a Cholesky factor where there are none, else by that of P'(S + tau I)P = L D L'.
+[[nodiscard]] Index count_negative(const MatrixRef& S, const RunContext& ctx);
+
 /// N = U diag(lambda) U' with all eigenvalues of S below -floor: S - N has none.
 struct NegativePart {
   Vector lambda;        ///< ascending, below 0
@@ -34,6 +38,14 @@ struct NegativePart {
 /// Nothing where there are more than n / 20 negative eigenvalues, where n is too small for the
 /// search to pay, or where the proof fails: a full decomposition is to be made then. Throws
 /// kInterrupted once the stop token is raised.
-[[nodiscard]] std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx);
+enum class Accuracy {
+  kOfWhole,  ///< residuals relative to ||S||_F
+  kOfPart,   ///< relative to ||N||_F, where N itself is what is wanted
+};
+[[nodiscard]] std::optional<NegativePart> negative_part(const MatrixRef& S, const RunContext& ctx,
+                                                        Accuracy accuracy = Accuracy::kOfWhole);
+
+/// Whether a matrix of n samples with at least so many negative eigenvalues has too many of them.
+[[nodiscard]] bool too_many_negative(Index n, Index negative);
 
 }  // namespace kith

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kith/core/context.hpp"
 #include "kith/core/types.hpp"
 
 namespace kith {
@@ -12,11 +13,16 @@ struct SymmetricEigen {
   Matrix U;
 };
 
-/// Full decomposition (LAPACK dsyevd). Only the lower triangle of S is read. O(n^3) time; when S is
-/// moved in, its memory becomes U and the peak is 3 n^2 doubles in all. Throws kInvalidArgument if
-/// S is not square, holds NaN or infinity, or has more than 32,766 rows (LAPACK counts its
-/// workspace with 32 bits). A raised stop token cannot interrupt it: check before and after.
-[[nodiscard]] SymmetricEigen symmetric_eigen(Matrix S);
+/// Full decomposition (the steps of LAPACK's dsyevd). Only the lower triangle of S is read. O(n^3)
+/// time; when S is moved in the peak is 3 n^2 doubles in all, or 2 n^2 where memory is short. From
+/// some thousand rows on it says how long it may take, shows its steps and can be stopped between
+/// them. Throws kInvalidArgument if S is not square, holds NaN or infinity, has more than 32,766
+/// rows (LAPACK counts with 32 bits) or needs more memory than there is.
+[[nodiscard]] SymmetricEigen symmetric_eigen(Matrix S, const RunContext& ctx = {});
+
+/// Throws Error(kInvalidArgument), saying how much it needs, where the decomposition of an n x n
+/// matrix and a copy of it would not fit into memory.
+void check_decomposition_fits(Index n);
 
 /// Eigenvalues alone, ascending; a fraction of the time. Reads, throws and stops like
 /// symmetric_eigen; n^2 doubles and a little when S is moved in.

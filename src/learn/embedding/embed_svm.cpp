@@ -70,7 +70,7 @@ FittedPath<EmbedSvmModel> fit_space(const ClassicalScaling& scaling, SharedWork&
   };
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const KernelLearner learner{
-      .K = &space.kernel, .train = &train, .ascending = machines, .ctx = &ctx};
+      .K = space.kernel, .train = &train, .ascending = machines, .ctx = &ctx};
   FittedPath<EmbedSvmModel> fitted;
   for (Fitted<Machines>& one : train_machines(learner, tasks)) {
     EmbedSvmModel model{column_machines(std::move(one.model), train.size(),

@@ -49,7 +49,7 @@ void describe(PeFisherSettings& settings, FieldVisitor& field) {
 }
 
 FittedPath<PeFisherModel> fit_path(SharedWork& work, Path<PeFisherSettings> path, RunContext& ctx) {
-  const SymmetricEigen& eigen = *work.eigen();
+  const SymmetricEigen& eigen = *work.eigen(ctx);
   struct Space {
     Matrix to_raw;  // coefficients over coordinates -> over raw rows
     PooledCovariance covariance;

@@ -92,9 +92,9 @@ Problem problem_of(std::span<const Conditioned> kernels, const TrainingSet& trai
                    const BinaryTask& task, const Units& units) {
   Problem problem;
   for (std::size_t k = 0; k < units.matrix.size(); ++k) {
-    const Matrix& K = kernels[static_cast<std::size_t>(units.matrix[k])].kernel;
+    const SymmetricMatrix& K = kernels[static_cast<std::size_t>(units.matrix[k])].kernel;
     problem.kernels.push_back(
-        std::ssize(task.samples) == K.rows() ? K : Matrix(K(task.samples, task.samples)));
+        std::ssize(task.samples) == K.rows() ? Matrix(K) : Matrix(K(task.samples, task.samples)));
     problem.kernels.back() *= units.scale[static_cast<Index>(k)];
   }
   problem.y = task.y();

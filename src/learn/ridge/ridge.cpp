@@ -57,7 +57,7 @@ struct RidgeProblem {
   RotatedTargets targets;
 };
 
-RidgeProblem ridge_problem(SharedWork& work) {
+RidgeProblem ridge_problem(SharedWork& work, const RunContext& ctx) {
   const TrainingSet& train = work.train();
   if (train.weights.size() > 0) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -66,7 +66,7 @@ RidgeProblem ridge_problem(SharedWork& work) {
   RidgeProblem problem{.work = &work,
                        .tasks = binary_tasks(train.labels, Multiclass::kOneVsRest),
                        .Y = {},
-                       .eigen = work.eigen(),
+                       .eigen = work.eigen(ctx),
                        .targets = {}};
   problem.Y.resize(train.size(), std::ssize(problem.tasks));
   for (std::size_t t = 0; t < problem.tasks.size(); ++t) {
@@ -345,7 +345,7 @@ void describe(RidgeSettings& settings, FieldVisitor& field) {
 
 FittedPath<RidgeModel> fit_path(SharedWork& work, Path<RidgeSettings> path, RunContext& ctx) {
   ctx.check_stop();
-  const RidgeProblem problem = ridge_problem(work);
+  const RidgeProblem problem = ridge_problem(work, ctx);
   OnFirstUse<std::vector<RidgeFold>> folds;
   const auto rule = [](const RidgeSettings& s) {
     return std::pair(s.spectrum, s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt);

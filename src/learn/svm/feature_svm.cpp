@@ -24,7 +24,7 @@
 namespace kith {
 namespace {
 
-Matrix rbf(const Matrix& squared_distance, double gamma) {
+Matrix rbf(const MatrixRef& squared_distance, double gamma) {
   return (-gamma * squared_distance.array()).exp();
 }
 
@@ -57,10 +57,10 @@ FeatureSvmModel machine_model(const Shared& shared, const FeatureSvmSettings& se
 }
 
 /// Settings that differ in cost and probability alone, ascending in cost; K is theirs.
-FittedPath<FeatureSvmModel> fit_kernel(const Shared& shared, const Matrix& K,
+FittedPath<FeatureSvmModel> fit_kernel(const Shared& shared, const SymmetricMatrix& K,
                                        Path<FeatureSvmSettings> ascending, const RunContext& ctx) {
   const std::vector<MachineSettings> machines = machine_settings(ascending);
-  const KernelLearner learner{.K = &K,
+  const KernelLearner learner{.K = K,
                               .train = shared.train,
                               .ascending = machines,
                               .objective = MachineObjective::kPrimal,
@@ -106,8 +106,9 @@ FittedPath<FeatureSvmModel> fit_path(SharedWork& work, Path<FeatureSvmSettings> 
                   .tasks = tasks};
     shared.features = columns_of(work.dense(), shared.columns);
     const bool linear = first.kernel == FeatureKernel::kLinear;
-    const Matrix products = linear ? squared_kernel(shared.features).kernel
-                                   : squared_distances(shared.features.values(), ctx.threads);
+    const SymmetricMatrix products =
+        linear ? squared_kernel(shared.features).kernel
+               : SymmetricMatrix(squared_distances(shared.features.values(), ctx.threads));
     const auto fit_costs = [&](Path<FeatureSvmSettings> ascending) {
       return linear ? fit_kernel(shared, products, ascending, ctx)
                     : fit_kernel(shared, rbf(products, ascending.front().gamma), ascending, ctx);

@@ -5,7 +5,9 @@
 #include <limits>
 #include <vector>
 
+#include "kith/core/positions.hpp"
 #include "kith/numerics/extreme_eigen.hpp"
+#include "kith/optim/dual/convexity.hpp"
 
 namespace kith {
 namespace {
@@ -25,9 +27,20 @@ Matrix sub_matrix(const MatrixRef& K, std::span<const Index> rows, std::span<con
   return sub;
 }
 
+/// Samples of a task as rows of its K.
+std::vector<Index> at_members(const KernelLearner::Block& block, std::span<const Index> samples) {
+  if (block.members.empty()) return {samples.begin(), samples.end()};
+  return values_at(block.members, samples);
+}
+
+/// Whether the answer serves every cost above its largest coefficient, as far as anybody knows.
+bool is_optimal(const SolveInfo& info) {
+  return info.status == SolveStatus::kSolved || info.status == SolveStatus::kUnchecked;
+}
+
 double primal_objective(const KernelLearner::Block& block, const LinearMachine& machine,
                         double cost) {
-  const Vector f = block.kernel() * machine.c;
+  const Vector f = block.kernel.times(machine.c);
   const Vector losses = (1 - block.y.array() * (f.array() + machine.b)).max(0.0);
   return 0.5 * machine.c.dot(f) + block.costs(cost).dot(losses);
 }
@@ -42,59 +55,72 @@ Rng KernelLearner::folds(std::size_t number) const {
   return ctx->rng.stream("svm calibration", number);
 }
 
-KernelLearner::Block KernelLearner::block(const BinaryTask& task, std::size_t /*number*/) const {
+KernelLearner::Block KernelLearner::block_of(const SymmetricMatrix& K, std::vector<Index> members) {
   Block block;
+  block.K = K;
+  block.kernel =
+      members.empty() ? dual::SymmetricView::dense(K) : dual::SymmetricView::block(K, members);
+  block.members = std::move(members);
+  return block;
+}
+
+dual::Convexity KernelLearner::judge(const Block& block) const {
+  using dual::Convexity;
+  if (convexity != Convexity::kUnknown) return convexity;
+  if (prove) {
+    const bool whole = block.members.empty();
+    return is_positive_semidefinite(
+               whole ? block.K : SymmetricMatrix(sub_matrix(block.K, block.members, block.members)),
+               *ctx)
+               ? Convexity::kProved
+               : Convexity::kRefuted;
+  }
+  return dual::sample_refutes(block.kernel) ? Convexity::kRefuted : Convexity::kUnknown;
+}
+
+KernelLearner::Block KernelLearner::block(const BinaryTask& task, std::size_t /*number*/) const {
+  const bool whole = task.size() == K.rows();
+  Block block = block_of(K, whole ? std::vector<Index>() : task.samples);
   block.y = task.y();
   if (train->weights.size() > 0) block.weights = train->weights(task.samples);
-  if (task.size() == K->rows()) {
-    block.K = K;
-  } else {
-    block.own = sub_matrix(*K, task.samples, task.samples);
-  }
-  // A matrix that was left as it is may well be a kernel, and then there is an optimum to certify.
-  block.convex = convex || (!judged && is_positive_semidefinite(block.kernel(), *ctx));
+  block.convexity = judged ? convexity : judge(block);
   return block;
 }
 
 KernelLearner::Block KernelLearner::part(const Block& whole, std::span<const Index> samples) const {
-  Block part;
   if (whole.y.size() >= kHeldAtZeroFrom) {
-    part.K = &whole.kernel();
+    Block part = block_of(whole.K, whole.members);
     part.y = whole.y;
     part.weights = Vector::Zero(whole.y.size());
     part.weights(samples) = whole.weights.size() > 0 ? Vector(whole.weights(samples))
                                                      : Vector::Ones(std::ssize(samples));
-    part.convex = whole.convex;
+    part.convexity = whole.convexity;
     return part;
   }
-  part.own = sub_matrix(whole.kernel(), samples, samples);
+  Block part = block_of(whole.K, at_members(whole, samples));
   part.y = whole.y(samples);
   if (whole.weights.size() > 0) part.weights = whole.weights(samples);
-  part.convex = whole.convex;
+  part.convexity = whole.convexity;
   return part;
 }
 
 LinearMachine KernelLearner::solve(Block& block, const Request<Machine>& request) const {
   const MachineSettings& settings = ascending[request.step];
-  const bool reusable = block.last && !request.calibrates() && block.convex &&
-                        block.weights.size() == 0 &&
-                        block.last->info.status == SolveStatus::kSolved &&
-                        block.last->largest_alpha < block.last_cost;
+  const bool reusable = block.last && !request.calibrates() && is_optimal(block.last->info) &&
+                        block.weights.size() == 0 && block.last->largest_alpha < block.last_cost;
   if (!reusable) {
-    const dual::SvmDual dual{.K = dual::SymmetricView::dense(block.kernel()),
-                             .y = block.y,
-                             .cost = block.costs(settings.cost),
-                             .linear = {}};
+    const dual::SvmDual dual{
+        .K = block.kernel, .y = block.y, .cost = block.costs(settings.cost), .linear = {}};
     const double tolerance = request.tolerance(settings.tolerance);
     const dual::SmoSettings solver{
         .tolerance = tolerance,
         .gap_tolerance = request.calibrates() ? std::numeric_limits<double>::infinity() : tolerance,
-        .indefinite = !block.convex};
+        .convexity = block.convexity};
     std::optional<Vector> start;
     if (request.calibrates()) {
       const Vector& c = request.whole->c;
       start = block.y.cwiseProduct(c.size() == block.y.size() ? c : Vector(c(request.samples)));
-    } else if (block.last && block.convex) {
+    } else if (block.last && block.last->info.status != SolveStatus::kStationary) {
       start = block.last->alpha;
     }
     block.last = dual::smo(dual, solver, *ctx, start);
@@ -123,18 +149,21 @@ Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
     at.push_back(k);
     columns.push_back(trained_on[static_cast<std::size_t>(k)]);
   }
-  const Vector sums = sub_matrix(whole.kernel(), rows, columns) * machine.c(at);
+  const Vector sums =
+      sub_matrix(whole.K, at_members(whole, rows), at_members(whole, columns)) * machine.c(at);
   return sums.array() + machine.b;
 }
 
 FittedPath<Machines> train_machines(const KernelLearner& learner, Tasks tasks) {
   const Labels& labels = learner.train->labels;
   KernelLearner judging = learner;
-  if (!learner.convex && std::ranges::all_of(tasks, [&](const BinaryTask& task) {
-        return task.size() == learner.K->rows();
-      })) {
-    judging.convex = is_positive_semidefinite(*learner.K, *learner.ctx);
-    judging.judged = true;
+  const bool whole = std::ranges::all_of(
+      tasks, [&](const BinaryTask& task) { return task.size() == learner.K.rows(); });
+  if (learner.convexity == dual::Convexity::kUnknown && (whole || !learner.prove)) {
+    const dual::Convexity found = learner.judge(KernelLearner::block_of(learner.K, {}));
+    // Of a matrix that is refuted some blocks may be convex; of another none is worth a look.
+    judging.judged = whole || found == dual::Convexity::kUnknown;
+    if (judging.judged) judging.convexity = found;
   }
   return fit_tasks(tasks, labels, learner.ascending, judging, *learner.ctx, [&](auto solved) {
     return put_together(std::move(solved), tasks, labels, labels.size());

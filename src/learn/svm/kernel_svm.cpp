@@ -28,7 +28,9 @@
 namespace kith {
 namespace {
 
-bool is_convex(Spectrum spectrum) { return spectrum != Spectrum::kNone; }
+dual::Convexity convexity_of(Spectrum spectrum) {
+  return spectrum == Spectrum::kNone ? dual::Convexity::kUnknown : dual::Convexity::kProved;
+}
 
 /// The kernel with what is done to new rows, and how far that is from the kernel.
 struct TreatedKernel {
@@ -40,7 +42,7 @@ TreatedKernel treated_kernel(SharedWork& work, const SvmSettings& settings, cons
   TreatedKernel treated{spectrum_kernel(work, settings.spectrum, ctx, settings.beta)};
   if (settings.test_treatment == Treatment::kNone) treated.kernel.transform = Unchanged{};
   if (settings.test_treatment == Treatment::kMap && settings.spectrum == Spectrum::kShift) {
-    treated.kernel.transform = shift_map(work.eigen(), work.shift(ctx));
+    treated.kernel.transform = shift_map(work.eigen(ctx), work.shift(ctx));
   }
   treated.consistency = consistency(treated.kernel, rows_as_new(work, settings.spectrum));
   return treated;
@@ -76,16 +78,19 @@ FittedPath<SvmModel> fit_whole(SharedWork& work, Tasks tasks, Path<SvmSettings> 
   const SvmSettings& first = ascending.front();
   const TreatedKernel treated = treated_kernel(work, first, ctx);
   const std::vector<MachineSettings> machines = machine_settings(ascending);
-  const KernelLearner learner{.K = &treated.kernel.kernel,
+  const KernelLearner learner{.K = treated.kernel.kernel,
                               .train = &train,
                               .ascending = machines,
-                              .convex = is_convex(first.spectrum),
+                              .convexity = convexity_of(first.spectrum),
+                              .prove = first.prove,
                               .ctx = &ctx};
   FittedPath<SvmModel> fitted;
   for (Fitted<Machines>& one : train_machines(learner, tasks)) {
     if (first.test_treatment != Treatment::kAugmented) {
       one.info.consistency = treated.consistency;
     }
+    one.info.kernel = treated.kernel.origin;
+    one.info.kernel_words = in_words(treated.kernel.origin, first.spectrum, train.size());
     fitted.push_back(
         svm_model(std::move(one), ascending[fitted.size()], work, treated.kernel.transform));
   }
@@ -109,7 +114,11 @@ struct OwnKernelLearner {
   const RunContext* ctx = nullptr;
 
   [[nodiscard]] KernelLearner on_kernel() const {
-    return {.ascending = machines, .convex = is_convex(ascending.front().spectrum), .ctx = ctx};
+    const SvmSettings& first = ascending.front();
+    return {.ascending = machines,
+            .convexity = convexity_of(first.spectrum),
+            .prove = first.prove,
+            .ctx = ctx};
   }
   [[nodiscard]] Rng folds(std::size_t number) const {
     return ctx->rng.child("svm pair", number).stream("svm calibration", 0);
@@ -126,12 +135,10 @@ struct OwnKernelLearner {
     inner.rng = ctx->rng.child("svm pair", number);
     own.treated = treated_kernel(*own.work, ascending.front(), inner);
     KernelLearner learner = on_kernel();
-    learner.K = &own.treated.kernel.kernel;
+    learner.K = own.treated.kernel.kernel;
     learner.train = own.set.get();
     BinaryTask whole{.samples = all_positions(task.size()), .signs = task.signs};
     own.machines = learner.block(whole, 0);
-    own.machines.own = std::move(own.treated.kernel.kernel);
-    own.machines.K = nullptr;
     return own;
   }
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const {
@@ -178,7 +185,8 @@ FittedPath<SvmModel> fit_by_task(SharedWork& work, Tasks tasks, Path<SvmSettings
 /// solution must not be passed on for a tight one.
 auto svm_kernel_key(const SvmSettings& s) {
   return std::tuple(s.spectrum, s.test_treatment, s.scope,
-                    s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt, s.tolerance);
+                    s.spectrum == Spectrum::kDiffusion ? s.beta : std::nullopt, s.tolerance,
+                    s.prove);
 }
 
 }  // namespace
@@ -194,6 +202,9 @@ void describe(SvmSettings& settings, FieldVisitor& field) {
   field("scope", settings.scope, "modify the spectrum once for all classes, or for each pair");
   field("beta", settings.beta, above(0.0), "auto",
         "of spectrum diffusion: the kernel is exp(beta S); auto: 1 / max|lambda|");
+  field.as(FieldRole::kProof)("prove", settings.prove,
+                              "of spectrum none: a Cholesky factorisation proves that the matrix "
+                              "is a kernel, or refutes it");
   describe_tasks(settings, field, kGapHelp);
 }
 

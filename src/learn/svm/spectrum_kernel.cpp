@@ -6,13 +6,22 @@
 
 namespace kith {
 
+namespace {
+
+/// With the shift known before S is copied: its search needs as much memory as the copy.
+Conditioned shift_of(SharedWork& work, double shift, Index which) {
+  return shifted_kernel(work.symmetric(which), shift);
+}
+
+}  // namespace
+
 Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum, const RunContext& ctx,
                             const std::optional<double>& beta, Index which) {
   switch (spectrum) {
     case Spectrum::kNone:
       return {.kernel = work.symmetric(which), .transform = Unchanged{}};
     case Spectrum::kShift:
-      return shifted_kernel(work.symmetric(which), work.shift(ctx, which));
+      return shift_of(work, work.shift(ctx, which), which);
     case Spectrum::kSquare:
       return squared_kernel(work.dense(which));
     case Spectrum::kClip:
@@ -20,9 +29,12 @@ Conditioned spectrum_kernel(SharedWork& work, Spectrum spectrum, const RunContex
       if (const SharedNegativePart& part = work.negative_part(ctx, which)) {
         return corrected_kernel(spectrum, work.symmetric(which), part);
       }
+      if (const SharedNegativePart& part = work.positive_part(ctx, which)) {
+        return positive_kernel(spectrum, work.symmetric(which), part);
+      }
       [[fallthrough]];
     case Spectrum::kDiffusion: {
-      const SharedDecomposition eigen = work.eigen(which);
+      const SharedDecomposition eigen = work.eigen(ctx, which);
       return spectral_kernel(spectrum, work.symmetric(which), eigen,
                              diffusion_beta(beta, eigen->lambda));
     }

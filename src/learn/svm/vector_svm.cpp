@@ -177,7 +177,7 @@ FittedPath<VectorSvmModel> fit_kernel(const Shared& shared, const Matrix& K,
   const Labels& labels = shared.train->labels;
   FittedPath<Machines> trained;
   if (first.loss == MarginLoss::kHinge) {
-    trained = train_machines({.K = &K,
+    trained = train_machines({.K = SymmetricMatrix::View(K.data(), K.rows(), K.cols()),
                               .train = shared.train,
                               .ascending = machines,
                               .objective = MachineObjective::kPrimal,

@@ -173,6 +173,7 @@ bool WorkingBlock::pair_steps(double tolerance, double budget, BoxProgress& prog
     const double curvature = kii + diagonal_[std::size_t(j)] - 2.0 * ci[j];
     if (curvature < -noise) progress.negative_curvature = true;
     const double t = take_step(i, j, g_[std::size_t(j)] - gi, curvature, progress);
+    progress.work += work;
     if (t == 0) return true;
     ends = kernels.step_and_scan(m_, t, ci, column(j), g_.data(), up_.data(), low_.data());
   }
@@ -194,7 +195,9 @@ void WorkingBlock::newton_steps(double tolerance, double budget, BoxProgress& pr
   FreeSet& free = memory_.free;
   std::vector<Index> start = free_variables();
   if (start.size() < 2) return;
-  budget -= factor_work(static_cast<double>(start.size()));
+  const double cost = factor_work(static_cast<double>(start.size()));
+  budget -= cost;
+  progress.work += cost;
   bool definite = free.factor(std::move(start), [this](Index k) { return column(k); });
   while (definite) {
     ctx.check_stop();

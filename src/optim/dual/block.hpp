@@ -44,6 +44,7 @@ struct BoxProgress {
   bool negative_curvature = false;
   bool narrow = false;   ///< pair steps in float; turned off for good where floats do not suffice
   bool stalled = false;  ///< the last step changed nothing: rounding
+  double work = 0;       ///< in rough nanoseconds of one core
 };
 
 /// Working memory for blocks, kept from block to block.

@@ -12,6 +12,7 @@ constexpr Index kNew = -2;          // not asked for yet
 constexpr Index kOnce = -1;         // asked for once: a copy would not have paid
 constexpr Index kEagerFrom = 3000;  // samples: beyond the last-level cache a copy pays at once
 constexpr Index kMostFloats = Index{64} << 20;  // 256 MiB
+constexpr Index kShare = 4;                     // of the columns at most: an eighth of the matrix
 
 }  // namespace
 
@@ -22,7 +23,7 @@ FloatColumns::FloatColumns(const SymmetricView& K, Index room)
       slot_(static_cast<std::size_t>(K.size()), K.size() < kEagerFrom ? kNew : kOnce) {}
 
 FloatColumns::FloatColumns(const SymmetricView& K)
-    : FloatColumns(K, kMostFloats / padded<float>(K.size())) {}
+    : FloatColumns(K, std::min(kMostFloats / padded<float>(K.size()), K.size() / kShare + 1)) {}
 
 const float* FloatColumns::kept(Index j) const {
   const Index slot = slot_[std::size_t(j)];

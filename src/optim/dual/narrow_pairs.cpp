@@ -96,12 +96,17 @@ bool WorkingBlock::narrow_steps(double tolerance, double budget, BoxProgress& pr
     const double curvature = j < 0 ? 0.0
                                    : diagonal_[std::size_t(i)] + diagonal_[std::size_t(j)] -
                                          2.0 * static_cast<double>(ci[j]);
-    if (j < 0 || !(curvature >= -floor)) {
+    if (j < 0 || std::isnan(curvature)) {
       progress.narrow = false;
       break;
     }
+    // Down a curved ridge the step goes to the end of the box, as in double.
+    const bool negative = curvature < -floor;
+    progress.negative_curvature = progress.negative_curvature || negative;
     const double slope = static_cast<double>(narrow_g_[std::size_t(j)]) - static_cast<double>(gi);
-    const double t = take_step(i, j, slope, std::max(curvature, floor), progress);
+    const double t =
+        take_step(i, j, slope, negative ? curvature : std::max(curvature, floor), progress);
+    progress.work += work;
     if (!(t > 0 && t < kLargest)) {
       progress.narrow = false;
       break;

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "kith/optim/dual/convexity.hpp"
 #include "numerics/unit.hpp"
 #include "optim/dual/block.hpp"
 #include "optim/engine/box.hpp"
@@ -280,6 +281,9 @@ double offset(const BoxProblem& problem, const BoxIterate& x) {
   return 0;
 }
 
+/// Of the work of a solution: what a look for negative curvature may cost on top.
+constexpr double kShareOfLook = 0.3;
+
 /// Squares of larger entries could overflow in float, those of smaller ones vanish.
 constexpr double kOrdinary = 1e6;
 
@@ -302,8 +306,8 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
   const BoxProblem box = box_problem(problem, scale);
   BoxProgress progress;
   progress.limit = settings.max_iterations > 0 ? settings.max_iterations : default_limit(problem);
-  progress.newton = settings.newton && !settings.indefinite;
-  progress.negative_curvature = settings.indefinite;
+  progress.newton = settings.newton && settings.convexity != Convexity::kRefuted;
+  progress.negative_curvature = settings.convexity == Convexity::kRefuted;
   BlockMemory memory;
   BoxIterate x{Vector::Zero(n), box.q};
   if (start) {
@@ -314,10 +318,11 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
   Attempt result;
   SmoSolution& s = result.solution;
   const double unit = kkt_unit(problem);
+  const bool unproved = settings.convexity == Convexity::kUnknown;
   double tolerance = settings.tolerance;
   const auto rounding = [&] { return gradient_noise(box, x.u.cwiseAbs().sum()); };
   FloatColumns floats(box.K);
-  progress.narrow = n > kWholeBelow && !settings.indefinite;
+  progress.narrow = n > kWholeBelow;
   while (true) {
     const double target = std::max(tolerance * unit, rounding());
     const double before = gradient_ends(box, x).violation();
@@ -338,15 +343,20 @@ Attempt attempt(const SvmDual& problem, const SmoSettings& settings, const RunCo
     const double after = gradient_ends(box, x).violation();
     reached = reached || after <= target;
     const double norm = s.alpha.stableNorm();
-    const bool convex = !progress.negative_curvature &&
-                        c.quadratic >= -4 * (curvature_noise(problem.K) * norm) * norm;
+    bool convex = !progress.negative_curvature &&
+                  c.quadratic >= -4 * (curvature_noise(problem.K) * norm) * norm;
     s.info.objective = c.dual;
     s.info.kkt_residual = c.kkt_residual;
-    s.info.gap = convex ? c.gap : std::numeric_limits<double>::quiet_NaN();
     const bool kkt = c.kkt_residual <= settings.tolerance && c.feasibility <= settings.tolerance;
-    const bool gap = !convex || c.gap <= settings.gap_tolerance;
+    const bool gap = !convex || unproved || c.gap <= settings.gap_tolerance;
+    if (kkt && convex && unproved) {
+      convex = !supports_refute(problem.K, s.alpha, kShareOfLook * progress.work, ctx);
+    }
+    s.info.gap = convex ? c.gap : std::numeric_limits<double>::quiet_NaN();
     if (kkt && gap) {
-      s.info.status = convex ? SolveStatus::kSolved : SolveStatus::kStationary;
+      s.info.status = !convex    ? SolveStatus::kStationary
+                      : unproved ? SolveStatus::kUnchecked
+                                 : SolveStatus::kSolved;
     } else if (progress.iterations >= progress.limit) {
       s.info.status = SolveStatus::kIterationLimit;
     } else if (in_float && !(after <= target)) {

@@ -20,6 +20,54 @@ constexpr std::string_view kWhat = "the matrix of a dual problem";
 
 }  // namespace
 
+namespace {
+
+/// What the last block of a thread left behind: fresh memory costs more than the columns of a small
+/// block that are read into it.
+struct Spare {
+  std::unique_ptr<double[]> memory;
+  std::size_t size = 0;
+};
+constexpr std::size_t kMostSpare = std::size_t{1} << 22;  // doubles, 32 MiB
+
+Spare& spare() {
+  thread_local Spare kept;
+  return kept;
+}
+
+std::unique_ptr<double[]> columns_for(std::size_t members) {
+  if (spare().size >= members * members) {
+    spare().size = 0;
+    return std::move(spare().memory);
+  }
+  return std::unique_ptr<double[]>(new double[members * members]);
+}
+
+}  // namespace
+
+LazyBlock::~LazyBlock() {
+  const std::size_t size = members_.size() * members_.size();
+  if (size <= kMostSpare && size > spare().size) spare() = {std::move(columns_), size};
+}
+
+LazyBlock::LazyBlock(const MatrixRef& K, std::vector<Index> members)
+    : data_(K.data()),
+      stride_(K.outerStride()),
+      members_(std::move(members)),
+      fetched_(members_.size(), 0),
+      columns_(columns_for(members_.size())) {}
+
+const double* LazyBlock::column(Index j) {
+  double* out = columns_.get() + j * size();
+  char& fetched = fetched_[std::size_t(j)];
+  if (fetched == 0) {
+    const double* source = data_ + members_[std::size_t(j)] * stride_;
+    for (std::size_t k = 0; k < members_.size(); ++k) out[k] = source[members_[k]];
+    fetched = 1;
+  }
+  return out;
+}
+
 SymmetricView::SymmetricView(Storage storage, Vector diagonal, double shift)
     : storage_(std::move(storage)),
       size_(diagonal.size()),
@@ -34,6 +82,20 @@ SymmetricView SymmetricView::dense(const MatrixRef& K, double shift) {
 SymmetricView SymmetricView::dense(const Eigen::Ref<const FloatMatrix>& K, double shift) {
   check_square(kWhat, K.rows(), K.cols());
   return {Dense<float>{K.data(), K.outerStride()}, K.diagonal().cast<double>(), shift};
+}
+
+SymmetricView SymmetricView::block(const MatrixRef& K, std::vector<Index> members) {
+  check_square(kWhat, K.rows(), K.cols());
+  Vector diagonal = K.diagonal()(members);
+  return {std::make_shared<LazyBlock>(K, std::move(members)), std::move(diagonal), 0};
+}
+
+const double* SymmetricView::stored(Index column) const {
+  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
+    return wide->data + column * wide->stride;
+  }
+  const auto* block = std::get_if<std::shared_ptr<LazyBlock>>(&storage_);
+  return block != nullptr ? (*block)->column(column) : nullptr;
 }
 
 SymmetricView SymmetricView::columns(Vector diagonal, ColumnFunction column, double shift) {
@@ -59,8 +121,8 @@ void SymmetricView::gather_as(Index column, std::span<const Index> rows, Scalar*
       }
     }
   };
-  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
-    pick(wide->data + column * wide->stride);
+  if (const double* wide = stored(column)) {
+    pick(wide);
   } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
     pick(narrow->data + column * narrow->stride);
   } else {
@@ -87,8 +149,8 @@ void SymmetricView::gather(Index column, std::span<const Index> rows, float* out
 void SymmetricView::copy_column(Index column, float* out) const {
   // The factor is applied in double: it may be what brings entries into the range of floats.
   const auto round = vector_kernels().round;
-  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
-    round(size_, wide->data + column * wide->stride, factor_, out);
+  if (const double* wide = stored(column)) {
+    round(size_, wide, factor_, out);
   } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
     const float* source = narrow->data + column * narrow->stride;
     for (Index i = 0; i < size_; ++i) {
@@ -103,27 +165,26 @@ void SymmetricView::copy_column(Index column, float* out) const {
 }
 
 const double* SymmetricView::direct(Index column) const {
-  const auto* wide = std::get_if<Dense<double>>(&storage_);
-  if (wide == nullptr || shift_ != 0 || factor_ != 1) return nullptr;
-  return wide->data + column * wide->stride;
+  return shift_ != 0 || factor_ != 1 ? nullptr : stored(column);
 }
 
 void SymmetricView::add_columns(std::span<const Index> columns, std::span<const double> weights,
                                 Vector& g) const {
   const std::size_t count = columns.size();
-  const auto add_dense = [&](const auto& dense) {
-    std::vector<decltype(dense.data)> sources;
+  const auto add_stored = [&]<class Scalar>(const auto& source) {
+    std::vector<const Scalar*> sources;
     std::vector<double> scaled;
     for (std::size_t k = 0; k < count; ++k) {
-      sources.push_back(dense.data + columns[k] * dense.stride);
+      sources.push_back(source(columns[k]));
       scaled.push_back(weights[k] * factor_);
     }
     dual::add_columns(sources, scaled, g);
   };
-  if (const auto* wide = std::get_if<Dense<double>>(&storage_)) {
-    add_dense(*wide);
-  } else if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
-    add_dense(*narrow);
+  if (const auto* narrow = std::get_if<Dense<float>>(&storage_)) {
+    add_stored.template operator()<float>(
+        [&](Index j) { return narrow->data + j * narrow->stride; });
+  } else if (!std::holds_alternative<ColumnFunction>(storage_)) {
+    add_stored.template operator()<double>([&](Index j) { return stored(j); });
   } else {
     Vector full(size_);
     for (std::size_t k = 0; k < count; ++k) {

@@ -128,31 +128,47 @@ TEST(Spectrum, LeavesAPsdMatrixUnchanged) {
   }
 }
 
-TEST(Spectrum, OfFewNegativeEigenvaluesIsThatOfTheDecomposition) {
+/// With three eigenvalues of the sign of `few`, and 517 of the other.
+Matrix with_few(double few) {
   constexpr Index kMany = 520;
   Vector lambda(kMany);
   for (Index i = 0; i < kMany; ++i) {
     const auto size = static_cast<double>(i);
-    lambda[i] = i < 3 ? -1.0 - size : 0.1 * size;
+    lambda[i] = i < 3 ? few * (1.0 + size) : -few * 0.1 * size;
   }
   const Eigen::HouseholderQR<Matrix> qr(random_matrix(kMany, kMany, 6));
   const Matrix Q = qr.householderQ();
-  Matrix S = Q * lambda.asDiagonal() * Q.transpose();
-  S = 0.5 * (S + Matrix(S.transpose()));
-  const auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
-  const RowMatrix rows = random_matrix(5, kMany, 7);
-  const Matrix coefficients = random_matrix(kMany, 2, 8);
-  for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip}) {
-    const Conditioned few = conditioned(spectrum, S);
-    ASSERT_TRUE(std::holds_alternative<Correction>(few.transform));
-    const Conditioned all = spectral_kernel(spectrum, S, eigen);
-    EXPECT_LE(difference(few.kernel, all.kernel), 1e-9 * scale_of(S));
-    EXPECT_EQ(few.kernel, Matrix(few.kernel.transpose()));
-    EXPECT_LE(difference(transform_rows(few.transform, rows), transform_rows(all.transform, rows)),
-              1e-8 * scale_of(rows));
-    EXPECT_LE(difference(fold(few.transform, coefficients), fold(all.transform, coefficients)),
-              1e-8 * scale_of(coefficients));
-    EXPECT_LE(consistency(few, block_of(S)), 1e-9);
+  const Matrix S = Q * lambda.asDiagonal() * Q.transpose();
+  return 0.5 * (S + Matrix(S.transpose()));
+}
+
+TEST(Spectrum, OfFewEigenvaluesOfOneSignIsThatOfTheDecomposition) {
+  for (const double few : {-1.0, 1.0}) {
+    const Matrix S = with_few(few);
+    const auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(S));
+    const RowMatrix rows = random_matrix(5, S.rows(), 7);
+    const Matrix coefficients = random_matrix(S.rows(), 2, 8);
+    for (const Spectrum spectrum : {Spectrum::kClip, Spectrum::kFlip}) {
+      const Conditioned made = conditioned(spectrum, S);
+      ASSERT_TRUE(std::holds_alternative<Correction>(made.transform)) << few;
+      EXPECT_EQ(made.origin.way, few < 0 ? KernelWay::kNegativePairs : KernelWay::kPositivePairs);
+      EXPECT_EQ(made.origin.pairs, 3);
+      const Conditioned all = spectral_kernel(spectrum, S, eigen);
+      EXPECT_EQ(all.origin.way, KernelWay::kDecomposition);
+      const double distance = (made.kernel - all.kernel).norm();
+      EXPECT_LE(distance, made.origin.error * made.kernel.norm()) << few;
+      EXPECT_LE(distance, 1e-10 * made.kernel.norm()) << few;
+      EXPECT_EQ(made.kernel, Matrix(made.kernel.transpose()));
+      EXPECT_LE(
+          difference(transform_rows(made.transform, rows), transform_rows(all.transform, rows)),
+          1e-8 * scale_of(rows));
+      EXPECT_LE(difference(fold(made.transform, coefficients), fold(all.transform, coefficients)),
+                1e-8 * scale_of(coefficients));
+      EXPECT_LE(consistency(made, block_of(S)), few < 0 ? 1e-9 : 1e-8);  // of small rows
+      EXPECT_THAT(in_words(made.origin, spectrum, 520),
+                  testing::HasSubstr(few < 0 ? "3 of 520 eigenpairs, the negative ones"
+                                             : "3 of 520 eigenpairs, the positive ones"));
+    }
   }
 }
 
@@ -171,6 +187,7 @@ TEST(Spectrum, NewRowsOfASemidefiniteMatrixAreUsedAsTheyAre) {
     const Conditioned zero = conditioned(spectrum, Matrix::Zero(3, 3));
     EXPECT_EQ(zero.kernel, Matrix::Zero(3, 3));
     EXPECT_TRUE(std::holds_alternative<Unchanged>(zero.transform));
+    EXPECT_EQ(zero.origin.way, KernelWay::kSemidefinite);
   }
 }
 

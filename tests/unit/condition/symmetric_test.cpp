@@ -116,5 +116,42 @@ TEST(ExactlySymmetric, ComparesTheListedPairsOfASparseBlock) {
   EXPECT_FALSE(exactly_symmetric(block));
 }
 
+TEST(Look, TellsInOnePassWhatItsPartsTell) {
+  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+  for (const Index n : {0, 1, 31, 32, 70}) {
+    RowMatrix S = random_square(n, 3);
+    S = (S + RowMatrix(S.transpose())).eval();
+    const auto agrees = [&](const char* what) {
+      const DenseBlock block(S);
+      const BlockFacts facts = look(block);
+      const Asymmetry measured = asymmetry(block);
+      EXPECT_EQ(facts.asymmetry.relative, measured.relative) << what << " " << n;
+      EXPECT_EQ(facts.asymmetry.largest_difference, measured.largest_difference) << what;
+      EXPECT_EQ(facts.exactly_symmetric, exactly_symmetric(block)) << what << " " << n;
+      EXPECT_EQ(facts.missing, missing_pairs(block)) << what << " " << n;
+      EXPECT_EQ(facts.largest, largest_magnitude(block)) << what << " " << n;
+      EXPECT_EQ(facts.hash, block_hash(block, 2)) << what << " " << n;
+      EXPECT_EQ(facts.hash, look(block, 2).hash) << what << " " << n;
+    };
+    agrees("symmetric");
+    if (n < 2) continue;
+    const std::uint64_t before = look(DenseBlock(S)).hash;
+    S(n - 1, 0) += 1e-9;
+    EXPECT_NE(look(DenseBlock(S)).hash, before);
+    agrees("off by a little");
+    S(0, n - 1) = kMissing;
+    agrees("missing in one direction");
+    S(n - 1, 0) = kMissing;
+    agrees("missing in both");
+    S(0, 0) = -std::numeric_limits<double>::infinity();
+    agrees("infinite");
+  }
+}
+
+TEST(Look, HashTellsShapesApart) {
+  EXPECT_NE(block_hash(DenseBlock(RowMatrix::Zero(2, 8))),
+            block_hash(DenseBlock(RowMatrix::Zero(4, 4))));
+}
+
 }  // namespace
 }  // namespace kith::symmetric_test

@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "evaluate/sqlite.hpp"
+#include "kith/core/xxh64.hpp"
 #include "kith/evaluate/store.hpp"
-#include "kith/model/xxh64.hpp"
 #include "store_records.hpp"
 #include "support/files.hpp"
 

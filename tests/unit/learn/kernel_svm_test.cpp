@@ -49,9 +49,11 @@ Reference solve_directly(const Sample& sample, Spectrum spectrum, double cost,
   const Matrix K = condition_kernel(spectrum, DenseBlock(RowMatrix(sample.S)), ctx).kernel;
   const Vector y = signs_of(sample.classes);
   const dual::SvmDual dual{dual::SymmetricView::dense(K), y, Vector::Constant(y.size(), cost), {}};
-  const dual::SmoSolution solution = dual::smo(dual, {.tolerance = tolerance,
-                                                      .gap_tolerance = tolerance,
-                                                      .indefinite = spectrum == Spectrum::kNone});
+  const dual::SmoSolution solution =
+      dual::smo(dual, {.tolerance = tolerance,
+                       .gap_tolerance = tolerance,
+                       .convexity = spectrum == Spectrum::kNone ? dual::Convexity::kRefuted
+                                                                : dual::Convexity::kProved});
   return {K, y.cwiseProduct(solution.alpha), solution.b};
 }
 
@@ -408,7 +410,8 @@ TEST(SvmProbabilities, AreOfMachinesThatSolveTheProblemWithoutTheSamplesHeldOut)
     const TrainingSet set = training_set(sample.S, sample.classes);
     const RunContext ctx;
     const std::vector<MachineSettings> path = {{.cost = 0.5}};
-    const KernelLearner learner{.K = &sample.S, .train = &set, .ascending = path, .ctx = &ctx};
+    const KernelLearner learner{
+        .K = SymmetricMatrix(sample.S), .train = &set, .ascending = path, .ctx = &ctx};
     KernelLearner::Block whole = learner.block(binary_tasks(set.labels).front(), 0);
     const LinearMachine machine = learner.solve(whole, {});
     std::vector<Index> trained;
@@ -518,22 +521,46 @@ TEST(SvmHardCases, RefuseRowsOfAnotherWidth) {
   EXPECT_THROW((void)decision_values(model, query_block(Matrix::Zero(2, 21)), ctx), Error);
 }
 
-TEST(SvmNone, IsCertifiedWhereTheMatrixIsAKernel) {
+TEST(SvmNone, ProvesThatTheMatrixIsAKernelWhereItIsAsked) {
   Sample sample = make_sample(50, 0, 2, 31);
-  const auto status = [&](const Matrix& S) {
+  const auto fitted = [&](const Matrix& S, bool prove) {
     sample.S = S;
-    return fit_once<SvmSettings>(training_set(sample.S, sample.classes),
-                                 {.spectrum = Spectrum::kNone, .probability = false})
-        .info.subproblems.front()
-        .info;
+    return fit_once<SvmSettings>(
+        training_set(sample.S, sample.classes),
+        {.spectrum = Spectrum::kNone, .prove = prove, .probability = false});
   };
+  const auto solved = [](const Fitted<SvmModel>& one) { return one.info.subproblems.front().info; };
   const Matrix kernel = sample.S * sample.S.transpose();
-  const SolveInfo convex = status(kernel);
-  EXPECT_EQ(convex.status, SolveStatus::kSolved);
-  EXPECT_LE(convex.gap, 1e-6);
-  const SolveInfo indefinite = status(kernel - 0.5 * kernel.trace() * Matrix::Identity(50, 50));
-  EXPECT_NE(indefinite.status, SolveStatus::kSolved);
-  EXPECT_TRUE(std::isnan(indefinite.gap));
+  const Fitted<SvmModel> proved = fitted(kernel, true);
+  EXPECT_EQ(solved(proved).status, SolveStatus::kSolved);
+  EXPECT_LE(solved(proved).gap, 1e-6);
+  const Fitted<SvmModel> unchecked = fitted(kernel, false);
+  EXPECT_EQ(solved(unchecked).status, SolveStatus::kUnchecked);
+  EXPECT_LE(solved(unchecked).kkt_residual, 1e-6);
+  EXPECT_TRUE(ended_as_asked(solved(unchecked).status));
+  const QueryBlock queries = query_block(kernel);
+  EXPECT_EQ(predict_once(unchecked.model, queries).labels,
+            predict_once(proved.model, queries).labels);
+  const Matrix indefinite = kernel - 0.5 * kernel.trace() * Matrix::Identity(50, 50);
+  for (const bool prove : {false, true}) {
+    EXPECT_EQ(solved(fitted(indefinite, prove)).status, SolveStatus::kStationary);
+    EXPECT_TRUE(std::isnan(solved(fitted(indefinite, prove)).gap));
+  }
+}
+
+TEST(SvmNone, PathsOfAnIndefiniteMatrixDoNotDependOnTheirOtherCosts) {
+  const Sample sample = make_sample(60, 0, 2, 33);
+  const TrainingSet set = training_set(sample.S, sample.classes);
+  SharedWork work(set);
+  RunContext ctx;
+  std::vector<SvmSettings> path;
+  for (const double cost : {0.01, 1.0, 100.0}) {
+    path.push_back({.cost = cost, .spectrum = Spectrum::kNone, .probability = false});
+  }
+  const auto together = fit_path(work, Path<SvmSettings>(path), ctx);
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    EXPECT_EQ(together[i].model.coefficients, fit_once(set, path[i]).model.coefficients) << i;
+  }
 }
 
 TEST(SvmInput, MayBeZero) {

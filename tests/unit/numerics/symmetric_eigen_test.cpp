@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/numerics/symmetric_eigen.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -10,6 +11,7 @@
 #include "kith/core/error.hpp"
 #include "kith/numerics/blas.hpp"
 #include "matrices.hpp"
+#include "numerics/eigen_steps.hpp"
 
 namespace kith::symmetric_eigen_test {
 namespace {
@@ -88,6 +90,35 @@ TEST(FixSigns, LetsTheFirstOfTiedComponentsDecide) {
   fix_signs(U);
   EXPECT_EQ(U.col(0), -before.col(0));
   EXPECT_EQ(U.col(1), before.col(1));
+}
+
+TEST(EigenSteps, AgreeWithALargeAndASmallWorkspace) {
+  for (const Index n : {1, 2, 60, 200}) {
+    const Matrix S = test::random_symmetric(n, static_cast<std::uint64_t>(n));
+    const SymmetricEigen large = decompose_in_steps(S, EigenWorkspace::kLarge, {});
+    const SymmetricEigen small = decompose_in_steps(S, EigenWorkspace::kSmall, {});
+    const double scale = 1e-12 * static_cast<double>(n) * S.norm();
+    EXPECT_LE((large.lambda - small.lambda).norm(), scale) << n;
+    for (const SymmetricEigen& one : {large, small}) {
+      EXPECT_LE((one.U.transpose() * one.U - Matrix::Identity(n, n)).norm(), 1e-11) << n;
+      EXPECT_LE((S * one.U - one.U * one.lambda.asDiagonal()).norm(), scale) << n;
+    }
+  }
+}
+
+TEST(EigenSteps, EndWhenTheRunIsStopped) {
+  StopSource source;
+  source.request_stop();
+  RunContext ctx;
+  ctx.stop = StopToken(source);
+  EXPECT_THROW((void)symmetric_eigen(test::random_symmetric(50, 1), ctx), Error);
+}
+
+TEST(EigenSteps, SayWhatDoesNotFit) {
+  EXPECT_NO_THROW(check_decomposition_fits(10));
+  EXPECT_THAT([] { check_decomposition_fits(40000); },
+              testing::ThrowsMessage<Error>(testing::AllOf(testing::HasSubstr("32766 samples"),
+                                                           testing::HasSubstr("spectrum=shift"))));
 }
 
 TEST(SymmetricEigenvalues, AgreeWithTheFullDecomposition) {

@@ -310,7 +310,8 @@ TEST(Smo, SaysThatAnIndefiniteProblemHasAStationaryPoint) {
   EXPECT_DOUBLE_EQ(s.info.objective, 4 + 8);   // 2a + 2a^2 at a = 2
   EXPECT_TRUE(std::isnan(s.info.gap));
   const OwnedProblem convex = gaussian_problem(14, 40, 1);
-  EXPECT_EQ(dual::smo(convex.dual, {.indefinite = true}).info.status, SolveStatus::kStationary);
+  EXPECT_EQ(dual::smo(convex.dual, {.convexity = dual::Convexity::kRefuted}).info.status,
+            SolveStatus::kStationary);
 }
 
 TEST(Smo, StopsWhenTheRunIsStopped) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "kith/condition/symmetric_matrix.hpp"
 #include "kith/learn/multiclass/machines.hpp"
 #include "kith/optim/dual/smo.hpp"
 
@@ -30,32 +31,38 @@ template <class Settings>
 /// 1/2 |w|^2 + cost times the losses.
 enum class MachineObjective { kDual, kPrimal };
 
-/// For fit_tasks. `ascending` in cost: where the kernel is convex each solution starts the next,
-/// and serves every cost above its largest coefficient. The coefficients c = Y a are over the
-/// kernel.
+/// For fit_tasks. `ascending` in cost: unless the kernel is known not to be convex each solution
+/// starts the next, and serves every cost above its largest coefficient. The coefficients c = Y a
+/// are over the kernel.
 struct KernelLearner {
   using Machine = LinearMachine;
   struct Block {
-    Matrix own;                 ///< kernel, where it is not that of all samples
-    const Matrix* K = nullptr;  ///< that, else null
+    SymmetricMatrix K;           ///< of all training samples, or of those of the task
+    std::vector<Index> members;  ///< of the task among them; empty: all
+    dual::SymmetricView kernel = dual::SymmetricView::dense(Matrix(0, 0));
     Vector y;
     Vector weights;  ///< per sample; empty: all 1
-    bool convex = true;
+    dual::Convexity convexity = dual::Convexity::kProved;
     std::optional<dual::SmoSolution> last{};
     double last_cost = 0;
 
-    [[nodiscard]] const Matrix& kernel() const { return K != nullptr ? *K : own; }
     [[nodiscard]] Vector costs(double cost) const;
   };
 
-  const Matrix* K = nullptr;  ///< symmetric, of all training samples
+  SymmetricMatrix K;  ///< of all training samples
   const TrainingSet* train = nullptr;
   Path<MachineSettings> ascending;
-  bool convex = true;
-  bool judged = false;  ///< `convex` holds for every task; else one without it looks for itself
+  /// kUnknown: each task looks for itself, unless the whole matrix is `judged`.
+  dual::Convexity convexity = dual::Convexity::kProved;
+  bool judged = false;
+  bool prove = false;  ///< by a factorisation, where it is not known
   MachineObjective objective = MachineObjective::kDual;
   const RunContext* ctx = nullptr;
 
+  /// The block of these samples of K; empty: all of them.
+  [[nodiscard]] static Block block_of(const SymmetricMatrix& K, std::vector<Index> members);
+  /// What is known of a kernel before it is used.
+  [[nodiscard]] dual::Convexity judge(const Block& block) const;
   [[nodiscard]] Rng folds(std::size_t number) const;
   [[nodiscard]] Block block(const BinaryTask& task, std::size_t number) const;
   [[nodiscard]] Block part(const Block& whole, std::span<const Index> samples) const;

@@ -20,6 +20,7 @@ struct SvmSettings {
   SpectrumScope scope = SpectrumScope::kAll;
   Multiclass multiclass = Multiclass::kOneVsOne;
   std::optional<double> beta;  ///< none: 1 / max|lambda|
+  bool prove = false;          ///< of kNone: that the program is convex
   bool probability = true;
   double tolerance = 1e-6;
 };

@@ -10,18 +10,25 @@
 
 namespace kith::dual {
 
+/// What is known of K before a run.
+enum class Convexity {
+  kProved,   ///< positive semidefinite: the answer is the optimum
+  kUnknown,  ///< the run looks for cheap evidence against it
+  kRefuted,  ///< not positive semidefinite: the answer is a stationary point
+};
+
 struct SmoSettings {
   /// Largest KKT violation accepted, in the unit of SvmCertificate::kkt_residual: the difference
   /// between the largest and the smallest value of b that the samples ask for.
   double tolerance = kSvmTolerance;
   /// Relative duality gap accepted; the solver goes on below `tolerance` until it is met. Infinity
-  /// turns it off. Has no meaning, and no effect, once negative curvature has been met.
+  /// turns it off. Bounds nothing unless K is positive semidefinite, and has no effect where that
+  /// is not proved.
   double gap_tolerance = kSvmTolerance;
   /// Pair and Newton steps together; 0 means 10^7 + 200 n, or 10^5 + 200 n where cost times kernel
   /// exceeds 1e14 and only separable classes leave digits to solve with.
   long max_iterations = 0;
-  /// K is known not to be positive semidefinite: the answer is a stationary point.
-  bool indefinite = false;
+  Convexity convexity = Convexity::kProved;
   bool newton = true;  ///< finish on the free variables with Newton steps
 };
 
@@ -41,7 +48,8 @@ struct SmoSolution {
 /// times the ratio of the costs: what was at its bound is then at the new one. Throws
 /// Error(kInvalidArgument) for a malformed problem and Error(kInterrupted) when the run is stopped;
 /// everything else is a status: kSolved (certificate within both tolerances), kStationary (KKT
-/// residual within tolerance, and negative curvature was met or announced), kReducedAccuracy
+/// residual within tolerance, and negative curvature was met or announced), kUnchecked (KKT
+/// residual within tolerance, nothing known of convexity and none refuted), kReducedAccuracy
 /// (rounding ended the progress), kIterationLimit, kNumericalFailure (not finite).
 [[nodiscard]] SmoSolution smo(const SvmDual& problem, const SmoSettings& settings = {},
                               const RunContext& ctx = {},

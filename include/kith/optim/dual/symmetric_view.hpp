@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "kith/core/types.hpp"
 
@@ -14,8 +16,28 @@ using FloatMatrix = Eigen::MatrixXf;
 /// Writes column `j` of a symmetric matrix (all of its entries) to `out`.
 using ColumnFunction = std::function<void(Index j, std::span<double> out)>;
 
+/// The block of some samples in a larger symmetric matrix, column by column at first use: a
+/// solution reads few of them.
+class LazyBlock {
+ public:
+  LazyBlock(const MatrixRef& K, std::vector<Index> members);
+  ~LazyBlock();
+  LazyBlock(const LazyBlock&) = delete;
+  LazyBlock& operator=(const LazyBlock&) = delete;
+  [[nodiscard]] const double* column(Index j);
+  [[nodiscard]] Index size() const { return std::ssize(members_); }
+
+ private:
+  const double* data_;
+  Index stride_;
+  std::vector<Index> members_;
+  std::vector<char> fetched_;
+  std::unique_ptr<double[]> columns_;  // not initialised: memory is touched as columns come
+};
+
 /// A symmetric matrix as the dual solvers read it: by columns, with an optional constant added to
-/// the diagonal. Owns no numbers: what it was made from must outlive it.
+/// the diagonal. Owns no numbers, save the columns of a block that were read: what it was made from
+/// must outlive it.
 class SymmetricView {
  public:
   /// K is square and symmetric; both triangles are read. Give it a Matrix (or a block of one): an
@@ -23,6 +45,9 @@ class SymmetricView {
   [[nodiscard]] static SymmetricView dense(const MatrixRef& K, double shift = 0);
   [[nodiscard]] static SymmetricView dense(const Eigen::Ref<const FloatMatrix>& K,
                                            double shift = 0);
+  /// The block of the samples `members`, whose columns are copied as they are needed. Copies of the
+  /// view share them; one thread at a time may use them.
+  [[nodiscard]] static SymmetricView block(const MatrixRef& K, std::vector<Index> members);
   /// A matrix that is never formed. `diagonal` excludes `shift`.
   [[nodiscard]] static SymmetricView columns(Vector diagonal, ColumnFunction column,
                                              double shift = 0);
@@ -54,9 +79,12 @@ class SymmetricView {
     const Scalar* data;
     Index stride;
   };
-  using Storage = std::variant<Dense<double>, Dense<float>, ColumnFunction>;
+  using Storage =
+      std::variant<Dense<double>, Dense<float>, ColumnFunction, std::shared_ptr<LazyBlock>>;
 
   SymmetricView(Storage storage, Vector diagonal, double shift);
+  /// The stored column in double, where it is stored so; else null.
+  [[nodiscard]] const double* stored(Index column) const;
   template <class Scalar>
   void gather_as(Index column, std::span<const Index> rows, Scalar* out) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The specification of XXH64: four lanes take 8 bytes each of every stripe of 32, are merged, take
 // what is left in steps of 8, 4 and 1 bytes, and are mixed at the end.
-#include "kith/model/xxh64.hpp"
+#include "kith/core/xxh64.hpp"
 
 #include <fmt/format.h>
 
