@@ -96,7 +96,7 @@ struct RowCounts {
     pairs[lane] += value == value ? 1 : 0;
     above[lane] += value > own ? 1 : 0;
     below[lane] += value < own ? 1 : 0;
-    small[lane] += (value > 0) & (value < kSmall) ? 1 : 0;
+    small[lane] += value > 0 && value < kSmall ? 1 : 0;
     negative[lane] += value < 0 ? 1 : 0;
     const double positive = value > 0 ? value : std::numeric_limits<double>::infinity();
     smallest[lane] = positive < smallest[lane] ? positive : smallest[lane];

@@ -200,7 +200,7 @@ class Steps {
 /// Says how long a decomposition may take, by that of a leading block.
 void announce(const Matrix& S, const RunContext& ctx) {
   constexpr Index kAnnouncedFrom = 6000;
-  constexpr Index kBlock = 600;
+  constexpr Index kBlock = 1500;
   constexpr double kWorthSaying = 20;  // seconds
   const Index n = S.rows();
   if (n < kAnnouncedFrom || ctx.sink == nullptr) return;
@@ -211,8 +211,8 @@ void announce(const Matrix& S, const RunContext& ctx) {
   if (seconds < kWorthSaying) return;
   ctx.message(
       seconds < 90
-          ? fmt::format("the {0} x {0} matrix is decomposed, in about {1:.0f} s", n, seconds)
-          : fmt::format("the {0} x {0} matrix is decomposed, in about {1:.0f} minutes", n,
+          ? fmt::format("the {0} x {0} matrix is decomposed, in up to about {1:.0f} s", n, seconds)
+          : fmt::format("the {0} x {0} matrix is decomposed, in up to about {1:.0f} minutes", n,
                         seconds / 60));
 }
 
