@@ -258,6 +258,14 @@ bool takes_missing_pairs(const AnySettings& settings) {
                       settings);
 }
 
+bool keeps_pairs(const AnySettings& settings) {
+  return visit_method(
+      []<class S>(const S&) {
+        return requires(typename MethodTraits<S>::Model model) { model.pairs; };
+      },
+      settings);
+}
+
 bool takes_both_directions(const AnySettings& settings) {
   return visit_method([]<class S>(const S& own) { return !MethodTraits<S>::one_direction(own); },
                       settings);
