@@ -154,7 +154,7 @@ std::string value_of(const std::vector<std::string>& rest) {
 
 /// Of an option that another command has, or that means something else here; empty: nothing.
 std::string by_command(const CLI::App& app, const std::string& name, const std::string& value) {
-  const std::string command = app.get_name();
+  const std::string& command = app.get_name();
   const std::string list = value.empty() ? "NAME" : shell_word(value);
   if (command == "evaluate" && name == "budget") {
     return ": results of an evaluation must not depend on the speed of the machine";

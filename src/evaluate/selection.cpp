@@ -379,6 +379,7 @@ Selection select_methods(const ExperimentData& data, std::span<const Candidate> 
   double before = 0;  // seconds until cross-validation begins
   if (settings.budget) {
     std::vector<const Candidate*> possible;
+    possible.reserve(tried.size());
     for (const std::size_t c : tried) possible.push_back(all[c]);
     const std::vector<double> estimated =
         detail::estimated_seconds(data, possible, *settings.budget, folds, missing, ctx);

@@ -166,7 +166,7 @@ bool is_of_decision(std::string_view key) {
 void add_decision(const DecisionSettings& settings, Json& record) {
   const Json all = settings_json(settings);
   for (const auto& [name, value] : all.items()) {
-    if (value != "") record[name] = value;
+    if (!value.is_string() || !value.get_ref<const std::string&>().empty()) record[name] = value;
   }
 }
 

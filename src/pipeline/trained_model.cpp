@@ -530,7 +530,7 @@ Prediction predict(const TrainedModel& model, QueryBlock raw, RunContext& ctx,
                    std::span<const QueryNames> names) {
   Prediction prediction =
       model.is_committee()
-          ? detail::predict_together(model, std::move(raw), ctx, names)
+          ? detail::predict_together(model, raw, ctx, names)
           : predict(model.model, detail::prepared_queries(model, std::move(raw), ctx, names), ctx);
   apply(model.record.decision, prediction);
   return prediction;

@@ -45,6 +45,7 @@ Json records_json(const std::vector<PartitionRecord>& records) {
 /// In thousandths: finer than a page can show.
 std::string rates(const std::vector<double>& values) {
   std::vector<int> thousandths;
+  thousandths.reserve(values.size());
   for (const double value : values) {
     thousandths.push_back(static_cast<int>(std::lround(1000 * value)));
   }

@@ -22,6 +22,7 @@ class SymmetricMatrix : public Eigen::Map<const Matrix> {
   SymmetricMatrix(const SymmetricMatrix&) = default;
   ~SymmetricMatrix() = default;
   SymmetricMatrix& operator=(const SymmetricMatrix& other) {
+    if (this == &other) return *this;
     own_ = other.own_;
     new (static_cast<View*>(this)) View(other);  // as Eigen has a Map changed
     return *this;

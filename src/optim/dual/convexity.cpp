@@ -58,6 +58,7 @@ bool supports_refute(const SymmetricView& K, const VectorRef& alpha, double work
   const std::vector<Index> chosen = spread_positions(std::ssize(supports), room);
   if (std::ssize(chosen) < kWorthwhile) return false;
   std::vector<Index> rows;
+  rows.reserve(chosen.size());
   for (const Index at : chosen) rows.push_back(supports[static_cast<std::size_t>(at)]);
   const Matrix block = block_of(K, rows);
   if (!block.allFinite()) return false;

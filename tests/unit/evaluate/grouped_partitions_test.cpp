@@ -25,6 +25,7 @@ using testing::HasSubstr;
 Labels labels_of(const std::vector<int>& classes, const std::vector<int>& groups) {
   Labels labels = test::numbered_labels(classes);
   std::vector<std::string> names;
+  names.reserve(groups.size());
   for (const int group : groups) names.push_back("g" + std::to_string(group));
   set_groups(labels, make_groups(names), "groups");
   return labels;
@@ -243,6 +244,7 @@ TEST(GroupedExperiment, IsInTheFingerprintAndTheRecord) {
   ExperimentData plain = test::data_of(sample.S, sample.classes);
   ExperimentData grouped = plain;
   std::vector<int> groups;
+  groups.reserve(40);
   for (int i = 0; i < 40; ++i) groups.push_back(i / 4);
   grouped.labels = labels_of(sample.classes, groups);
   EXPECT_NE(fingerprint(plain), fingerprint(grouped));
@@ -296,6 +298,7 @@ TEST(GroupedSelection, SaysWhichClassCannotBeHeldOut) {
   const test::Sample sample = test::make_sample(20, 0, 2, 4);
   ExperimentData data = test::data_of(sample.S, sample.classes);
   std::vector<int> groups;
+  groups.reserve(20);
   for (int i = 0; i < 20; ++i) groups.push_back(i % 2 == 0 ? 0 : i);
   data.labels = labels_of(sample.classes, groups);
   RunContext ctx;
@@ -308,6 +311,7 @@ TEST(GroupedSelection, SaysWhichClassCannotBeHeldOut) {
 TEST(GroupedTraining, IsInTheModelAndItsFile) {
   const test::Sample sample = test::make_sample(30, 0, 2, 5);
   std::vector<int> groups;
+  groups.reserve(30);
   for (int i = 0; i < 30; ++i) groups.push_back(i / 3);
   RunContext ctx;
   const PreparedTraining prepared =

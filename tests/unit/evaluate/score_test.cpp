@@ -67,6 +67,7 @@ Drawn drawn(int classes, int samples, std::uint64_t seed) {
 
 std::vector<std::string> class_names(int classes) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(classes));
   for (int c = 0; c < classes; ++c) names.push_back("c" + std::to_string(c));
   return names;
 }

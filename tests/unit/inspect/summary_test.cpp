@@ -54,11 +54,13 @@ TEST(Summary, CountsEigenvaluesBySign) {
 TEST(Summary, DoesNotDependOnScaleOrOrder) {
   const RowMatrix values = random_symmetric(20, 1);
   std::vector<std::string> names;
+  names.reserve(20);
   for (int i = 0; i < 20; ++i) names.emplace_back(i % 3 == 0 ? "a" : "b");
   const MatrixSummary one = summary_of(values, names);
   Rng rng(2);
   const std::vector<Index> order = rng.permutation(20);
   std::vector<std::string> shuffled;
+  shuffled.reserve(order.size());
   for (const Index i : order) shuffled.push_back(names[static_cast<std::size_t>(i)]);
   const MatrixSummary two = summary_of(RowMatrix(1e6 * values(order, order)), shuffled);
   EXPECT_EQ(one.spectrum->negative, two.spectrum->negative);
@@ -251,6 +253,7 @@ TEST(Duplicates, AreSamplesWithEqualRows) {
 TEST(Duplicates, DependOnNoUnitAndNoThreads) {
   std::vector<double> points;
   Rng rng(8);
+  points.reserve(150);
   for (int i = 0; i < 150; ++i) points.push_back(std::round(20 * rng.normal()));
   const RowMatrix S = products_of(points);
   const DuplicateSummary one = *summary_of(S).duplicates;

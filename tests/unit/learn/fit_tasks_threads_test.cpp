@@ -77,6 +77,7 @@ struct ToyLearner {
 
 Labels three_classes() {
   std::vector<std::string> names;
+  names.reserve(30);
   for (int i = 0; i < 30; ++i) names.emplace_back(i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c");
   return make_labels(names);
 }
@@ -160,6 +161,7 @@ TEST(FitTasks, CalibrateByMachinesThatHaveSeenNoneOfTheGroup) {
 TEST(FitTasks, SayWhereGroupsLeaveNothingToCalibrateBy) {
   Labels labels = three_classes();
   std::vector<std::string> groups;
+  groups.reserve(30);
   for (int i = 0; i < 30; ++i) groups.push_back(i % 3 == 0 ? "all of a" : std::to_string(i));
   labels.groups = make_groups(groups);
   const std::vector<Step> path = {{1, true}, {2, false}};

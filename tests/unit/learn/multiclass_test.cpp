@@ -102,6 +102,7 @@ TEST(Multiclass, OfAPathMayDiffer) {
 TEST(ManyPairs, AreNotedAbove200Classes) {
   const auto notes_of = [](int classes, Multiclass rule) {
     std::vector<int> ids;
+    ids.reserve(static_cast<std::size_t>(classes));
     for (int c = 0; c < classes; ++c) ids.push_back(c);
     FitInfo info;
     note_many_pairs(test::numbered_labels(ids), rule, info);

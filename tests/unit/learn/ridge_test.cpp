@@ -222,6 +222,7 @@ TEST(RidgeChoice, GroupsOfSingleSamplesChangeNothing) {
   TrainingSet set = training_set(sample.S, sample.classes);
   const Json alone = fit_once<RidgeSettings>(set, {}).info.learned;
   std::vector<std::string> names;
+  names.reserve(30);
   for (int i = 0; i < 30; ++i) names.push_back(std::to_string(100 - i));
   set.labels.groups = make_groups(names);
   EXPECT_EQ(fit_once<RidgeSettings>(set, {}).info.learned, alone);

@@ -171,6 +171,7 @@ TEST_P(OnSparseVectors, LearnsWhatItLearnsOnDenseOnes) {
       X.col(3).setZero();  // a feature that new samples alone have
       const RowMatrix Q = texts(12, features, classes, 5);
       std::vector<int> ids;
+      ids.reserve(48);
       for (int i = 0; i < 48; ++i) ids.push_back(i % classes);
       const MethodChoice choice = parse_method(GetParam().method, GetParam().settings);
       std::vector<Prediction> predictions;
@@ -210,6 +211,7 @@ TEST_P(OnSparseVectors, LearnsWhatItLearnsOnDenseOnes) {
 
 TEST_P(OnSparseVectors, KeepsFeaturesThatOccurHoweverFarOut) {
   std::vector<int> ids;
+  ids.reserve(48);
   for (int i = 0; i < 48; ++i) ids.push_back(i % 2);
   const MethodChoice choice = parse_method(GetParam().method, GetParam().settings);
   std::vector<Prediction> predictions;

@@ -30,6 +30,7 @@ struct Task {
 Task three_classes() {
   Task setup;
   std::vector<std::string> names;
+  names.reserve(24);
   for (int i = 0; i < 24; ++i) names.emplace_back(1, static_cast<char>('a' + i % 3));
   setup.set.labels = make_labels(names);
   RowMatrix S = random_symmetric(30, 1);

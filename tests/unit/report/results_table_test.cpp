@@ -260,6 +260,7 @@ TEST(ResultsTable, SeveralDataSetsStandSideBySideWithAverageRanks) {
   EXPECT_THAT(text, AllOf(HasSubstr("from 5 data sets on"), Not(HasSubstr("Nemenyi's critical")),
                           HasSubstr("Differences to the best")));
   std::vector<ExperimentResult> five;
+  five.reserve(5);
   for (int d = 0; d < 5; ++d) five.push_back(two()[0]);
   EXPECT_THAT(results_table(five, TableFormat::kText, kPlain),
               AllOf(HasSubstr("Friedman's test finds"), HasSubstr("Nemenyi's")));
