@@ -67,6 +67,15 @@ using GivenQueries = std::tuple<py::object, py::object, py::object>;
 /// As many as the command line predicts at a time: the same numbers come out.
 constexpr Index kRowsAtATime = 1024;
 
+/// What a model is going to keep is copied here, once, in place of the whole model afterwards: the
+/// caller may change the arrays.
+void own_numbers(MatchedSets& sets) {
+  for (SimilaritySet& set : sets.sets) {
+    const auto* dense = std::get_if<DenseBlock>(&set.block);
+    if (dense != nullptr) set.block = DenseBlock(RowMatrix(dense->values()));
+  }
+}
+
 Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, RunContext& ctx) {
   return fitted(train(prepared, choice, ctx));
 }
@@ -78,6 +87,7 @@ Model fit_model(const std::string& method, const std::vector<std::string>& assig
   const MethodChoice choice = parse_method(method, assignments);
   Borrowed borrowed;
   MatchedSets sets = matched_sets(matrices, ids, &borrowed);
+  if (keeps_pairs(choice.settings)) own_numbers(sets);
   const Labels classes = labels_of(labels, sets.sets.front().rows());
   const InputSettings settings = settled(input_settings(input), choice.settings);
   const MissingPairs missing =

@@ -258,6 +258,14 @@ bool takes_missing_pairs(const AnySettings& settings) {
                       settings);
 }
 
+bool keeps_pairs(const AnySettings& settings) {
+  return visit_method(
+      []<class S>(const S&) {
+        return requires(typename MethodTraits<S>::Model model) { model.pairs; };
+      },
+      settings);
+}
+
 bool takes_both_directions(const AnySettings& settings) {
   return visit_method([]<class S>(const S& own) { return !MethodTraits<S>::one_direction(own); },
                       settings);
@@ -364,8 +372,10 @@ class FiniteCheck final : public SavingArchive {
   void save(std::string_view name, SavedPart part) override {
     const auto* vector = std::get_if<const Vector*>(&part);
     const auto* matrix = std::get_if<const Matrix*>(&part);
+    const auto* table = std::get_if<const SavedTable*>(&part);
     if (vector != nullptr) check(name, **vector);
     if (matrix != nullptr) check(name, **matrix);
+    if (table != nullptr) check(name, (*table)->transpose());
   }
   void check(std::string_view name, const MatrixRef& value) {
     if (broken || value.size() == 0) return;

@@ -50,6 +50,9 @@ Tensor tensor_of(const Part& part) {
   return owning({static_cast<Index>(part.size())}, part);
 }
 Tensor tensor_of(const bool& value) { return tensor_of<unsigned char>(value ? 1 : 0); }
+Tensor tensor_of(const SavedTable& table) {
+  return owning({table.rows(), table.cols()}, RowMatrix(table));
+}
 Tensor tensor_of(const Matrix& matrix) {
   return owning({matrix.rows(), matrix.cols()}, RowMatrix(matrix));
 }

@@ -13,10 +13,13 @@
 
 namespace kith {
 
+/// A large table that is saved from where it lies. It is loaded as a Matrix.
+using SavedTable = Eigen::Map<const RowMatrix>;
+
 /// Where a part of a model is: a number, a text, or a list or table of numbers.
-using SavedPart =
-    std::variant<const double*, const Index*, const bool*, const std::string*, const Vector*,
-                 const Matrix*, const std::vector<int>*, const std::vector<Index>*>;
+using SavedPart = std::variant<const double*, const Index*, const bool*, const std::string*,
+                               const Vector*, const Matrix*, const SavedTable*,
+                               const std::vector<int>*, const std::vector<Index>*>;
 using LoadedPart = std::variant<double*, Index*, bool*, std::string*, Vector*, Matrix*,
                                 std::vector<int>*, std::vector<Index>*>;
 

@@ -65,6 +65,8 @@ void set(MethodChoice& choice, std::string_view key, std::string_view text);
 [[nodiscard]] MethodInfo method_info(const AnySettings& settings);
 /// Whether it learns from a sparse matrix in which some pairs are not known.
 [[nodiscard]] bool takes_missing_pairs(const AnySettings& settings);
+/// Whether its models keep the similarities between training samples.
+[[nodiscard]] bool keeps_pairs(const AnySettings& settings);
 /// Whether it averages similarities to and from training samples, where they differ; others use
 /// those *to* them alone.
 [[nodiscard]] bool takes_both_directions(const AnySettings& settings);

@@ -48,10 +48,13 @@ void archive(Archived<A, TrainingPairs>& pairs, A& archiver) {
   bool sparse = is_sparse(pairs.block);
   archiver("pairs_sparse", sparse);
   if (!sparse) {
-    Matrix values;
-    if constexpr (!A::kLoading) values = std::get<DenseBlock>(pairs.block).values();
-    archiver("pairs", values);
-    if constexpr (A::kLoading) pairs.block = DenseBlock(RowMatrix(values));
+    if constexpr (A::kLoading) {
+      Matrix values;
+      archiver("pairs", values);
+      pairs.block = DenseBlock(RowMatrix(values));
+    } else {
+      archiver("pairs", SavedTable(std::get<DenseBlock>(pairs.block).values()));
+    }
     return;
   }
   SparseBlock block;

@@ -215,6 +215,11 @@ bool solve_block(const BoxProblem& problem, BoxIterate& x, std::span<const Index
   return !changed.empty();
 }
 
+/// The columns of a block are floats: of half of the samples an eighth of the matrix.
+Index largest_float_block(Index n) {
+  return std::min(kLargestFloatBlock, std::max<Index>(kBlock + kWholeBelow, n / 2));
+}
+
 /// Rounds of blocks until the violation is at most `tolerance`; true if it got there. With `floats`
 /// they end as well when floats have turned out not to suffice.
 bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, BlockMemory& memory,
@@ -237,8 +242,8 @@ bool solve_box(const BoxProblem& problem, BoxIterate& x, double tolerance, Block
       choice.rows = all;
     } else {
       // A block solved far beyond the violation of the rest is work thrown away.
-      choice =
-          choose_block(problem, x, ends, floats != nullptr ? kLargestFloatBlock : kLargestBlock);
+      choice = choose_block(problem, x, ends,
+                            floats != nullptr ? largest_float_block(n) : kLargestBlock);
       target = std::max(tolerance,
                         (choice.complete ? complete_reduction : kReduction) * ends.violation());
     }

@@ -54,17 +54,16 @@ LazyBlock::LazyBlock(const MatrixRef& K, std::vector<Index> members)
     : data_(K.data()),
       stride_(K.outerStride()),
       members_(std::move(members)),
-      fetched_(members_.size(), 0),
+      slot_(members_.size(), -1),
       columns_(columns_for(members_.size())) {}
 
 const double* LazyBlock::column(Index j) {
-  double* out = columns_.get() + j * size();
-  char& fetched = fetched_[std::size_t(j)];
-  if (fetched == 0) {
-    const double* source = data_ + members_[std::size_t(j)] * stride_;
-    for (std::size_t k = 0; k < members_.size(); ++k) out[k] = source[members_[k]];
-    fetched = 1;
-  }
+  Index& slot = slot_[std::size_t(j)];
+  if (slot >= 0) return columns_.get() + slot * size();
+  slot = used_++;
+  double* out = columns_.get() + slot * size();
+  const double* source = data_ + members_[std::size_t(j)] * stride_;
+  for (std::size_t k = 0; k < members_.size(); ++k) out[k] = source[members_[k]];
   return out;
 }
 

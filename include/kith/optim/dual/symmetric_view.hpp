@@ -31,7 +31,8 @@ class LazyBlock {
   const double* data_;
   Index stride_;
   std::vector<Index> members_;
-  std::vector<char> fetched_;
+  std::vector<Index> slot_;  // of a fetched column, in order of fetching; else -1
+  Index used_ = 0;
   std::unique_ptr<double[]> columns_;  // not initialised: memory is touched as columns come
 };
 
