@@ -111,13 +111,22 @@ class Steps {
     reduce();
     ctx_.check_stop();
     if (shown) ctx_.progress(kStage, 50, 100);
-    Matrix Z(n_, n_);
-    workspace == EigenWorkspace::kLarge ? divide_and_conquer(Z) : by_representations(Z);
-    ctx_.check_stop();
-    if (shown) ctx_.progress(kStage, 70, 100);
-    turn_back(Z);
-    if (shown) ctx_.progress(kStage, 100, 100);
-    return {std::move(lambda_), std::move(Z)};
+    if (workspace == EigenWorkspace::kSmall) {
+      Matrix Z(n_, n_);
+      by_representations(Z.data());
+      finish(Z.data(), shown);
+      A_.resize(0, 0);
+      return {std::move(lambda_), std::move(Z)};
+    }
+    // One piece of memory, as dsyevd has it: many decompositions after each other then find it
+    // again.
+    const auto square = static_cast<double>(n_) * static_cast<double>(n_);
+    const Workspace both(2 * square + 4.0 * n_ + 1);
+    double* Z = both.values.get();
+    divide_and_conquer(Z, Z + A_.size(), both.length - static_cast<int>(A_.size()));
+    finish(Z, shown);
+    A_ = Eigen::Map<const Matrix>(Z, n_, n_);
+    return {std::move(lambda_), std::move(A_)};
   }
 
  private:
@@ -140,23 +149,29 @@ class Steps {
     if (info != 0) fail("reduction", info, n_);
   }
 
-  void divide_and_conquer(Matrix& Z) {
+  void divide_and_conquer(double* Z, double* work, int length) {
     double best = 0;
     int best_whole = 0;
     int info = 0;
-    const auto call = [&](double* work, int length, int* whole, int whole_length) {
-      dstedc_("I", &n_, lambda_.data(), off_diagonal_.data(), Z.data(), &n_, work, &length, whole,
-              &whole_length, &info);
+    const auto call = [&](double* room, int size, int* whole, int whole_size) {
+      dstedc_("I", &n_, lambda_.data(), off_diagonal_.data(), Z, &n_, room, &size, whole,
+              &whole_size, &info);
     };
     call(&best, -1, &best_whole, -1);
-    const Workspace work(best);
     std::vector<int> whole(static_cast<std::size_t>(best_whole));
-    call(work.values.get(), work.length, whole.data(), best_whole);
+    call(work, length, whole.data(), best_whole);
     if (info != 0) fail("divide and conquer", info, n_);
   }
 
+  void finish(double* Z, bool shown) {
+    ctx_.check_stop();
+    if (shown) ctx_.progress(kStage, 70, 100);
+    turn_back(Z);
+    if (shown) ctx_.progress(kStage, 100, 100);
+  }
+
   /// Relatively robust representations: about as fast, and without another n^2 doubles.
-  void by_representations(Matrix& Z) {
+  void by_representations(double* Z) {
     const double unused = 0;
     const int none = 0;
     int found = 0;
@@ -169,24 +184,22 @@ class Steps {
     const Workspace work(length);
     std::vector<int> whole(static_cast<std::size_t>(whole_length));
     dstemr_("V", "A", &n_, lambda_.data(), off_diagonal_.data(), &unused, &unused, &none, &none,
-            &found, values.data(), Z.data(), &n_, &n_, support.data(), &accurate, work.values.get(),
+            &found, values.data(), Z, &n_, &n_, support.data(), &accurate, work.values.get(),
             &length, whole.data(), &whole_length, &info);
     if (info != 0 || found != n_) fail("eigenvalue driver", info, n_);
     lambda_ = std::move(values);
   }
 
-  void turn_back(Matrix& Z) {
+  void turn_back(double* Z) {
     double best = 0;
     int info = 0;
     const auto call = [&](double* work, int length) {
-      dormtr_("L", "L", "N", &n_, &n_, A_.data(), &n_, tau_.data(), Z.data(), &n_, work, &length,
-              &info);
+      dormtr_("L", "L", "N", &n_, &n_, A_.data(), &n_, tau_.data(), Z, &n_, work, &length, &info);
     };
     call(&best, -1);
     const Workspace work(best);
     call(work.values.get(), work.length);
     if (info != 0) fail("back transformation", info, n_);
-    A_.resize(0, 0);
   }
 
   Matrix A_;
