@@ -105,26 +105,24 @@ class Steps {
       : A_(std::move(S)), n_(static_cast<int>(A_.rows())), ctx_(ctx) {}
 
   [[nodiscard]] SymmetricEigen run(EigenWorkspace workspace) {
-    ctx_.check_stop();
-    const bool shown = n_ >= kShownFrom;
-    if (shown) ctx_.progress(kStage, 0, 100);
-    reduce();
-    ctx_.check_stop();
-    if (shown) ctx_.progress(kStage, 50, 100);
-    if (workspace == EigenWorkspace::kSmall) {
-      Matrix Z(n_, n_);
-      by_representations(Z.data());
-      finish(Z.data(), shown);
-      A_.resize(0, 0);
-      return {std::move(lambda_), std::move(Z)};
-    }
+    const bool large = workspace == EigenWorkspace::kLarge;
+    const double n = n_;
     // One piece of memory, as dsyevd has it: many decompositions after each other then find it
-    // again.
-    const auto square = static_cast<double>(n_) * static_cast<double>(n_);
-    const Workspace both(2 * square + 4.0 * n_ + 1);
-    double* Z = both.values.get();
-    divide_and_conquer(Z, Z + A_.size(), both.length - static_cast<int>(A_.size()));
-    finish(Z, shown);
+    // again. The eigenvectors of the tridiagonal matrix stand at its front, or in a matrix.
+    const Workspace memory(large ? 2 * n * n + 4 * n + 1 : kColumns * n);
+    Matrix own(large ? 0 : n_, large ? 0 : n_);
+    double* Z = large ? memory.values.get() : own.data();
+    const int taken = large ? n_ * n_ : 0;
+    const Room room{memory.values.get() + taken, memory.length - taken};
+    const bool shown = n_ >= kShownFrom;
+    step(shown, 0);
+    reduce(room);
+    step(shown, 50);
+    large ? divide_and_conquer(Z, room) : by_representations(Z, room);
+    step(shown, 70);
+    turn_back(Z, room);
+    step(shown, 100);
+    if (!large) return {std::move(lambda_), std::move(own)};
     A_ = Eigen::Map<const Matrix>(Z, n_, n_);
     return {std::move(lambda_), std::move(A_)};
   }
@@ -132,46 +130,44 @@ class Steps {
  private:
   static constexpr const char* kStage = "decomposition";
   static constexpr int kShownFrom = 3000;
+  static constexpr int kColumns = 64;  // of n: blocks of 32 or 64, and what dstemr asks for
 
-  void reduce() {
+  struct Room {
+    double* values;
+    int length;
+  };
+
+  void step(bool shown, int percent) {
+    ctx_.check_stop();
+    if (shown) ctx_.progress(kStage, percent, 100);
+  }
+
+  void reduce(const Room& room) {
     lambda_.resize(n_);
     off_diagonal_ = Vector::Zero(n_);
     tau_.resize(n_);
-    double best = 0;
     int info = 0;
-    const auto call = [&](double* work, int length) {
-      dsytrd_("L", &n_, A_.data(), &n_, lambda_.data(), off_diagonal_.data(), tau_.data(), work,
-              &length, &info);
-    };
-    call(&best, -1);
-    const Workspace work(best);
-    call(work.values.get(), work.length);
+    dsytrd_("L", &n_, A_.data(), &n_, lambda_.data(), off_diagonal_.data(), tau_.data(),
+            room.values, &room.length, &info);
     if (info != 0) fail("reduction", info, n_);
   }
 
-  void divide_and_conquer(double* Z, double* work, int length) {
+  void divide_and_conquer(double* Z, const Room& room) {
     double best = 0;
     int best_whole = 0;
     int info = 0;
-    const auto call = [&](double* room, int size, int* whole, int whole_size) {
-      dstedc_("I", &n_, lambda_.data(), off_diagonal_.data(), Z, &n_, room, &size, whole,
+    const auto call = [&](double* work, int size, int* whole, int whole_size) {
+      dstedc_("I", &n_, lambda_.data(), off_diagonal_.data(), Z, &n_, work, &size, whole,
               &whole_size, &info);
     };
     call(&best, -1, &best_whole, -1);
     std::vector<int> whole(static_cast<std::size_t>(best_whole));
-    call(work, length, whole.data(), best_whole);
+    call(room.values, room.length, whole.data(), best_whole);
     if (info != 0) fail("divide and conquer", info, n_);
   }
 
-  void finish(double* Z, bool shown) {
-    ctx_.check_stop();
-    if (shown) ctx_.progress(kStage, 70, 100);
-    turn_back(Z);
-    if (shown) ctx_.progress(kStage, 100, 100);
-  }
-
   /// Relatively robust representations: about as fast, and without another n^2 doubles.
-  void by_representations(double* Z) {
+  void by_representations(double* Z, const Room& room) {
     const double unused = 0;
     const int none = 0;
     int found = 0;
@@ -179,26 +175,19 @@ class Steps {
     int info = 0;
     Vector values(n_);
     std::vector<int> support(2 * static_cast<std::size_t>(n_));
-    const int length = 18 * n_;
     const int whole_length = 10 * n_;
-    const Workspace work(length);
     std::vector<int> whole(static_cast<std::size_t>(whole_length));
     dstemr_("V", "A", &n_, lambda_.data(), off_diagonal_.data(), &unused, &unused, &none, &none,
-            &found, values.data(), Z, &n_, &n_, support.data(), &accurate, work.values.get(),
-            &length, whole.data(), &whole_length, &info);
+            &found, values.data(), Z, &n_, &n_, support.data(), &accurate, room.values,
+            &room.length, whole.data(), &whole_length, &info);
     if (info != 0 || found != n_) fail("eigenvalue driver", info, n_);
     lambda_ = std::move(values);
   }
 
-  void turn_back(double* Z) {
-    double best = 0;
+  void turn_back(double* Z, const Room& room) {
     int info = 0;
-    const auto call = [&](double* work, int length) {
-      dormtr_("L", "L", "N", &n_, &n_, A_.data(), &n_, tau_.data(), Z, &n_, work, &length, &info);
-    };
-    call(&best, -1);
-    const Workspace work(best);
-    call(work.values.get(), work.length);
+    dormtr_("L", "L", "N", &n_, &n_, A_.data(), &n_, tau_.data(), Z, &n_, room.values, &room.length,
+            &info);
     if (info != 0) fail("back transformation", info, n_);
   }
 
