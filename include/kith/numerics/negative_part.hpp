@@ -35,7 +35,7 @@ struct NegativePart {
   [[nodiscard]] double error() const;
 };
 
-/// Nothing where there are more than n / 20 negative eigenvalues, where n is too small for the
+/// Nothing where there are more than n / 40 negative eigenvalues, where n is too small for the
 /// search to pay, or where the proof fails: a full decomposition is to be made then. Throws
 /// kInterrupted once the stop token is raised.
 enum class Accuracy {
