@@ -87,10 +87,20 @@ void IndefiniteFactor::permute_back(Eigen::Ref<Matrix> X) const {
   }
 }
 
+void IndefiniteFactor::solve(Eigen::Ref<Matrix> X) const {
+  solve_by(X, [](double value, double least) {
+    return std::copysign(std::max(std::abs(value), least), value);
+  });
+}
+
 void IndefiniteFactor::solve_absolute(Eigen::Ref<Matrix> X) const {
+  solve_by(X, [](double value, double least) { return std::max(std::abs(value), least); });
+}
+
+void IndefiniteFactor::solve_by(Eigen::Ref<Matrix> X, double (*divisor)(double, double)) const {
   permute(X);
   L_.triangularView<Eigen::UnitLower>().solveInPlace(X);
-  const auto size_of = [&](double value) { return std::max(std::abs(value), least_); };
+  const auto size_of = [&](double value) { return divisor(value, least_); };
   for (const Pivot& pivot : pivots_) {
     if (!pivot.pair) {
       X.row(pivot.at) /= size_of(pivot.high);

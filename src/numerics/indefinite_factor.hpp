@@ -17,9 +17,11 @@ class IndefiniteFactor {
   [[nodiscard]] Index size() const { return L_.rows(); }
   /// Eigenvalues of A below 0, by Sylvester's law as many as D has.
   [[nodiscard]] Index negative_count() const { return negative_; }
+  /// X becomes A^-1 X. Zeros of D count as the least number that rounding leaves.
+  void solve(Eigen::Ref<Matrix> X) const;
   /// X becomes |A|_D^-1 X with |A|_D = P L |D| L' P', which is positive definite and has the
-  /// inverse of A on its eigenvectors as nearly as L is orthogonal. Zeros of D count as the least
-  /// number that rounding leaves.
+  /// inverse of A on its eigenvectors as nearly as L is orthogonal. Zeros of D count as in
+  /// solve().
   void solve_absolute(Eigen::Ref<Matrix> X) const;
   /// n x negative_count: a basis of a space on which x'Ax < 0.
   [[nodiscard]] Matrix negative_directions() const;
@@ -28,6 +30,8 @@ class IndefiniteFactor {
   /// Row order that P' gives: row i of P'X is row order_[i] of X.
   void permute(Eigen::Ref<Matrix> X) const;
   void permute_back(Eigen::Ref<Matrix> X) const;
+  /// The same as solve() with `divisor` of each eigenvalue of D in its place.
+  void solve_by(Eigen::Ref<Matrix> X, double (*divisor)(double value, double least)) const;
 
   /// A block of D with its eigenvalues and, where it is 2 x 2, the rotation (c, s) to them.
   struct Pivot {

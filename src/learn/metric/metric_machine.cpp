@@ -23,6 +23,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "kith/optim/dual/certificate.hpp"
@@ -34,8 +35,17 @@ namespace {
 constexpr double kLeastLength = 1e-300;    // of a column that is not 0
 constexpr double kStationaryShare = 1e-3;  // of the gradient: less is left at a stationary point
 
+/// A column that is constant becomes 0: what rounding of the mean would leave of it is no feature,
+/// and a machine that found a use for it would not know new samples.
 Matrix centred(const Matrix& rows) {
-  return rows.rowwise() - Eigen::RowVectorXd(rows.colwise().mean());
+  constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+  Matrix X = rows;
+  for (Index j = 0; j < X.cols() && X.rows() > 0; ++j) {
+    const double mean = X.col(j).mean();
+    X.col(j).array() -= mean;
+    if (X.col(j).cwiseAbs().maxCoeff() <= kRounding * std::abs(mean)) X.col(j).setZero();
+  }
+  return X;
 }
 
 Index dimensions_of(const DimensionRule& rule, const MetricPart& part) {

@@ -10,14 +10,24 @@
 //
 //   rows:     (D_s + G D_w G') da + y db = r1 - G r2,   y'da = r3
 //   columns:  [G y]' D_s^-1 [G y] + diag(1/D_w, 0)   in (dp, db).
+//
+// Near a vertex D_s vanishes on the margin and D_w in it grows: `rows` loses digits where columns
+// are dependent, `columns` where rows on the margin are. Where either is stuck the iteration goes
+// on with `margin`, in which the k + 1 rows M of least D_s are not eliminated:
+//
+//   [ columns without M   -[G y]_M' ]
+//   [ -[G y]_M            -D_s,M    ]                in (dp, db, da_M).
 #include "optim/linear/hinge_interior.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "numerics/cholesky.hpp"
+#include "numerics/indefinite_factor.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/interior.hpp"
 
@@ -26,7 +36,7 @@ namespace {
 
 constexpr double kStepFraction = 0.995;  // of the way to the nearest bound
 constexpr double kShortestStep = 1e-7;   // shorter ones are rounding
-constexpr double kNearlyThere = 1e3;     // times the tolerance: the vertex does the rest
+constexpr double kNearlyThere = 10;      // times the tolerance: the vertex does the rest
 constexpr double kNothingLeft = 1e-13;   // of the objective: only rounding makes a gap
 constexpr int kRefinements = 2;
 
@@ -36,14 +46,16 @@ struct Direction {
   Vector dg;  // (dp - r2) / D_w, which is G'da
 };
 
+enum class Form { kRows, kColumns, kMargin };
+
 /// The system (1)-(3), factored once per iterate.
 class NewtonSystem {
  public:
-  NewtonSystem(const HingeBlock& block, const HingeIterate& x, bool by_rows)
-      : block_(block), by_rows_(by_rows) {
+  NewtonSystem(const HingeBlock& block, const HingeIterate& x, Form form)
+      : block_(block), form_(form) {
     Ds_ = x.xi().cwiseQuotient(x.q()) + x.s().cwiseQuotient(x.a());
     Dw_ = x.u().cwiseQuotient(x.zu()) + x.v().cwiseQuotient(x.zv());
-    good_ = Ds_.allFinite() && Dw_.allFinite() && (by_rows_ ? factor_rows() : factor_columns());
+    good_ = Ds_.allFinite() && Dw_.allFinite() && factor();
   }
 
   [[nodiscard]] bool good() const { return good_; }
@@ -59,7 +71,7 @@ class NewtonSystem {
       d.db += more.db;
     }
     d.dg = block_.G.transpose() * d.da;
-    if (by_rows_) return d;
+    if (form_ == Form::kRows) return d;
     // An error of G'da would be multiplied by D_w, which is large for columns that stay in the
     // model: they take what the system was solved for.
     for (Index j = 0; j < d.dg.size(); ++j) {
@@ -69,6 +81,18 @@ class NewtonSystem {
   }
 
  private:
+  bool factor() {
+    switch (form_) {
+      case Form::kRows:
+        return factor_rows();
+      case Form::kColumns:
+        return factor_columns();
+      case Form::kMargin:
+        return factor_margin();
+    }
+    return false;
+  }
+
   bool factor_rows() {
     const Matrix scaled = block_.G * Dw_.cwiseSqrt().asDiagonal();
     H_ = Ds_.asDiagonal();
@@ -79,19 +103,70 @@ class NewtonSystem {
   }
 
   bool factor_columns() {
-    const Index k = block_.G.cols();
-    const Vector root = Ds_.cwiseInverse().cwiseSqrt();
-    Matrix scaled(block_.G.rows(), k + 1);
-    scaled.leftCols(k) = root.asDiagonal() * block_.G;
-    scaled.col(k) = root.cwiseProduct(block_.y);
-    H_ = Matrix::Zero(k + 1, k + 1);
-    H_.diagonal().head(k) = Dw_.cwiseInverse();
-    H_.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+    eliminated_ = Ds_.cwiseInverse();
+    H_ = column_matrix();
     return cholesky_with_ridge(H_);
   }
 
+  /// [G y]' E [G y] + diag(1/D_w, 0) with E = diag(eliminated_), below and on the diagonal.
+  [[nodiscard]] Matrix column_matrix() const {
+    const Index k = block_.G.cols();
+    const Vector root = eliminated_.cwiseSqrt();
+    Matrix scaled(block_.G.rows(), k + 1);
+    scaled.leftCols(k) = root.asDiagonal() * block_.G;
+    scaled.col(k) = root.cwiseProduct(block_.y);
+    Matrix H = Matrix::Zero(k + 1, k + 1);
+    H.diagonal().head(k) = Dw_.cwiseInverse();
+    H.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+    return H;
+  }
+
+  bool factor_margin() {
+    const Index k = block_.G.cols();
+    const Index kept = std::min(block_.G.rows(), k + 1);
+    margin_.resize(static_cast<std::size_t>(block_.G.rows()));
+    std::iota(margin_.begin(), margin_.end(), Index{0});
+    std::stable_sort(margin_.begin(), margin_.end(),
+                     [&](Index i, Index j) { return Ds_(i) < Ds_(j); });
+    margin_.resize(static_cast<std::size_t>(kept));
+    eliminated_ = Ds_.cwiseInverse();
+    eliminated_(margin_).setZero();
+    Matrix H = Matrix::Zero(k + 1 + kept, k + 1 + kept);
+    H.topLeftCorner(k + 1, k + 1) = column_matrix();
+    H.bottomLeftCorner(kept, k) = -block_.G(margin_, Eigen::all);
+    H.col(k).tail(kept) = -block_.y(margin_);
+    H.diagonal().tail(kept) = -Ds_(margin_);
+    unit_ = H.diagonal().head(k + 1).cwiseMax(1).cwiseSqrt().cwiseInverse();
+    H.leftCols(k + 1) *= unit_.asDiagonal();
+    H.topRows(k + 1).applyOnTheLeft(unit_.asDiagonal());
+    if (!H.allFinite()) return false;
+    factor_.emplace(std::move(H));
+    return true;
+  }
+
   [[nodiscard]] Direction solve_once(const Vector& r1, const Vector& r2, double r3) const {
-    return by_rows_ ? solve_rows(r1, r2, r3) : solve_columns(r1, r2, r3);
+    if (form_ == Form::kRows) return solve_rows(r1, r2, r3);
+    const Index k = block_.G.cols();
+    const Vector weighted = r1.cwiseProduct(eliminated_);
+    Vector x(k + 1);
+    x.head(k) = r2.cwiseQuotient(Dw_) + block_.G.transpose() * weighted;
+    x(k) = block_.y.dot(weighted) - r3;
+    Vector on_margin;
+    if (form_ == Form::kColumns) {
+      x = back_solve(H_, x);
+    } else {
+      Vector all(factor_->size());
+      all << unit_.cwiseProduct(x), -r1(margin_);
+      factor_->solve(all);
+      x = unit_.cwiseProduct(all.head(k + 1));
+      on_margin = all.tail(all.size() - k - 1);
+    }
+    Direction d;
+    d.dp = x.head(k);
+    d.db = x(k);
+    d.da = (r1 - block_.G * d.dp - block_.y * d.db).cwiseProduct(eliminated_);
+    if (form_ == Form::kMargin) d.da(margin_) = on_margin;
+    return d;
   }
 
   [[nodiscard]] Direction solve_rows(const Vector& r1, const Vector& r2, double r3) const {
@@ -103,25 +178,15 @@ class NewtonSystem {
     return d;
   }
 
-  [[nodiscard]] Direction solve_columns(const Vector& r1, const Vector& r2, double r3) const {
-    const Index k = block_.G.cols();
-    const Vector weighted = r1.cwiseQuotient(Ds_);
-    Vector x(k + 1);
-    x.head(k) = r2.cwiseQuotient(Dw_) + block_.G.transpose() * weighted;
-    x(k) = block_.y.dot(weighted) - r3;
-    x = back_solve(H_, x);
-    Direction d;
-    d.dp = x.head(k);
-    d.db = x(k);
-    d.da = (r1 - block_.G * d.dp - block_.y * d.db).cwiseQuotient(Ds_);
-    return d;
-  }
-
   const HingeBlock& block_;
+  Form form_;
   Vector Ds_, Dw_;
-  Matrix H_;
-  Vector y_solved_;
-  bool by_rows_ = false;
+  Matrix H_;                                // a factor of `rows` or `columns`
+  Vector y_solved_;                         // of `rows`
+  Vector eliminated_;                       // 1/D_s; 0 on M
+  std::vector<Index> margin_;               // M
+  Vector unit_;                             // of (dp, db) in `margin`
+  std::optional<IndefiniteFactor> factor_;  // of `margin`
   bool good_ = false;
 };
 
@@ -200,7 +265,7 @@ class Interior {
         result_(result),
         x_(start(block)),
         r_(residuals(block, x_)),
-        by_rows_(block.G.rows() < block.G.cols() + 1) {}
+        form_(block.G.rows() < block.G.cols() + 1 ? Form::kRows : Form::kColumns) {}
 
   double merit() {
     if (!(r_.gap < result_.gap)) worse_ = true;
@@ -220,7 +285,7 @@ class Interior {
     if (!std::isfinite(r_.mu) || !std::isfinite(r_.gap) || (worse_ && r_.left < kNothingLeft)) {
       return false;
     }
-    system_.emplace(block_, x_, by_rows_);
+    system_.emplace(block_, x_, form_);
     return system_->good();
   }
   [[nodiscard]] Step direction(double target, const Step* before) const {
@@ -238,11 +303,9 @@ class Interior {
     r_ = residuals(block_, x_);
     return true;
   }
-  /// Dependent columns spoil one form of the system, dependent rows the other.
   bool restart() {
-    if (switched_ || result_.gap <= kNearlyThere * tolerance_) return false;
-    switched_ = true;
-    by_rows_ = !by_rows_;
+    if (form_ == Form::kMargin || result_.gap <= kNearlyThere * tolerance_) return false;
+    form_ = Form::kMargin;
     x_ = result_.best;
     r_ = residuals(block_, x_);
     worse_ = false;
@@ -255,8 +318,7 @@ class Interior {
   InteriorResult& result_;
   HingeIterate x_;
   Residuals r_;
-  bool by_rows_;
-  bool switched_ = false;
+  Form form_;
   bool worse_ = false;  // than the best
   std::optional<NewtonSystem> system_;
 };

@@ -230,6 +230,29 @@ TEST(LinearMsvm, SeesWhatIsSmallInEveryFeature) {
   }
 }
 
+/// Rounding of the mean leaves something of a constant that no binary fraction is.
+TEST(LinearMsvm, TakesNoNoticeOfConstantFeatures) {
+  const Clouds data = clouds(40, 3, 2, 18);
+  const auto with_constants = [](const Matrix& X, double first) {
+    Matrix wide(X.rows(), X.cols() + 3);
+    wide << X, Vector::Constant(X.rows(), first), Vector::Constant(X.rows(), 7 * first),
+        Vector::Constant(X.rows(), 1e6 * first);
+    return wide;
+  };
+  for (const MetricSolver solver : {MetricSolver::kProjection, MetricSolver::kConvex}) {
+    const LinearMsvmSettings settings{.metric = {.solver = solver, .probability = false},
+                                      .scaling = FeatureScaling::kNone};
+    const auto narrow = fit_once(set_of(data.train, data.classes), settings);
+    const auto wide = fit_once(set_of(with_constants(data.train, 0.1), data.classes), settings);
+    const Matrix expected = predict_once(narrow.model, data.queries).scores;
+    // Also where new samples have other values there.
+    for (const double value : {0.1, 0.7}) {
+      const Matrix found = predict_once(wide.model, with_constants(data.queries, value)).scores;
+      EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), 1e-6 * expected.cwiseAbs().maxCoeff());
+    }
+  }
+}
+
 TEST(LinearMsvm, MeasuresADescentByTheOptimumOfAllFeatures) {
   const Clouds data = clouds(60, 6, 2, 15);
   const Matrix X = in_other_units(data.train, 1e-9);

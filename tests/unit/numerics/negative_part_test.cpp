@@ -132,6 +132,17 @@ TEST(IndefiniteFactor, CountsNegativeEigenvalues) {
   }
 }
 
+TEST(IndefiniteFactor, SolvesWithAnIndefiniteMatrix) {
+  Rng rng(9);
+  for (const Index n : {1, 2, 7, 60, 150}) {
+    const Matrix S = test::random_symmetric(n, static_cast<std::uint64_t>(n));
+    const Matrix X = test::random_matrix(n, 3, rng);
+    Matrix solved = S * X;
+    IndefiniteFactor(S).solve(solved);
+    EXPECT_LE((solved - X).norm(), 1e-9 * X.norm()) << n;
+  }
+}
+
 TEST(IndefiniteFactor, SolvesWithADefiniteMatrixThatAgreesWithSWhereSIsDefinite) {
   Rng rng(7);
   const Matrix X = test::random_matrix(60, 80, rng);

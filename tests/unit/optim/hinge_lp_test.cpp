@@ -60,6 +60,43 @@ TEST(HingeLp, ClosesTheGapOnEveryShapeAndCost) {
   }
 }
 
+/// Answers of few levels, as in a questionnaire: many samples lie on the margin, and dependent rows
+/// and columns spoil both reduced forms of the Newton system.
+Data questionnaire(Index n, Index questions, std::uint64_t seed) {
+  Rng rng(seed);
+  constexpr Index kLevels = 3;
+  Matrix level(questions, kLevels);
+  for (double& value : level.reshaped()) value = rng.uniform();
+  Matrix X(n, questions);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < questions; ++j) {
+      X(i, j) = level(j, static_cast<Index>(rng.uniform() * kLevels));
+    }
+  }
+  const Vector sum = X.rowwise().sum();
+  Data data{Matrix(n, n), Vector(n)};
+  for (Index i = 0; i < n; ++i) {
+    data.y(i) = sum(i) + 0.3 * rng.normal() > sum.mean() ? 1 : -1;
+    for (Index j = 0; j < n; ++j) data.F(i, j) = std::exp(-(X.row(i) - X.row(j)).lpNorm<1>());
+  }
+  return data;
+}
+
+TEST(HingeLp, ClosesTheGapFromWithinWhereManySamplesLieOnTheMargin) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    for (const Index questions : {4, 8}) {
+      const Data data = questionnaire(300, questions, seed);
+      for (const double cost : {1e3, 1e5}) {
+        const linear::HingeLpSolution solution =
+            linear::solve_hinge_lp(data.at(cost), {.vertex = false});
+        EXPECT_EQ(solution.info.status, SolveStatus::kSolved)
+            << questions << " questions, seed " << seed << ", cost " << cost << ": gap "
+            << solution.info.gap;
+      }
+    }
+  }
+}
+
 TEST(HingeLp, IsNoLargerThanItsNeighbourhood) {
   const Data data = random_data(40, 25, 6);
   const linear::HingeLp own = data.at(0.3);
