@@ -140,6 +140,7 @@ SimilaritySet read_one(const InputOptions& options, const RunContext& ctx) {
         ErrorCode::kInvalidArgument,
         fmt::format("{} input files; give exactly one with --similarity or --distance", files));
   }
+  check_flags_apply(options);
   const bool similarity = !options.similarity.empty();
   return read_named(similarity ? options.similarity.front() : options.distance.front(),
                     similarity ? PairKind::kSimilarity : PairKind::kDistance, options, ctx);

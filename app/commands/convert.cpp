@@ -5,9 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "input_options.hpp"
+#include "kith/core/error.hpp"
+#include "kith/core/positions.hpp"
 #include "kith/data/atomic_file.hpp"
 #include "output_options.hpp"
 
@@ -54,21 +59,76 @@ void write_ids(const std::string& path, std::span<const std::string> ids) {
   file.commit();
 }
 
+/// Whether what a pair becomes depends on other samples than its own.
+bool goes_by_all_samples(const InputRule& rule) {
+  const InputSettings& done = rule.settings;
+  const bool distances = rule.kind == PairKind::kDistance;
+  return done.missing == MissingRule::kMin || done.diagonal == DiagonalRule::kMaxRow ||
+         done.scale == ScaleRule::kUnit || done.rescale == Rescale::kSpread ||
+         done.transform == InputTransform::kRowsRbf ||
+         (distances && (done.from_distance == FromDistance::kDoubleCentre ||
+                        done.from_distance == FromDistance::kMaxMinus ||
+                        (done.from_distance == FromDistance::kExp && !done.gamma)));
+}
+
+/// The whole matrix as the input flags make it.
+struct Treated {
+  SimilaritySet set;
+  std::vector<Index> kept;  ///< positions of the samples that are left
+  std::string note;         ///< what the user should know; empty: nothing
+};
+Treated treated(SimilaritySet given, const InputSettings& settings, const RunContext& ctx) {
+  if (given.kind == PairKind::kDistance && settings.from_distance == FromDistance::kAuto) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the flags that change values make similarities of distances, and how is not said: "
+                "add --from-distance, such as --from-distance double-centre");
+  }
+  SimilaritySet set = square(std::move(given));
+  Block values = std::move(set.block);
+  Treated result{.set = set, .kept = {}, .note = ""};
+  set.block = std::move(values);
+  ConditionedInput made = condition_training(std::move(set), settings, ctx);
+  result.set.kind = PairKind::kSimilarity;
+  result.set.block = std::move(made.matrix.block);
+  result.set.applied = std::move(made.applied);
+  if (!result.set.row_ids.empty()) {
+    result.set.row_ids = values_at(result.set.row_ids, made.kept);
+    result.set.column_ids = result.set.row_ids;
+  }
+  result.kept = std::move(made.kept);
+  if (goes_by_all_samples(made.rule)) {
+    result.note =
+        "the values were computed from all samples of the file: a cross-validation on the result "
+        "has seen its test samples. For honest errors give the same flags to kith evaluate or kith "
+        "train, which compute them from training samples alone";
+  }
+  return result;
+}
+
 int run(const ConvertOptions& options) {
   const OutputFile out{"--out", options.output.path};
   refuse_overwriting(std::span(&out, 1), files_of(options.input));
   Session session(options.common);
-  const SimilaritySet set = read_one(options.input, session.context);
+  SimilaritySet set = read_one(options.input, session.context);
   std::vector<int> class_ids;
   if (!options.input.labels.empty()) {
     class_ids = join_labels(read_labels(options.input.labels), set.row_ids, set.rows(),
                             session.context, set.ordered ? "" : set.source)
                     .labels.ids;
+    for (int& id : class_ids) ++id;  // 0 stands for no label
+  }
+  std::vector<std::string> notes;
+  if (options.input.condition != InputSettings{}) {
+    Treated made = treated(std::move(set), options.input.condition, session.context);
+    set = std::move(made.set);
+    if (!class_ids.empty()) class_ids = values_at(class_ids, made.kept);
+    if (!made.note.empty()) notes.push_back(made.note);
   }
   const Order order = order_of(set, options);
+  if (!order.note.empty()) notes.push_back(order.note);
   write_similarity(options.output.path, options.output.format, set, class_ids, session.context);
   write_ids(order.ids, set.row_ids);
-  if (!order.note.empty()) session.context.message(order.note);
+  for (const std::string& note : notes) session.context.message(note);
   const std::string shape = fmt::format("{} x {}", set.rows(), set.cols());
   if (options.common.json) {
     Json json = {{"source", set.source},
@@ -79,9 +139,10 @@ int run(const ConvertOptions& options) {
                  {"sparse", is_sparse(set.block)},
                  {"missing", missing_pairs(set.block)},
                  {"applied", set.applied}};
-    if (!order.note.empty()) json["notes"] = {order.note};
+    if (!notes.empty()) json["notes"] = notes;
     print_json(json);
   } else {
+    for (const std::string& step : set.applied) session.context.message(step);
     session.context.message(fmt::format("{} ({}, {}) written to {}", set.source, set.format, shape,
                                         options.output.path));
   }
@@ -91,9 +152,10 @@ int run(const ConvertOptions& options) {
 }  // namespace
 
 Command add_convert(CLI::App& program) {
-  CLI::App* parser = program.add_subcommand("convert", "any matrix format to any writable one");
+  CLI::App* parser = program.add_subcommand(
+      "convert", "any matrix format to any writable one; optionally with its values changed");
   const auto options = std::make_shared<ConvertOptions>();
-  add_input_options(*parser, options->input, {.labels = true, .conditioning = false});
+  add_input_options(*parser, options->input, {.labels = true});
   add_output_options(*parser, options->output);
   add_common_options(*parser, options->common);
   parser->footer(
@@ -105,11 +167,16 @@ Command add_convert(CLI::App& program) {
       "the "
       "format\n"
       "has no ids, the file OUT.ids.txt has them, one per line.\n\n"
+      "Without flags under \"What is done to the input\" the values stay as they are, distances "
+      "too. With them the\n"
+      "whole matrix is changed as `kith train` would change it, and similarities are written.\n\n"
       "Examples:\n"
       "  kith convert --similarity scores.csv --out scores.npy\n"
       "  kith convert --similarity hits.blast --score-column bitscore --out hits.edges.gz "
       "--out-format edges\n"
-      "  kith convert --similarity all.mat --variable K --out k.mtx");
+      "  kith convert --similarity all.mat --variable K --out k.mtx\n"
+      "  kith convert --similarity protein.csv --transform rows-rbf --out protein_rbf.npy\n"
+      "  kith convert --distance d.npy --from-distance double-centre --out s.npy");
   return {parser, [options] { return run(*options); }};
 }
 

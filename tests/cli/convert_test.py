@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kith convert`: a round trip through every writable format returns the same bits."""
 
+import math
+import random
 import struct
 
 import pytest
@@ -98,3 +100,49 @@ def test_the_ids_do_not_overwrite_an_input(kith):
     message = kith.refusal("convert", "--similarity", "o.npy.ids.txt", "--format", "edges", "--out", "o.npy")
     assert "o.npy.ids.txt" in message
     assert (kith.folder / "o.npy.ids.txt").read_text() == EDGES and not (kith.folder / "o.npy").exists()
+
+
+def test_the_whole_matrix_is_treated_as_train_treats_it(kith):
+    rng = random.Random(1)
+    rows = [[rng.gauss(0, 0.3) for _ in range(6)] for _ in range(6)]
+    kith.write("s.csv", "".join(",".join(map(repr, row)) + "\n" for row in rows))
+    found = kith.json("convert", "--similarity", "s.csv", "--symmetrise", "mean", "--transform", "rows-rbf",
+                      "--out", "o.csv")
+    assert any("seen its test samples" in note for note in found["notes"])
+    mean = [[(rows[i][j] + rows[j][i]) / 2 for j in range(6)] for i in range(6)]
+    made = [[float(x) for x in line.split(",")] for line in (kith.folder / "o.csv").read_text().splitlines()]
+    for i in range(6):
+        for j in range(6):
+            squared = sum((a - b) ** 2 for a, b in zip(mean[i], mean[j], strict=True))
+            assert made[i][j] == pytest.approx(math.exp(-squared), rel=1e-12)
+
+
+def test_a_change_of_single_pairs_needs_no_warning(kith):
+    kith.write("s.csv", "4,1\n1,9\n")
+    found = kith.json("convert", "--similarity", "s.csv", "--scale", "cosine", "--out", "o.csv")
+    assert "notes" not in found
+    assert (kith.folder / "o.csv").read_text().splitlines()[0].startswith("1,0.1666")
+
+
+def test_dropped_samples_take_their_ids_and_labels_along(kith):
+    kith.write("s.csv", ",a,b,c\na,1,2,nan\nb,2,1,3\nc,nan,3,1\n")
+    kith.write("l.tsv", "a\tx\nb\ty\nc\tz\n")
+    kith.json("convert", "--similarity", "s.csv", "--missing", "drop-sample", "--labels", "l.tsv", "--out", "o.libsvm")
+    kith.json("convert", "--similarity", "s.csv", "--missing", "drop-sample", "--out", "o.csv")
+    header, *lines = (kith.folder / "o.csv").read_text().splitlines()
+    left = header.split(",")[1:]
+    assert len(left) == 2 and [line.split(",")[0] for line in lines] == left
+    classes = [line.split()[0] for line in (kith.folder / "o.libsvm").read_text().splitlines()]
+    assert classes == [str("abc".index(one) + 1) for one in left]
+
+
+def test_distances_become_similarities_only_where_it_is_said_how(kith):
+    kith.write("d.csv", "0,2\n2,0\n")
+    assert kith.json("convert", "--distance", "d.csv", "--out", "same.csv")["applied"] == []
+    assert (kith.folder / "same.csv").read_text() == "0,2\n2,0\n"
+    message = kith.refusal("convert", "--distance", "d.csv", "--missing", "min", "--out", "o.csv")
+    assert "--from-distance" in message
+    kith.json("convert", "--distance", "d.csv", "--from-distance", "negative", "--out", "o.csv")
+    assert (kith.folder / "o.csv").read_text() in ("0,-2\n-2,0\n", "-0,-2\n-2,-0\n")
+    message = kith.refusal("convert", "--similarity", "d.csv", "--from-distance", "exp", "--out", "o.csv")
+    assert "no --distance FILE is given" in message
