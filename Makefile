@@ -61,7 +61,7 @@ reproduce: build ## compare with the printed tables, where ../shared is; writes 
 	@tools/reproduce.py --program build/release/kith
 
 format: ## lay out every C++ file with clang-format
-	@$(install_packages) test
+	@$(install_packages) format
 	@tools/check_format.sh --fix
 
 tidy: ## run clang-tidy over the library, the program and the tests, warnings as errors

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <span>
 
@@ -80,13 +79,6 @@ std::string_view own_command(std::string_view word) {
                                                     {"similarity", "measure"},
                                                     {"plot", "report"}}};
   return find_name(kNames, word);
-}
-
-std::string lower(std::string_view text) {
-  std::string made(text);
-  std::ranges::transform(made, made.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return made;
 }
 
 /// Without the dashes that begin it, and without a value.
@@ -222,7 +214,7 @@ std::string positional_hint(const std::vector<std::string>& options, const std::
 
 std::string command_hint(const CLI::App& program, std::string_view word) {
   const std::vector<std::string> commands = commands_of(program);
-  const std::string name = lower(bare(word));
+  const std::string name = lower_case(bare(word));
   std::string meant;
   if (is_one_of(commands, name)) {
     meant = name;

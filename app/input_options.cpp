@@ -22,19 +22,6 @@ SimilaritySet read_named(const std::string& text, PairKind kind, const InputOpti
   return set;
 }
 
-/// Results and models tell several matrices apart by their names.
-void check_names_differ(const std::vector<SimilaritySet>& sets) {
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (sets[i].name != sets[j].name) continue;
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("matrices {} and {} are both named {}; names must differ, and "
-                              "name=FILE gives one",
-                              j + 1, i + 1, in_quotes(sets[i].name)));
-    }
-  }
-}
-
 /// A flag that would be ignored is a misunderstanding.
 void check_flags_apply(const InputOptions& options) {
   const auto given = [](const CLI::Option* flag) { return flag != nullptr && flag->count() > 0; };
@@ -51,6 +38,18 @@ void check_flags_apply(const InputOptions& options) {
 }
 
 }  // namespace
+
+void check_names_differ(std::span<const std::string> names, std::string_view what,
+                        std::string_view flag) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (names[i] != names[j]) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} {} and {} are both named {}; names must differ, and {} gives one",
+                              what, j + 1, i + 1, in_quotes(names[i]), flag));
+    }
+  }
+}
 
 NamedFile parse_named_file(const std::string& text) {
   if (text.empty()) {
@@ -125,7 +124,9 @@ MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
   for (const std::string& text : options.distance) {
     sets.push_back(read_named(text, PairKind::kDistance, options, ctx));
   }
-  check_names_differ(sets);
+  std::vector<std::string> names;
+  for (const SimilaritySet& set : sets) names.push_back(set.name);
+  check_names_differ(names, "matrices", "name=FILE");
   MatchedSets matched = match(std::move(sets));
   std::vector<KnownSamples> files;
   for (const SimilaritySet& set : matched.sets) files.push_back({set.row_ids, set.source});

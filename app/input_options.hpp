@@ -36,6 +36,11 @@ struct InputFlags {
 };
 void add_input_options(CLI::App& command, InputOptions& options, InputFlags flags = {});
 
+/// Results and models tell several matrices apart by their names. `what` they are called, and the
+/// `flag` that gives a name, for the message.
+void check_names_differ(std::span<const std::string> names, std::string_view what,
+                        std::string_view flag);
+
 /// `name=FILE`, unless a file of that whole name exists.
 [[nodiscard]] NamedFile parse_named_file(const std::string& text);
 /// The files of flags that take `FILE` or `name=FILE`.

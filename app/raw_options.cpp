@@ -245,19 +245,6 @@ void name_matrices(std::vector<RawMatrix>& matrices, const std::vector<NamedFile
   }
 }
 
-/// Results and models tell several matrices apart by their names.
-void check_names_differ(const std::vector<RawMatrix>& matrices) {
-  for (std::size_t i = 0; i < matrices.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (matrices[i].name != matrices[j].name) continue;
-      refuse(
-          fmt::format("measures {} and {} are both named {}; names must differ, and "
-                      "--measure name=MEASURE gives one",
-                      j + 1, i + 1, in_quotes(matrices[i].name)));
-    }
-  }
-}
-
 std::vector<RawMatrix> parse_matrices(const RawOptions& raw, const std::vector<NamedFile>& files) {
   std::vector<RawMatrix> matrices;
   for (const std::string& text : raw.measures) {
@@ -307,7 +294,9 @@ LabelledInput read_measured(const InputOptions& input, const RawOptions& raw,
   share_gamma(found, raw);
   for (const RawMatrix& matrix : found.samples) check_settings(matrix.measure);
   found.samples = read_samples(std::move(found.samples), paths, ctx);
-  check_names_differ(found.samples);
+  std::vector<std::string> names;
+  for (const RawMatrix& matrix : found.samples) names.push_back(matrix.name);
+  check_names_differ(names, "measures", "--measure name=MEASURE");
   return found;
 }
 

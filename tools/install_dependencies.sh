@@ -7,6 +7,7 @@
 #   page       Node.js and npm, which bundle the HTML page of `kith report`
 #   python     to build and use the Python package
 #   test       to build and run the tests
+#   format     to lay out C++ files
 #   browser    to test the HTML page
 #   sanitizer  to build and run the tests under the sanitizers, which clang compiles faster than g++
 #   bench, developer, reproduce
@@ -23,6 +24,7 @@ python_packages=(
 test_packages=(
   libgtest-dev libgmock-dev libsvm-dev clang-format python3-pytest python3-numpy python3-scipy python3-sklearn
   python3-cvxopt python3-pandas python3-hypothesis python3-venv)
+format_packages=(clang-format)
 browser_packages=(chromium)
 bench_packages=(libbenchmark-dev libsvm-dev python3-pandas python3-cvxopt parasail)
 sanitizer_packages=(clang libclang-rt-14-dev)
@@ -43,10 +45,10 @@ for argument in "$@"; do
   case "$argument" in
     --print) print_only=yes ;;
     --optional) optional=yes ;;
-    program | page | python | test | browser | sanitizer | bench | developer | reproduce) groups+=("$argument") ;;
+    program | page | python | test | format | browser | sanitizer | bench | developer | reproduce) groups+=("$argument") ;;
     *)
       echo "install_dependencies.sh: there is no group '$argument'; the groups are program, page, python, test," \
-        "browser, sanitizer, bench, developer, reproduce" >&2
+        "format, browser, sanitizer, bench, developer, reproduce" >&2
       exit 1
       ;;
   esac
@@ -62,7 +64,7 @@ for group in "${groups[@]}"; do
 done
 
 if [ $print_only = yes ]; then
-  printf '%s\n' "${wanted[@]}"
+  [ ${#wanted[@]} -eq 0 ] || printf '%s\n' "${wanted[@]}"
   exit 0
 fi
 

@@ -8,6 +8,9 @@
 # COMMANDs are targets of make, or `ci` for .ci/run (default: demo test). The folder ../shared is seen there, where it exists.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+case "${1:-}" in
+  -*) sed -n '/^#   tools/,/^set/{/^set/d;s/^# \{0,3\}//;p}' "$0"; exit 0 ;;
+esac
 
 suite=bookworm
 if [ "$(id -u)" -ne 0 ]; then

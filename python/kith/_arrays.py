@@ -230,9 +230,12 @@ def distances(input, distance, names):
         made = given if isinstance(given, list) else [given] * len(names)
     if len(made) != len(names):
         raise ValueError(f"distance has {len(made)} truth values for {len(names)} matrices")
-    if "from-distance" in texts_of(input) and not any(made):
+    texts = texts_of(input)
+    if "from-distance" in texts and not any(made):
         raise ValueError("input={'from_distance': ...} says how distances become similarities, and distance=True is "
                          "not given")
+    if "gamma" in texts and not (any(made) and texts.get("from-distance") == "exp"):
+        raise ValueError("input={'gamma': ...} is used by distance=True with input={'from_distance': 'exp'} alone")
     return made
 
 

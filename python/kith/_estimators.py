@@ -365,7 +365,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         for label, one in zip(labels.tolist(), found):
             one["label"] = label
             for sample in one["samples"]:
-                sample["class"] = own.get(sample.get("class"))  # a file of an earlier kith does not say
+                sample["class"] = own[sample["class"]]
         return found
 
     def __sklearn_is_fitted__(self):

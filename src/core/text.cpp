@@ -128,6 +128,14 @@ std::string format_double(double value) {
 
 std::string format_short(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
 
+std::string lower_case(std::string_view text) {
+  std::string made(text);
+  std::ranges::transform(made, made.begin(), [](char c) {
+    return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return made;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(kSpace);

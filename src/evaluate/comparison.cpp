@@ -115,11 +115,6 @@ void adjust(std::span<Difference* const> differences) {
   for (std::size_t i = 0; i < raw.size(); ++i) differences[i]->p_adjusted = adjusted[i];
 }
 
-/// The papers print p-values of single tests.
-double deciding_p(const Difference& difference, SignificanceTest test) {
-  return test == SignificanceTest::kWilcoxon ? difference.p_value : difference.p_adjusted;
-}
-
 /// The least p-value that `partitions` values could give, whatever they are.
 double least_p(const ExperimentResult& result, const Overlap& overlap, std::size_t partitions) {
   const auto count = static_cast<double>(partitions);
@@ -315,6 +310,10 @@ void rank(RankTable& table, const Matrix& ranks) {
 }  // namespace kith::detail
 
 namespace kith {
+
+double deciding_p(const Difference& difference, SignificanceTest test) {
+  return test == SignificanceTest::kWilcoxon ? difference.p_value : difference.p_adjusted;
+}
 
 SignificanceTest chosen_test(SignificanceTest test, Metric metric, std::size_t partitions,
                              std::string_view protocol, std::string_view data_set) {

@@ -85,8 +85,7 @@ bool folder_is_writable(const std::string& path) {
 
 Error not_a_store(const std::string& path) {
   return bad_input({path},
-                   "not a store: the file is no SQLite database; stores are written by `kith "
-                   "evaluate`");
+                   "not a store: the file is no SQLite database; an evaluation writes stores");
 }
 
 void check_file(const std::string& path, StoreAccess access) {

@@ -81,11 +81,6 @@ std::string p_text(double p) {
   return p < 0.0005 ? "<0.001" : fmt::format("{:.3f}", p);
 }
 
-/// The p-value that decides: single tests are those of the papers.
-double deciding_p(const ExperimentResult& result, const Difference& difference) {
-  return result.test == SignificanceTest::kWilcoxon ? difference.p_value : difference.p_adjusted;
-}
-
 std::string p_header(const ExperimentResult& result) {
   const bool adjusted = result.test != SignificanceTest::kWilcoxon && result.methods.size() > 2;
   return adjusted ? "p (Holm)" : "p";
@@ -242,7 +237,7 @@ Sheet sheet_of_one(const ExperimentResult& result, const TableStyle& style) {
     if (result.methods.size() > 1) {
       row.push_back({difference_text(result, method)});
       if (has_test(result)) {
-        row.push_back({method.to_best ? p_text(deciding_p(result, *method.to_best)) : "-"});
+        row.push_back({method.to_best ? p_text(deciding_p(*method.to_best, result.test)) : "-"});
       }
       if (has_bayes(result)) row.push_back({bayes_text(result, method)});
     }

@@ -18,6 +18,8 @@ namespace kith {
 /// `value` with `digits` significant digits, for people.
 [[nodiscard]] std::string format_short(double value, int digits = 4);
 
+/// With the letters A to Z made small.
+[[nodiscard]] std::string lower_case(std::string_view text);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 

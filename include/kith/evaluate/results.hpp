@@ -48,6 +48,9 @@ struct Difference {
   std::optional<Posterior> bayes = std::nullopt;
 };
 
+/// The p-value that decides. The papers print those of single tests, by Wilcoxon.
+[[nodiscard]] double deciding_p(const Difference& difference, SignificanceTest test);
+
 /// Two methods by their places in the list of the experiment.
 struct MethodPair {
   std::size_t first = 0;

@@ -15,8 +15,8 @@
 
 namespace kith {
 
-/// A value computed by the first caller; others wait for it. Not computed again after an exception
-/// is thrown by the first: the next caller tries anew.
+/// A value computed by the first caller; others wait for it. Where the computation throws, the next
+/// caller computes it.
 template <class T>
 class OnFirstUse {
  public:

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -18,17 +17,10 @@ constexpr std::size_t kLinesLookedAt = 8;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 bool is_missing(std::string_view text) {
   if (text.empty() || text == "?") return true;
   if (text.size() > 4) return false;
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   return word == "na" || word == "nan" || word == "-nan" || word == "null" || word == "n/a";
 }
 
@@ -68,7 +60,7 @@ bool is_tiny(std::string_view text) {
 bool is_corner_word(const Cell& cell) {
   if (cell.quoted) return false;
   if (cell.text.starts_with('#')) return true;
-  const std::string word = lower(cell.text);
+  const std::string word = lower_case(cell.text);
   return word == "id" || word == "ids" || word == "name" || word == "sample" || word == "row";
 }
 

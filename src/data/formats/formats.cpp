@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 #include <variant>
 
@@ -22,9 +21,7 @@ using detail::ByteSource;
 std::string plain_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
-  std::string name(path);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string name = lower_case(path);
   for (const std::string_view packed : {".gz", ".zst"}) {
     if (name.ends_with(packed)) name.resize(name.size() - packed.size());
   }

@@ -3,7 +3,6 @@
 // definition. A sparse table whose absent pairs are missing is written with the comment
 // `%kith absent missing`, which is honoured when it is read.
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -22,13 +21,6 @@ namespace {
 constexpr std::string_view kBanner = "%%matrixmarket";
 constexpr std::string_view kMissingComment = "%kith absent missing";
 constexpr long kLinesBetweenChecks = 1L << 16;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 struct MarketHeader {
   bool coordinate = false;
@@ -69,7 +61,7 @@ void read_banner(MarketLines& text, MarketHeader& header) {
   if (!text.lines.next(line)) throw bad_input({text.lines.name()}, "the file is empty");
   split_blanks(line, text.fields);
   std::vector<std::string> words;
-  for (const std::string_view field : text.fields) words.push_back(lower(field));
+  for (const std::string_view field : text.fields) words.push_back(lower_case(field));
   if (words.size() != 5 || words[0] != kBanner || words[1] != "matrix") {
     throw bad_input(text.lines.place(),
                     "{} is not the banner %%MatrixMarket matrix, followed by coordinate or array, "
@@ -239,7 +231,7 @@ DenseBlock read_array(MarketLines& text, const MarketHeader& header, const RunCo
 
 bool looks_like_matrix_market(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  return lower(head.substr(0, kBanner.size())) == kBanner;
+  return lower_case(head.substr(0, kBanner.size())) == kBanner;
 }
 
 SimilaritySet read_matrix_market(ByteSource& source, const ReadSettings& /*settings*/,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops stand alone. They are run for each sample, last microseconds, and are not interrupted:
-// - the active set and the pivots end after finitely many steps, and count nothing else;
+// - the active set ends after finitely many steps, and counts nothing else;
+// - block pivoting has no point that gets better: it counts the signs that are wrong, and leaves
+// the
+//   program to the active set where their number stops falling;
 // - `pairwise`, where the program is not convex, takes exact steps with no length to search for,
-// and
-//   ends at a stationary point, which is no merit that falls;
+//   and ends at a stationary point, which is no merit that falls;
 // - `entropy_newton` is started at the answer for a larger weight, and takes a few steps from
-// there.
+//   there.
 #include "kith/optim/linear/simplex_qp.hpp"
 
 #include <Eigen/Dense>

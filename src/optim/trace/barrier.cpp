@@ -22,6 +22,9 @@
 // differ by c |K - P|^2 + 2c <K, (theta I - M)_+>, without cancellation. Cost per step and kernel:
 // two decompositions, four spectra and some products of n x n matrices; next to kernels of low rank
 // also singular values.
+//
+// The engine's patience does not see when a scaling is at rounding: the products still fall there,
+// and only the bounds no longer do. So this problem counts its steps without a better bound itself.
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
