@@ -71,6 +71,7 @@ class Runner {
     int partition;     // whose test part it has
     std::size_t size;  // 0: all training samples; k: size k - 1 of the plan
     const Partition* samples;
+    std::vector<bool> validated{};  // of each candidate: whether its folds are worth their time
   };
   struct Task {
     std::size_t part;
@@ -90,8 +91,13 @@ class Runner {
   void plan_tasks() {
     folds_left_ = std::vector<std::atomic<int>>(parts_.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const Part& part = parts_[p];
+      Part& part = parts_[p];
       const int folds = part.samples->folds();
+      const Index samples = detail::smallest_training_part(part.samples->fold_of);
+      for (const Candidate& candidate : plan_.candidates) {
+        part.validated.push_back(detail::has_choice(candidate, data_, samples) ||
+                                 sits_in_committee(candidate));
+      }
       folds_left_[p] = folds;
       for (int f = 0; f < folds; ++f) {
         tasks_.push_back({p, f});
@@ -191,6 +197,7 @@ class Runner {
     const Part& part = parts_[task.part];
     std::vector<std::size_t> open = pending(part, task.fold);
     std::erase_if(open, [&](std::size_t c) { return has_failed(c, part); });
+    std::erase_if(open, [&](std::size_t c) { return passed_over(c, task); });
     if (open.empty()) return;
     const Partition& partition = *part.samples;
     const FoldSplit split = split_fold(partition.fold_of, task.fold);
@@ -218,6 +225,25 @@ class Runner {
     (void)detail::losses_of(data_, {train, held_out}, parts.methods,
                             detail::smallest_training_part(partition.fold_of), missing_, own, begin,
                             ended);
+  }
+
+  /// Its losses are needed anyway.
+  bool sits_in_committee(const Candidate& candidate) const {
+    return std::ranges::any_of(plan_.candidates, [&](const Candidate& committee) {
+      return std::ranges::any_of(committee.members, [&](const Candidate& member) {
+        return detail::same_work(member, candidate, data_);
+      });
+    });
+  }
+
+  /// Where there is nothing to choose, cross-validation inside a training part would tell nothing:
+  /// such a fold has no losses.
+  bool passed_over(std::size_t candidate, const Task& task) {
+    const Part& part = parts_[task.part];
+    if (part.validated[candidate]) return false;
+    store_.put({numbers_[candidate], part.number, task.fold}, FoldResult{});
+    finished(candidate);
+    return true;
   }
 
   /// Stores what the parts of a candidate found on a fold.
@@ -269,6 +295,15 @@ class Runner {
     return sums;
   }
 
+  /// Whether some fold of it has no losses; an earlier run may have had no committee for them.
+  bool passed_over_before(std::size_t c, const Part& part) const {
+    for (int f = 0; f < part.samples->folds(); ++f) {
+      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], part.number, f});
+      if (fold && fold->losses.empty()) return true;
+    }
+    return false;
+  }
+
   /// One fit on a whole training part: a method with the place of its grid that was chosen.
   struct Fit {
     const Candidate* part;
@@ -303,8 +338,14 @@ class Runner {
       size += searched.back().grid.settings.size() * searched.back().inputs.size();
     }
     const bool costs = keeps_squares(candidate);
-    TestPlan test{
-        .candidate = c, .inner_losses = summed_losses(c, at, costs ? 2 * size : size), .fits = {}};
+    TestPlan test{.candidate = c, .inner_losses = {}, .fits = {}};
+    if (!detail::has_choice(candidate, data_, samples) && passed_over_before(c, at)) {
+      const auto& [grid, inputs] = searched.front();
+      test.fits.push_back(fits.size());
+      fits.push_back({.part = &candidate, .settings = grid.settings[0], .input = inputs[0]});
+      return test;
+    }
+    test.inner_losses = summed_losses(c, at, costs ? 2 * size : size);
     std::vector<double> squares(size);
     if (costs) {
       std::copy_n(test.inner_losses.end() - static_cast<std::ptrdiff_t>(size), size,

@@ -108,6 +108,11 @@ std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData&
   return {{.settings = settled(data.input, part.choice.settings)}};
 }
 
+bool has_choice(const Candidate& candidate, const ExperimentData& data, Index samples) {
+  return candidate.is_committee() ||
+         inputs_of(candidate, data).size() * grid_points(candidate, samples).settings.size() > 1;
+}
+
 bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& data) {
   CandidateRecord first = candidate_record(a, data);
   CandidateRecord second = candidate_record(b, data);
