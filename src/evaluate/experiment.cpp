@@ -71,7 +71,7 @@ class Runner {
     int partition;     // whose test part it has
     std::size_t size;  // 0: all training samples; k: size k - 1 of the plan
     const Partition* samples;
-    std::vector<bool> validated{};  // of each candidate: whether its folds are worth their time
+    std::vector<bool> validated{};  // of each candidate, in inner folds
   };
   struct Task {
     std::size_t part;
@@ -95,8 +95,7 @@ class Runner {
       const int folds = part.samples->folds();
       const Index samples = detail::smallest_training_part(part.samples->fold_of);
       for (const Candidate& candidate : plan_.candidates) {
-        part.validated.push_back(detail::has_choice(candidate, data_, samples) ||
-                                 sits_in_committee(candidate));
+        part.validated.push_back(detail::is_validated(candidate, data_, samples));
       }
       folds_left_[p] = folds;
       for (int f = 0; f < folds; ++f) {
@@ -227,17 +226,7 @@ class Runner {
                             ended);
   }
 
-  /// Its losses are needed anyway.
-  bool sits_in_committee(const Candidate& candidate) const {
-    return std::ranges::any_of(plan_.candidates, [&](const Candidate& committee) {
-      return std::ranges::any_of(committee.members, [&](const Candidate& member) {
-        return detail::same_work(member, candidate, data_);
-      });
-    });
-  }
-
-  /// Where there is nothing to choose, cross-validation inside a training part would tell nothing:
-  /// such a fold has no losses.
+  /// Stores a fold without losses where cross-validation inside a training part would tell nothing.
   bool passed_over(std::size_t candidate, const Task& task) {
     const Part& part = parts_[task.part];
     if (part.validated[candidate]) return false;
@@ -295,15 +284,6 @@ class Runner {
     return sums;
   }
 
-  /// Whether some fold of it has no losses; an earlier run may have had no committee for them.
-  bool passed_over_before(std::size_t c, const Part& part) const {
-    for (int f = 0; f < part.samples->folds(); ++f) {
-      const std::optional<FoldResult> fold = store_.fold_result({numbers_[c], part.number, f});
-      if (fold && fold->losses.empty()) return true;
-    }
-    return false;
-  }
-
   /// One fit on a whole training part: a method with the place of its grid that was chosen.
   struct Fit {
     const Candidate* part;
@@ -339,7 +319,7 @@ class Runner {
     }
     const bool costs = keeps_squares(candidate);
     TestPlan test{.candidate = c, .inner_losses = {}, .fits = {}};
-    if (!detail::has_choice(candidate, data_, samples) && passed_over_before(c, at)) {
+    if (!at.validated[c]) {
       const auto& [grid, inputs] = searched.front();
       test.fits.push_back(fits.size());
       fits.push_back({.part = &candidate, .settings = grid.settings[0], .input = inputs[0]});

@@ -108,8 +108,9 @@ std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData&
   return {{.settings = settled(data.input, part.choice.settings)}};
 }
 
-bool has_choice(const Candidate& candidate, const ExperimentData& data, Index samples) {
-  return candidate.is_committee() ||
+bool is_validated(const Candidate& candidate, const ExperimentData& data, Index samples) {
+  constexpr std::string_view kTunesItself = "ridge";
+  return candidate.is_committee() || method_name(candidate.choice.settings) != kTunesItself ||
          inputs_of(candidate, data).size() * grid_points(candidate, samples).settings.size() > 1;
 }
 
