@@ -40,8 +40,8 @@ constexpr Index kWidest = 20;
 constexpr Index kLeastWidth = 320;
 constexpr int kFarFrom = 1;     // the round whose least Ritz value sigma goes by
 constexpr int kJudgedFrom = 5;  // before, residuals do not tell the rate
-/// A sample for a look at what to expect: a 512th of the work of a factor.
-constexpr Index kSample = 8;
+/// A sample for a look at what to expect: a 64th of the work of a factor.
+constexpr Index kSample = 4;
 /// Directions whose part outside Q is smaller than this are lost to rounding.
 constexpr double kInside = 1e-10;
 
