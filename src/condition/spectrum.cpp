@@ -246,16 +246,19 @@ RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows) {
   return rows;
 }
 
-double consistency(const Conditioned& conditioned, const DenseBlock& rows, Index most_rows) {
+double consistency(const Conditioned& conditioned, const DenseBlock& rows, double shift,
+                   Index most_rows) {
   const SymmetricMatrix& K = conditioned.kernel;
   const bool same = K.data() == rows.values().data();
-  if (same && std::holds_alternative<Unchanged>(conditioned.transform)) return 0;
+  if (same && shift == 0 && std::holds_alternative<Unchanged>(conditioned.transform)) return 0;
   const std::vector<Index> chosen = spread_positions(rows.rows(), most_rows);
   const RowMatrix seen =
       transform_rows(conditioned.transform, RowMatrix(rows.values()(chosen, Eigen::all)));
   double worst = 0;
   for (Index i = 0; i < seen.rows(); ++i) {
-    const auto own = K.col(chosen[static_cast<std::size_t>(i)]);
+    const Index at = chosen[static_cast<std::size_t>(i)];
+    Vector own = K.col(at);
+    own[at] += shift;
     const double norm = own.norm();
     const double distance = (seen.row(i).transpose() - own).norm();
     if (distance > 0) worst = std::max(worst, norm > 0 ? distance / norm : distance);

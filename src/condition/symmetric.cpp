@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "condition/symmetrise.hpp"
+#include "condition/tiles.hpp"
 #include "kith/core/parallel.hpp"
 #include "kith/core/xxh64.hpp"
 
@@ -128,40 +129,21 @@ struct UpperStripe {
   std::uint64_t hash = 0;
 };
 
-bool is_mirrored(const DenseBlock& block, Index i0, Index j0) {
-  const Index n = block.rows();
-  const Index i1 = std::min(i0 + kTile, n);
-  const Index j1 = std::min(j0 + kTile, n);
-  std::array<double, kTile * kTile> back{};
-  const bool whole = i1 - i0 == kTile;
-  for (Index j = j0; j < j1; ++j) {
-    const double* row = block.row(j).data() + i0;
-    std::copy_n(row, whole ? kTile : i1 - i0, back.data() + (j - j0) * kTile);
-  }
-  int unequal = 0;
-  for (Index i = i0; i < i1; ++i) {
-    const double* forth = block.row(i).data();
-    const double* beside = back.data() + (i - i0);
-    for (Index j = j0; j < j1; ++j) unequal += forth[j] == beside[(j - j0) * kTile] ? 0 : 1;
-  }
-  return unequal == 0;
-}
-
 UpperStripe upper_stripe(const DenseBlock& block, std::size_t stripe) {
+  const detail::TileKernels& kernels = detail::tile_kernels();
   const Index n = block.rows();
   const Index i0 = static_cast<Index>(stripe) * kTile;
   UpperStripe seen;
   Xxh64 hash;
   for (Index i = i0; i < std::min(i0 + kTile, n); ++i) {
     const std::span<const double> values = block.row(i).subspan(static_cast<std::size_t>(i0));
-    const Eigen::Map<const Eigen::ArrayXd> known(values.data(), std::ssize(values));
-    const double largest = known.abs().maxCoeff<Eigen::PropagateNaN>();
+    const double largest = kernels.largest_magnitude(values.data(), std::ssize(values));
     if (std::isnan(largest)) return {.plain = false};
     seen.largest = std::max(seen.largest, largest);
     add_values(values, hash);
   }
   for (Index j0 = i0; j0 < n; j0 += kTile) {
-    if (!is_mirrored(block, i0, j0)) return {.plain = false};
+    if (!kernels.is_mirrored(block.values().data(), n, i0, j0, kTile)) return {.plain = false};
   }
   seen.hash = hash.digest();
   return seen;
@@ -273,8 +255,10 @@ bool exactly_symmetric(const Block& block) {
   if (const auto* sparse = std::get_if<SparseBlock>(&block)) return *sparse == transposed(*sparse);
   const auto& dense = std::get<DenseBlock>(block);
   const Index n = dense.rows();
-  for (Index i0 = 0; i0 < n; i0 += kTile) {
-    for (Index j0 = 0; j0 <= i0; j0 += kTile) {
+  const detail::TileKernels& kernels = detail::tile_kernels();
+  for (Index j0 = 0; j0 < n; j0 += kTile) {
+    for (Index i0 = j0; i0 < n; i0 += kTile) {
+      if (kernels.is_mirrored(dense.values().data(), n, j0, i0, kTile)) continue;
       for (Index i = i0; i < std::min(i0 + kTile, n); ++i) {
         for (Index j = j0; j < std::min(j0 + kTile, i); ++j) {
           if (detail::differ(dense(i, j), dense(j, i))) return false;

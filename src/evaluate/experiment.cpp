@@ -71,6 +71,7 @@ class Runner {
     int partition;     // whose test part it has
     std::size_t size;  // 0: all training samples; k: size k - 1 of the plan
     const Partition* samples;
+    std::vector<bool> validated{};  // of each candidate, in inner folds
   };
   struct Task {
     std::size_t part;
@@ -90,8 +91,12 @@ class Runner {
   void plan_tasks() {
     folds_left_ = std::vector<std::atomic<int>>(parts_.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const Part& part = parts_[p];
+      Part& part = parts_[p];
       const int folds = part.samples->folds();
+      const Index samples = detail::smallest_training_part(part.samples->fold_of);
+      for (const Candidate& candidate : plan_.candidates) {
+        part.validated.push_back(detail::is_validated(candidate, data_, samples));
+      }
       folds_left_[p] = folds;
       for (int f = 0; f < folds; ++f) {
         tasks_.push_back({p, f});
@@ -191,6 +196,7 @@ class Runner {
     const Part& part = parts_[task.part];
     std::vector<std::size_t> open = pending(part, task.fold);
     std::erase_if(open, [&](std::size_t c) { return has_failed(c, part); });
+    std::erase_if(open, [&](std::size_t c) { return passed_over(c, task); });
     if (open.empty()) return;
     const Partition& partition = *part.samples;
     const FoldSplit split = split_fold(partition.fold_of, task.fold);
@@ -218,6 +224,15 @@ class Runner {
     (void)detail::losses_of(data_, {train, held_out}, parts.methods,
                             detail::smallest_training_part(partition.fold_of), missing_, own, begin,
                             ended);
+  }
+
+  /// Stores a fold without losses where cross-validation inside a training part would tell nothing.
+  bool passed_over(std::size_t candidate, const Task& task) {
+    const Part& part = parts_[task.part];
+    if (part.validated[candidate]) return false;
+    store_.put({numbers_[candidate], part.number, task.fold}, FoldResult{});
+    finished(candidate);
+    return true;
   }
 
   /// Stores what the parts of a candidate found on a fold.
@@ -303,8 +318,14 @@ class Runner {
       size += searched.back().grid.settings.size() * searched.back().inputs.size();
     }
     const bool costs = keeps_squares(candidate);
-    TestPlan test{
-        .candidate = c, .inner_losses = summed_losses(c, at, costs ? 2 * size : size), .fits = {}};
+    TestPlan test{.candidate = c, .inner_losses = {}, .fits = {}};
+    if (!at.validated[c]) {
+      const auto& [grid, inputs] = searched.front();
+      test.fits.push_back(fits.size());
+      fits.push_back({.part = &candidate, .settings = grid.settings[0], .input = inputs[0]});
+      return test;
+    }
+    test.inner_losses = summed_losses(c, at, costs ? 2 * size : size);
     std::vector<double> squares(size);
     if (costs) {
       std::copy_n(test.inner_losses.end() - static_cast<std::ptrdiff_t>(size), size,

@@ -108,6 +108,12 @@ std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData&
   return {{.settings = settled(data.input, part.choice.settings)}};
 }
 
+bool is_validated(const Candidate& candidate, const ExperimentData& data, Index samples) {
+  constexpr std::string_view kTunesItself = "ridge";
+  return candidate.is_committee() || method_name(candidate.choice.settings) != kTunesItself ||
+         inputs_of(candidate, data).size() * grid_points(candidate, samples).settings.size() > 1;
+}
+
 bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& data) {
   CandidateRecord first = candidate_record(a, data);
   CandidateRecord second = candidate_record(b, data);

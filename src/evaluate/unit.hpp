@@ -48,6 +48,10 @@ struct PartLosses {
 [[nodiscard]] std::vector<InputVariant> inputs_of(const Candidate& part,
                                                   const ExperimentData& data);
 
+/// Whether there are inner folds: not where a fit tunes itself and there is nothing else to choose.
+[[nodiscard]] bool is_validated(const Candidate& candidate, const ExperimentData& data,
+                                Index samples);
+
 /// Whether two methods compute the same, whatever their names.
 [[nodiscard]] bool same_work(const Candidate& a, const Candidate& b, const ExperimentData& data);
 

@@ -15,4 +15,13 @@ enum class EigenWorkspace {
 [[nodiscard]] SymmetricEigen decompose_in_steps(Matrix S, EigenWorkspace workspace,
                                                 const RunContext& ctx);
 
+/// S = U diag(lambda) U', and U'X of some columns.
+struct RotatedColumns {
+  Vector lambda;
+  Matrix X;
+};
+/// The same steps, the last of them for X in place of U: with few columns it costs next to nothing.
+/// Signs are left as they come. Refuses S as symmetric_eigen does.
+[[nodiscard]] RotatedColumns rotate_by_eigenvectors(Matrix S, Matrix X, const RunContext& ctx = {});
+
 }  // namespace kith

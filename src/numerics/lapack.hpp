@@ -49,6 +49,9 @@ void dlaed4_(const int* n, const int* i, const double* d, const double* z, doubl
 /// Cholesky factor L of A = L L'; info > 0: the leading minor of that order is not positive.
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 
+/// The same in single precision.
+void spotrf_(const char* uplo, const int* n, float* a, const int* lda, int* info);
+
 /// The same with complete pivoting, ended where no pivot is above tol: `rank` columns of L, whose
 /// row k belongs to row piv[k] (from 1) of A.
 void dpstrf_(const char* uplo, const int* n, double* a, const int* lda, int* piv, int* rank,

@@ -127,6 +127,27 @@ class Steps {
     return {std::move(lambda_), std::move(A_)};
   }
 
+  /// lambda and U'X; X becomes Q'X, and U'X is Z'Q'X.
+  [[nodiscard]] RotatedColumns rotate(Matrix X) {
+    const double n = n_;
+    const Workspace memory(n * n + 4 * n + 1 + kColumns * std::max(n, double(X.cols())));
+    const Room room{memory.values.get(), memory.length};
+    Matrix Z(n_, n_);
+    step(false, 0);
+    reduce(room);
+    step(false, 50);
+    divide_and_conquer(Z.data(), room);
+    step(false, 70);
+    const int columns = static_cast<int>(X.cols());
+    int info = 0;
+    if (columns > 0) {
+      dormtr_("L", "L", "T", &n_, &columns, A_.data(), &n_, tau_.data(), X.data(), &n_, room.values,
+              &room.length, &info);
+    }
+    if (info != 0) fail("back transformation", info, n_);
+    return {std::move(lambda_), Matrix(Z.transpose() * X)};
+  }
+
  private:
   static constexpr const char* kStage = "decomposition";
   static constexpr int kShownFrom = 3000;
@@ -240,6 +261,13 @@ bool decompose_small(const Matrix& S, SymmetricEigen& result) {
 
 SymmetricEigen decompose_in_steps(Matrix S, EigenWorkspace workspace, const RunContext& ctx) {
   return Steps(std::move(S), ctx).run(workspace);
+}
+
+RotatedColumns rotate_by_eigenvectors(Matrix S, Matrix X, const RunContext& ctx) {
+  check_square_and_finite(S);
+  if (S.rows() > kSmallUpTo) return Steps(std::move(S), ctx).rotate(std::move(X));
+  const SymmetricEigen eigen = symmetric_eigen(std::move(S), ctx);
+  return {eigen.lambda, eigen.U.transpose() * X};
 }
 
 void fix_signs(Matrix& U) {

@@ -140,9 +140,9 @@ struct Conditioned {
 [[nodiscard]] RowMatrix transform_rows(const TestTransform& transform, RowMatrix rows);
 
 /// max_i ||transform(s_i) - K_i|| / ||K_i|| over the rows s_i of the training block: how far a
-/// training sample presented as new is from its row of the kernel. Over at most `most_rows` rows,
-/// evenly spread: all of them cost O(n^3).
+/// training sample presented as new is from its row of the kernel, to whose diagonal `shift` is
+/// added. Over at most `most_rows` rows, evenly spread: all of them cost O(n^3).
 [[nodiscard]] double consistency(const Conditioned& conditioned, const DenseBlock& rows,
-                                 Index most_rows = 64);
+                                 double shift = 0, Index most_rows = 64);
 
 }  // namespace kith

@@ -18,7 +18,11 @@ void describe(FeaturesFisherSettings& settings, FieldVisitor& field) {
 
 FittedPath<FeaturesFisherModel> fit_path(SharedWork& work, Path<FeaturesFisherSettings> path,
                                          RunContext& ctx) {
-  const PooledCovariance covariance(Matrix(work.dense().values()), work.train().labels);
+  const DenseBlock& S = work.dense();
+  // As it lies there, row after row.
+  const Eigen::Map<const Matrix, 0, SampleStride> rows(S.values().data(), S.rows(), S.cols(),
+                                                       SampleStride(1, S.cols()));
+  const PooledCovariance covariance(rows, work.train().labels);
   ctx.check_stop();
   FittedPath<FeaturesFisherModel> fitted;
   for (const FeaturesFisherSettings& settings : path) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "kith/core/parallel.hpp"
 
 namespace kith {
 
@@ -56,17 +59,41 @@ RotatedSolution solve_ridge(const VectorRef& kernel, double r, const RotatedTarg
 }
 
 Matrix leave_one_out(const MatrixRef& U, const RotatedSolution& solution, const MatrixRef& Y) {
-  const Vector ones = U.transpose().rowwise().sum();
-  Vector B = U.cwiseAbs2() * solution.inverse;
-  if (solution.constant_share != 0) {
-    const Vector weighted = U * solution.inverse.cwiseProduct(ones);
-    B -= weighted.cwiseAbs2() / solution.constant_share;
+  return std::move(leave_one_out(U, std::span(&solution, 1), Y).front());
+}
+
+std::vector<Matrix> leave_one_out(const MatrixRef& U, std::span<const RotatedSolution> solutions,
+                                  const MatrixRef& Y, int threads) {
+  constexpr Index kRows = 256;  // of U at a time: their squares are a copy
+  const Index tasks = Y.cols();
+  const Index width = tasks + 1;  // of a solution: a, and (K + r I)^-1 1
+  const Vector ones = U.colwise().sum().transpose();
+  Matrix inverse(U.cols(), std::ssize(solutions));
+  Matrix linear(U.cols(), std::ssize(solutions) * width);
+  for (Index k = 0; k < inverse.cols(); ++k) {
+    const RotatedSolution& solution = solutions[static_cast<std::size_t>(k)];
+    inverse.col(k) = solution.inverse;
+    linear.middleCols(k * width, tasks) = solution.a;
+    linear.col(k * width + tasks) = solution.inverse.cwiseProduct(ones);
   }
-  Matrix values = U * solution.a;
-  for (Index i = 0; i < values.rows(); ++i) {
-    const double scale = B(i) != 0 ? 1 / B(i) : std::numeric_limits<double>::quiet_NaN();
-    values.row(i) = Y.row(i) - scale * values.row(i);
-  }
+  std::vector<Matrix> values(solutions.size(), Matrix(Y.rows(), tasks));
+  parallel_for(static_cast<std::size_t>((Y.rows() + kRows - 1) / kRows), threads,
+               [&](std::size_t block) {
+                 const Index begin = static_cast<Index>(block) * kRows;
+                 const auto rows = U.middleRows(begin, std::min(kRows, U.rows() - begin));
+                 const Matrix B = Matrix(rows.cwiseAbs2()) * inverse;
+                 const Matrix L = rows * linear;
+                 for (Index k = 0; k < inverse.cols(); ++k) {
+                   const double share = solutions[static_cast<std::size_t>(k)].constant_share;
+                   for (Index i = 0; i < rows.rows(); ++i) {
+                     const double ones_of_i = L(i, k * width + tasks);
+                     const double b = B(i, k) - (share != 0 ? ones_of_i * ones_of_i / share : 0);
+                     const double scale = b != 0 ? 1 / b : std::numeric_limits<double>::quiet_NaN();
+                     values[static_cast<std::size_t>(k)].row(begin + i) =
+                         Y.row(begin + i) - scale * L.row(i).segment(k * width, tasks);
+                   }
+                 }
+               });
   return values;
 }
 

@@ -55,11 +55,13 @@ Rng KernelLearner::folds(std::size_t number) const {
   return ctx->rng.stream("svm calibration", number);
 }
 
-KernelLearner::Block KernelLearner::block_of(const SymmetricMatrix& K, std::vector<Index> members) {
+KernelLearner::Block KernelLearner::block_of(const SymmetricMatrix& K, double shift,
+                                             std::vector<Index> members) {
   Block block;
   block.K = K;
-  block.kernel =
-      members.empty() ? dual::SymmetricView::dense(K) : dual::SymmetricView::block(K, members);
+  block.shift = shift;
+  block.kernel = members.empty() ? dual::SymmetricView::dense(K, shift)
+                                 : dual::SymmetricView::block(K, members, shift);
   block.members = std::move(members);
   return block;
 }
@@ -80,7 +82,7 @@ dual::Convexity KernelLearner::judge(const Block& block) const {
 
 KernelLearner::Block KernelLearner::block(const BinaryTask& task, std::size_t /*number*/) const {
   const bool whole = task.size() == K.rows();
-  Block block = block_of(K, whole ? std::vector<Index>() : task.samples);
+  Block block = block_of(K, shift, whole ? std::vector<Index>() : task.samples);
   block.y = task.y();
   if (train->weights.size() > 0) block.weights = train->weights(task.samples);
   block.convexity = judged ? convexity : judge(block);
@@ -89,7 +91,7 @@ KernelLearner::Block KernelLearner::block(const BinaryTask& task, std::size_t /*
 
 KernelLearner::Block KernelLearner::part(const Block& whole, std::span<const Index> samples) const {
   if (whole.y.size() >= kHeldAtZeroFrom) {
-    Block part = block_of(whole.K, whole.members);
+    Block part = block_of(whole.K, whole.shift, whole.members);
     part.y = whole.y;
     part.weights = Vector::Zero(whole.y.size());
     part.weights(samples) = whole.weights.size() > 0 ? Vector(whole.weights(samples))
@@ -97,7 +99,7 @@ KernelLearner::Block KernelLearner::part(const Block& whole, std::span<const Ind
     part.convexity = whole.convexity;
     return part;
   }
-  Block part = block_of(whole.K, at_members(whole, samples));
+  Block part = block_of(whole.K, whole.shift, at_members(whole, samples));
   part.y = whole.y(samples);
   if (whole.weights.size() > 0) part.weights = whole.weights(samples);
   part.convexity = whole.convexity;
@@ -149,8 +151,13 @@ Vector KernelLearner::decisions(const Block& whole, const Machine& machine,
     at.push_back(k);
     columns.push_back(trained_on[static_cast<std::size_t>(k)]);
   }
-  const Vector sums =
+  Vector sums =
       sub_matrix(whole.K, at_members(whole, rows), at_members(whole, columns)) * machine.c(at);
+  if (whole.shift != 0) {  // of samples among both
+    Vector shifted = Vector::Zero(whole.y.size());
+    shifted(columns) = whole.shift * machine.c(at);
+    sums += shifted(std::vector<Index>(rows.begin(), rows.end()));
+  }
   return sums.array() + machine.b;
 }
 
@@ -160,7 +167,8 @@ FittedPath<Machines> train_machines(const KernelLearner& learner, Tasks tasks) {
   const bool whole = std::ranges::all_of(
       tasks, [&](const BinaryTask& task) { return task.size() == learner.K.rows(); });
   if (learner.convexity == dual::Convexity::kUnknown && (whole || !learner.prove)) {
-    const dual::Convexity found = learner.judge(KernelLearner::block_of(learner.K, {}));
+    const dual::Convexity found =
+        learner.judge(KernelLearner::block_of(learner.K, learner.shift, {}));
     // Of a matrix that is refuted some blocks may be convex; of another none is worth a look.
     judging.judged = whole || found == dual::Convexity::kUnknown;
     if (judging.judged) judging.convexity = found;

@@ -35,16 +35,25 @@ dual::Convexity convexity_of(Spectrum spectrum) {
 /// The kernel with what is done to new rows, and how far that is from the kernel.
 struct TreatedKernel {
   Conditioned kernel;
+  double shift = 0;  // on the diagonal of the kernel, which is not copied for it
   double consistency = 0;
 };
 
 TreatedKernel treated_kernel(SharedWork& work, const SvmSettings& settings, const RunContext& ctx) {
-  TreatedKernel treated{spectrum_kernel(work, settings.spectrum, ctx, settings.beta)};
+  TreatedKernel treated;
+  if (settings.spectrum == Spectrum::kShift) {
+    treated.shift = work.shift(ctx);
+    const KernelWay way = treated.shift > 0 ? KernelWay::kShift : KernelWay::kSemidefinite;
+    treated.kernel = {.kernel = work.symmetric(), .transform = Unchanged{}, .origin = {.way = way}};
+  } else {
+    treated.kernel = spectrum_kernel(work, settings.spectrum, ctx, settings.beta);
+  }
   if (settings.test_treatment == Treatment::kNone) treated.kernel.transform = Unchanged{};
   if (settings.test_treatment == Treatment::kMap && settings.spectrum == Spectrum::kShift) {
     treated.kernel.transform = shift_map(work.eigen(ctx), work.shift(ctx));
   }
-  treated.consistency = consistency(treated.kernel, rows_as_new(work, settings.spectrum));
+  treated.consistency =
+      consistency(treated.kernel, rows_as_new(work, settings.spectrum), treated.shift);
   return treated;
 }
 
@@ -79,6 +88,7 @@ FittedPath<SvmModel> fit_whole(SharedWork& work, Tasks tasks, Path<SvmSettings> 
   const TreatedKernel treated = treated_kernel(work, first, ctx);
   const std::vector<MachineSettings> machines = machine_settings(ascending);
   const KernelLearner learner{.K = treated.kernel.kernel,
+                              .shift = treated.shift,
                               .train = &train,
                               .ascending = machines,
                               .convexity = convexity_of(first.spectrum),
@@ -136,6 +146,7 @@ struct OwnKernelLearner {
     own.treated = treated_kernel(*own.work, ascending.front(), inner);
     KernelLearner learner = on_kernel();
     learner.K = own.treated.kernel.kernel;
+    learner.shift = own.treated.shift;
     learner.train = own.set.get();
     BinaryTask whole{.samples = all_positions(task.size()), .signs = task.signs};
     own.machines = learner.block(whole, 0);

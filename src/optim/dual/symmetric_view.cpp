@@ -83,10 +83,10 @@ SymmetricView SymmetricView::dense(const Eigen::Ref<const FloatMatrix>& K, doubl
   return {Dense<float>{K.data(), K.outerStride()}, K.diagonal().cast<double>(), shift};
 }
 
-SymmetricView SymmetricView::block(const MatrixRef& K, std::vector<Index> members) {
+SymmetricView SymmetricView::block(const MatrixRef& K, std::vector<Index> members, double shift) {
   check_square(kWhat, K.rows(), K.cols());
   Vector diagonal = K.diagonal()(members);
-  return {std::make_shared<LazyBlock>(K, std::move(members)), std::move(diagonal), 0};
+  return {std::make_shared<LazyBlock>(K, std::move(members)), std::move(diagonal), shift};
 }
 
 const double* SymmetricView::stored(Index column) const {

@@ -148,6 +148,38 @@ TEST(Look, TellsInOnePassWhatItsPartsTell) {
   }
 }
 
+TEST(Look, SeesEveryEntryThatDiffers) {
+  for (const Index n : {2, 5, 33, 38, 67}) {
+    RowMatrix S = random_square(n, 5);
+    S = (S + RowMatrix(S.transpose())).eval();
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < n; ++j) {
+        if (i == j) continue;
+        const double before = S(i, j);
+        S(i, j) += 1;
+        EXPECT_FALSE(look(DenseBlock(S)).exactly_symmetric) << n << " " << i << " " << j;
+        EXPECT_FALSE(exactly_symmetric(DenseBlock(S))) << n << " " << i << " " << j;
+        S(i, j) = before;
+      }
+    }
+    EXPECT_TRUE(look(DenseBlock(S)).exactly_symmetric);
+  }
+}
+
+TEST(Look, TheLargestIsThatOfEveryPlace) {
+  for (const Index n : {1, 7, 40}) {
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        RowMatrix S = RowMatrix::Constant(n, n, -0.0);
+        S(i, j) = S(j, i) = -3;
+        EXPECT_EQ(look(DenseBlock(S)).largest, 3) << n << " " << i << " " << j;
+        S(i, j) = S(j, i) = std::numeric_limits<double>::quiet_NaN();
+        EXPECT_EQ(look(DenseBlock(S)).missing, i == j ? 1 : 2) << n << " " << i << " " << j;
+      }
+    }
+  }
+}
+
 TEST(Look, HashTellsShapesApart) {
   EXPECT_NE(block_hash(DenseBlock(RowMatrix::Zero(2, 8))),
             block_hash(DenseBlock(RowMatrix::Zero(4, 4))));

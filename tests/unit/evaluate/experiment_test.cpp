@@ -160,6 +160,42 @@ TEST(Experiment, PoisonedHeldOutRowsOfAFoldLeaveTheModelOfThatFoldAlone) {
   }
 }
 
+/// Its fits tune themselves.
+TEST(Experiment, RidgeHasNoInnerFolds) {
+  const test::Sample sample = test::make_sample(60, 0, 3, 6);
+  const ExperimentData data = data_of(sample.S, sample.classes);
+  Store alone(":memory:");
+  Store both(":memory:");
+  RunContext ctx;
+  ExperimentPlan plan = plan_of(data, {"ridge", "sda", "knn"}, {.repeats = 2, .folds = 3});
+  const std::int64_t a = run_experiment(data, plan, alone, NewData::kRefuse, ctx).experiment;
+  const std::vector<std::int64_t> few = alone.candidates(a);
+  // A committee needs the losses of its members, and leaves the rows alone.
+  plan.candidates.push_back(committee_of("auto", parse_candidates("ridge,knn")));
+  search(plan.candidates[0], "ridge", std::vector<std::string>{"0.1", "1"});
+  plan.candidates[0].name = "searched";
+  plan.candidates.push_back(parse_candidates("ridge").front());
+  const std::int64_t b = run_experiment(data, plan, both, NewData::kRefuse, ctx).experiment;
+  const std::vector<std::int64_t> all = both.candidates(b);
+  for (int p = 0; p < 2; ++p) {
+    for (int f = 0; f < 3; ++f) {
+      EXPECT_TRUE(alone.fold_result({few[0], p, f})->losses.empty());
+      EXPECT_EQ(alone.fold_result({few[1], p, f})->losses.size(), 1U);
+      EXPECT_GT(alone.fold_result({few[2], p, f})->losses.size(), 1U);
+      EXPECT_EQ(both.fold_result({all[0], p, f})->losses.size(), 2U);
+      EXPECT_GT(both.fold_result({all[3], p, f})->losses.size(), 2U);
+      EXPECT_TRUE(both.fold_result({all[4], p, f})->losses.empty());
+    }
+    const TestResult one = *alone.test_result({few[0], p, kTestFold});
+    const TestResult two = *both.test_result({all[4], p, kTestFold});
+    EXPECT_TRUE(one.inner_losses.empty());
+    EXPECT_EQ(one.chosen, two.chosen);
+    EXPECT_EQ(one.chosen.at("ridge"), "auto");
+    EXPECT_EQ(one.prediction.labels, two.prediction.labels);
+    EXPECT_EQ(one.prediction.scores, two.prediction.scores);
+  }
+}
+
 TEST(Experiment, AgreesWithTrainingAndPredictingByHand) {
   const test::Sample sample = test::make_sample(50, 0, 2, 5);
   const InputSettings input{.scale = ScaleRule::kUnit};

@@ -63,6 +63,27 @@ TEST(PooledCovariance, GivesTheLogPosteriorOfNormalClasses) {
   EXPECT_NEAR(scores(0) - scores(1), log_density(0) - log_density(1), 1e-10);
 }
 
+/// More samples than are centred at a time, in either order of rows and columns.
+TEST(PooledCovariance, ReadsManySamplesInPlace) {
+  constexpr Index kSamples = 600;
+  Rng rng(2);
+  RowMatrix X(kSamples, 4);
+  std::vector<std::string> names;
+  for (Index i = 0; i < kSamples; ++i) {
+    names.emplace_back(i % 3 == 0 ? "a" : "b");
+    for (Index d = 0; d < 4; ++d) X(i, d) = rng.normal() + static_cast<double>(i % 3);
+  }
+  const Labels labels = make_labels(names);
+  const Eigen::Map<const Matrix, 0, SampleStride> rows(X.data(), kSamples, 4, SampleStride(1, 4));
+  const PooledCovariance::Rule rule = PooledCovariance(rows, labels).rule(0.1);
+  const ClassMeans means = class_means(rows, labels);
+  const Matrix centred = within_class(X, labels, means);
+  Matrix covariance = centred.transpose() * centred / static_cast<double>(kSamples);
+  covariance += 0.1 * covariance.trace() / 4 * Matrix::Identity(4, 4);
+  EXPECT_LE((covariance * rule.W - means.means.transpose()).norm(), 1e-10);
+  EXPECT_LE((rule.W - PooledCovariance(Matrix(X), labels).rule(0.1).W).norm(), 1e-12);
+}
+
 TEST(FeaturesFisher, IsTheDiscriminantOnRows) {
   const Task task = points_task(true);
   SharedWork work(task.set);

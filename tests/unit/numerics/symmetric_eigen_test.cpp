@@ -106,6 +106,27 @@ TEST(EigenSteps, AgreeWithALargeAndASmallWorkspace) {
   }
 }
 
+TEST(EigenSteps, RotateColumnsAsTheVectorsDo) {
+  for (const Index n : {1, 2, 20, 60, 200}) {
+    for (const Index columns : {0, 1, 7, 300}) {
+      const Matrix S = test::random_symmetric(n, static_cast<std::uint64_t>(n));
+      const Matrix X = Matrix::NullaryExpr(
+          n, columns, [](Index i, Index j) { return std::cos(1.0 + 7.0 * double(i) + double(j)); });
+      const RotatedColumns rotated = rotate_by_eigenvectors(S, X);
+      const SymmetricEigen eigen = symmetric_eigen(S);
+      const double scale = 1e-11 * static_cast<double>(n) * (1 + X.norm());
+      EXPECT_LE((rotated.lambda - eigen.lambda).norm(), 1e-12 * static_cast<double>(n) * S.norm());
+      // Signs are free.
+      EXPECT_LE((rotated.X.cwiseAbs() - (eigen.U.transpose() * X).cwiseAbs()).norm(), scale) << n;
+      EXPECT_LE(
+          (rotated.X.transpose() * rotated.lambda.asDiagonal() * rotated.X - X.transpose() * S * X)
+              .norm(),
+          scale * S.norm() * (1 + X.norm()))
+          << n;
+    }
+  }
+}
+
 TEST(EigenSteps, EndWhenTheRunIsStopped) {
   StopSource source;
   source.request_stop();

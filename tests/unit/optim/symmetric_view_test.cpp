@@ -20,7 +20,10 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::vector<dual::SymmetricView> views(const Matrix& K, const dual::FloatMatrix& narrow,
                                        double shift) {
+  std::vector<Index> all;
+  for (Index i = 0; i < K.rows(); ++i) all.push_back(i);
   return {dual::SymmetricView::dense(K, shift), dual::SymmetricView::dense(narrow, shift),
+          dual::SymmetricView::block(K, all, shift),
           dual::SymmetricView::columns(
               K.diagonal(),
               [&K](Index j, std::span<double> out) {

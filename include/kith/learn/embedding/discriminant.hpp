@@ -9,20 +9,25 @@
 
 namespace kith {
 
+/// Samples x dimensions, of any strides: row after row or column after column.
+using SampleStride = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+using SampleRows = Eigen::Ref<const Matrix, 0, SampleStride>;
+
 struct ClassMeans {
   Matrix means;      ///< classes x dimensions; 0 for a class without samples
   Vector log_prior;  ///< -infinity for a class without samples
 };
-[[nodiscard]] ClassMeans class_means(const MatrixRef& X, const Labels& labels);
+[[nodiscard]] ClassMeans class_means(const SampleRows& X, const Labels& labels);
 
 /// X minus the mean of each sample's class.
 [[nodiscard]] Matrix within_class(const MatrixRef& X, const Labels& labels,
                                   const ClassMeans& means);
 
-/// The pooled covariance of X (samples x dimensions), decomposed once for every ridge.
+/// The pooled covariance of X (samples x dimensions), decomposed once for every ridge. X is read in
+/// place, a few samples at a time: the decomposition is all the memory that is needed.
 class PooledCovariance {
  public:
-  PooledCovariance(const MatrixRef& X, const Labels& labels);
+  PooledCovariance(const SampleRows& X, const Labels& labels);
 
   /// score_c(x) = x'W_c + b_c, the log-posterior up to a constant, with covariance
   /// Sigma + ridge (tr Sigma / dimensions) I.

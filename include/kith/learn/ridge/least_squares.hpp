@@ -9,6 +9,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "kith/condition/spectrum.hpp"
 
@@ -49,6 +51,10 @@ struct RotatedSolution {
 /// the kernel of the others as it is. O(n^2) a column. Values that rounding leaves open are NaN.
 [[nodiscard]] Matrix leave_one_out(const MatrixRef& U, const RotatedSolution& solution,
                                    const MatrixRef& Y);
+/// The same of several solutions at a time, with U read once for all of them.
+[[nodiscard]] std::vector<Matrix> leave_one_out(const MatrixRef& U,
+                                                std::span<const RotatedSolution> solutions,
+                                                const MatrixRef& Y, int threads = 1);
 
 /// How far each column is from solving both equations, in the unit of the targets: the largest
 /// |K a + r a + b - y| and r |mean a|. `Ka` has to come from the data and not from the solver.

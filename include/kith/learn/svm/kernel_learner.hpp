@@ -38,6 +38,7 @@ struct KernelLearner {
   using Machine = LinearMachine;
   struct Block {
     SymmetricMatrix K;           ///< of all training samples, or of those of the task
+    double shift = 0;            ///< on its diagonal
     std::vector<Index> members;  ///< of the task among them; empty: all
     dual::SymmetricView kernel = dual::SymmetricView::dense(Matrix(0, 0));
     Vector y;
@@ -50,6 +51,7 @@ struct KernelLearner {
   };
 
   SymmetricMatrix K;  ///< of all training samples
+  double shift = 0;   ///< added to the diagonal of K, which is not copied for it
   const TrainingSet* train = nullptr;
   Path<MachineSettings> ascending;
   /// kUnknown: each task looks for itself, unless the whole matrix is `judged`.
@@ -59,8 +61,9 @@ struct KernelLearner {
   MachineObjective objective = MachineObjective::kDual;
   const RunContext* ctx = nullptr;
 
-  /// The block of these samples of K; empty: all of them.
-  [[nodiscard]] static Block block_of(const SymmetricMatrix& K, std::vector<Index> members);
+  /// The block of these samples of K with `shift` on its diagonal; empty: all of them.
+  [[nodiscard]] static Block block_of(const SymmetricMatrix& K, double shift,
+                                      std::vector<Index> members);
   /// What is known of a kernel before it is used.
   [[nodiscard]] dual::Convexity judge(const Block& block) const;
   [[nodiscard]] Rng folds(std::size_t number) const;

@@ -48,7 +48,8 @@ class SymmetricView {
                                            double shift = 0);
   /// The block of the samples `members`, whose columns are copied as they are needed. Copies of the
   /// view share them; one thread at a time may use them.
-  [[nodiscard]] static SymmetricView block(const MatrixRef& K, std::vector<Index> members);
+  [[nodiscard]] static SymmetricView block(const MatrixRef& K, std::vector<Index> members,
+                                           double shift = 0);
   /// A matrix that is never formed. `diagonal` excludes `shift`.
   [[nodiscard]] static SymmetricView columns(Vector diagonal, ColumnFunction column,
                                              double shift = 0);
