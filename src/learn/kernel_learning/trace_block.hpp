@@ -14,7 +14,7 @@ namespace kith::detail {
 
 /// Whether mirror descent solves it.
 [[nodiscard]] bool descends(const TraceSettings& settings);
-[[nodiscard]] double tolerance_of(const TraceSettings& settings);
+[[nodiscard]] double tolerance_of(const TraceSettings& settings, trace::KernelShape shape);
 
 /// All samples of a task, or a part of them.
 struct TraceBlock {

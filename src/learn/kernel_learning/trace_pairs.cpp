@@ -176,7 +176,7 @@ struct TraceLearner {
     if (!candidate) return false;
     if (!(found.alpha.array() < kInside * path.found_cost.array()).all()) return false;
     trace::update_evidence(problem, found);
-    if (!(found.info.gap <= detail::tolerance_of(settings))) return false;
+    if (!(found.info.gap <= detail::tolerance_of(settings, problem.shape))) return false;
     found.info.iterations = 0;
     return true;
   }

@@ -12,6 +12,7 @@
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
+#include "optim/trace/block.hpp"
 #include "optim/trace/least.hpp"
 #include "optim/trace/point.hpp"
 
@@ -52,12 +53,6 @@ void check_sizes(const Problem& problem, const Solution& solution) {
     fits = fits && Z.rows() == n && Z.cols() == (spectral ? 1 : n);
   }
   if (!fits) refuse("the solution is not of the size of the problem");
-}
-
-double default_tolerance(const Problem& problem) {
-  if (problem.loss == KernelLoss::kAbsolute) return 1e-3;
-  const bool spectral = problem.shape == KernelShape::kSpectral;
-  return spectral && problem.loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
 }
 
 /// The certificate and what its computation also found.
@@ -146,16 +141,35 @@ Solution no_answer(const Problem& problem, long iterations) {
   return none;
 }
 
+/// The machine on the kernels of `found` by itself: next to a heavy loss the search leaves it few
+/// digits. `found` has its evidence.
+void finish_machine_on_kernels(const Problem& problem, Solution& found, const RunContext& ctx) {
+  constexpr double kEnough = 1e-2;  // of the margin
+  if (found.info.kkt_residual <= kEnough) return;
+  const auto machine = fixed_machine(problem, matrices_of(found.kernels), {}, ctx);
+  if (!machine || !met_tolerance(machine->info.status)) return;
+  Solution other = found;
+  other.alpha = machine->alpha;
+  other.gamma = machine->gamma;
+  other.b = machine->b;
+  update_evidence(problem, other);
+  const bool better = other.info.kkt_residual < found.info.kkt_residual;
+  if (better && other.info.objective <= found.info.objective) found = std::move(other);
+}
+
 /// The search, which finds some answers to all digits; of others, where a matrix is nearly touched,
 /// its multipliers prove little. What splitting then proves or finds better is taken from it.
-Solution solve_norm(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
+Solution search_and_split(const Problem& problem, double tolerance, long limit,
+                          const RunContext& ctx) {
   constexpr double kProved = 5e-4;  // what splitting has to reach, and reaches soon
   constexpr long kSplittingLimit = 1000;
   Solution found = search_norm(problem, tolerance, limit, ctx);
-  if (problem.shape == KernelShape::kSpectral || !is_whole(problem, found)) return found;
+  if (!is_whole(problem, found)) return found;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  const double enough = spectral ? tolerance : std::max(tolerance, kProved);
   update_evidence(problem, found);
-  if (found.info.gap <= std::max(tolerance, kProved)) return found;
-  Solution other = split_loss(problem, std::max(tolerance, kProved), kSplittingLimit, ctx);
+  if (found.info.gap <= enough) return found;
+  Solution other = split_loss(problem, enough, kSplittingLimit, ctx);
   if (!is_whole(problem, other)) return found;
   update_evidence(problem, other);
   const long iterations = found.info.iterations + other.info.iterations;
@@ -164,8 +178,55 @@ Solution solve_norm(const Problem& problem, double tolerance, long limit, const 
     other.proof = std::move(found.proof);
     found = std::move(other);
   }
+  update_evidence(problem, found);
   found.info.iterations = iterations;
   found.info.status = SolveStatus::kReducedAccuracy;
+  return found;
+}
+
+/// The spectra nearest to those of the matrices and the machine on them. Under a heavy loss they
+/// are the optimum but for rounding, and leave the interior point on spectra no digits. None where
+/// that is not proved.
+std::optional<Solution> solve_at_nearest_spectra(const Problem& problem, double tolerance,
+                                                 const RunContext& ctx) {
+  constexpr double kTouches = 1e-12;
+  constexpr double kEnough = 1e-2;  // of the margin
+  const std::vector<SymmetricEigen> eigen = decompose(problem);
+  Solution found;
+  for (const SymmetricEigen& one : eigen) {
+    found.kernels.push_back({project_to_simplex(one.lambda, problem.trace).k, one.U});
+  }
+  const auto machine = fixed_machine(problem, matrices_of(found.kernels), {}, ctx);
+  if (!machine || !met_tolerance(machine->info.status)) return std::nullopt;
+  found.alpha = machine->alpha;
+  found.gamma = machine->gamma;
+  found.b = machine->b;
+  found.proof = {machine->alpha, machine->gamma, {}};
+  const Vector u = problem.y.cwiseProduct(found.alpha);
+  for (std::size_t i = 0; i < eigen.size(); ++i) {
+    const Vector apart = found.kernels[i].lambda - eigen[i].lambda;
+    Vector z = problem.rho * apart / apart.norm();
+    if (!(apart.norm() > kTouches * eigen[i].lambda.norm())) {
+      // Any z inside the ball is a subgradient: the one that pulls all eigenvalues alike.
+      z = (eigen[i].U.transpose() * u).cwiseAbs2() / (2 * found.gamma(static_cast<Index>(i)));
+      z.array() -= z.mean();
+    }
+    found.proof.Z.emplace_back(std::move(z));
+  }
+  update_evidence(problem, found);
+  if (!(found.info.gap <= tolerance && found.info.kkt_residual <= kEnough)) return std::nullopt;
+  found.info.iterations = machine->info.iterations;
+  found.info.status = SolveStatus::kSolved;
+  return found;
+}
+
+Solution solve_norm(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
+  if (problem.shape == KernelShape::kSpectral) {
+    std::optional<Solution> nearest = solve_at_nearest_spectra(problem, tolerance, ctx);
+    if (nearest) return std::move(*nearest);
+  }
+  Solution found = search_and_split(problem, tolerance, limit, ctx);
+  if (is_whole(problem, found)) finish_machine_on_kernels(problem, found, ctx);
   return found;
 }
 
@@ -329,6 +390,11 @@ Matrix mean_similarity(const Problem& problem) {
   return mean;
 }
 
+double default_tolerance(KernelLoss loss, KernelShape shape) {
+  if (loss == KernelLoss::kAbsolute) return 1e-3;
+  return shape == KernelShape::kSpectral && loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
+}
+
 void validate(const Problem& problem) {
   const Index n = problem.y.size();
   engine::check_machine(problem.S, problem.y, problem.cost, "similarity matrix");
@@ -372,7 +438,8 @@ Solution learn_kernel(const Problem& problem, const Settings& settings, const Ru
   if (absolute && problem.shape == KernelShape::kSpectral) {
     refuse("the sum of absolute values is not provided as a loss of spectra");
   }
-  const double tolerance = settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem);
+  const double tolerance =
+      settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem.loss, problem.shape);
   const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
   constexpr double kContradiction = 0.1;  // of the margin: what a gap of 1e-5 may leave
   Solution solution = solve(problem, tolerance, limit, ctx);

@@ -72,7 +72,7 @@ struct MachineValue {
 /// Else none.
 [[nodiscard]] std::optional<Solution> solve_touching(const Problem& problem, const RunContext& ctx);
 
-/// kAbsolute and kNorm by splitting, but for kSpectral (src/optim/trace/splitting.cpp).
+/// kAbsolute and kNorm by splitting (src/optim/trace/splitting.cpp).
 [[nodiscard]] Solution split_loss(const Problem& problem, double tolerance, long max_iterations,
                                   const RunContext& ctx);
 /// kSquared, and kNorm by a search around it (src/optim/trace/search.cpp).

@@ -208,6 +208,16 @@ TEST(TraceKernel, ProvesUnderTheNormWhatTheSearchAloneDoesNot) {
 
 /// Raw alignment scores under the default rho: kernels all but stand where they are nearest, with
 /// eigenvalues of every size beside zero.
+TEST(TraceKernel, ProvesUnderTheNormSpectraOfWhichSomeStayAsTheyAre) {
+  const TraceKernelData data = noisy_kernels(20, 3, 12, 0);
+  for (const double rho : {1e-2, 0.1, 1.0, 1e3}) {
+    for (const double cost : {0.1, 1.0, 1e3}) {
+      expect_solved(data.problem(trace::KernelShape::kSpectral, trace::KernelLoss::kNorm, rho, cost),
+                    "rho " + std::to_string(rho) + " cost " + std::to_string(cost));
+    }
+  }
+}
+
 TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
   TraceKernelData data = noisy_kernels(24, 3, 14, 0.4);
   for (Index j = 0; j < 24; ++j) {

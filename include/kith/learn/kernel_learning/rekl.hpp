@@ -10,6 +10,7 @@ namespace kith {
 struct ReklSettings {
   double cost = 1;
   double rho = 1;
+  trace::KernelLoss loss = trace::KernelLoss::kNorm;  ///< of eigenvalues: kNorm or kSquared
   std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
   TraceSolver solver = TraceSolver::kExact;
   std::optional<Index> iterations;  ///< of mirror descent

@@ -106,10 +106,12 @@ struct Certificate {
 /// achieves for this problem, as certify has them: at other costs than those it was found for, say.
 void update_evidence(const Problem& problem, Solution& solution);
 
+/// 1e-6, but 1e-3 for kAbsolute, whose splitting method closes slowly, and 1e-4 for kNorm in
+/// kSpectral, whose bounds rounding keeps apart where mu is lambda.
+[[nodiscard]] double default_tolerance(KernelLoss loss, KernelShape shape);
+
 struct Settings {
-  /// Relative gap accepted; 0: 1e-6, but 1e-3 for kAbsolute, whose splitting method closes slowly,
-  /// and 1e-4 for kNorm in kSpectral, whose bounds rounding keeps apart where mu is lambda.
-  double tolerance = 0;
+  double tolerance = 0;     ///< relative gap accepted; 0: default_tolerance
   long max_iterations = 0;  ///< outer ones; 0: 100, or 1000 for kAbsolute
 };
 
