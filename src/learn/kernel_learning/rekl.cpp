@@ -22,6 +22,7 @@ TraceSettings step_of(const ReklSettings& settings) {
   step.cost = settings.cost;
   step.rho = settings.rho;
   step.loss = settings.loss;
+  step.own_loss = settings.own_loss;
   step.trace = settings.trace;
   step.solver = settings.solver;
   step.iterations = settings.iterations;
@@ -39,9 +40,10 @@ void describe(ReklSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kKernelCost)(
       "rho", settings.rho, above(0.0),
       "penalty on the distance between the eigenvalues of a kernel and those of its matrix");
-  field("loss", settings.loss, {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared},
-        "the distance: root of the sum of squared differences (l2, as in [KTBB]), or the sum "
-        "itself (l3)");
+  field("loss", settings.loss,
+        {trace::KernelLoss::kNorm, trace::KernelLoss::kSquared, trace::KernelLoss::kOwn},
+        "the distance: root of the sum of squared differences (l2, as in [KTBB]), the sum itself "
+        "(l3), or a function that is given in C++ or Python (own)");
   field("trace", settings.trace, above(0.0), "auto",
         "trace of each kernel learned for a pair of classes; auto: that of the mean of its "
         "matrices, of the positive part of the mean where that is not positive");

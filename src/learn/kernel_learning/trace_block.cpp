@@ -95,7 +95,8 @@ double own_trace(const TraceBlock& block) {
   return static_cast<double>(block.y.size());
 }
 
-double unit_of(double trace, Index samples) {
+double unit_of(const TraceSettings& settings, double trace, Index samples) {
+  if (settings.loss == trace::KernelLoss::kOwn) return 1;
   return own_unit(trace / static_cast<double>(samples));
 }
 
@@ -119,6 +120,7 @@ trace::Problem problem_of(TraceBlock& block, trace::KernelShape shape,
               std::max(1.0, rho) * largest * (squared ? largest : 1.0), blame);
   problem.trace = trace / unit;
   problem.loss = settings.loss;
+  problem.own = settings.own_loss.get();
   problem.shape = shape;
   const bool reduces = squared && !descends(settings);
   if (reduces || shape == trace::KernelShape::kSpectral) problem.eigen = block.eigen_in_unit();

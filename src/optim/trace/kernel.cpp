@@ -121,6 +121,14 @@ bool is_whole(const Problem& problem, const Solution& solution) {
   return whole;
 }
 
+/// The nearest kernel of the trace, its positive eigenvalues alone.
+SymmetricEigen nearest_kernel(const Matrix& S, double trace) {
+  const SymmetricEigen eigen = symmetric_eigen(S);
+  const Vector k = project_to_simplex(eigen.lambda, trace).k;
+  const Index kept = (k.array() > 0).count();  // the last, since lambda ascends
+  return {k.tail(kept), eigen.U.rightCols(kept)};
+}
+
 /// What stands for an answer where numbers left their range: multiples of the identity and a
 /// machine that is 0.
 Solution no_answer(const Problem& problem, long iterations) {
@@ -232,6 +240,7 @@ Solution solve_norm(const Problem& problem, double tolerance, long limit, const 
 
 Solution solve(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
   if (problem.loss == KernelLoss::kSquared) return solve_squared(problem, tolerance, ctx);
+  if (problem.loss == KernelLoss::kOwn) return proximal_steps(problem, tolerance, limit, ctx);
   std::optional<Solution> found = solve_touching(problem, ctx);
   if (found) return std::move(*found);
   return problem.loss == KernelLoss::kNorm ? solve_norm(problem, tolerance, limit, ctx)
@@ -242,6 +251,21 @@ Solution solve(const Problem& problem, double tolerance, long limit, const RunCo
 
 Index kernel_count(const Problem& problem) {
   return problem.shape == KernelShape::kShared ? 1 : static_cast<Index>(problem.S.size());
+}
+
+ConvexLoss loss_of(const Problem& problem) {
+  return problem.loss == KernelLoss::kOwn ? *problem.own : convex_loss(problem.loss);
+}
+
+Matrix checked_subgradient(const Problem& problem, const ConvexLoss& loss, const Matrix& X) {
+  Matrix Z = loss.subgradient(X);
+  if (Z.rows() != X.rows() || Z.cols() != X.cols()) {
+    refuse(fmt::format("the gradient of the loss is {} x {}, and its argument {} x {}", Z.rows(),
+                       Z.cols(), X.rows(), X.cols()));
+  }
+  if (!Z.allFinite()) refuse("the gradient of the loss is not finite");
+  if (X.cols() == X.rows()) Z = 0.5 * (Z + Z.transpose()).eval();
+  return problem.rho * Z;
 }
 
 std::size_t multiplier_count(const Problem& problem) {
@@ -259,6 +283,7 @@ double loss_value(KernelLoss loss, const MatrixRef& X) {
     case KernelLoss::kNorm:
       return X.norm();
     case KernelLoss::kSquared:
+    case KernelLoss::kOwn:
       break;
   }
   return X.squaredNorm();
@@ -288,9 +313,46 @@ std::vector<Matrix> differences(const Problem& problem, std::span<const Symmetri
   return found;
 }
 
+std::vector<Matrix> originals(const Problem& problem) {
+  if (problem.shape != KernelShape::kSpectral) return {problem.S.begin(), problem.S.end()};
+  std::vector<Matrix> spectra;
+  for (const SymmetricEigen& eigen : problem.eigen) spectra.emplace_back(eigen.lambda);
+  return spectra;
+}
+
+std::vector<Matrix> compared_with(const Problem& problem, std::span<const SymmetricEigen> kernels,
+                                  std::span<const Matrix> K) {
+  std::vector<Matrix> found;
+  for (std::size_t i = 0; i < problem.S.size(); ++i) {
+    if (problem.shape == KernelShape::kSpectral) {
+      found.emplace_back(kernels[i].lambda);
+    } else {
+      found.push_back(compared(problem, K, i));
+    }
+  }
+  return found;
+}
+
+std::vector<SymmetricEigen> nearest_kernels(const Problem& problem) {
+  if (problem.shape == KernelShape::kShared) {
+    return {nearest_kernel(mean_similarity(problem), problem.trace)};
+  }
+  std::vector<SymmetricEigen> kernels;
+  if (problem.shape == KernelShape::kSpectral) {
+    for (const SymmetricEigen& eigen : problem.eigen) {
+      kernels.push_back({project_to_simplex(eigen.lambda, problem.trace).k, eigen.U});
+    }
+    return kernels;
+  }
+  for (const Matrix& S : problem.S) kernels.push_back(nearest_kernel(S, problem.trace));
+  return kernels;
+}
+
 double total_loss(const Problem& problem, std::span<const Matrix> differences) {
   double loss = 0;
-  for (const Matrix& X : differences) loss += loss_value(problem.loss, X);
+  for (const Matrix& X : differences) {
+    loss += problem.loss == KernelLoss::kOwn ? problem.own->value(X) : loss_value(problem.loss, X);
+  }
   return problem.rho * loss;
 }
 
@@ -311,7 +373,11 @@ double lower_bound(const Problem& problem, std::span<const SymmetricEigen> eigen
   double bound = proof.alpha.sum();
   for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const Matrix Z = draw_into_domain(problem.loss, problem.rho, proof.Z[at]);
+    const Matrix& kept = proof.Z[at];
+    const bool own = problem.loss == KernelLoss::kOwn;
+    const Matrix Z = own ? checked_subgradient(problem, *problem.own, kept)
+                         : draw_into_domain(problem.loss, problem.rho, kept);
+    if (own) bound += problem.rho * problem.own->value(kept) - Z.cwiseProduct(kept).sum();
     bound -= spectral ? eigen[at].lambda.dot(Z.col(0)) : Z.cwiseProduct(problem.S[at]).sum();
     Matrix& sum = W[static_cast<std::size_t>(kernel_of(problem, i))];
     if (sum.size() == 0) {
@@ -392,6 +458,7 @@ Matrix mean_similarity(const Problem& problem) {
 
 double default_tolerance(KernelLoss loss, KernelShape shape) {
   if (loss == KernelLoss::kAbsolute) return 1e-3;
+  if (loss == KernelLoss::kOwn) return 1e-4;
   return shape == KernelShape::kSpectral && loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
 }
 
@@ -400,6 +467,10 @@ void validate(const Problem& problem) {
   engine::check_machine(problem.S, problem.y, problem.cost, "similarity matrix");
   engine::check_positive("rho", problem.rho);
   engine::check_positive("trace", problem.trace);
+  if (problem.loss == KernelLoss::kOwn &&
+      (problem.own == nullptr || !problem.own->value || !problem.own->subgradient)) {
+    refuse("loss own needs a function with its gradient");
+  }
   const bool shared = problem.shape == KernelShape::kShared;
   if (!problem.eigen.empty() && problem.eigen.size() != (shared ? 1 : problem.S.size())) {
     refuse(
@@ -440,7 +511,10 @@ Solution learn_kernel(const Problem& problem, const Settings& settings, const Ru
   }
   const double tolerance =
       settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem.loss, problem.shape);
-  const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
+  const bool first_order = absolute || problem.loss == KernelLoss::kOwn;
+  const long limit = settings.max_iterations > 0 ? settings.max_iterations
+                     : first_order               ? 1000
+                                                 : 100;
   constexpr double kContradiction = 0.1;  // of the margin: what a gap of 1e-5 may leave
   Solution solution = solve(problem, tolerance, limit, ctx);
   if (!is_whole(problem, solution)) solution = no_answer(problem, solution.info.iterations);

@@ -49,51 +49,6 @@ struct State {
   double sigma = 1;
 };
 
-/// What is split: the matrices, or their spectra.
-std::vector<Matrix> originals(const Problem& problem) {
-  if (problem.shape != KernelShape::kSpectral) return {problem.S.begin(), problem.S.end()};
-  std::vector<Matrix> spectra;
-  for (const SymmetricEigen& eigen : problem.eigen) spectra.emplace_back(eigen.lambda);
-  return spectra;
-}
-
-/// That of the kernels which each of them is compared with.
-std::vector<Matrix> compared_with(const Problem& problem, std::span<const SymmetricEigen> kernels,
-                                  std::span<const Matrix> K) {
-  std::vector<Matrix> found;
-  for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    if (problem.shape == KernelShape::kSpectral) {
-      found.emplace_back(kernels[i].lambda);
-    } else {
-      found.push_back(compared(problem, K, i));
-    }
-  }
-  return found;
-}
-
-/// The nearest kernel of the trace, its positive eigenvalues alone.
-SymmetricEigen nearest_kernel(const Matrix& S, double trace) {
-  const SymmetricEigen eigen = symmetric_eigen(S);
-  const Vector k = project_to_simplex(eigen.lambda, trace).k;
-  const Index kept = (k.array() > 0).count();  // the last, since lambda ascends
-  return {k.tail(kept), eigen.U.rightCols(kept)};
-}
-
-std::vector<SymmetricEigen> nearest_kernels(const Problem& problem) {
-  if (problem.shape == KernelShape::kShared) {
-    return {nearest_kernel(mean_similarity(problem), problem.trace)};
-  }
-  std::vector<SymmetricEigen> kernels;
-  if (problem.shape == KernelShape::kSpectral) {
-    for (const SymmetricEigen& eigen : problem.eigen) {
-      kernels.push_back({project_to_simplex(eigen.lambda, problem.trace).k, eigen.U});
-    }
-    return kernels;
-  }
-  for (const Matrix& S : problem.S) kernels.push_back(nearest_kernel(S, problem.trace));
-  return kernels;
-}
-
 /// X at what the S are compared with, sigma such that a typical entry is shrunk by its own size.
 State start(const Problem& problem, const std::vector<Matrix>& S, std::vector<Matrix> compared) {
   constexpr double kLeast = 1e-2;  // of the mean entry: where the S are kernels themselves

@@ -258,6 +258,37 @@ TEST(Rekl, MinimisesTheDistanceItselfWithLossL2AndItsSquareWithL3) {
   EXPECT_NEAR(norm, squared + c * length * length, 2e-4 * norm);
 }
 
+std::shared_ptr<const trace::ConvexLoss> log_cosh() {
+  return std::make_shared<const trace::ConvexLoss>(
+      trace::ConvexLoss{[](const Matrix& X) { return X.array().cosh().log().sum(); },
+                        [](const Matrix& X) -> Matrix { return X.array().tanh(); }});
+}
+
+template <class Settings>
+void expect_a_loss_of_ones_own(Settings settings) {
+  const Views views = make_views(30, 3, 17);
+  settings.loss = trace::KernelLoss::kOwn;
+  settings.own_loss = log_cosh();
+  settings.rho = 0.1;
+  for (const Multiclass rule : {Multiclass::kOneVsOne, Multiclass::kOneVsRest}) {
+    settings.multiclass = rule;
+    settings.probability = rule == Multiclass::kOneVsOne;
+    const auto fitted = fit_views(views, settings);
+    EXPECT_EQ(fitted.info.status(), SolveStatus::kSolved);
+    EXPECT_LE(fitted.info.gap(), 1e-4);
+    EXPECT_TRUE(decision_values(fitted.model, views.queries(), {}).allFinite());
+  }
+  settings.own_loss = nullptr;
+  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { (void)fit_views(views, settings); }),
+              testing::HasSubstr("C++ and Python"));
+}
+
+TEST(TracePairs, TakeALossOfOnesOwn) {
+  expect_a_loss_of_ones_own(EsklSettings{});
+  expect_a_loss_of_ones_own(EmklSettings{});
+  expect_a_loss_of_ones_own(ReklSettings{});
+}
+
 TEST(Rekl, RefusesTheSumOfAbsoluteDifferences) {
   const ReklSettings settings{.loss = trace::KernelLoss::kAbsolute};
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { validate(settings, "rekl"); }),
