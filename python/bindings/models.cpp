@@ -15,6 +15,7 @@
 #include "kith/core/status.hpp"
 #include "kith/evaluate/score.hpp"
 #include "kith/learn/method_json.hpp"
+#include "kith/optim/trace/kernel.hpp"
 #include "kith/pipeline/explanation.hpp"
 #include "kith/pipeline/given_values.hpp"
 #include "kith/pipeline/query_files.hpp"
@@ -80,11 +81,53 @@ Model trained_on(const PreparedTraining& prepared, const MethodChoice& choice, R
   return fitted(train(prepared, choice, ctx));
 }
 
+/// A loss as two functions of an array, n x n or for spectra of length n. Both are called on the
+/// thread of the fit, which takes the GIL for each call and lets go of it after: Python's own
+/// thread waits without it.
+struct PythonLoss {
+  std::shared_ptr<const void> held;  ///< both functions
+  PyObject* value;
+  PyObject* gradient;
+
+  [[nodiscard]] static py::array_t<double> as_array(const Matrix& X) {
+    if (X.cols() == 1) return py::array_t<double>(X.rows(), X.data());
+    const RowMatrix rows = X;
+    return py::array_t<double>({rows.rows(), rows.cols()}, rows.data());
+  }
+  [[nodiscard]] double value_at(const Matrix& X) const {
+    const py::gil_scoped_acquire gil;
+    return py::reinterpret_borrow<py::function>(value)(as_array(X)).cast<double>();
+  }
+  [[nodiscard]] Matrix gradient_at(const Matrix& X) const {
+    const py::gil_scoped_acquire gil;
+    const py::object found = py::reinterpret_borrow<py::function>(gradient)(as_array(X));
+    const auto array = found.cast<py::array_t<double, py::array::c_style | py::array::forcecast>>();
+    const bool flat = array.ndim() == 1;
+    if (array.ndim() != 2 && !flat) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the gradient of the loss has " + std::to_string(array.ndim()) + " dimensions");
+    }
+    const Index columns = flat ? 1 : static_cast<Index>(array.shape(1));
+    return Eigen::Map<const RowMatrix>(array.data(), static_cast<Index>(array.shape(0)), columns);
+  }
+};
+
+/// Settings with loss own get the functions (value, gradient); None: there are none.
+void give_loss(AnySettings& settings, const py::object& loss) {
+  if (loss.is_none()) return;
+  const auto functions = loss.cast<std::pair<py::function, py::function>>();
+  const PythonLoss own{keep(loss), functions.first.ptr(), functions.second.ptr()};
+  set_own_loss(settings, std::make_shared<const trace::ConvexLoss>(trace::ConvexLoss{
+                             [own](const Matrix& X) { return own.value_at(X); },
+                             [own](const Matrix& X) { return own.gradient_at(X); }}));
+}
+
 Model fit_model(const std::string& method, const std::vector<std::string>& assignments,
                 const std::vector<GivenMatrix>& matrices, const GivenLabels& labels,
-                const std::vector<std::string>& ids, const Texts& input,
-                const RunOptions& options) {
-  const MethodChoice choice = parse_method(method, assignments);
+                const std::vector<std::string>& ids, const Texts& input, const RunOptions& options,
+                const py::object& loss) {
+  MethodChoice choice = parse_method(method, assignments);
+  give_loss(choice.settings, loss);
   Borrowed borrowed;
   MatchedSets sets = matched_sets(matrices, ids, &borrowed);
   if (keeps_pairs(choice.settings)) own_numbers(sets);
@@ -100,8 +143,9 @@ Model fit_model(const std::string& method, const std::vector<std::string>& assig
 
 Model fit_samples(const std::string& method, const std::vector<std::string>& assignments,
                   const std::vector<GivenMeasure>& measures, const GivenLabels& labels,
-                  const Texts& input, const RunOptions& options) {
-  const MethodChoice choice = parse_method(method, assignments);
+                  const Texts& input, const RunOptions& options, const py::object& loss) {
+  MethodChoice choice = parse_method(method, assignments);
+  give_loss(choice.settings, loss);
   std::vector<RawMatrix> matrices = raw_matrices(measures);
   const Labels classes = labels_of(labels, size_of(matrices.front().samples));
   const InputSettings settings = settled(input_settings(input), choice.settings);
@@ -443,9 +487,11 @@ void bind_models(py::module_& module) {
       },
       py::arg("document"), py::call_guard<py::gil_scoped_release>());
   module.def("fit", &fit_model, py::arg("method"), py::arg("settings"), py::arg("matrices"),
-             py::arg("labels"), py::arg("ids"), py::arg("input"), py::arg("options"));
+             py::arg("labels"), py::arg("ids"), py::arg("input"), py::arg("options"),
+             py::arg("loss") = py::none());
   module.def("fit_samples", &fit_samples, py::arg("method"), py::arg("settings"),
-             py::arg("measures"), py::arg("labels"), py::arg("input"), py::arg("options"));
+             py::arg("measures"), py::arg("labels"), py::arg("input"), py::arg("options"),
+             py::arg("loss") = py::none());
   module.def("fit_vectors", &fit_vectors, py::arg("method"), py::arg("settings"),
              py::arg("vectors"), py::arg("labels"), py::arg("options"));
   module.def(

@@ -36,7 +36,7 @@ void bind_run_options(pybind11::module_& module);
 /// KeyboardInterrupt (or what a signal handler or `progress` raised). Work that does not look at
 /// its stop token soon after is then left behind: it ends in the background, where nobody waits for
 /// it, at the end of the process neither. It must therefore own all that it touches, Python objects
-/// by `keep`, and call no Python.
+/// by `keep`, and call no Python but a loss that the user gave, with the GIL for that call alone.
 void run_in_background(const RunOptions& options, Index n, std::function<void(RunContext&)> work);
 
 /// What `work` returns.

@@ -132,7 +132,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         measured = _samples.measured(self.measure, X)
         _arrays.check_counts(_samples.count(measured[0][3]), len(labels))
         return _core.fit_samples(self._method, self._assignments(), measured, (labels, groups),
-                                 texts_of(self.input), options)
+                                 texts_of(self.input), options, own_loss(self))
 
     def _fit_matrices(self, X, labels, groups, options):
         given, ids = _arrays.matched(_arrays.as_list(X))
@@ -147,7 +147,7 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):
         warn_of_doubts(named, labels, stacklevel=5)
         try:
             return _core.fit(self._method, self._assignments(), named, (labels, groups), ids, texts_of(self.input),
-                             options)
+                             options, own_loss(self))
         except ValueError:
             for one in matrices:
                 check_finite(one, _allows_missing(self), PAIRS)
@@ -396,6 +396,8 @@ def settings_of(estimator, with_defaults=True):
     texts = {}
     for field in info["settings"]:
         name, value, default = field["name"], getattr(estimator, keyword(field["name"])), default_of(field)
+        if name == "loss" and own_loss(estimator):
+            value = "own"
         usual = type(value) is type(default) and value == default
         kept = with_defaults and (name in searched or field["type"] in ("count", "number"))
         if value is None and default not in (None, "none"):
@@ -408,6 +410,17 @@ def settings_of(estimator, with_defaults=True):
                              f"{'a dict of classes and numbers' if decides else field['rule']}")
         texts[name] = text_of(value, keyword(name))
     return texts
+
+
+def own_loss(estimator):
+    """The functions (value, gradient) that an estimator has in place of the name of a loss, or None."""
+    loss = getattr(estimator, "loss", None)
+    if isinstance(loss, (tuple, list)):
+        if len(loss) == 2 and all(callable(one) for one in loss):
+            return tuple(loss)
+        raise ValueError(f"loss is {loss!r}, and must be the name of one or two functions of an array, "
+                         "its value and its gradient")
+    return None
 
 
 def _first_among_equals(values, labels):

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <utility>
@@ -170,10 +171,37 @@ Conditioned shifted_kernel(Matrix S, double shift) {
 }
 
 SpectralMap shift_map(SharedDecomposition eigen, double shift) {
-  const double zero = zero_threshold(eigen->lambda);
+  const double cut = kShiftMapCut * largest_magnitude(eigen->lambda);
   Vector multipliers = eigen->lambda;
-  for (double& value : multipliers) value = std::abs(value) <= zero ? 0.0 : 1 + shift / value;
+  for (double& value : multipliers) value = std::abs(value) <= cut ? 0.0 : 1 + shift / value;
   return {.eigen = std::move(eigen), .multipliers = std::move(multipliers)};
+}
+
+double share_near_cut(const MatrixRef& S, const RunContext& ctx) {
+  constexpr Index kMostNew = 64;
+  constexpr double kFactor = 10;  // of the cut, either way
+  const Index n = S.rows();
+  const std::vector<Index> fresh = spread_positions(n, std::min(kMostNew, (n + 9) / 10));
+  std::vector<Index> known;
+  for (Index i = 0; i < n; ++i) {
+    if (!std::ranges::binary_search(fresh, i)) known.push_back(i);
+  }
+  if (known.empty()) return 0;
+  const SymmetricEigen eigen = symmetric_eigen(Matrix(S(known, known)), ctx);
+  const double shift = -std::min(0.0, eigen.lambda.minCoeff());
+  const double cut = kShiftMapCut * largest_magnitude(eigen.lambda);
+  if (!(shift > cut)) return 0;
+  const Matrix parts = eigen.U.transpose() * S(known, fresh);
+  double near = 0;
+  double all = 0;
+  for (Index j = 0; j < eigen.lambda.size(); ++j) {
+    const double size = std::abs(eigen.lambda(j));
+    if (size <= cut / kFactor) continue;
+    const double term = (eigen.lambda(j) + shift) * parts.row(j).squaredNorm() / (size * size);
+    all += term;
+    if (size <= cut * kFactor) near += term;
+  }
+  return all > 0 ? near / all : 0;
 }
 
 Conditioned squared_kernel(DenseBlock S) {

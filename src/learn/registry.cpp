@@ -154,6 +154,20 @@ std::vector<MethodInfo> all_methods() {
   return all;
 }
 
+void set_own_loss(AnySettings& settings, std::shared_ptr<const trace::ConvexLoss> loss) {
+  visit_method(
+      [&](auto& own) {
+        if constexpr (requires { own.own_loss; }) {
+          if (own.loss == trace::KernelLoss::kOwn) {
+            own.own_loss = std::move(loss);
+            return;
+          }
+        }
+        throw invalid("a loss of one's own is for eskl, emkl and rekl with [[set=loss=own]]");
+      },
+      settings);
+}
+
 std::string_view method_name(const AnySettings& settings) {
   return visit_method([]<class S>(const S&) { return MethodTraits<S>::name; }, settings);
 }

@@ -53,7 +53,7 @@ class Several:
 
 
 @pytest.mark.parametrize("method", ("mkl", "mkl-mixed", "average-svm", "eskl-project",
-                                    "emkl-project", "rekl"))
+                                    "emkl-project", "rekl", "rekl-l3"))
 def test_learns_from_several_and_predicts_by_name(kith, method):
     several = Several(kith, classes=3)
     found = several.train(method=method)

@@ -241,3 +241,51 @@ def test_neighbours_are_those_of_the_distances_as_they_were_given(kith):
     fixed = kith.json("train", *flags, "--method", "knn", "--from-distance", "double-centre")
     assert "J D^2 J" in " ".join(fixed["applied"])
 
+
+
+PAPER_OPTIONS = (("rekl", "loss=l3"), ("krr", "normalised=yes"), ("mixture-sda", "class-components=a:3/b:1"),
+                 ("features-svm", "prototypes=6 train-on=others"), ("lp-machine", "prototypes=6 train-on=others"),
+                 ("p-svm", "prototypes=6 train-on=others"))
+
+
+@pytest.mark.parametrize("method, settings", PAPER_OPTIONS, ids=[" ".join(one) for one in PAPER_OPTIONS])
+def test_options_of_the_papers_are_fitted_saved_and_cross_validated(kith, method, settings):
+    problem = Problem(n=60, classes=3).write(kith)
+    given = settings.split()
+    flags = [flag for one in given for flag in ("--set", one)]
+    fitted = problem.train(kith, "--method", method, *flags)
+    for one in given:
+        name, value = one.split("=")
+        assert str(fitted["settings"][name]) == {"yes": "True"}.get(value, value)
+    assert kith("predict", "--model", "m.kith", "--similarity", "q.csv").returncode == 0
+    fixed = [flag for one in given for flag in ("--set", f"{method}:{one}")]
+    result = kith.json("evaluate", "--similarity", "s.csv", "--labels", "l.txt", "--methods", method, *fixed,
+                       "--repeats", "1", "--folds", "2")
+    assert result["methods"][0]["finished"] == [1]
+
+
+@pytest.mark.parametrize("method, setting, message", (
+    ("rekl", "loss=l1", "must be one of l2, l3, own"),
+    ("eskl", "loss=own", "which C++ and Python can give and texts cannot"),
+    ("mixture-sda", "class-components=a:0", "a number of at least 1"),
+    ("mixture-sda", "class-components=nobody:2", "is no class; there are a and b"),
+))
+def test_options_that_cannot_be_are_refused(kith, method, setting, message):
+    Problem().write(kith)
+    assert message in kith.refusal("train", "--similarity", "s.csv", "--labels", "l.txt", "--method", method,
+                                   "--set", setting)
+
+
+def test_the_map_of_a_shift_notes_that_it_depends_on_what_counts_as_zero(kith):
+    """Eigenvalues that fall evenly, from 1 to 1e-9 and below, without a gap."""
+    problem = Problem(n=60)
+    rng = np.random.default_rng(3)
+    U = np.linalg.qr(rng.normal(size=(60, 60)))[0]
+    lam = 10.0 ** (-0.15 * np.arange(60))
+    lam[1] = -0.5
+    problem.S = (U * lam) @ U.T
+    problem.write(kith)
+    flags = ("--method", "svm-shift", "--set", "probability=no")
+    assert not problem.train(kith, *flags).get("notes")
+    (note,) = problem.train(kith, *flags, "--set", "test-treatment=map")["notes"]
+    assert "count as zero" in note and "--set test-treatment=linear" in note

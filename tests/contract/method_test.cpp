@@ -9,12 +9,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 
 #include "kith/core/error.hpp"
 #include "kith/learn/registry.hpp"
+#include "kith/optim/trace/kernel.hpp"
 #include "kith/pipeline/trained_model.hpp"
 #include "support/files.hpp"
 #include "support/fitting.hpp"
@@ -107,13 +109,21 @@ bool stops_early(const Variant& variant) {
 /// Losses and projections whose solvers run another one many times over.
 bool is_slow(const Variant& variant) {
   return stops_early(variant) || variant.value == "l1" || variant.value == "l2" ||
-         variant.value == "exact";
+         variant.value == "own" || variant.value == "exact";
 }
 
 MethodChoice choice_of(const Variant& variant) {
   MethodChoice choice = parse_method(variant.method);
   if (!variant.key.empty()) set(choice, variant.key, variant.value);
   if (stops_early(variant)) set(choice, "iterations", "20");
+  if (variant.value == "own") {
+    set_own_loss(choice.settings,
+                 std::make_shared<const trace::ConvexLoss>(trace::ConvexLoss{
+                     [](const Matrix& X) { return ((1 + X.array().square()).sqrt() - 1).sum(); },
+                     [](const Matrix& X) -> Matrix {
+                       return X.array() / (1 + X.array().square()).sqrt();
+                     }}));
+  }
   if (variant.value == "l1") set(choice, "tolerance", "0.01");
   if (is_slow(variant)) set(choice, "probability", "no");
   // The rows of these matrices have as many features as there are of them: LMNN's optimum is then

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every method of the registry: the same numbers from Python as from the command line."""
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pandas
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
 import kith
 from conftest import Sample
@@ -32,9 +35,42 @@ def test_there_is_a_class_for_every_method():
     assert kith.SpectrumSVM._method == "spectrum-svm"
 
 
+#: Options that the papers have beside their methods' usual form.
+OPTIONS = [
+    (kith.REKL, {"loss": "l3"}),
+    (kith.KRR, {"normalised": True}),
+    (kith.FeaturesSVM, {"prototypes": 12, "train_on": "others"}),
+    (kith.LPMachine, {"prototypes": 12, "train_on": "others"}),
+    (kith.PSVM, {"prototypes": 12, "train_on": "others"}),
+    (kith.LinearMSVM, {"radius": "ball"}),
+    (kith.LinearMSVM, {"radius": "ball", "projection": "exact"}),
+    (kith.LinearMSVM, {"radius": "ball", "solver": "convex"}),
+    (kith.NonlinearMSVM, {"radius": "ball"}),
+]
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda one: one.__name__)
 def test_python_and_the_command_line_give_the_same_numbers(kind, classes, program, tmp_path):
+    expect_the_same_numbers(kind, {}, classes, program, tmp_path)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind, settings", OPTIONS,
+                         ids=[f"{kind.__name__}-{'-'.join(map(str, own.values()))}" for kind, own in OPTIONS])
+def test_options_of_the_papers_give_the_same_numbers(kind, settings, classes, program, tmp_path):
+    expect_the_same_numbers(kind, settings, classes, program, tmp_path)
+
+
+def test_a_class_has_components_of_its_own(program, tmp_path):
+    first, second, _ = sorted(set(Sample(n=36, classes=3).y))
+    settings = {"class_components": f"{first}:3/{second}:1"}
+    expect_the_same_numbers(kith.MixtureSDA, settings, 3, program, tmp_path)
+    with pytest.raises(ValueError, match="class-components names"):
+        kith.MixtureSDA(class_components="nobody:2").fit(Sample().S, Sample().y)
+
+
+def expect_the_same_numbers(kind, settings, classes, program, tmp_path):
     sample = Sample(n=30 + 6 * (classes == 3), classes=classes)
     vectors = METHODS[kind._method]["learns_from_vectors"]
     S, rows = (sample.points[:len(sample.y)], sample.points[len(sample.y):]) if vectors else (sample.S, sample.rows)
@@ -44,9 +80,10 @@ def test_python_and_the_command_line_give_the_same_numbers(kind, classes, progra
     flag = "--data" if vectors else "--similarity"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        mine = kind().fit(S, sample.y)
+        mine = kind(**settings).fit(S, sample.y)
+    assigned = [f"{name.replace('_', '-')}={'yes' if value is True else value}" for name, value in settings.items()]
     program("train", flag, "s.npy", "--labels", "y.txt", "--method", kind._method, "--model",
-            "cli.kith", "--quiet")
+            "cli.kith", "--quiet", *(flag for one in assigned for flag in ("--set", one)))
     labels, columns = read_predictions(
         program("predict", "--model", "cli.kith", flag, "rows.npy", "--quiet"))
     for model in (mine, kith.load(tmp_path / "cli.kith"), pickle.loads(pickle.dumps(mine))):
@@ -269,3 +306,62 @@ def test_notes_spell_settings_as_keywords():
     model = kith.SVM(probability=False).fit(np.eye(402), [f"c{i // 2}" for i in range(402)])
     (note,) = model.certificate_["notes"]
     assert "20100 pairs" in note and "multiclass='one-vs-rest'" in note
+
+
+def huber(X):
+    return (np.sqrt(1 + X**2) - 1).sum()
+
+
+def huber_slope(X):
+    return X / np.sqrt(1 + X**2)
+
+
+@pytest.mark.parametrize("kind", [kith.ESKL, kith.EMKL, kith.REKL], ids=lambda one: one.__name__)
+def test_a_loss_may_be_two_functions(kind, tmp_path):
+    sample = Sample(n=36, classes=3)
+    own = kind(loss=(huber, huber_slope), rho=0.1).fit(sample.S, sample.y)
+    assert own.certificate_["status"] == "solved"
+    assert 0 <= own.certificate_["gap"] <= 1e-4
+    expected = own.predict(sample.rows)
+    assert set(expected) <= set(sample.y)
+    kith.save(own, tmp_path / "own.kith")
+    for model in (kith.load(tmp_path / "own.kith"), pickle.loads(pickle.dumps(own)), clone(own).fit(sample.S, sample.y)):
+        np.testing.assert_array_equal(model.predict(sample.rows), expected)
+
+
+def test_squares_as_two_functions_are_the_loss_l3():
+    sample = Sample()
+    settings = {"rho": 0.3, "probability": False}
+    squares = (lambda X: (X**2).sum(), lambda X: 2 * X)
+    for kind in (kith.ESKL, kith.EMKL, kith.REKL):
+        own = kind(loss=squares, **settings).fit(sample.S, sample.y)
+        usual = kind(loss="l3", **settings).fit(sample.S, sample.y)
+        assert own.certificate_["objective"] == pytest.approx(usual.certificate_["objective"], rel=2e-4)
+
+
+def test_scikit_learn_cross_validates_a_loss_of_ones_own():
+    sample = Sample()
+    model = kith.ESKL(loss=(huber, huber_slope), rho=0.1, test_treatment="project", probability=False)
+    assert len(cross_val_score(model, sample.S, sample.y, cv=3)) == 3
+
+
+@pytest.mark.parametrize("loss, message", [
+    ((huber, lambda X: -huber_slope(X)), "tangents"),
+    ((lambda X: -huber(X), lambda X: -huber_slope(X)), "tangents"),
+    ((huber, lambda X: X[:2]), "gradient of the loss is 2 x"),
+    ((huber, lambda X: X / 0.0), "not finite"),
+    ((huber,), "two functions"),
+    ("own", "C++ and Python"),
+])
+def test_a_loss_that_cannot_be_is_refused(loss, message):
+    sample = Sample()
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=re.escape(message)):
+        kith.ESKL(loss=loss).fit(sample.S, sample.y)
+
+
+def test_an_error_inside_a_loss_comes_through():
+    def broken(X):
+        raise ZeroDivisionError("of mine")
+    sample = Sample()
+    with pytest.raises(ZeroDivisionError, match="of mine"):
+        kith.ESKL(loss=(broken, huber_slope)).fit(sample.S, sample.y)

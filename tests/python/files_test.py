@@ -206,6 +206,10 @@ def test_rules_of_distances_need_distances(binary):
                  lambda rule: kith.evaluate(binary.S, binary.y, "knn", input=rule)):
         with pytest.raises(ValueError, match="distance=True"):
             call({"from_distance": "negative"})
+        with pytest.raises(ValueError, match="'exp'"):
+            call({"gamma": 2})
+    with pytest.raises(ValueError, match="'exp'"):
+        kith.SVM(distance=True, input={"gamma": 2, "from_distance": "double-centre"}).fit(binary.S, binary.y)
 
 
 def test_classes_that_only_look_like_numbers_stay_texts(binary, tmp_path):

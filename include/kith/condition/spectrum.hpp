@@ -120,9 +120,20 @@ struct Conditioned {
                                           SharedNegativePart part);
 /// S + shift I with shift >= 0, which numerics/extreme_eigen finds without a decomposition.
 [[nodiscard]] Conditioned shifted_kernel(Matrix S, double shift);
+/// Eigenvalues up to this part of the largest magnitude count as zero where a shift is mapped.
+/// Numbers written with five digits leave eigenvalues of a millionth of the largest, which are
+/// noise and would rule the answer; eigenvalues of real rank are larger.
+inline constexpr double kShiftMapCut = 1e-5;
 /// The rule that is consistent with a shift where linear (new rows as they are) is not: a training
-/// row comes out as its row of S + shift I. It divides by eigenvalues, so that small ones rule it.
+/// row comes out as its row of S + shift I, but for what is cut. It divides by eigenvalues, so that
+/// small ones rule it.
 [[nodiscard]] SpectralMap shift_map(SharedDecomposition eigen, double shift);
+/// How much of new samples depends on where that cut is, in [0, 1]: one sample in ten counts as new
+/// (64 at most), and its row, mapped by the shift of the others, has a squared length in the
+/// feature space of their kernel, sum_j (lambda_j + shift) (u_j's)^2 / lambda_j^2. This is the
+/// share of the terms whose eigenvalues are within a factor of ten of the cut, over all of these
+/// samples. One decomposition. 0 for matrices that need no shift.
+[[nodiscard]] double share_near_cut(const MatrixRef& S, const RunContext& ctx);
 /// S S', whatever the width of S.
 [[nodiscard]] Conditioned squared_kernel(DenseBlock S);
 

@@ -3,6 +3,7 @@
 // flags, JSON, model files, grids, contract tests and documentation follow from that list.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,9 @@
 
 namespace kith {
 
+namespace trace {
+struct ConvexLoss;
+}
 struct SettingsVariant;  // both defined in method_variants.hpp
 struct ModelVariant;
 /// The settings of one method, whichever it is. `*settings` is a std::variant.
@@ -60,6 +64,10 @@ struct MethodChoice {
 [[nodiscard]] bool is_method(std::string_view name);
 /// Sets one field (or `priors`, `costs`) from what a user typed.
 void set(MethodChoice& choice, std::string_view key, std::string_view text);
+
+/// The function of loss own. Throws Error(kInvalidArgument) where the method or its loss is
+/// another.
+void set_own_loss(AnySettings& settings, std::shared_ptr<const trace::ConvexLoss> loss);
 
 [[nodiscard]] std::string_view method_name(const AnySettings& settings);
 [[nodiscard]] MethodInfo method_info(const AnySettings& settings);

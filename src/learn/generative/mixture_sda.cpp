@@ -20,7 +20,9 @@
 #include <limits>
 #include <map>
 
+#include "core/errors.hpp"
 #include "kith/core/parallel.hpp"
+#include "kith/core/text.hpp"
 #include "kith/learn/generative/medoids.hpp"
 #include "kith/learn/generative/statistics.hpp"
 #include "kith/learn/neighbours/nearest.hpp"
@@ -104,10 +106,11 @@ struct Problem {
   const Support& support;
 };
 
-void place_prototypes(const Problem& problem, Index components, MixtureSdaModel& model) {
+void place_prototypes(const Problem& problem, std::span<const Index> components,
+                      MixtureSdaModel& model) {
   std::map<Index, Index> class_of;  // ascending in the sample
   for (std::size_t h = 0; h < problem.members.size(); ++h) {
-    for (const Index medoid : medoids(problem.S, problem.members[h], components)) {
+    for (const Index medoid : medoids(problem.S, problem.members[h], components[h])) {
       class_of[medoid] = static_cast<Index>(h);
     }
   }
@@ -151,8 +154,8 @@ Subproblem evidence(const std::string& name, std::span<const SdaMixture> mixture
   return all;
 }
 
-Fitted<MixtureSdaModel> fit_one(const Problem& problem, const Labels& labels, Index components,
-                                const RunContext& ctx) {
+Fitted<MixtureSdaModel> fit_one(const Problem& problem, const Labels& labels,
+                                std::span<const Index> components, const RunContext& ctx) {
   Fitted<MixtureSdaModel> fitted;
   MixtureSdaModel& model = fitted.model;
   model.counts = labels.counts();
@@ -230,8 +233,41 @@ SdaMixture fit_mixture(const MatrixRef& U, const Support& support, const RunCont
   return mixture;
 }
 
+std::vector<Index> component_counts(const MixtureSdaSettings& settings, const Labels& labels) {
+  std::vector<Index> counts(labels.names.size(), settings.components);
+  if (settings.class_components == "same") return counts;
+  std::vector<bool> named(counts.size(), false);
+  for (const std::string_view part : split(settings.class_components, '/')) {
+    const std::size_t colon = part.rfind(':');
+    const auto count =
+        colon == std::string_view::npos ? std::nullopt : parse_integer(part.substr(colon + 1));
+    if (!count || *count < 1) {
+      throw invalid(
+          "mixture-sda: class-components has {}; each part between slashes must be a class, a "
+          "colon "
+          "and a number of at least 1, as in cat:3/dog:1",
+          in_quotes(part));
+    }
+    const auto at = std::ranges::find(labels.names, part.substr(0, colon));
+    if (at == labels.names.end()) {
+      throw invalid("mixture-sda: class-components names {}, which is no class; there are {}",
+                    in_quotes(part.substr(0, colon)), list_some(labels.names));
+    }
+    const auto h = static_cast<std::size_t>(at - labels.names.begin());
+    if (named[h]) {
+      throw invalid("mixture-sda: class-components names {} twice", in_quotes(*at));
+    }
+    named[h] = true;
+    counts[h] = static_cast<Index>(*count);
+  }
+  return counts;
+}
+
 void describe(MixtureSdaSettings& settings, FieldVisitor& field) {
   field("components", settings.components, at_least(1), "prototypes of each class");
+  field("class-components", settings.class_components,
+        "prototypes of single classes, as in cat:3/dog:1; the other classes, or all where it is "
+        "same, have as many as components says");
   field("support", settings.support, kSupportHelp);
 }
 
@@ -245,7 +281,7 @@ FittedPath<MixtureSdaModel> fit_path(SharedWork& work, Path<MixtureSdaSettings> 
   for (const MixtureSdaSettings& settings : path) {
     const Problem problem{
         .S = work.symmetric(), .members = members, .support = supports.of(settings.support)};
-    fitted.push_back(fit_one(problem, train.labels, settings.components, ctx));
+    fitted.push_back(fit_one(problem, train.labels, component_counts(settings, train.labels), ctx));
   }
   return fitted;
 }

@@ -21,7 +21,7 @@ Matrix mean_of(const std::vector<Matrix>& all) {
 
 trace::Solution solve_at(const trace::Problem& problem, const TraceSettings& settings,
                          const RunContext& ctx) {
-  const double tolerance = tolerance_of(settings);
+  const double tolerance = tolerance_of(settings, problem.shape);
   if (!descends(settings)) return trace::learn_kernel(problem, {.tolerance = tolerance}, ctx);
   papers::MirrorDescentSettings mirror{.update = settings.update, .tolerance = tolerance};
   if (settings.update == papers::MirrorUpdate::kPrinted) mirror.max_iterations = kPrintedIterations;
@@ -53,9 +53,10 @@ bool descends(const TraceSettings& settings) {
          settings.update == papers::MirrorUpdate::kPrinted;
 }
 
-double tolerance_of(const TraceSettings& settings) {
-  const double exact = settings.loss == trace::KernelLoss::kAbsolute ? 1e-3 : 1e-6;
-  return settings.tolerance.value_or(descends(settings) ? 0.05 : exact);
+double tolerance_of(const TraceSettings& settings, trace::KernelShape shape) {
+  constexpr double kOfDescent = 0.05;
+  const double exact = trace::default_tolerance(settings.loss, shape);
+  return settings.tolerance.value_or(descends(settings) ? kOfDescent : exact);
 }
 
 TraceBlock trace_block(SharedWork& work, const BinaryTask& task, trace::KernelShape shape) {
@@ -94,7 +95,8 @@ double own_trace(const TraceBlock& block) {
   return static_cast<double>(block.y.size());
 }
 
-double unit_of(double trace, Index samples) {
+double unit_of(const TraceSettings& settings, double trace, Index samples) {
+  if (settings.loss == trace::KernelLoss::kOwn) return 1;
   return own_unit(trace / static_cast<double>(samples));
 }
 
@@ -118,6 +120,7 @@ trace::Problem problem_of(TraceBlock& block, trace::KernelShape shape,
               std::max(1.0, rho) * largest * (squared ? largest : 1.0), blame);
   problem.trace = trace / unit;
   problem.loss = settings.loss;
+  problem.own = settings.own_loss.get();
   problem.shape = shape;
   const bool reduces = squared && !descends(settings);
   if (reduces || shape == trace::KernelShape::kSpectral) problem.eigen = block.eigen_in_unit();

@@ -14,7 +14,7 @@ namespace kith::detail {
 
 /// Whether mirror descent solves it.
 [[nodiscard]] bool descends(const TraceSettings& settings);
-[[nodiscard]] double tolerance_of(const TraceSettings& settings);
+[[nodiscard]] double tolerance_of(const TraceSettings& settings, trace::KernelShape shape);
 
 /// All samples of a task, or a part of them.
 struct TraceBlock {
@@ -63,7 +63,8 @@ struct TraceBlock {
 
 /// The size of kernels, a power of two: a solver sees kernels whose diagonal is 1 to 2 on average,
 /// and the same numbers, to the last bit, for similarities that are a power of two times as large.
-[[nodiscard]] double unit_of(double trace, Index samples);
+/// 1 for a loss of one's own, which sees the numbers as they are.
+[[nodiscard]] double unit_of(const TraceSettings& settings, double trace, Index samples);
 /// What kernels of size 1 make of the settings: with S and the trace divided by the unit the same
 /// problem has an objective that is unit times as large.
 [[nodiscard]] trace::Problem problem_of(TraceBlock& block, trace::KernelShape shape,

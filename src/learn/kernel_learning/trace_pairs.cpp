@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "kith/core/text.hpp"
 #include "kith/learn/multiclass/fit_tasks.hpp"
 #include "kith/learn/path_groups.hpp"
@@ -58,7 +59,8 @@ std::vector<std::string> repeated_in(const TraceBlock& block, trace::KernelShape
 
 /// Settings whose problems differ in nothing but the cost have the same.
 auto trace_problem_key(const TraceSettings& s) {
-  return std::tuple(s.loss, s.solver, s.update, s.iterations, s.trace, s.tolerance, s.rho);
+  return std::tuple(s.loss, s.own_loss.get(), s.solver, s.update, s.iterations, s.trace,
+                    s.tolerance, s.rho);
 }
 
 /// For fit_tasks; costs ascend among settings of the same problem.
@@ -114,7 +116,7 @@ struct TraceLearner {
   [[nodiscard]] Machine solve_whole(Block& path, const TraceSettings& settings) const {
     TraceBlock& block = path.block;
     const double trace = settings.trace.value_or(path.own_trace);
-    const double unit = detail::unit_of(trace, block.y.size());
+    const double unit = detail::unit_of(settings, trace, block.y.size());
     trace::Problem problem = detail::problem_of(block, shape, settings, trace, unit);
     if (!serves(path, problem, settings)) {
       path.found = detail::solve(problem, settings, *ctx);
@@ -154,7 +156,7 @@ struct TraceLearner {
     const auto whole_size = static_cast<double>(request.whole->samples);
     const double share = static_cast<double>(part.y.size()) / whole_size;
     const double trace = share * request.whole->trace;
-    const double unit = detail::unit_of(trace, part.y.size());
+    const double unit = detail::unit_of(own, trace, part.y.size());
     trace::Problem problem = detail::problem_of(part, shape, own, trace, unit);
     const trace::Solution found = detail::in_data_unit(detail::solve(problem, own, *ctx), unit);
     Machine result;
@@ -176,7 +178,7 @@ struct TraceLearner {
     if (!candidate) return false;
     if (!(found.alpha.array() < kInside * path.found_cost.array()).all()) return false;
     trace::update_evidence(problem, found);
-    if (!(found.info.gap <= detail::tolerance_of(settings))) return false;
+    if (!(found.info.gap <= detail::tolerance_of(settings, problem.shape))) return false;
     found.info.iterations = 0;
     return true;
   }
@@ -230,9 +232,10 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field.as(FieldRole::kKernelCost)("rho", settings.rho, above(0.0),
                                    "penalty on the distance between a kernel and the matrices");
-  field("loss", settings.loss,
-        "the distance: sum of absolute differences (l1), root of the sum of their squares (l2), or "
-        "sum of their squares (l3)");
+  field(
+      "loss", settings.loss,
+      "the distance: sum of absolute differences (l1), root of the sum of their squares (l2), sum "
+      "of their squares (l3), or a function that is given in C++ or Python (own)");
   field("trace", settings.trace, above(0.0), "auto",
         "trace of a kernel learned for a pair of classes; auto: that of the mean of its matrices, "
         "of the positive part of the mean where that is not positive");
@@ -246,15 +249,21 @@ void describe(TraceSettings& settings, FieldVisitor& field) {
         {Treatment::kSample, Treatment::kProject, Treatment::kMap, Treatment::kNone},
         "what is done to the similarities of new samples: the nearest completion of the kernel, "
         "the projection on its range, the map from matrix to kernel, or nothing");
-  describe_tasks(
-      settings, field,
-      "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 0.05 for mirror descent");
+  describe_tasks(settings, field,
+                 "relative duality gap accepted; auto: 1e-6, 1e-3 for loss l1, 1e-4 for own, 0.05 "
+                 "for mirror descent");
 }
 
 Grid trace_grid() { return {decades("cost", -3, 3), decades("rho", -3, 3, Simpler::kLarger)}; }
 
 FittedPath<LearnedPairsModel> fit_trace_pairs(SharedWork& work, trace::KernelShape shape,
                                               Path<TraceSettings> steps, const RunContext& ctx) {
+  for (const TraceSettings& step : steps) {
+    if (step.loss != trace::KernelLoss::kOwn || step.own_loss) continue;
+    throw invalid(
+        "loss own is a function with its gradient, which C++ and Python can give and texts cannot; "
+        "[[set=loss=l1]], l2 and l3 need none");
+  }
   const TrainingSet& train = work.train();
   const std::vector<double> self = constant_selves(work, shape);
   const auto order = [](const TraceSettings& s) {

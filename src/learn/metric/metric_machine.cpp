@@ -61,22 +61,46 @@ linear::SignedSamples samples_of(const MetricPart& part, const Matrix& X, double
   return samples;
 }
 
+/// The optimum of the convex program: the decision function, the radius of its values and what is
+/// known of it. With kBall the radius is half of their range: the program is that of samples with a
+/// constant feature more, whose part in v is minus the middle.
+struct Optimum {
+  Vector v;
+  double b = 0;
+  double radius = 0;
+  double lower = 0;
+  SolveInfo info;
+};
+Optimum optimum_of(const linear::SignedSamples& samples, metric::RadiusRule rule,
+                   const RunContext& ctx) {
+  const bool ball = rule == metric::RadiusRule::kBall;
+  const linear::SignedSamples own = ball ? metric::with_constant(samples) : samples;
+  metric::MarginRadiusSolution found = metric::margin_radius(own, ctx);
+  Optimum optimum{.v = found.v.head(samples.X.cols()),
+                  .b = found.b,
+                  .radius = (own.X * found.v).cwiseAbs().maxCoeff(),
+                  .lower = found.lower_bound,
+                  .info = found.info};
+  if (ball) optimum.b += own.X(0, samples.X.cols()) * found.v(samples.X.cols());
+  return optimum;
+}
+
 /// What no map and machine on these rows falls below.
-double lower_bound(const MetricPart& part, double cost, const RunContext& ctx) {
+double lower_bound(const MetricPart& part, const MetricSettings& settings, const RunContext& ctx) {
   if (!part.whole) return 0;
   const Matrix& X = part.features.size() > 0 ? part.features : part.axes.Z;
-  return metric::margin_radius(samples_of(part, X, cost), ctx).lower_bound;
+  return optimum_of(samples_of(part, X, settings.cost), settings.radius, ctx).lower;
 }
 
 /// The descent ends where its rule says. What it reached is known from here on alone.
 void add_certificate(const linear::SignedSamples& samples, double bound,
-                     const metric::Descent& descent, MetricMachine& machine,
-                     const RunContext& ctx) {
+                     const metric::Descent& descent, metric::RadiusRule radius,
+                     MetricMachine& machine, const RunContext& ctx) {
   const double f = descent.info.objective;
   const double gap = dual::relative_gap(bound, f);
   const bool proved = std::abs(gap) <= metric::kMarginRadiusTolerance;
   machine.info.gap = proved ? std::max(0.0, gap) : gap;
-  machine.info.kkt_residual = metric::projected_gradient_share(samples, descent.point, ctx);
+  machine.info.kkt_residual = metric::projected_gradient_share(samples, descent.point, ctx, radius);
   machine.info.status = measured_status(machine.info.status, proved);
   if (machine.info.status == SolveStatus::kStopped &&
       machine.info.kkt_residual <= kStationaryShare) {
@@ -103,13 +127,14 @@ void measure_by(double bound, MetricMachine& machine) {
 }
 
 /// The optimum of the convex program on features, or on what the axes hold of kernel values.
-MetricMachine convex_machine(const MetricPart& part, double cost, const RunContext& ctx) {
+MetricMachine convex_machine(const MetricPart& part, const MetricSettings& settings,
+                             const RunContext& ctx) {
   const linear::SignedSamples samples =
-      samples_of(part, part.kernel ? part.axes.Z : part.features, cost);
-  const metric::MarginRadiusSolution solution = metric::margin_radius(samples, ctx);
-  const metric::Point point = metric::rank_one_point(samples, solution.v, solution.b);
+      samples_of(part, part.kernel ? part.axes.Z : part.features, settings.cost);
+  const Optimum optimum = optimum_of(samples, settings.radius, ctx);
+  const metric::Point point = metric::rank_one_point(optimum.v, optimum.b, optimum.radius);
   MetricMachine machine;
-  machine.info = solution.info;
+  machine.info = optimum.info;
   machine.L = part.kernel ? Matrix(point.L * part.axes.Q.transpose()) : point.L;
   set_point(part, point, machine);
   if (!part.whole) measure_by(0, machine);
@@ -128,21 +153,24 @@ Vector over_samples(const Matrix& X, const Vector& v) {
 }
 
 /// The optimum of the features over values of their linear kernel, as exactly as these allow.
-MetricMachine linear_kernel_machine(const MetricPart& part, double cost, const RunContext& ctx) {
-  const linear::SignedSamples samples = samples_of(part, part.features, cost);
-  const metric::MarginRadiusSolution solution = metric::margin_radius(samples, ctx);
-  const double bound = part.whole ? solution.lower_bound : 0;
+MetricMachine linear_kernel_machine(const MetricPart& part, const MetricSettings& settings,
+                                    const RunContext& ctx) {
+  const linear::SignedSamples samples = samples_of(part, part.features, settings.cost);
+  const Optimum solution = optimum_of(samples, settings.radius, ctx);
+  const double bound = part.whole ? solution.lower : 0;
   MetricMachine machine;
   machine.info = solution.info;
   machine.v = over_samples(part.features, solution.v);
   machine.b = solution.b - part.axes.mean.dot(machine.v);
   const Vector f = machine.decisions(part.rows);
-  const double R = (f.array() - solution.b).abs().maxCoeff();
+  const bool ball = settings.radius == metric::RadiusRule::kBall;
+  const double R =
+      ball ? 0.5 * (f.maxCoeff() - f.minCoeff()) : (f.array() - solution.b).abs().maxCoeff();
   machine.L = machine.v.transpose() / (R > 0 ? R : 1);
   machine.info.objective = 0.5 * R * R + linear::squared_hinge_loss(samples, f);
   measure_by(bound, machine);
   if (machine.info.status == SolveStatus::kSolved) return machine;
-  MetricMachine other = convex_machine(part, cost, ctx);
+  MetricMachine other = convex_machine(part, settings, ctx);
   measure_by(bound, other);
   return other.info.objective < machine.info.objective ? other : machine;
 }
@@ -174,19 +202,23 @@ MetricPart metric_part(const MetricRows& source, const Matrix& rows, const Matri
 MetricMachine solve_metric(const MetricPart& part, const MetricSettings& settings,
                            const DimensionRule& dimensions, const Rng& rng, const RunContext& ctx) {
   if (settings.solver == MetricSolver::kConvex) {
-    return part.rows.size() > 0 ? linear_kernel_machine(part, settings.cost, ctx)
-                                : convex_machine(part, settings.cost, ctx);
+    return part.rows.size() > 0 ? linear_kernel_machine(part, settings, ctx)
+                                : convex_machine(part, settings, ctx);
   }
   const linear::SignedSamples samples = samples_of(part, part.axes.Z, settings.cost);
-  metric::Point start = metric::start_point(samples, dimensions_of(dimensions, part),
-                                            settings.start, settings.start_machine, rng, ctx);
-  const metric::Descent descent =
-      metric::descent(samples, std::move(start),
-                      {.tolerance = settings.tolerance, .projection = settings.projection}, ctx);
+  metric::Point start =
+      metric::start_point(samples, dimensions_of(dimensions, part), settings.start,
+                          settings.start_machine, rng, ctx, settings.radius);
+  const metric::Descent descent = metric::descent(samples, std::move(start),
+                                                  {.tolerance = settings.tolerance,
+                                                   .projection = settings.projection,
+                                                   .radius = settings.radius},
+                                                  ctx);
   MetricMachine machine;
   machine.info = descent.info;
   if (settings.certificate) {
-    add_certificate(samples, lower_bound(part, settings.cost, ctx), descent, machine, ctx);
+    add_certificate(samples, lower_bound(part, settings, ctx), descent, settings.radius, machine,
+                    ctx);
   }
   machine.L = descent.point.L * part.axes.Q.transpose();
   set_point(part, descent.point, machine);

@@ -134,6 +134,9 @@ void describe(MetricSettings& settings, FieldVisitor& field) {
       "of rank one");
   field("projection", settings.projection,
         "into the unit ball: scaled (10) or exact (9) of the paper");
+  field("radius", settings.radius,
+        "of the mapped samples, which is kept at 1: their largest distance from the mean, as the "
+        "paper computes it, or that of the smallest ball around them, as its equation (4) says");
   field("tolerance", settings.tolerance, above(0.0),
         "relative decrease of the objective at which the descent ends");
   describe_multiclass(settings.multiclass, field);

@@ -6,44 +6,48 @@
 // Notation: S = U diag(lambda) U' the block as it is, s the query's similarities to the neighbours.
 // pinv keeps S and inverts S + ridge I on the eigenvalues that are not zero. Every ridge and every
 // spectrum rule comes from one decomposition of S. The label is the class of the largest sum of
-// weights; they may be negative, so the sums are scores and no probabilities.
+// weights, (8); they may be negative, so the sums are scores and no probabilities, and a class
+// without neighbours, whose sum of no weights is 0, wins where all others are below 0.
 // Cost per query: one partial sort, and k^3 for each number of neighbours.
 #include "kith/learn/neighbours/krr.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "learn/neighbours/local_method.hpp"
 
 namespace kith {
 namespace {
 
-/// The sums of the classes. One without neighbours has 0, the sum of no weights, unless a sum is
-/// negative: 0 would then look like a recommendation, so it stays below all of them.
+/// The sums of the classes. A class without a training sample cannot be the answer and stays below
+/// all others.
 Vector krr_scores(const Voters& voters, const Neighbours& chosen, const Vector& weights) {
   const std::span<const double> each(weights.data(), static_cast<std::size_t>(weights.size()));
   Vector sums = class_sums(voters, chosen.samples, each);
-  std::vector<bool> present(static_cast<std::size_t>(voters.classes), false);
-  double least = std::numeric_limits<double>::infinity();
-  for (const Index sample : chosen.samples) {
-    const int c = voters.labels[static_cast<std::size_t>(sample)];
-    present[static_cast<std::size_t>(c)] = true;
-    least = std::min(least, sums(c));
-  }
-  for (Index c = 0; c < sums.size() && !chosen.samples.empty(); ++c) {
-    if (!present[static_cast<std::size_t>(c)]) sums(c) = std::min(0.0, 2 * least);
+  if (sums.minCoeff() >= 0) return sums;
+  const Vector shares = training_shares(voters);
+  const double below = 2 * sums.minCoeff();
+  for (Index c = 0; c < sums.size(); ++c) {
+    if (shares(c) == 0) sums(c) = below;
   }
   return sums;
+}
+
+/// Those that the label goes by.
+Vector weights_of(const LocalKernel& kernel, const KrrSettings& own) {
+  Vector w = krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
+  return own.normalised ? normalised_weights(std::move(w)) : w;
 }
 
 void regress(const LocalTask<KrrModel>& task) {
   const LocalKernel kernel = task.kernel();
   for (const std::size_t step : task.steps) {
     const KrrSettings& own = task.models[step].settings;
-    const Vector w = krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
+    const Vector w = weights_of(kernel, own);
     const Vector sums = krr_scores(task.voters(), task.chosen, w);
-    task.answer(step, heaviest(task.voters(), task.chosen.samples, sums), sums);
+    task.answer(step, largest_sum(task.voters(), task.chosen.samples, sums), sums);
   }
 }
 
@@ -64,6 +68,11 @@ Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
   return kernel.U * rotated;
 }
 
+Vector normalised_weights(Vector w) {
+  if (w.size() > 0) w.array() += (1 - w.sum()) / static_cast<double>(w.size());
+  return w;
+}
+
 void describe(KrrSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kNeighbours)("neighbours", settings.neighbours, at_least(1),
                                    "how many neighbours take part");
@@ -71,6 +80,10 @@ void describe(KrrSettings& settings, FieldVisitor& field) {
   field("spectrum", settings.spectrum,
         {{Spectrum::kNone, "pinv"}, Spectrum::kClip, Spectrum::kFlip, Spectrum::kShift},
         "what is done to a block that is not positive semidefinite: pseudo-inverse, or modified");
+  field(
+      "normalised", settings.normalised,
+      "shift all weights of a query's neighbours by one constant, so that they sum to 1 (footnote "
+      "3 of [TR])");
   describe_treatment_and_ties(settings, field);
 }
 
@@ -88,12 +101,8 @@ std::vector<Prediction> predict_path(std::span<const KrrModel> models, const Que
 
 std::vector<Explanation> explain(const KrrModel& model, const QueryBlock& queries,
                                  std::span<const int> /*labels*/, RunContext& ctx) {
-  const KrrSettings& own = model.settings;
   return explain_neighbourhoods(
-      model, queries,
-      [&](const LocalKernel& kernel) {
-        return krr_weights(kernel, own.ridge, own.spectrum, own.test_treatment);
-      },
+      model, queries, [&](const LocalKernel& kernel) { return weights_of(kernel, model.settings); },
       ctx);
 }
 

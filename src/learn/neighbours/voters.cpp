@@ -2,6 +2,7 @@
 #include "kith/learn/neighbours/voters.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "kith/core/parallel.hpp"
 
@@ -22,6 +23,20 @@ void fill(const Voters& voters, const Neighbours& neighbours, std::span<const do
   prediction.labels[static_cast<std::size_t>(query)] = label;
   prediction.scores.row(query) = sums.transpose();
   prediction.probabilities.row(query) = sums.transpose();
+}
+
+/// The class that training has most of among those without a member in `neighbours`; of equals the
+/// one with the first sample in the order of ties. None where all classes have one.
+std::optional<int> of_no_neighbour(const Voters& voters, std::span<const Index> neighbours) {
+  Vector shares = training_shares(voters);
+  for (const Index sample : neighbours) shares(voters.labels[static_cast<std::size_t>(sample)]) = 0;
+  const double most = shares.maxCoeff();
+  if (!(most > 0)) return std::nullopt;
+  for (const Index sample : voters.ties.sample_at) {
+    const int c = voters.labels[static_cast<std::size_t>(sample)];
+    if (shares(c) == most) return c;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -68,6 +83,12 @@ int heaviest(const Voters& voters, std::span<const Index> neighbours, const Vect
     if (sums(c) > sums(best)) best = c;
   }
   return best;
+}
+
+int largest_sum(const Voters& voters, std::span<const Index> neighbours, const VectorRef& sums) {
+  const int best = heaviest(voters, neighbours, sums);
+  const bool negative = !neighbours.empty() && sums(best) < 0;
+  return negative ? of_no_neighbour(voters, neighbours).value_or(best) : best;
 }
 
 Vector training_shares(const Voters& voters) {

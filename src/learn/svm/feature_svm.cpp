@@ -11,6 +11,7 @@
 // one dual solution per pair, cost and gamma.
 #include "kith/learn/svm/feature_svm.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -33,7 +34,7 @@ struct Shared {
   const TrainingSet* train = nullptr;
   std::vector<Index> columns;
   DenseBlock features;
-  Tasks tasks;
+  TrainedOn trained;
 };
 
 FeatureSvmModel machine_model(const Shared& shared, const FeatureSvmSettings& settings,
@@ -65,14 +66,16 @@ FittedPath<FeatureSvmModel> fit_kernel(const Shared& shared, const SymmetricMatr
                               .ascending = machines,
                               .objective = MachineObjective::kPrimal,
                               .ctx = &ctx};
-  return map_models(train_machines(learner, shared.tasks), [&](Machines model) {
+  return map_models(train_machines(learner, shared.trained.tasks), [&](Machines model) {
     return machine_model(shared, ascending.front(), std::move(model));
   });
 }
 
 /// What settings share: the features; then the kernel, at one tolerance (a loose solution must not
 /// be passed on for a tight one).
-auto feature_key(const FeatureSvmSettings& s) { return std::pair(s.prototypes, s.kernel); }
+auto feature_key(const FeatureSvmSettings& s) {
+  return std::tuple(s.prototypes, s.train_on, s.kernel);
+}
 auto feature_kernel_key(const FeatureSvmSettings& s) {
   return std::pair(s.kernel == FeatureKernel::kRbf ? s.gamma : 0, s.tolerance);
 }
@@ -91,7 +94,7 @@ void describe(FeatureSvmSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
   field("gamma", settings.gamma, above(0.0),
         "of kernel rbf: exp(-gamma |f - g|^2) for vectors of similarities f and g");
-  field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  describe_prototypes(settings, field);
   describe_tasks(settings, field, kGapHelp);
 }
 
@@ -103,7 +106,8 @@ FittedPath<FeatureSvmModel> fit_path(SharedWork& work, Path<FeatureSvmSettings> 
     Shared shared{.train = &train,
                   .columns = choose_prototypes(first.prototypes, train.size(), ctx),
                   .features = {},
-                  .tasks = tasks};
+                  .trained = {}};
+    shared.trained = trained_on(tasks, first.train_on, shared.columns, train.labels);
     shared.features = columns_of(work.dense(), shared.columns);
     const bool linear = first.kernel == FeatureKernel::kLinear;
     const SymmetricMatrix products =
@@ -113,7 +117,10 @@ FittedPath<FeatureSvmModel> fit_path(SharedWork& work, Path<FeatureSvmSettings> 
       return linear ? fit_kernel(shared, products, ascending, ctx)
                     : fit_kernel(shared, rbf(products, ascending.front().gamma), ascending, ctx);
     };
-    return fit_in_groups(same_features, feature_kernel_key, by_cost, fit_costs);
+    FittedPath<FeatureSvmModel> fitted =
+        fit_in_groups(same_features, feature_kernel_key, by_cost, fit_costs);
+    for (Fitted<FeatureSvmModel>& one : fitted) note_kept(shared.trained, one.info);
+    return fitted;
   };
   return fit_with_tasks(train.labels, path, feature_key, as_given, fit_features);
 }

@@ -13,6 +13,9 @@
 // all pairs and all costs, then one dual solution per pair and cost.
 #include "kith/learn/svm/kernel_svm.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -37,6 +40,7 @@ struct TreatedKernel {
   Conditioned kernel;
   double shift = 0;  // on the diagonal of the kernel, which is not copied for it
   double consistency = 0;
+  double near_cut = 0;  ///< share_near_cut of a shift that is mapped
 };
 
 TreatedKernel treated_kernel(SharedWork& work, const SvmSettings& settings, const RunContext& ctx) {
@@ -51,10 +55,24 @@ TreatedKernel treated_kernel(SharedWork& work, const SvmSettings& settings, cons
   if (settings.test_treatment == Treatment::kNone) treated.kernel.transform = Unchanged{};
   if (settings.test_treatment == Treatment::kMap && settings.spectrum == Spectrum::kShift) {
     treated.kernel.transform = shift_map(work.eigen(ctx), work.shift(ctx));
+    treated.near_cut = share_near_cut(work.symmetric(), ctx);
   }
   treated.consistency =
       consistency(treated.kernel, rows_as_new(work, settings.spectrum), treated.shift);
   return treated;
+}
+
+/// Says where the map of a shift is not well posed.
+void note_near_cut(double share, FitInfo& info) {
+  constexpr double kMuch = 0.05;
+  if (share <= kMuch) return;
+  info.notes.push_back(fmt::format(
+      "the answer depends on which eigenvalues count as zero (here those below {:g} of the "
+      "largest): "
+      "the ones within a factor of ten of that make {:.0f} % of what the machine sees of a new "
+      "sample; [[set=test-treatment=linear]] does not divide by them, nor does "
+      "[[set=spectrum=clip]]",
+      kShiftMapCut, 100 * share));
 }
 
 Fitted<SvmModel> svm_model(Fitted<Machines> fitted, const SvmSettings& settings, SharedWork& work,
@@ -99,6 +117,7 @@ FittedPath<SvmModel> fit_whole(SharedWork& work, Tasks tasks, Path<SvmSettings> 
     if (first.test_treatment != Treatment::kAugmented) {
       one.info.consistency = treated.consistency;
     }
+    note_near_cut(treated.near_cut, one.info);
     one.info.kernel = treated.kernel.origin;
     one.info.kernel_words = in_words(treated.kernel.origin, first.spectrum, train.size());
     fitted.push_back(
@@ -110,7 +129,9 @@ FittedPath<SvmModel> fit_whole(SharedWork& work, Tasks tasks, Path<SvmSettings> 
 /// With scope=pair each task has a kernel of its own, made of the similarities of its samples. The
 /// coefficients are brought from the kernel to those in the end.
 struct OwnKernelLearner {
-  using Machine = LinearMachine;
+  struct Machine : LinearMachine {
+    double near_cut = 0;
+  };
   struct Block {
     std::unique_ptr<TrainingSet> set;  // of the task
     std::unique_ptr<SharedWork> work;
@@ -158,8 +179,11 @@ struct OwnKernelLearner {
     return part;
   }
   [[nodiscard]] Machine solve(Block& block, const Request<Machine>& request) const {
-    Machine machine = on_kernel().solve(block.machines, request);
+    Machine machine{on_kernel().solve(
+        block.machines,
+        {.step = request.step, .whole = request.whole, .samples = request.samples})};
     machine.consistency = block.treated.consistency;
+    machine.near_cut = block.treated.near_cut;
     return machine;
   }
   [[nodiscard]] Vector decisions(const Block& whole, const Machine& machine,
@@ -186,6 +210,9 @@ FittedPath<SvmModel> fit_by_task(SharedWork& work, Tasks tasks, Path<SvmSettings
       .train = &train, .ascending = ascending, .machines = machines, .ctx = &ctx};
   FittedPath<SvmModel> fitted;
   for (auto& one : fit_tasks(tasks, train.labels, ascending, learner, ctx)) {
+    double near_cut = 0;
+    for (const auto& machine : one.machines) near_cut = std::max(near_cut, machine.near_cut);
+    note_near_cut(near_cut, one.info);
     fitted.push_back(svm_model(put_together(std::move(one), tasks, train.labels, train.size()),
                                ascending[fitted.size()], work, Unchanged{}));
   }

@@ -94,21 +94,27 @@ struct LpLearner {
 
 void describe(LpMachineSettings& settings, FieldVisitor& field) {
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0), kCostHelp);
-  field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  describe_prototypes(settings, field);
   describe_tasks(settings, field, "largest relative duality gap accepted");
 }
 
 FittedPath<LpMachineModel> fit_path(SharedWork& work, Path<LpMachineSettings> path,
                                     RunContext& ctx) {
   const TrainingSet& train = work.train();
-  const auto prototypes = [](const LpMachineSettings& settings) { return settings.prototypes; };
+  const auto prototypes = [](const LpMachineSettings& settings) {
+    return std::pair(settings.prototypes, settings.train_on);
+  };
   const auto fit_features = [&](Tasks tasks, Path<LpMachineSettings> ascending) {
     const std::vector<Index> columns =
         choose_prototypes(ascending.front().prototypes, train.size(), ctx);
+    const TrainedOn trained = trained_on(tasks, ascending.front().train_on, columns, train.labels);
     const DenseBlock features = columns_of(work.dense(), columns);
     const LpLearner learner{
         .features = &features, .train = &train, .ascending = ascending, .ctx = &ctx};
-    return fit_columns<LpMachineModel>(learner, ascending, tasks, train, columns, ctx);
+    FittedPath<LpMachineModel> fitted =
+        fit_columns<LpMachineModel>(learner, ascending, trained.tasks, train, columns, ctx);
+    for (Fitted<LpMachineModel>& one : fitted) note_kept(trained, one.info);
+    return fitted;
   };
   return fit_with_tasks(train.labels, path, prototypes, by_cost, fit_features);
 }

@@ -159,7 +159,7 @@ void describe(PSvmSettings& settings, FieldVisitor& field) {
         "price of a coefficient's size; larger: fewer similarities are used");
   field.as(FieldRole::kCost)("cost", settings.cost, above(0.0),
                              "bound C on the size of every coefficient");
-  field("prototypes", settings.prototypes, at_least(1), "all", kPrototypesHelp);
+  describe_prototypes(settings, field);
   field("intercept", settings.intercept, "add a constant to the decision value");
   describe_tasks(
       settings, field,
@@ -169,18 +169,22 @@ void describe(PSvmSettings& settings, FieldVisitor& field) {
 FittedPath<PSvmModel> fit_path(SharedWork& work, Path<PSvmSettings> path, RunContext& ctx) {
   const TrainingSet& train = work.train();
   const auto rest = [](const PSvmSettings& s) {  // all that is neither epsilon nor cost
-    return std::tuple(s.prototypes, s.intercept, s.probability, s.tolerance);
+    return std::tuple(s.prototypes, s.train_on, s.intercept, s.probability, s.tolerance);
   };
   const auto order = [](const PSvmSettings& s) { return std::pair(-s.epsilon, s.cost); };
   const auto fit_features = [&](Tasks tasks, Path<PSvmSettings> ordered) {
     const std::vector<Index> columns =
         choose_prototypes(ordered.front().prototypes, train.size(), ctx);
+    const TrainedOn trained = trained_on(tasks, ordered.front().train_on, columns, train.labels);
     const DenseBlock features = columns_of(work.dense(), columns);
     const PSvmLearner learner{
         .features = &features, .train = &train, .ordered = ordered, .ctx = &ctx};
     FittedPath<PSvmModel> fitted =
-        fit_columns<PSvmModel>(learner, ordered, tasks, train, columns, ctx);
-    for (std::size_t i = 0; i < fitted.size(); ++i) add_notes(ordered[i], fitted[i]);
+        fit_columns<PSvmModel>(learner, ordered, trained.tasks, train, columns, ctx);
+    for (std::size_t i = 0; i < fitted.size(); ++i) {
+      note_kept(trained, fitted[i].info);
+      add_notes(ordered[i], fitted[i]);
+    }
     return fitted;
   };
   return fit_with_tasks(train.labels, path, rest, order, fit_features);

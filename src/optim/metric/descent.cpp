@@ -103,6 +103,58 @@ class ExactDescent {
   std::vector<Index> near_;  // what the last projection ended on
 };
 
+/// The steps with the scaled projection (10), R(L) the exact radius (4).
+class BallDescent {
+ public:
+  BallDescent(const linear::SignedSamples& samples, Point start, const RunContext& ctx)
+      : samples_(samples), ctx_(ctx), x_(std::move(start)) {
+    (void)scale_into_ball(x_.L);
+    f_ = metric::objective(samples, x_);
+  }
+
+  [[nodiscard]] double objective() const { return f_; }
+  [[nodiscard]] const Point& point() const { return x_; }
+
+  [[nodiscard]] bool step() {
+    const Slope g = slope(samples_, x_);
+    return engine::backtrack(1, kMostHalvings, [&](double alpha) {
+             ctx_.check_stop();
+             return move(g, alpha);
+           }) > 0;
+  }
+
+ private:
+  /// False where all images are one point, or too far to measure.
+  [[nodiscard]] bool scale_into_ball(Matrix& L) {
+    const SmallestBall ball = smallest_ball(samples_.X * L.transpose(), near_);
+    if (!(ball.radius > 0) || !std::isfinite(ball.radius)) return false;
+    near_ = ball.centre / ball.radius;
+    L /= ball.radius;
+    return true;
+  }
+
+  [[nodiscard]] bool move(const Slope& g, double alpha) {
+    Point next{.L = x_.L + alpha * x_.w * g.q.transpose(),
+               .w = x_.w - alpha * g.w,
+               .b = x_.b - alpha * g.b};
+    if (!scale_into_ball(next.L)) return false;
+    const double f = metric::objective(samples_, next);
+    const double along_L = -x_.w.dot((x_.L - next.L) * g.q);
+    if (!engine::passes_armijo(f_, f, along_L + alpha * (g.w.squaredNorm() + g.b * g.b))) {
+      return false;
+    }
+    x_ = std::move(next);
+    f_ = f;
+    return true;
+  }
+
+  const linear::SignedSamples& samples_;
+  const RunContext& ctx_;
+  Point x_;
+  double f_ = 0;
+  Vector near_;  // the centre of the last ball
+};
+
 template <typename Steps>
 Descent descend(Steps steps, const linear::SignedSamples& samples, const DescentSettings& settings,
                 const RunContext& ctx) {
@@ -128,11 +180,26 @@ Descent descend(Steps steps, const linear::SignedSamples& samples, const Descent
   return result;
 }
 
+/// The exact projection of maps with a smallest ball of radius 1 or less is that of L and c
+/// together.
+Descent ball_descent(const linear::SignedSamples& samples, const Point& start,
+                     const DescentSettings& settings, const RunContext& ctx) {
+  if (settings.projection == BallProjection::kScaled) {
+    return descend(BallDescent(samples, start, ctx), samples, settings, ctx);
+  }
+  DescentSettings exact = settings;
+  exact.radius = RadiusRule::kMean;
+  Descent found = descent(with_constant(samples), around_centre(samples, start), exact, ctx);
+  found.point = without_constant(samples, found.point);
+  return found;
+}
+
 }  // namespace
 
 Descent descent(const linear::SignedSamples& samples, Point start, const DescentSettings& settings,
                 const RunContext& ctx) {
   linear::validate(samples);
+  if (settings.radius == RadiusRule::kBall) return ball_descent(samples, start, settings, ctx);
   if (settings.projection == BallProjection::kScaled) {
     start.L = scaled_projection(samples.X, std::move(start.L));
     return descend(ScaledDescent(samples, std::move(start)), samples, settings, ctx);
@@ -142,7 +209,10 @@ Descent descent(const linear::SignedSamples& samples, Point start, const Descent
 }
 
 double projected_gradient_share(const linear::SignedSamples& samples, const Point& point,
-                                const RunContext& ctx) {
+                                const RunContext& ctx, RadiusRule radius) {
+  if (radius == RadiusRule::kBall) {
+    return projected_gradient_share(with_constant(samples), around_centre(samples, point), ctx);
+  }
   const double unit =
       samples.X.rows() > 0 ? samples.X.rowwise().norm().maxCoeff() : 0;  // of a feature
   if (!(unit > 0)) return 0;

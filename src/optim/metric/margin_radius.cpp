@@ -315,9 +315,12 @@ MarginRadiusSolution margin_radius(const linear::SignedSamples& samples, const R
 
 Point rank_one_point(const linear::SignedSamples& samples, const VectorRef& v, double b) {
   const Vector F = samples.X * v;
-  const double R = F.size() > 0 ? F.cwiseAbs().maxCoeff() : 0;
-  Point point{.L = v.transpose(), .w = Vector::Constant(1, R), .b = b};
-  if (R > 0) point.L /= R;
+  return rank_one_point(v, b, F.size() > 0 ? F.cwiseAbs().maxCoeff() : 0);
+}
+
+Point rank_one_point(const VectorRef& v, double b, double radius) {
+  Point point{.L = v.transpose(), .w = Vector::Constant(1, radius), .b = b};
+  if (radius > 0) point.L /= radius;
   return point;
 }
 

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "kith/optim/metric/ball.hpp"
 #include "numerics/cholesky.hpp"
 #include "optim/engine/box.hpp"
 #include "optim/engine/line_search.hpp"
@@ -200,7 +201,7 @@ ExactProjection exact_projection(const MatrixRef& X, const MatrixRef& L, const R
 }
 
 Point start_point(const linear::SignedSamples& samples, Index dimensions, MapStart map,
-                  MachineStart machine, Rng rng, const RunContext& ctx) {
+                  MachineStart machine, Rng rng, const RunContext& ctx, RadiusRule radius) {
   const Index r = samples.X.cols();
   Point start{.L = Matrix::Identity(dimensions, r), .w = Vector(dimensions), .b = 0};
   if (map == MapStart::kRandom) {
@@ -209,6 +210,10 @@ Point start_point(const linear::SignedSamples& samples, Index dimensions, MapSta
     }
   }
   start.L = scaled_projection(samples.X, std::move(start.L));
+  if (radius == RadiusRule::kBall) {
+    const double own = smallest_ball(samples.X * start.L.transpose()).radius;
+    if (own > 0) start.L /= own;
+  }
   if (machine == MachineStart::kRandom) {
     for (Index i = 0; i < dimensions; ++i) start.w(i) = rng.normal();
     start.b = rng.normal();

@@ -250,7 +250,8 @@ trace::Solution mirror_descent(const trace::Problem& problem, const trace::Conve
 
 trace::Solution mirror_descent(const trace::Problem& problem, const MirrorDescentSettings& settings,
                                const RunContext& ctx) {
-  return mirror_descent(problem, trace::convex_loss(problem.loss), settings, ctx);
+  validate(problem);
+  return mirror_descent(problem, trace::loss_of(problem), settings, ctx);
 }
 
 }  // namespace kith::papers

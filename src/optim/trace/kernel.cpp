@@ -12,6 +12,7 @@
 #include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/certificate.hpp"
 #include "optim/engine/box.hpp"
+#include "optim/trace/block.hpp"
 #include "optim/trace/least.hpp"
 #include "optim/trace/point.hpp"
 
@@ -52,12 +53,6 @@ void check_sizes(const Problem& problem, const Solution& solution) {
     fits = fits && Z.rows() == n && Z.cols() == (spectral ? 1 : n);
   }
   if (!fits) refuse("the solution is not of the size of the problem");
-}
-
-double default_tolerance(const Problem& problem) {
-  if (problem.loss == KernelLoss::kAbsolute) return 1e-3;
-  const bool spectral = problem.shape == KernelShape::kSpectral;
-  return spectral && problem.loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
 }
 
 /// The certificate and what its computation also found.
@@ -126,6 +121,14 @@ bool is_whole(const Problem& problem, const Solution& solution) {
   return whole;
 }
 
+/// The nearest kernel of the trace, its positive eigenvalues alone.
+SymmetricEigen nearest_kernel(const Matrix& S, double trace) {
+  const SymmetricEigen eigen = symmetric_eigen(S);
+  const Vector k = project_to_simplex(eigen.lambda, trace).k;
+  const Index kept = (k.array() > 0).count();  // the last, since lambda ascends
+  return {k.tail(kept), eigen.U.rightCols(kept)};
+}
+
 /// What stands for an answer where numbers left their range: multiples of the identity and a
 /// machine that is 0.
 Solution no_answer(const Problem& problem, long iterations) {
@@ -146,16 +149,35 @@ Solution no_answer(const Problem& problem, long iterations) {
   return none;
 }
 
+/// The machine on the kernels of `found` by itself: next to a heavy loss the search leaves it few
+/// digits. `found` has its evidence.
+void finish_machine_on_kernels(const Problem& problem, Solution& found, const RunContext& ctx) {
+  constexpr double kEnough = 1e-2;  // of the margin
+  if (found.info.kkt_residual <= kEnough) return;
+  const auto machine = fixed_machine(problem, matrices_of(found.kernels), {}, ctx);
+  if (!machine || !met_tolerance(machine->info.status)) return;
+  Solution other = found;
+  other.alpha = machine->alpha;
+  other.gamma = machine->gamma;
+  other.b = machine->b;
+  update_evidence(problem, other);
+  const bool better = other.info.kkt_residual < found.info.kkt_residual;
+  if (better && other.info.objective <= found.info.objective) found = std::move(other);
+}
+
 /// The search, which finds some answers to all digits; of others, where a matrix is nearly touched,
 /// its multipliers prove little. What splitting then proves or finds better is taken from it.
-Solution solve_norm(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
+Solution search_and_split(const Problem& problem, double tolerance, long limit,
+                          const RunContext& ctx) {
   constexpr double kProved = 5e-4;  // what splitting has to reach, and reaches soon
   constexpr long kSplittingLimit = 1000;
   Solution found = search_norm(problem, tolerance, limit, ctx);
-  if (problem.shape == KernelShape::kSpectral || !is_whole(problem, found)) return found;
+  if (!is_whole(problem, found)) return found;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  const double enough = spectral ? tolerance : std::max(tolerance, kProved);
   update_evidence(problem, found);
-  if (found.info.gap <= std::max(tolerance, kProved)) return found;
-  Solution other = split_loss(problem, std::max(tolerance, kProved), kSplittingLimit, ctx);
+  if (found.info.gap <= enough) return found;
+  Solution other = split_loss(problem, enough, kSplittingLimit, ctx);
   if (!is_whole(problem, other)) return found;
   update_evidence(problem, other);
   const long iterations = found.info.iterations + other.info.iterations;
@@ -164,13 +186,61 @@ Solution solve_norm(const Problem& problem, double tolerance, long limit, const 
     other.proof = std::move(found.proof);
     found = std::move(other);
   }
+  update_evidence(problem, found);
   found.info.iterations = iterations;
   found.info.status = SolveStatus::kReducedAccuracy;
   return found;
 }
 
+/// The spectra nearest to those of the matrices and the machine on them. Under a heavy loss they
+/// are the optimum but for rounding, and leave the interior point on spectra no digits. None where
+/// that is not proved.
+std::optional<Solution> solve_at_nearest_spectra(const Problem& problem, double tolerance,
+                                                 const RunContext& ctx) {
+  constexpr double kTouches = 1e-12;
+  constexpr double kEnough = 1e-2;  // of the margin
+  const std::vector<SymmetricEigen> eigen = decompose(problem);
+  Solution found;
+  for (const SymmetricEigen& one : eigen) {
+    found.kernels.push_back({project_to_simplex(one.lambda, problem.trace).k, one.U});
+  }
+  const auto machine = fixed_machine(problem, matrices_of(found.kernels), {}, ctx);
+  if (!machine || !met_tolerance(machine->info.status)) return std::nullopt;
+  found.alpha = machine->alpha;
+  found.gamma = machine->gamma;
+  found.b = machine->b;
+  found.proof = {machine->alpha, machine->gamma, {}};
+  const Vector u = problem.y.cwiseProduct(found.alpha);
+  for (std::size_t i = 0; i < eigen.size(); ++i) {
+    const Vector apart = found.kernels[i].lambda - eigen[i].lambda;
+    Vector z = problem.rho * apart / apart.norm();
+    if (!(apart.norm() > kTouches * eigen[i].lambda.norm())) {
+      // Any z inside the ball is a subgradient: the one that pulls all eigenvalues alike.
+      z = (eigen[i].U.transpose() * u).cwiseAbs2() / (2 * found.gamma(static_cast<Index>(i)));
+      z.array() -= z.mean();
+    }
+    found.proof.Z.emplace_back(std::move(z));
+  }
+  update_evidence(problem, found);
+  if (!(found.info.gap <= tolerance && found.info.kkt_residual <= kEnough)) return std::nullopt;
+  found.info.iterations = machine->info.iterations;
+  found.info.status = SolveStatus::kSolved;
+  return found;
+}
+
+Solution solve_norm(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
+  if (problem.shape == KernelShape::kSpectral) {
+    std::optional<Solution> nearest = solve_at_nearest_spectra(problem, tolerance, ctx);
+    if (nearest) return std::move(*nearest);
+  }
+  Solution found = search_and_split(problem, tolerance, limit, ctx);
+  if (is_whole(problem, found)) finish_machine_on_kernels(problem, found, ctx);
+  return found;
+}
+
 Solution solve(const Problem& problem, double tolerance, long limit, const RunContext& ctx) {
   if (problem.loss == KernelLoss::kSquared) return solve_squared(problem, tolerance, ctx);
+  if (problem.loss == KernelLoss::kOwn) return proximal_steps(problem, tolerance, limit, ctx);
   std::optional<Solution> found = solve_touching(problem, ctx);
   if (found) return std::move(*found);
   return problem.loss == KernelLoss::kNorm ? solve_norm(problem, tolerance, limit, ctx)
@@ -181,6 +251,21 @@ Solution solve(const Problem& problem, double tolerance, long limit, const RunCo
 
 Index kernel_count(const Problem& problem) {
   return problem.shape == KernelShape::kShared ? 1 : static_cast<Index>(problem.S.size());
+}
+
+ConvexLoss loss_of(const Problem& problem) {
+  return problem.loss == KernelLoss::kOwn ? *problem.own : convex_loss(problem.loss);
+}
+
+Matrix checked_subgradient(const Problem& problem, const ConvexLoss& loss, const Matrix& X) {
+  Matrix Z = loss.subgradient(X);
+  if (Z.rows() != X.rows() || Z.cols() != X.cols()) {
+    refuse(fmt::format("the gradient of the loss is {} x {}, and its argument {} x {}", Z.rows(),
+                       Z.cols(), X.rows(), X.cols()));
+  }
+  if (!Z.allFinite()) refuse("the gradient of the loss is not finite");
+  if (X.cols() == X.rows()) Z = 0.5 * (Z + Z.transpose()).eval();
+  return problem.rho * Z;
 }
 
 std::size_t multiplier_count(const Problem& problem) {
@@ -198,6 +283,7 @@ double loss_value(KernelLoss loss, const MatrixRef& X) {
     case KernelLoss::kNorm:
       return X.norm();
     case KernelLoss::kSquared:
+    case KernelLoss::kOwn:
       break;
   }
   return X.squaredNorm();
@@ -227,9 +313,46 @@ std::vector<Matrix> differences(const Problem& problem, std::span<const Symmetri
   return found;
 }
 
+std::vector<Matrix> originals(const Problem& problem) {
+  if (problem.shape != KernelShape::kSpectral) return {problem.S.begin(), problem.S.end()};
+  std::vector<Matrix> spectra;
+  for (const SymmetricEigen& eigen : problem.eigen) spectra.emplace_back(eigen.lambda);
+  return spectra;
+}
+
+std::vector<Matrix> compared_with(const Problem& problem, std::span<const SymmetricEigen> kernels,
+                                  std::span<const Matrix> K) {
+  std::vector<Matrix> found;
+  for (std::size_t i = 0; i < problem.S.size(); ++i) {
+    if (problem.shape == KernelShape::kSpectral) {
+      found.emplace_back(kernels[i].lambda);
+    } else {
+      found.push_back(compared(problem, K, i));
+    }
+  }
+  return found;
+}
+
+std::vector<SymmetricEigen> nearest_kernels(const Problem& problem) {
+  if (problem.shape == KernelShape::kShared) {
+    return {nearest_kernel(mean_similarity(problem), problem.trace)};
+  }
+  std::vector<SymmetricEigen> kernels;
+  if (problem.shape == KernelShape::kSpectral) {
+    for (const SymmetricEigen& eigen : problem.eigen) {
+      kernels.push_back({project_to_simplex(eigen.lambda, problem.trace).k, eigen.U});
+    }
+    return kernels;
+  }
+  for (const Matrix& S : problem.S) kernels.push_back(nearest_kernel(S, problem.trace));
+  return kernels;
+}
+
 double total_loss(const Problem& problem, std::span<const Matrix> differences) {
   double loss = 0;
-  for (const Matrix& X : differences) loss += loss_value(problem.loss, X);
+  for (const Matrix& X : differences) {
+    loss += problem.loss == KernelLoss::kOwn ? problem.own->value(X) : loss_value(problem.loss, X);
+  }
   return problem.rho * loss;
 }
 
@@ -250,7 +373,11 @@ double lower_bound(const Problem& problem, std::span<const SymmetricEigen> eigen
   double bound = proof.alpha.sum();
   for (Index i = 0; i < static_cast<Index>(problem.S.size()); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const Matrix Z = draw_into_domain(problem.loss, problem.rho, proof.Z[at]);
+    const Matrix& kept = proof.Z[at];
+    const bool own = problem.loss == KernelLoss::kOwn;
+    const Matrix Z = own ? checked_subgradient(problem, *problem.own, kept)
+                         : draw_into_domain(problem.loss, problem.rho, kept);
+    if (own) bound += problem.rho * problem.own->value(kept) - Z.cwiseProduct(kept).sum();
     bound -= spectral ? eigen[at].lambda.dot(Z.col(0)) : Z.cwiseProduct(problem.S[at]).sum();
     Matrix& sum = W[static_cast<std::size_t>(kernel_of(problem, i))];
     if (sum.size() == 0) {
@@ -329,11 +456,21 @@ Matrix mean_similarity(const Problem& problem) {
   return mean;
 }
 
+double default_tolerance(KernelLoss loss, KernelShape shape) {
+  if (loss == KernelLoss::kAbsolute) return 1e-3;
+  if (loss == KernelLoss::kOwn) return 1e-4;
+  return shape == KernelShape::kSpectral && loss == KernelLoss::kNorm ? 1e-4 : 1e-6;
+}
+
 void validate(const Problem& problem) {
   const Index n = problem.y.size();
   engine::check_machine(problem.S, problem.y, problem.cost, "similarity matrix");
   engine::check_positive("rho", problem.rho);
   engine::check_positive("trace", problem.trace);
+  if (problem.loss == KernelLoss::kOwn &&
+      (problem.own == nullptr || !problem.own->value || !problem.own->subgradient)) {
+    refuse("loss own needs a function with its gradient");
+  }
   const bool shared = problem.shape == KernelShape::kShared;
   if (!problem.eigen.empty() && problem.eigen.size() != (shared ? 1 : problem.S.size())) {
     refuse(
@@ -372,8 +509,12 @@ Solution learn_kernel(const Problem& problem, const Settings& settings, const Ru
   if (absolute && problem.shape == KernelShape::kSpectral) {
     refuse("the sum of absolute values is not provided as a loss of spectra");
   }
-  const double tolerance = settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem);
-  const long limit = settings.max_iterations > 0 ? settings.max_iterations : absolute ? 1000 : 100;
+  const double tolerance =
+      settings.tolerance > 0 ? settings.tolerance : default_tolerance(problem.loss, problem.shape);
+  const bool first_order = absolute || problem.loss == KernelLoss::kOwn;
+  const long limit = settings.max_iterations > 0 ? settings.max_iterations
+                     : first_order               ? 1000
+                                                 : 100;
   constexpr double kContradiction = 0.1;  // of the margin: what a gap of 1e-5 may leave
   Solution solution = solve(problem, tolerance, limit, ctx);
   if (!is_whole(problem, solution)) solution = no_answer(problem, solution.info.iterations);

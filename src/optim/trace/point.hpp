@@ -18,6 +18,10 @@ namespace kith::trace {
 /// The kernel that S_i is compared with: 0 or i.
 [[nodiscard]] Index kernel_of(const Problem& problem, Index i);
 
+[[nodiscard]] ConvexLoss loss_of(const Problem& problem);
+/// rho L'(X), symmetric where X is. Throws Error for a gradient of another size or not finite.
+[[nodiscard]] Matrix checked_subgradient(const Problem& problem, const ConvexLoss& loss,
+                                         const Matrix& X);
 [[nodiscard]] double loss_value(KernelLoss loss, const MatrixRef& X);
 
 [[nodiscard]] std::vector<Matrix> matrices_of(std::span<const SymmetricEigen> kernels);
@@ -30,6 +34,17 @@ namespace kith::trace {
                                               std::span<const SymmetricEigen> eigen,
                                               std::span<const SymmetricEigen> kernels,
                                               std::span<const Matrix> K);
+/// What is compared: the S_i, in kSpectral their eigenvalues (problem.eigen, which is not empty
+/// then).
+[[nodiscard]] std::vector<Matrix> originals(const Problem& problem);
+/// What each of them is compared with: the kernel, or mu_i.
+[[nodiscard]] std::vector<Matrix> compared_with(const Problem& problem,
+                                                std::span<const SymmetricEigen> kernels,
+                                                std::span<const Matrix> K);
+/// The nearest kernels of the trace, in kShared to the mean of the S_i. With positive eigenvalues
+/// alone, but in kSpectral with all (problem.eigen is not empty then).
+[[nodiscard]] std::vector<SymmetricEigen> nearest_kernels(const Problem& problem);
+
 /// rho sum_i L of the differences.
 [[nodiscard]] double total_loss(const Problem& problem, std::span<const Matrix> differences);
 
@@ -72,7 +87,11 @@ struct MachineValue {
 /// Else none.
 [[nodiscard]] std::optional<Solution> solve_touching(const Problem& problem, const RunContext& ctx);
 
-/// kAbsolute and kNorm by splitting, but for kSpectral (src/optim/trace/splitting.cpp).
+/// kOwn (src/optim/trace/proximal.cpp).
+[[nodiscard]] Solution proximal_steps(const Problem& problem, double tolerance, long max_iterations,
+                                      const RunContext& ctx);
+
+/// kAbsolute and kNorm by splitting (src/optim/trace/splitting.cpp).
 [[nodiscard]] Solution split_loss(const Problem& problem, double tolerance, long max_iterations,
                                   const RunContext& ctx);
 /// kSquared, and kNorm by a search around it (src/optim/trace/search.cpp).

@@ -4,7 +4,8 @@
 //
 //   min Omega(K) + rho sum_i L(X_i - S_i)   s.t.  K_(i) = X_i,
 //
-// K_(i) the kernel that S_i is compared with. With multipliers Z_i, penalty sigma and
+// K_(i) the kernel that S_i is compared with; in kSpectral mu_i, X_i and lambda_i stand for K_(i),
+// X_i and S_i throughout. With multipliers Z_i, penalty sigma and
 // over-relaxation r, one iteration is
 //
 //   K     minimises Omega(K) + sigma/2 sum_i |K_(i) - X_i + Z_i / sigma|^2   (optim/trace/weighted)
@@ -48,25 +49,8 @@ struct State {
   double sigma = 1;
 };
 
-/// The nearest kernel of the trace, its positive eigenvalues alone.
-SymmetricEigen nearest_kernel(const Matrix& S, double trace) {
-  const SymmetricEigen eigen = symmetric_eigen(S);
-  const Vector k = project_to_simplex(eigen.lambda, trace).k;
-  const Index kept = (k.array() > 0).count();  // the last, since lambda ascends
-  return {k.tail(kept), eigen.U.rightCols(kept)};
-}
-
-std::vector<SymmetricEigen> nearest_kernels(const Problem& problem) {
-  if (problem.shape == KernelShape::kShared) {
-    return {nearest_kernel(mean_similarity(problem), problem.trace)};
-  }
-  std::vector<SymmetricEigen> kernels;
-  for (const Matrix& S : problem.S) kernels.push_back(nearest_kernel(S, problem.trace));
-  return kernels;
-}
-
-/// X at the kernels K, sigma such that a typical entry is shrunk by its own size.
-State start(const Problem& problem, const std::vector<Matrix>& K) {
+/// X at what the S are compared with, sigma such that a typical entry is shrunk by its own size.
+State start(const Problem& problem, const std::vector<Matrix>& S, std::vector<Matrix> compared) {
   constexpr double kLeast = 1e-2;  // of the mean entry: where the S are kernels themselves
   State state;
   const auto m = static_cast<double>(problem.S.size());
@@ -75,11 +59,11 @@ State start(const Problem& problem, const std::vector<Matrix>& K) {
   const auto typical = [&](const Matrix& D) {  // of what is shrunk at a time: an entry, or all
     return problem.loss == KernelLoss::kAbsolute ? D.cwiseAbs().mean() : D.norm();
   };
-  for (std::size_t i = 0; i < problem.S.size(); ++i) {
-    state.X.push_back(compared(problem, K, i));
-    state.Z.emplace_back(Matrix::Zero(K[0].rows(), K[0].cols()));
-    spread += typical(state.X.back() - problem.S[i]) / m;
-    size += typical(state.X.back()) / m;
+  state.X = std::move(compared);
+  for (std::size_t i = 0; i < S.size(); ++i) {
+    state.Z.emplace_back(Matrix::Zero(S[i].rows(), S[i].cols()));
+    spread += typical(state.X[i] - S[i]) / m;
+    size += typical(state.X[i]) / m;
   }
   state.sigma = problem.rho / std::max(spread, kLeast * size);
   return state;
@@ -101,11 +85,10 @@ Matrix shrink(KernelLoss loss, const Matrix& V, double by) {
 }
 
 /// Z_i + sigma (K_(i) - X_i).
-std::vector<Matrix> exact_multipliers(const Problem& problem, const std::vector<Matrix>& K,
-                                      const State& state) {
+std::vector<Matrix> exact_multipliers(const std::vector<Matrix>& compared, const State& state) {
   std::vector<Matrix> G;
   for (std::size_t i = 0; i < state.X.size(); ++i) {
-    G.emplace_back(state.Z[i] + state.sigma * (compared(problem, K, i) - state.X[i]));
+    G.emplace_back(state.Z[i] + state.sigma * (compared[i] - state.X[i]));
   }
   return G;
 }
@@ -123,12 +106,13 @@ Proof draw_inside(const Problem& problem, const DualSolution& at, std::vector<Ma
 }
 
 /// The steps in X and Z; the loss of K - X.
-double update(const Problem& problem, const std::vector<Matrix>& K, State& state) {
+double update(const Problem& problem, const std::vector<Matrix>& all,
+              const std::vector<Matrix>& compared, State& state) {
   constexpr double kRelaxation = 1.6;
   double apart = 0;
   for (std::size_t i = 0; i < state.X.size(); ++i) {
-    const Matrix& S = problem.S[i];
-    const Matrix& Ki = compared(problem, K, i);
+    const Matrix& S = all[i];
+    const Matrix& Ki = compared[i];
     const Matrix ahead = kRelaxation * Ki + (1 - kRelaxation) * state.X[i];
     Matrix X =
         S + shrink(problem.loss, ahead + state.Z[i] / state.sigma - S, problem.rho / state.sigma);
@@ -158,8 +142,9 @@ class Balance {
   long next_ = 3;
 };
 
-double losses(const Problem& problem, const std::vector<Matrix>& K) {
-  return total_loss(problem, differences(problem, {}, {}, K));
+double losses(const Problem& problem, std::span<const SymmetricEigen> kernels,
+              const std::vector<Matrix>& K) {
+  return total_loss(problem, differences(problem, problem.eigen, kernels, K));
 }
 
 /// The machine on the kernels that X begins with.
@@ -170,27 +155,34 @@ void keep_nearest(const Problem& problem, std::vector<SymmetricEigen> kernels,
   if (!machine) return;
   const double value =
       machine_value(problem, kernels, K, machine->alpha, machine->gamma, machine->b).upper +
-      losses(problem, K);
+      losses(problem, kernels, K);
   best.keep_solution(value, start_solution(*machine, std::move(kernels)));
 }
 
 /// The bound of a proof, kept if it is the best.
 double keep_proof(const Problem& problem, Proof proof, Best& best) {
-  const double bound = lower_bound(problem, {}, proof);
+  const double bound = lower_bound(problem, problem.eigen, proof);
   best.keep_proof(bound, std::move(proof));
   return bound;
 }
 
 }  // namespace
 
-Solution split_loss(const Problem& problem, double tolerance, long max_iterations,
+Solution split_loss(const Problem& given, double tolerance, long max_iterations,
                     const RunContext& ctx) {
   constexpr double kReserve = 0.95;
   constexpr double kInner = 0.1;  // of the tolerance, for the step in K
+  Problem problem = given;
+  std::vector<SymmetricEigen> eigen;  // of spectra, once for all steps
+  if (problem.shape == KernelShape::kSpectral && problem.eigen.empty()) {
+    eigen = decompose(problem);
+    problem.eigen = eigen;
+  }
+  const std::vector<Matrix> S = originals(problem);
   Best best;
   std::vector<SymmetricEigen> kernels = nearest_kernels(problem);
   std::vector<Matrix> K = matrices_of(kernels);
-  State state = start(problem, K);
+  State state = start(problem, S, compared_with(problem, kernels, K));
   keep_nearest(problem, std::move(kernels), K, kInner * tolerance, best, ctx);
   Balance balance;
   DualSolution at;
@@ -203,11 +195,12 @@ Solution split_loss(const Problem& problem, double tolerance, long max_iteration
     at = weighted.solve(c, kInner * tolerance, ctx, progress.iterations() > 0 ? &at : nullptr);
     kernels = weighted.kernels(at);
     K = matrices_of(kernels);
-    std::vector<Matrix> G = exact_multipliers(problem, K, state);
-    const double apart = problem.rho * update(problem, K, state);
+    const std::vector<Matrix> compared = compared_with(problem, kernels, K);
+    std::vector<Matrix> G = exact_multipliers(compared, state);
+    const double apart = problem.rho * update(problem, S, compared, state);
     progress.stepped();
-    best.keep_solution(at.machine + at.difference + losses(problem, K),
-                       start_solution(at, std::move(kernels)));
+    const double value = at.machine + at.difference + losses(problem, kernels, K);
+    best.keep_solution(value, start_solution(at, std::move(kernels)));
     const double drawn = keep_proof(problem, draw_inside(problem, at, std::move(G)), best);
     const double bound = std::max(drawn, keep_proof(problem, {at.alpha, at.gamma, state.Z}, best));
     (void)progress.offer(best.gap());

@@ -13,8 +13,12 @@ namespace kith::trace {
 WeightedProblem::WeightedProblem(const Problem& problem, std::span<const Matrix> S)
     : problem_(problem), S_(S) {
   if (problem.shape == KernelShape::kShared && S.size() > 1) return;
-  eigen_ = of_problem() ? decompose(problem) : decompose(S);
-  if (problem.shape == KernelShape::kSpectral) return;
+  const bool spectral = problem.shape == KernelShape::kSpectral;
+  eigen_ = of_problem() || spectral ? decompose(problem) : decompose(S);
+  for (std::size_t i = 0; spectral && !of_problem() && i < S.size(); ++i) {
+    eigen_[i].lambda = S[i].col(0);
+  }
+  if (spectral) return;
   for (const SymmetricEigen& eigen : eigen_) {
     blocks_.emplace_back(eigen, problem.trace);
   }

@@ -15,7 +15,8 @@ namespace kith::trace {
 /// c.
 class WeightedProblem {
  public:
-  /// Keeps references to the problem and to `S` (those of the problem, or targets in their place).
+  /// Keeps references to the problem and to `S`: those of the problem, or targets in their place,
+  /// in kSpectral n x 1 in place of the eigenvalues.
   WeightedProblem(const Problem& problem, std::span<const Matrix> S);
 
   [[nodiscard]] DualSolution solve(const Vector& c, double tolerance, const RunContext& ctx,

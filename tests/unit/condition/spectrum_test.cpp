@@ -73,6 +73,40 @@ TEST(Spectrum, KernelsAreTheirDefinitions) {
   }
 }
 
+/// U diag(lambda) U' with random U.
+Matrix with_eigenvalues(const Vector& lambda, std::uint64_t seed) {
+  const Eigen::HouseholderQR<Matrix> qr(random_matrix(lambda.size(), lambda.size(), seed));
+  const Matrix U = qr.householderQ();
+  const Matrix S = U * lambda.asDiagonal() * U.transpose();
+  return 0.5 * (S + S.transpose());
+}
+
+TEST(Spectrum, TheMapOfAShiftDoesNotDependOnNoiseInTheDigits) {
+  // Rank 8 of 60 with one negative eigenvalue, then written with six digits.
+  Vector lambda = Vector::Zero(60);
+  lambda.head(8) << 100, 40, 20, 10, 6, 4, 2, -3;
+  const Matrix S = with_eigenvalues(lambda, 5);
+  const Matrix written = (S.array() * 1e5).round() / 1e5;
+  const Matrix rows = random_matrix(7, 60, 6) * S;
+  const auto map = [&](const Matrix& matrix) {
+    const auto eigen = std::make_shared<const SymmetricEigen>(symmetric_eigen(matrix));
+    return transform_rows(shift_map(eigen, 3), RowMatrix(rows));
+  };
+  EXPECT_LE(difference(map(written), map(S)), 1e-4 * scale_of(rows));
+  EXPECT_LE(share_near_cut(S, {}), 1e-3);
+  EXPECT_LE(share_near_cut(written, {}), 0.05);
+}
+
+TEST(Spectrum, SaysHowMuchDependsOnTheCutOfTheMapOfAShift) {
+  // Eigenvalues down to far below the cut, without a gap.
+  Vector lambda(60);
+  for (Index i = 0; i < 60; ++i) lambda(i) = std::pow(10.0, -0.15 * static_cast<double>(i));
+  lambda(1) = -0.5;
+  EXPECT_GT(share_near_cut(with_eigenvalues(lambda, 7), {}), 0.5);
+  lambda(1) = 0.5;  // needs no shift
+  EXPECT_EQ(share_near_cut(with_eigenvalues(lambda, 7), {}), 0);
+}
+
 TEST(Spectrum, ATrainingRowPresentedAsNewIsItsRowOfTheKernel) {
   for (const Matrix& S : {random_symmetric(kSize, 1), indefinite_of_low_rank(kSize, 2)}) {
     for (const Spectrum spectrum :

@@ -10,6 +10,7 @@
 #include "kith/core/error.hpp"
 #include "kith/learn/svm/augmented.hpp"
 #include "kith/learn/svm/kernel_learner.hpp"
+#include "kith/numerics/psd.hpp"
 #include "kith/optim/dual/smo.hpp"
 #include "support/files.hpp"
 #include "support/fitting.hpp"
@@ -90,8 +91,17 @@ TEST(SvmLinearTreatment, LeavesRowsAloneForShift) {
   EXPECT_GT(fitted.info.consistency, 1e-3);
 }
 
+/// The same eigenvectors with no eigenvalue that is small enough to be cut.
+Matrix without_small_eigenvalues(const Matrix& S) {
+  SymmetricEigen eigen = symmetric_eigen(S);
+  const double floor = 1e-2 * eigen.lambda.cwiseAbs().maxCoeff();
+  for (double& value : eigen.lambda) value = std::copysign(std::max(std::abs(value), floor), value);
+  return reconstruct(eigen.U, eigen.lambda);
+}
+
 TEST(SvmMapTreatment, IsConsistentForShiftAndLinearForTheRest) {
-  const Sample sample = make_sample(40, 7, 2, 12);
+  Sample sample = make_sample(40, 7, 2, 12);
+  sample.S = without_small_eigenvalues(sample.S);
   const TrainingSet set = training_set(sample.S, sample.classes);
   const Fitted<SvmModel> shifted =
       fit_once<SvmSettings>(set, {.spectrum = Spectrum::kShift, .test_treatment = Treatment::kMap});
@@ -103,6 +113,32 @@ TEST(SvmMapTreatment, IsConsistentForShiftAndLinearForTheRest) {
   const Fitted<SvmModel> linear = fit_once<SvmSettings>(set, {});
   EXPECT_EQ(decide(mapped.model, query_block(sample.rows)),
             decide(linear.model, query_block(sample.rows)));
+}
+
+TEST(SvmMapTreatment, NotesThatTheAnswerOfAShiftDependsOnWhatCountsAsZero) {
+  Sample sample = make_sample(60, 0, 2, 11);
+  SymmetricEigen eigen = symmetric_eigen(sample.S);
+  eigen.lambda.setZero();  // but for the ends: nothing is near the threshold
+  eigen.lambda.tail(6) << 2, 4, 6, 10, 20, 40;
+  eigen.lambda(0) = -3;
+  sample.S = reconstruct(eigen.U, eigen.lambda);
+  const SvmSettings all{.spectrum = Spectrum::kShift, .test_treatment = Treatment::kMap};
+  SvmSettings pair = all;
+  pair.scope = SpectrumScope::kPair;
+  const auto notes = [&](const SvmSettings& settings) {
+    return fit_once<SvmSettings>(training_set(sample.S, sample.classes), settings).info.notes;
+  };
+  EXPECT_TRUE(notes(all).empty());
+  EXPECT_TRUE(notes(pair).empty());
+  for (Index i = 0; i < 60; ++i) {
+    eigen.lambda(i) = (i == 1 ? -1 : 1) * std::pow(10.0, -0.15 * static_cast<double>(i));
+  }
+  sample.S = reconstruct(eigen.U, eigen.lambda);
+  for (const SvmSettings& settings : {all, pair}) {
+    ASSERT_EQ(notes(settings).size(), 1U);
+    EXPECT_NE(notes(settings).front().find("count as zero"), std::string::npos);
+  }
+  EXPECT_TRUE(notes({.spectrum = Spectrum::kShift}).empty());
 }
 
 TEST(SvmNoTreatment, IsNotConsistentForClip) {

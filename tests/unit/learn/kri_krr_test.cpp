@@ -208,7 +208,66 @@ TEST(Krr, PredictsAlongAPathAsOneByOne) {
       {{.neighbours = 1},
        {.neighbours = 5, .ridge = 1},
        {.neighbours = 5, .ridge = 1e-3, .spectrum = Spectrum::kShift},
+       {.neighbours = 5, .ridge = 1e-3, .normalised = true},
        {.neighbours = 99, .ties = TieRule::kFile}});
+}
+
+/// Samples that are alike to themselves alone, of the given classes; a query with these
+/// similarities.
+Prediction krr_of(const std::vector<std::string>& classes, const std::vector<double>& row,
+                  const KrrSettings& settings) {
+  const auto n = std::ssize(classes);
+  TrainingSet set;
+  set.labels = make_labels(classes);
+  set.matrices.push_back({"s", DenseBlock(RowMatrix(RowMatrix::Identity(n, n)))});
+  SharedWork work(set);
+  RunContext ctx;
+  QueryBlock queries;
+  queries.matrices.push_back(
+      {.to_training = DenseBlock(RowMatrix(Eigen::Map<const Eigen::RowVectorXd>(row.data(), n)))});
+  return predict(fit(work, settings, ctx).model, queries, ctx);
+}
+
+TEST(Krr, GivesTheSumOfNoWeightsToAClassWithoutNeighbours) {
+  const std::vector<std::string> classes = {"a", "b", "c", "c", "b", "b"};
+  // The nearest two are of classes a and c; b has no neighbour and the sum 0.
+  const std::vector<double> unlike = {-1, -4, -2, -5, -6, -7};
+  const KrrSettings two{.neighbours = 2, .ridge = 1};
+  const Prediction negative = krr_of(classes, unlike, two);
+  EXPECT_EQ(negative.labels.front(), 1);
+  EXPECT_LT((negative.scores.row(0) - Eigen::RowVector3d(-0.5, 0, -1)).norm(), 1e-12);
+  // A positive sum wins as ever.
+  const Prediction positive = krr_of(classes, {3, -4, -2, -5, -6, -7}, two);
+  EXPECT_EQ(positive.labels.front(), 0);
+  EXPECT_EQ(positive.scores(0, 1), 0);
+  // Of two classes without neighbours the one with more training samples wins.
+  EXPECT_EQ(krr_of(classes, unlike, {.neighbours = 1, .ridge = 1}).labels.front(), 1);
+  // Where every class has a neighbour the largest sum wins, negative or not.
+  EXPECT_EQ(krr_of(classes, unlike, {.neighbours = 6, .ridge = 1}).labels.front(), 0);
+}
+
+TEST(Krr, ShiftsWeightsByAConstantToTheSumOne) {
+  const LocalKernel kernel = kernel_of(example(example_two(), {2, 4, 3, 3}));
+  const Vector w = krr(kernel, 0.1);
+  // Footnote 3 as printed.
+  const Matrix centring = Matrix::Identity(4, 4) - Matrix::Constant(4, 4, 0.25);
+  const Vector expected = centring * w + Vector::Constant(4, 0.25);
+  EXPECT_LT((normalised_weights(w) - expected).norm(), 1e-14);
+  EXPECT_NEAR(normalised_weights(w).sum(), 1, 1e-14);
+  EXPECT_EQ(normalised_weights(Vector()).size(), 0);
+}
+
+TEST(Krr, NormalisedWeightsCanChangeALabel) {
+  // w = (-0.5, -1, -2.5), normalised by 5 / 3: sums of a, b, c are -0.5, -3.5, 0 and 1.17, -0.17,
+  // 0.
+  const std::vector<std::string> classes = {"a", "b", "b", "c"};
+  const std::vector<double> row = {-1, -2, -5, -9};
+  KrrSettings settings{.neighbours = 3, .ridge = 1};
+  EXPECT_EQ(krr_of(classes, row, settings).labels.front(), 2);
+  settings.normalised = true;
+  const Prediction found = krr_of(classes, row, settings);
+  EXPECT_EQ(found.labels.front(), 0);
+  EXPECT_NEAR(found.scores.row(0).sum(), 1, 1e-12);
 }
 
 TEST(TrainingPairs, OfSparseAndDenseBlocksAgree) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -283,6 +284,34 @@ TEST(MixtureSda, WithOneComponentIsSda) {
   const Prediction one = predicted(line.set(), MixtureSdaSettings{.components = 1}, block);
   const Prediction sda = predicted(line.set(), SdaSettings{}, block);
   EXPECT_LT((one.probabilities - sda.probabilities).cwiseAbs().maxCoeff(), 1e-9);
+}
+
+TEST(MixtureSda, HasAsManyComponentsForEachClassAsAreGiven) {
+  const Line line = three_groups();
+  const Labels labels = line.set().labels;
+  const auto counts = [&](const std::string& text) {
+    return component_counts({.components = 2, .class_components = text}, labels);
+  };
+  EXPECT_EQ(counts("same"), (std::vector<Index>{2, 2, 2}));
+  EXPECT_EQ(counts("b:3"), (std::vector<Index>{2, 3, 2}));
+  EXPECT_EQ(counts("c:1/a:4"), (std::vector<Index>{4, 2, 1}));
+  const auto fitted = [&](const MixtureSdaSettings& settings) {
+    const TrainingSet set = line.set();
+    SharedWork work(set);
+    RunContext ctx;
+    return fit(work, settings, ctx).model;
+  };
+  const MixtureSdaModel model = fitted({.class_components = "c:1/a:4"});
+  EXPECT_EQ(std::ranges::count(model.prototypes, 0), 4);
+  EXPECT_EQ(std::ranges::count(model.prototypes, 1), 2);
+  EXPECT_EQ(std::ranges::count(model.prototypes, 2), 1);
+  // The same numbers by either setting.
+  const MixtureSdaModel three = fitted({.class_components = "a:3/b:3/c:3"});
+  EXPECT_EQ(three.columns, fitted({.components = 3}).columns);
+  EXPECT_EQ(three.lambda, fitted({.components = 3}).lambda);
+  for (const std::string bad : {"a", "a:0", "a:x", "nobody:2", "a:1/a:2", ""}) {
+    EXPECT_THROW((void)counts(bad), Error) << bad;
+  }
 }
 
 TEST(MixtureSda, ClimbsItsLikelihood) {

@@ -215,6 +215,125 @@ TEST(MetricProblem, WithTheIdentityFixedIsTheMachineOnScaledSamples) {
   EXPECT_LT((start.w - machine.w).norm(), 1e-7 * machine.w.norm());
 }
 
+/// The smallest radius by all balls that rest on two or three points of the plane.
+double smallest_radius_in_the_plane(const Matrix& points) {
+  double best = std::numeric_limits<double>::infinity();
+  const auto offer = [&](const Vector& centre) {
+    const Matrix apart = points.rowwise() - centre.transpose();
+    best = std::min(best, apart.rowwise().norm().maxCoeff());
+  };
+  const Index n = points.rows();
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = i + 1; j < n; ++j) {
+      offer(0.5 * (points.row(i) + points.row(j)).transpose());
+      for (Index k = j + 1; k < n; ++k) {
+        Matrix A(2, 2);
+        A.row(0) = points.row(j) - points.row(i);
+        A.row(1) = points.row(k) - points.row(i);
+        const Vector right = 0.5 * A.rowwise().squaredNorm();
+        offer(points.row(i).transpose() + A.colPivHouseholderQr().solve(right));
+      }
+    }
+  }
+  return best;
+}
+
+TEST(SmallestBall, IsTheSmallestOfThePlane) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const Matrix points = random_matrix(12, 2, seed).array() + 3;
+    const metric::SmallestBall ball = metric::smallest_ball(points);
+    EXPECT_NEAR(ball.radius, smallest_radius_in_the_plane(points), 1e-9 * ball.radius);
+  }
+}
+
+TEST(SmallestBall, IsProvedAndASpoiledOneIsNot) {
+  const Matrix points = 1e3 * random_matrix(200, 6, 3).array() + 1e5;
+  const metric::SmallestBall ball = metric::smallest_ball(points);
+  const metric::BallCertificate proof = metric::certify(points, ball);
+  EXPECT_NEAR(proof.radius, ball.radius, 1e-12 * ball.radius);
+  EXPECT_LE(proof.gap, 1e-8);
+  EXPECT_GE(proof.gap, -1e-12);
+  EXPECT_LE(ball.supports.size(), 12u);
+  metric::SmallestBall moved = ball;
+  moved.centre(0) += 1e-4 * ball.radius;
+  EXPECT_GT(metric::certify(points, moved).gap, 1e-6);
+  metric::SmallestBall weighed = ball;
+  weighed.weights(0) *= 0.9;
+  EXPECT_GT(metric::certify(points, weighed).gap, 1e-6);
+}
+
+TEST(SmallestBall, IsProvedForPointsThatAreOnTheSphereTogether) {
+  Matrix cube(8, 3);  // all eight corners, twice, and what lies between
+  for (Index i = 0; i < 8; ++i)
+    cube.row(i) << (i & 1 ? 1. : 0.), (i & 2 ? 1. : 0.), (i & 4 ? 1. : 0.);
+  Matrix points(24, 3);
+  points << cube, cube, 0.5 * cube;
+  const metric::SmallestBall ball = metric::smallest_ball(points);
+  EXPECT_NEAR(ball.radius, 0.5 * std::sqrt(3.0), 1e-12);
+  EXPECT_LE(metric::certify(points, ball).gap, 1e-12);
+  Matrix axes(60, 30);  // every point twice, all of them supports
+  axes << Matrix::Identity(30, 30), Matrix::Identity(30, 30);
+  EXPECT_NEAR(metric::smallest_ball(axes).radius, std::sqrt(29.0 / 30), 1e-12);
+  EXPECT_LE(metric::certify(axes, metric::smallest_ball(axes)).gap, 1e-12);
+  const Matrix flat =
+      random_matrix(50, 2, 4) * random_matrix(2, 20, 5);  // a plane in 20 dimensions
+  EXPECT_LE(metric::certify(flat, metric::smallest_ball(flat)).gap, 1e-9);
+}
+
+TEST(SmallestBall, OfNumbersIsHalfTheirRangeAndOfOnePointNothing) {
+  const Matrix line{{3.}, {-1.}, {2.}, {9.}};
+  const metric::SmallestBall ball = metric::smallest_ball(line);
+  EXPECT_NEAR(ball.radius, 5, 1e-9);
+  EXPECT_NEAR(ball.centre(0), 4, 1e-9);
+  EXPECT_EQ(metric::smallest_ball(Matrix::Ones(5, 3)).radius, 0);
+  EXPECT_NEAR(metric::smallest_ball(line, Vector::Constant(1, 100.0)).radius, 5, 1e-9);
+}
+
+/// Far more samples on one side of the ball's centre than on the other.
+linear::SignedSamples lopsided(std::uint64_t seed) {
+  linear::SignedSamples samples = clouds(60, 4, 1, seed);
+  samples.X.topRows(5) *= 4;
+  samples.X.rowwise() -= Eigen::RowVectorXd(samples.X.colwise().mean());
+  return samples;
+}
+
+TEST(BallRadius, AConstantFeatureMovesTheCentre) {
+  const linear::SignedSamples samples = lopsided(21);
+  const metric::Point point = random_point(4, 4, 22);
+  const linear::SignedSamples longer = metric::with_constant(samples);
+  const metric::Point around = metric::around_centre(samples, point);
+  EXPECT_NEAR(metric::objective(longer, around), metric::objective(samples, point), 1e-9);
+  const double ball = metric::smallest_ball(samples.X * point.L.transpose()).radius;
+  EXPECT_NEAR(metric::radius(longer.X, around.L), ball, 1e-9 * ball);
+  EXPECT_LT(ball, 0.95 * metric::radius(samples.X, point.L));
+  const metric::Point back = metric::without_constant(samples, around);
+  EXPECT_LT((back.L - point.L).norm(), 1e-12);
+  EXPECT_NEAR(back.b, point.b, 1e-9);
+}
+
+TEST(BallRadius, DescentsStayInTheBallAndFall) {
+  const linear::SignedSamples samples = lopsided(23);
+  const metric::Point start =
+      metric::start_point(samples, 4, metric::MapStart::kIdentity, metric::MachineStart::kSvm,
+                          Rng(1), {}, metric::RadiusRule::kBall);
+  const double bound = metric::margin_radius(metric::with_constant(samples)).lower_bound;
+  const double mean_bound = metric::margin_radius(samples).info.objective;
+  EXPECT_LE(bound, mean_bound * (1 + 1e-9));
+  for (const auto projection : {metric::BallProjection::kScaled, metric::BallProjection::kExact}) {
+    const metric::Descent found = metric::descent(
+        samples, start, {.projection = projection, .radius = metric::RadiusRule::kBall});
+    const Matrix images = samples.X * found.point.L.transpose();
+    EXPECT_LE(metric::smallest_ball(images).radius, 1 + 1e-9);
+    EXPECT_GT(metric::radius(samples.X, found.point.L), 1.01);  // more than the mean would allow
+    EXPECT_TRUE(std::is_sorted(found.objectives.rbegin(), found.objectives.rend()));
+    EXPECT_NEAR(metric::objective(samples, found.point), found.info.objective,
+                1e-9 * found.info.objective);
+    EXPECT_GE(found.info.objective, bound * (1 - 1e-9));
+    EXPECT_LT(metric::projected_gradient_share(samples, found.point, {}, metric::RadiusRule::kBall),
+              metric::projected_gradient_share(samples, start, {}, metric::RadiusRule::kBall));
+  }
+}
+
 TEST(ExactProjection, IsTheNearestPointOfTheBall) {
   const Matrix X = clouds(40, 5, 1, 13).X;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {

@@ -208,6 +208,17 @@ TEST(TraceKernel, ProvesUnderTheNormWhatTheSearchAloneDoesNot) {
 
 /// Raw alignment scores under the default rho: kernels all but stand where they are nearest, with
 /// eigenvalues of every size beside zero.
+TEST(TraceKernel, ProvesUnderTheNormSpectraOfWhichSomeStayAsTheyAre) {
+  const TraceKernelData data = noisy_kernels(20, 3, 12, 0);
+  for (const double rho : {1e-2, 0.1, 1.0, 1e3}) {
+    for (const double cost : {0.1, 1.0, 1e3}) {
+      expect_solved(
+          data.problem(trace::KernelShape::kSpectral, trace::KernelLoss::kNorm, rho, cost),
+          "rho " + std::to_string(rho) + " cost " + std::to_string(cost));
+    }
+  }
+}
+
 TEST(TraceKernel, SolvesUnderALossOfAnyWeight) {
   TraceKernelData data = noisy_kernels(24, 3, 14, 0.4);
   for (Index j = 0; j < 24; ++j) {
@@ -376,6 +387,102 @@ TEST(TraceKernel, ASpoiledSolutionFailsItsCertificate) {
       }
     }
   }
+}
+
+trace::ConvexLoss squares() {
+  return {[](const Matrix& X) { return X.squaredNorm(); },
+          [](const Matrix& X) -> Matrix { return 2 * X; }};
+}
+
+/// sum (sqrt(1 + x^2) - 1): squares near 0, absolute values far from it.
+trace::ConvexLoss pseudo_huber() {
+  return {[](const Matrix& X) { return ((1 + X.array().square()).sqrt() - 1).sum(); },
+          [](const Matrix& X) -> Matrix { return X.array() / (1 + X.array().square()).sqrt(); }};
+}
+
+TEST(TraceKernel, OfAGivenFunctionIsThatOfTheLossItIs) {
+  const TraceKernelData data = noisy_kernels(16, 2, 5);
+  const trace::ConvexLoss own = squares();
+  for (const trace::KernelShape shape : kShapes) {
+    for (const double rho : {0.01, 0.3, 10.0}) {
+      trace::Problem problem = data.problem(shape, trace::KernelLoss::kSquared, rho);
+      const double expected = trace::learn_kernel(problem).info.objective;
+      problem.loss = trace::KernelLoss::kOwn;
+      problem.own = &own;
+      const trace::Solution found = trace::learn_kernel(problem);
+      EXPECT_EQ(found.info.status, SolveStatus::kSolved) << found.info.gap;
+      EXPECT_NEAR(found.info.objective, expected, 2e-4 * expected);
+      EXPECT_LE(found.lower, expected * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(TraceKernel, ProvesItsOptimumForAFunctionThatIsGiven) {
+  const TraceKernelData data = noisy_kernels(20, 2, 6);
+  const trace::ConvexLoss own = pseudo_huber();
+  for (const trace::KernelShape shape : kShapes) {
+    for (const double rho : {1e-3, 0.1, 10.0}) {
+      for (const double cost : {0.1, 100.0}) {
+        trace::Problem problem = data.problem(shape, trace::KernelLoss::kOwn, rho, cost);
+        problem.own = &own;
+        const trace::Solution found = trace::learn_kernel(problem);
+        const std::string what = "shape " + std::to_string(static_cast<int>(shape)) + " rho " +
+                                 std::to_string(rho) + " cost " + std::to_string(cost);
+        EXPECT_EQ(found.info.status, SolveStatus::kSolved) << what << " gap " << found.info.gap;
+        const trace::Certificate proof = certify(problem, found);
+        EXPECT_LE(proof.gap, 1e-4) << what;
+        EXPECT_GE(proof.gap, -1e-9) << what;
+        EXPECT_LE(proof.feasibility, 1e-9) << what;
+      }
+    }
+  }
+}
+
+TEST(TraceKernel, ASpoiledSolutionForAGivenFunctionFailsItsCertificate) {
+  const TraceKernelData data = noisy_kernels(16, 2, 5);
+  const trace::ConvexLoss own = pseudo_huber();
+  for (const trace::KernelShape shape : kShapes) {
+    trace::Problem problem = data.problem(shape, trace::KernelLoss::kOwn, 0.3);
+    problem.own = &own;
+    const trace::Solution good = trace::learn_kernel(problem, {.tolerance = 1e-7});
+    EXPECT_TRUE(passes(certify(problem, good))) << static_cast<int>(shape);
+    for (const Spoil& spoil : spoils(good)) {
+      trace::Solution spoiled = good;
+      spoil.by(spoiled);
+      EXPECT_FALSE(passes(certify(problem, spoiled)))
+          << spoil.what << ", shape " << static_cast<int>(shape);
+    }
+  }
+}
+
+TEST(TraceKernel, TakesAFunctionForMatricesThatAreKernelsAlready) {
+  const TraceKernelData data = noisy_kernels(14, 1, 4, 0);
+  const trace::ConvexLoss own = pseudo_huber();
+  for (const trace::KernelShape shape : kShapes) {
+    trace::Problem problem = data.problem(shape, trace::KernelLoss::kOwn, 1);
+    problem.own = &own;
+    const trace::Solution found = trace::learn_kernel(problem);
+    EXPECT_EQ(found.info.status, SolveStatus::kSolved) << static_cast<int>(shape);
+  }
+}
+
+TEST(TraceKernel, RefusesAFunctionThatIsNotConvexOrNotThatOfItsGradient) {
+  const TraceKernelData data = noisy_kernels(12, 2, 7);
+  const auto refused = [&](trace::ConvexLoss loss) {
+    trace::Problem problem = data.problem(trace::KernelShape::kShared, trace::KernelLoss::kOwn, 1);
+    problem.own = &loss;
+    EXPECT_THROW((void)trace::learn_kernel(problem), Error);
+  };
+  refused({});
+  refused({[](const Matrix& X) { return -X.squaredNorm(); },
+           [](const Matrix& X) -> Matrix { return -2 * X; }});
+  refused({squares().value, [](const Matrix& X) -> Matrix { return -2 * X; }});
+  refused({squares().value, [](const Matrix& X) -> Matrix { return 3 * X; }});
+  refused({squares().value, [](const Matrix& X) -> Matrix { return X; }});
+  refused({squares().value, [](const Matrix& X) -> Matrix { return X.topRows(2); }});
+  refused({squares().value, [](const Matrix& X) -> Matrix { return X / 0.0; }});
+  trace::Problem none = data.problem(trace::KernelShape::kShared, trace::KernelLoss::kOwn, 1);
+  EXPECT_THROW(validate(none), Error);
 }
 
 TEST(TraceKernel, WithATraceThatDoesNotBindIsTheRobustMachine) {

@@ -2,6 +2,8 @@
 // `mixture-sda` ([TR] (19)): similarity discriminant analysis with several prototypes per class.
 #pragma once
 
+#include <string>
+
 #include "kith/learn/generative/max_entropy.hpp"
 #include "kith/learn/method.hpp"
 
@@ -9,6 +11,7 @@ namespace kith {
 
 struct MixtureSdaSettings {
   Index components = 2;
+  std::string class_components = "same";  ///< or "CLASS:COUNT/CLASS:COUNT", the c_h of (19)
   SupportRule support = SupportRule::kAuto;
 };
 void describe(MixtureSdaSettings& settings, FieldVisitor& field);
@@ -26,6 +29,11 @@ struct SdaMixture {
 /// which the likelihood on an interval has no bound.
 [[nodiscard]] SdaMixture fit_mixture(const MatrixRef& U, const Support& support,
                                      const RunContext& ctx);
+
+/// How many components each class is to have. Throws Error(kInvalidArgument) for a text of another
+/// form, a class that there is not, one that is named twice and a count below 1.
+[[nodiscard]] std::vector<Index> component_counts(const MixtureSdaSettings& settings,
+                                                  const Labels& labels);
 
 struct MixtureSdaModel {
   std::vector<Index> counts;      ///< training samples of each class

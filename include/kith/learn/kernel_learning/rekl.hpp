@@ -2,6 +2,8 @@
 // The spectra of several matrices learned with the machine on all: `rekl`.
 #pragma once
 
+#include <memory>
+
 #include "kith/learn/kernel_learning/trace_pairs.hpp"
 #include "kith/learn/method.hpp"
 
@@ -10,6 +12,8 @@ namespace kith {
 struct ReklSettings {
   double cost = 1;
   double rho = 1;
+  trace::KernelLoss loss = trace::KernelLoss::kNorm;    ///< of eigenvalues: not kAbsolute
+  std::shared_ptr<const trace::ConvexLoss> own_loss{};  ///< of kOwn; no text says it
   std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
   TraceSolver solver = TraceSolver::kExact;
   std::optional<Index> iterations;  ///< of mirror descent

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,6 +25,7 @@ struct TraceSettings {
   double cost = 1;
   double rho = 1;
   trace::KernelLoss loss = trace::KernelLoss::kSquared;
+  std::shared_ptr<const trace::ConvexLoss> own_loss{};  ///< of kOwn; no text says it
   std::optional<double> trace;  ///< none: that of the mean of the pair's matrices
   TraceSolver solver = TraceSolver::kExact;
   /// printed: by mirror descent, whatever `solver`

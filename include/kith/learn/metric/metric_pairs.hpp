@@ -33,6 +33,7 @@ struct MetricSettings {
   metric::MachineStart start_machine = metric::MachineStart::kSvm;
   MetricSolver solver = MetricSolver::kProjection;
   metric::BallProjection projection = metric::BallProjection::kScaled;
+  metric::RadiusRule radius = metric::RadiusRule::kMean;
   double tolerance = 1e-6;
   Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;

@@ -13,6 +13,7 @@ struct KrrSettings {
   /// Of a block that is not positive semidefinite; none is called pinv: a pseudo-inverse.
   Spectrum spectrum = Spectrum::kNone;
   Treatment test_treatment = Treatment::kLinear;
+  bool normalised = false;  ///< weights are shifted by a constant to the sum 1
   TieRule ties = TieRule::kRandom;
 };
 void describe(KrrSettings& settings, FieldVisitor& field);
@@ -22,6 +23,8 @@ struct KrrModel : LocalModel<KrrSettings> {};
 /// The weights of one neighbourhood. `ridge` above 0.
 [[nodiscard]] Vector krr_weights(const LocalKernel& kernel, double ridge, Spectrum spectrum,
                                  Treatment treatment);
+/// (I - 11'/k) w + 1/k, footnote 3 of [TR]: shifted by a constant to the sum 1.
+[[nodiscard]] Vector normalised_weights(Vector w);
 
 [[nodiscard]] FittedPath<KrrModel> fit_path(SharedWork& work, Path<KrrSettings> path,
                                             RunContext& ctx);
@@ -35,6 +38,7 @@ template <class A>
 void archive(Archived<A, KrrModel>& model, A& archiver) {
   archive_local(model, archiver);
   archiver("ridge", model.settings.ridge);
+  archiver("normalised", model.settings.normalised);
 }
 
 template <>

@@ -37,9 +37,14 @@ void archive(Archived<A, Voters>& voters, A& archiver) {
 [[nodiscard]] Vector class_sums(const Voters& voters, std::span<const Index> neighbours,
                                 std::span<const double> weights);
 
-/// The class of the largest sum; among equal sums the one with the nearest member.
+/// The class of the largest sum among those with neighbours; among equal sums the one with the
+/// nearest member.
 [[nodiscard]] int heaviest(const Voters& voters, std::span<const Index> neighbours,
                            const VectorRef& sums);
+/// The same of weights that may be negative, [TR] (8): a class without neighbours has the sum 0 and
+/// wins where all others are below it; of several such classes the one that training has most of.
+[[nodiscard]] int largest_sum(const Voters& voters, std::span<const Index> neighbours,
+                              const VectorRef& sums);
 
 /// A query without a single known neighbour says nothing: the shares of the classes in training.
 [[nodiscard]] Vector training_shares(const Voters& voters);

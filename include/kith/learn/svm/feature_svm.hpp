@@ -4,6 +4,7 @@
 
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
+#include "kith/learn/svm/prototypes.hpp"
 
 namespace kith {
 
@@ -16,6 +17,7 @@ struct FeatureSvmSettings {
   double cost = 1;
   double gamma = 0.1;
   std::optional<Index> prototypes;  ///< none: all training samples
+  TrainOn train_on = TrainOn::kAll;
   Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-6;

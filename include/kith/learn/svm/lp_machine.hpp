@@ -4,12 +4,14 @@
 
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
+#include "kith/learn/svm/prototypes.hpp"
 
 namespace kith {
 
 struct LpMachineSettings {
   double cost = 1;
   std::optional<Index> prototypes;  ///< none: all training samples
+  TrainOn train_on = TrainOn::kAll;
   Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;
   double tolerance = 1e-8;

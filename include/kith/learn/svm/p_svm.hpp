@@ -5,6 +5,7 @@
 
 #include "kith/learn/method.hpp"
 #include "kith/learn/svm/column_machines.hpp"
+#include "kith/learn/svm/prototypes.hpp"
 
 namespace kith {
 
@@ -12,6 +13,7 @@ struct PSvmSettings {
   double epsilon = 0.1;
   double cost = 100;
   std::optional<Index> prototypes;  ///< none: all training samples
+  TrainOn train_on = TrainOn::kAll;
   bool intercept = false;
   Multiclass multiclass = Multiclass::kOneVsOne;
   bool probability = true;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/optim/metric/ball.hpp"
 #include "kith/optim/metric/problem.hpp"
 
 namespace kith::metric {
@@ -16,6 +17,7 @@ constexpr auto enum_names(BallProjection /*of*/) { return named("scaled", "exact
 struct DescentSettings {
   double tolerance = 1e-6;  ///< epsilon of line 12: the relative decrease that ends the descent
   BallProjection projection = BallProjection::kScaled;
+  RadiusRule radius = RadiusRule::kMean;
   long max_iterations = 100000;
 };
 
@@ -33,7 +35,8 @@ struct Descent {
 /// sense, so f could rise after it. Scaled: O(n min(n, r + d)) per iteration and O(n) per
 /// trial step, because the gradient in L has rank one. Exact: O(n r d) and a program
 /// of its own per trial, the first of which is at most four times as long as the last step and
-/// moves images by at most four radii.
+/// moves images by at most four radii. With kBall a scaled trial looks for the
+/// smallest ball: some d steps of O(n d).
 [[nodiscard]] Descent descent(const linear::SignedSamples& samples, Point start,
                               const DescentSettings& settings, const RunContext& ctx = {});
 
@@ -42,6 +45,7 @@ struct Descent {
 /// longest sample has length 1. So it does not change when the samples are multiplied by a constant
 /// and L is divided by it. 0: stationary; 1: the ball holds nothing of the gradient.
 [[nodiscard]] double projected_gradient_share(const linear::SignedSamples& samples,
-                                              const Point& point, const RunContext& ctx = {});
+                                              const Point& point, const RunContext& ctx = {},
+                                              RadiusRule radius = RadiusRule::kMean);
 
 }  // namespace kith::metric

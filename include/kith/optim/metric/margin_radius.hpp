@@ -63,5 +63,7 @@ inline constexpr double kMarginRadiusTolerance = 1e-8;
 /// one, R = max_i |v'x_i|.
 [[nodiscard]] Point rank_one_point(const linear::SignedSamples& samples, const VectorRef& v,
                                    double b);
+/// The same with another radius R of v'x.
+[[nodiscard]] Point rank_one_point(const VectorRef& v, double b, double radius);
 
 }  // namespace kith::metric

@@ -17,6 +17,13 @@
 
 namespace kith::metric {
 
+/// The radius of mapped samples.
+enum class RadiusRule {
+  kMean,  ///< max_i |L x_i| over centred samples: what the paper computes
+  kBall,  ///< min_c max_i |L x_i - c|: (4) as it is printed
+};
+constexpr auto enum_names(RadiusRule /*of*/) { return named("mean", "ball"); }
+
 struct Point {
   Matrix L;  ///< d x r
   Vector w;  ///< d
@@ -35,7 +42,7 @@ struct Slope {
 /// The same with its part in L written out.
 [[nodiscard]] Point gradient(const linear::SignedSamples& samples, const Point& point);
 /// R(L) = max_i |L x_i|. The mean is not the centre of the smallest enclosing ball, so this bounds
-/// [ZGZZ] (4) from above.
+/// [ZGZZ] (4) from above (metric/ball has the ball itself).
 [[nodiscard]] double radius(const MatrixRef& X, const MatrixRef& L);
 
 /// [ZGZZ] (10): L / R(L). A map that sends every sample to 0 stays.
@@ -63,6 +70,7 @@ constexpr auto enum_names(MachineStart /*of*/) { return named("svm", "random"); 
 /// and the PCA projection are the same matrix, [I 0], and their descents differ in random draws
 /// alone. The map is scaled into the ball; the machine is the squared-hinge machine on L x_i.
 [[nodiscard]] Point start_point(const linear::SignedSamples& samples, Index dimensions,
-                                MapStart map, MachineStart machine, Rng rng, const RunContext& ctx);
+                                MapStart map, MachineStart machine, Rng rng, const RunContext& ctx,
+                                RadiusRule radius = RadiusRule::kMean);
 
 }  // namespace kith::metric

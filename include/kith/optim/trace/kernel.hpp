@@ -15,9 +15,17 @@
 namespace kith::trace {
 
 /// How far a kernel is from a similarity matrix, [KTBB] section 4: sum |x_ij|, |X|_F, |X|_F^2 of
-/// X = K - S.
-enum class KernelLoss { kAbsolute, kNorm, kSquared };
-constexpr auto enum_names(KernelLoss /*of*/) { return named("l1", "l2", "l3"); }
+/// X = K - S, or a function of X that is given.
+enum class KernelLoss { kAbsolute, kNorm, kSquared, kOwn };
+constexpr auto enum_names(KernelLoss /*of*/) { return named("l1", "l2", "l3", "own"); }
+
+/// A loss of one's own: convex, at least 0, with its gradient or any subgradient. Both get X = K -
+/// S_i, in kSpectral the n x 1 matrix mu_i - lambda_i; X need not be the difference of a kernel
+/// that is feasible. They may be called on several threads at a time.
+struct ConvexLoss {
+  std::function<double(const Matrix&)> value;
+  std::function<Matrix(const Matrix&)> subgradient;  ///< symmetric where its argument is
+};
 
 /// What is learned from S_1 .. S_m.
 enum class KernelShape {
@@ -43,6 +51,7 @@ struct Problem {
   double trace = 1;           ///< > 0
   KernelLoss loss = KernelLoss::kSquared;
   KernelShape shape = KernelShape::kShared;
+  const ConvexLoss* own = nullptr;  ///< of kOwn, not owned
   /// Of every S_i, in kShared of their mean alone: what a caller with many problems on the same
   /// matrices has already. Empty: made where needed. Not owned.
   std::span<const SymmetricEigen> eigen;
@@ -58,11 +67,13 @@ void validate(const Problem& problem);
 ///
 /// W_k = Z_k - u u' / (2 gamma_k), or for the one shared kernel sum_i Z_i - u u' / 2. In kSpectral
 /// Z_i is a vector z_i, S_i its eigenvalues, and lambda_min the least of z_ij - (v_ij'u)^2 /
-/// (2 gamma_i). For kSquared the best Z_i follow from a and gamma, and none are kept.
+/// (2 gamma_i). For kSquared the best Z_i follow from a and gamma, and none are kept. For kOwn the
+/// points X_i are kept at which Z_i = rho L'(X_i): by its tangent there L is at least
+/// L(X_i) + <L'(X_i), K - S_i - X_i>, so that sum_i rho L(X_i) - <Z_i, X_i> joins the bound.
 struct Proof {
   Vector alpha;
   Vector gamma;           ///< p
-  std::vector<Matrix> Z;  ///< m, none for kSquared; n x 1 in kSpectral
+  std::vector<Matrix> Z;  ///< m, none for kSquared, X_i for kOwn; n x 1 in kSpectral
 };
 
 struct Solution {
@@ -84,7 +95,8 @@ struct Solution {
 /// What a solution achieves, from the data alone.
 struct Certificate {
   double upper = 0;  ///< the primal of the machine at (alpha, b) on the kernels, plus the losses
-  /// Of `proof`, its Z drawn into the ball of the loss where outside; for kSquared of its alpha and
+  /// Of `proof`, its Z drawn into the ball of the loss where outside, for kOwn by the value and the
+  /// gradient of the loss at its points; for kSquared of its alpha and
   /// gamma alone, with the Z that are best for them.
   double lower = 0;
   /// For kSquared the least loss of kernels of the trace, else 0. Where it is nearly all of the
@@ -106,28 +118,27 @@ struct Certificate {
 /// achieves for this problem, as certify has them: at other costs than those it was found for, say.
 void update_evidence(const Problem& problem, Solution& solution);
 
+/// 1e-6, but 1e-3 for kAbsolute, whose splitting method closes slowly, and 1e-4 for kOwn and for
+/// kNorm in kSpectral, whose bounds rounding keeps apart where mu is lambda.
+[[nodiscard]] double default_tolerance(KernelLoss loss, KernelShape shape);
+
 struct Settings {
-  /// Relative gap accepted; 0: 1e-6, but 1e-3 for kAbsolute, whose splitting method closes slowly,
-  /// and 1e-4 for kNorm in kSpectral, whose bounds rounding keeps apart where mu is lambda.
-  double tolerance = 0;
+  double tolerance = 0;     ///< relative gap accepted; 0: default_tolerance
   long max_iterations = 0;  ///< outer ones; 0: 100, or 1000 for kAbsolute
 };
 
 /// kSquared by an interior point method in (a, gamma), or in (a, gamma, K) where that stalls; kNorm
 /// by a search for the m weights w_i = rho / (2 |K_i - S_i|) with which sum_i w_i |K_i - S_i|^2 has
-/// the same solution; kAbsolute by splitting (ADMM) with that method as its step in K. iterations
+/// the same solution; kAbsolute by splitting (ADMM) with that method as its step in K; kOwn by
+/// accelerated proximal gradient steps with the same, which need a gradient without jumps to arrive
+/// (a loss with kinks is for papers::mirror_descent, to its tolerance). iterations
 /// counts the outer ones, of kSquared the interior point's. Ends with kSolved, kReducedAccuracy
 /// (rounding ended the progress), kIterationLimit or kNumericalFailure. Throws
 /// Error(kInvalidArgument) for a malformed problem, Error(kInterrupted) when stopped.
 [[nodiscard]] Solution learn_kernel(const Problem& problem, const Settings& settings = {},
                                     const RunContext& ctx = {});
 
-/// A loss of one's own: convex, with any of its subgradients; both get K - S_i, in kSpectral the
-/// n x 1 matrix mu_i - lambda_i.
-struct ConvexLoss {
-  std::function<double(const Matrix&)> value;
-  std::function<Matrix(const Matrix&)> subgradient;  ///< symmetric where its argument is
-};
+/// One of kith's own as such a function.
 [[nodiscard]] ConvexLoss convex_loss(KernelLoss loss);
 
 }  // namespace kith::trace
