@@ -109,8 +109,7 @@ std::vector<InputVariant> inputs_of(const Candidate& part, const ExperimentData&
 }
 
 bool is_validated(const Candidate& candidate, const ExperimentData& data, Index samples) {
-  constexpr std::string_view kTunesItself = "ridge";
-  return candidate.is_committee() || method_name(candidate.choice.settings) != kTunesItself ||
+  return candidate.is_committee() || !tunes_itself(candidate.choice.settings) ||
          inputs_of(candidate, data).size() * grid_points(candidate, samples).settings.size() > 1;
 }
 

@@ -326,6 +326,10 @@ bool learns_from_vectors(const AnySettings& settings) {
                       settings);
 }
 
+bool tunes_itself(const AnySettings& settings) {
+  return visit_method([]<class S>(const S&) { return MethodTraits<S>::tunes_itself; }, settings);
+}
+
 namespace {
 
 std::vector<std::string> names_with(bool MethodInfo::*ability) {

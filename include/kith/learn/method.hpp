@@ -64,6 +64,8 @@ struct MethodDefaults {
   static constexpr bool takes_missing_pairs = false;  ///< from sparse, incomplete matrices
   static constexpr bool several_matrices = false;     ///< learns from one matrix or more
   static constexpr bool learns_from_vectors = false;  ///< and from no matrix
+  /// Whether a fit chooses by samples that it holds out itself: other folds would tell no more.
+  static constexpr bool tunes_itself = false;
   /// Whether it uses S as it is, not its symmetric part.
   static bool one_direction(const auto& /*settings*/) { return false; }
   /// The setting that is given, and the one that it takes the place of.

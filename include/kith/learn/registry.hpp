@@ -93,6 +93,8 @@ void switch_probability(MethodChoice& choice);
 [[nodiscard]] bool takes_neighbours(const AnySettings& settings);
 /// Whether it learns from vectors, and from no matrix.
 [[nodiscard]] bool learns_from_vectors(const AnySettings& settings);
+/// Whether a fit chooses by samples that it holds out itself.
+[[nodiscard]] bool tunes_itself(const AnySettings& settings);
 /// Throws Error naming the method, and those that do, where it learns from one matrix and several
 /// were given; and where it learns from vectors and there are none, or from a matrix and there are
 /// vectors alone.

@@ -53,6 +53,7 @@ struct MethodTraits<RidgeSettings> : MethodDefaults<RidgeModel> {
   static constexpr std::string_view paper = "[RYP]";
   static constexpr std::string_view summary =
       "regularised least squares of each class against the rest; for many classes";
+  static constexpr bool tunes_itself = true;
 };
 
 }  // namespace kith
