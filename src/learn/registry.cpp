@@ -17,6 +17,7 @@
 #include "kith/core/text.hpp"
 #include "kith/core/unknown_setting.hpp"
 #include "kith/learn/method_variants.hpp"
+#include "kith/optim/trace/kernel.hpp"
 #include "kith/vectors/feature_scale.hpp"
 
 namespace kith {
