@@ -125,6 +125,7 @@ MatchedSets read_matrices(const InputOptions& options, const RunContext& ctx) {
     sets.push_back(read_named(text, PairKind::kDistance, options, ctx));
   }
   std::vector<std::string> names;
+  names.reserve(sets.size());
   for (const SimilaritySet& set : sets) names.push_back(set.name);
   check_names_differ(names, "matrices", "name=FILE");
   MatchedSets matched = match(std::move(sets));

@@ -295,6 +295,7 @@ LabelledInput read_measured(const InputOptions& input, const RawOptions& raw,
   for (const RawMatrix& matrix : found.samples) check_settings(matrix.measure);
   found.samples = read_samples(std::move(found.samples), paths, ctx);
   std::vector<std::string> names;
+  names.reserve(found.samples.size());
   for (const RawMatrix& matrix : found.samples) names.push_back(matrix.name);
   check_names_differ(names, "measures", "--measure name=MEASURE");
   return found;

@@ -29,8 +29,8 @@ struct TileKernels {
 
 namespace tiles {
 
-typedef double FourDoubles __attribute__((vector_size(32)));
-typedef long long FourFlags __attribute__((vector_size(32)));
+using FourDoubles = double __attribute__((vector_size(32)));
+using FourFlags = long long __attribute__((vector_size(32)));
 
 KITH_TILE_INLINE void load_four(FourDoubles& v, const double* p) { std::memcpy(&v, p, sizeof v); }
 
@@ -77,22 +77,22 @@ KITH_TILE_INLINE bool is_mirrored_body(const double* S, Index n, Index i0, Index
 }
 
 KITH_TILE_INLINE double largest_magnitude_body(const double* values, Index count) {
-  constexpr int kChains = 4;  // independent: they hide the latency of the comparison
+  constexpr Index kChains = 4;  // independent: they hide the latency of the comparison
   FourDoubles largest[kChains] = {};
   FourFlags unknown[kChains] = {};
   Index k = 0;
   for (; k + 4 * kChains <= count; k += 4 * kChains) {
-    for (int c = 0; c < kChains; ++c) {
+    for (Index c = 0; c < kChains; ++c) {
       FourDoubles v;
-      load_four(v, values + k + Index{4} * c);
+      load_four(v, values + k + 4 * c);
       const FourDoubles magnitude = v < 0 ? -v : v;
       largest[c] = magnitude > largest[c] ? magnitude : largest[c];
-      unknown[c] |= v != v;
+      unknown[c] |= v != v;  // NOLINT(misc-redundant-expression): NaN differs from itself
     }
   }
   double most = 0;
   bool has_nan = false;
-  for (int c = 0; c < kChains; ++c) {
+  for (Index c = 0; c < kChains; ++c) {
     for (int lane = 0; lane < 4; ++lane) {
       most = std::max(most, largest[c][lane]);
       has_nan = has_nan || unknown[c][lane] != 0;

@@ -97,7 +97,7 @@ void IndefiniteFactor::solve_absolute(Eigen::Ref<Matrix> X) const {
   solve_by(X, [](double value, double least) { return std::max(std::abs(value), least); });
 }
 
-void IndefiniteFactor::solve_by(Eigen::Ref<Matrix> X, double (*divisor)(double, double)) const {
+void IndefiniteFactor::solve_by(Eigen::Ref<Matrix>& X, double (*divisor)(double, double)) const {
   permute(X);
   L_.triangularView<Eigen::UnitLower>().solveInPlace(X);
   const auto size_of = [&](double value) { return divisor(value, least_); };

@@ -31,7 +31,7 @@ class IndefiniteFactor {
   void permute(Eigen::Ref<Matrix> X) const;
   void permute_back(Eigen::Ref<Matrix> X) const;
   /// The same as solve() with `divisor` of each eigenvalue of D in its place.
-  void solve_by(Eigen::Ref<Matrix> X, double (*divisor)(double value, double least)) const;
+  void solve_by(Eigen::Ref<Matrix>& X, double (*divisor)(double value, double least)) const;
 
   /// A block of D with its eigenvalues and, where it is 2 x 2, the rotation (c, s) to them.
   struct Pivot {

@@ -88,11 +88,11 @@ struct MachineValue {
 [[nodiscard]] std::optional<Solution> solve_touching(const Problem& problem, const RunContext& ctx);
 
 /// kOwn (src/optim/trace/proximal.cpp).
-[[nodiscard]] Solution proximal_steps(const Problem& problem, double tolerance, long max_iterations,
+[[nodiscard]] Solution proximal_steps(const Problem& given, double tolerance, long max_iterations,
                                       const RunContext& ctx);
 
 /// kAbsolute and kNorm by splitting (src/optim/trace/splitting.cpp).
-[[nodiscard]] Solution split_loss(const Problem& problem, double tolerance, long max_iterations,
+[[nodiscard]] Solution split_loss(const Problem& given, double tolerance, long max_iterations,
                                   const RunContext& ctx);
 /// kSquared, and kNorm by a search around it (src/optim/trace/search.cpp).
 [[nodiscard]] Solution solve_squared(const Problem& problem, double tolerance,

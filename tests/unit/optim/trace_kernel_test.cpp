@@ -468,7 +468,7 @@ TEST(TraceKernel, TakesAFunctionForMatricesThatAreKernelsAlready) {
 
 TEST(TraceKernel, RefusesAFunctionThatIsNotConvexOrNotThatOfItsGradient) {
   const TraceKernelData data = noisy_kernels(12, 2, 7);
-  const auto refused = [&](trace::ConvexLoss loss) {
+  const auto refused = [&](const trace::ConvexLoss& loss) {
     trace::Problem problem = data.problem(trace::KernelShape::kShared, trace::KernelLoss::kOwn, 1);
     problem.own = &loss;
     EXPECT_THROW((void)trace::learn_kernel(problem), Error);
