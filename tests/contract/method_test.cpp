@@ -131,6 +131,10 @@ MethodChoice choice_of(const Variant& variant) {
   if (variant.method == "lmnn-knn" && variant.value == "convex") set(choice, "tolerance", "0.1");
   // The exact projection of [ZGZZ] (9) is a program of its own in every trial of a step.
   if (variant.value == "exact") set(choice, "tolerance", "0.01");
+  // Each trial of a step has a smallest ball of its own, over rows of many kernel values.
+  if (variant.method == "nonlinear-msvm" && variant.value == "ball") {
+    set(choice, "tolerance", "0.01");
+  }
   return choice;
 }
 
